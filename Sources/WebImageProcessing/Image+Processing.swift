@@ -11,8 +11,9 @@ extension Image {
         return Image(pixels: pixels, info: info)
     }
 
-    /// The picture turned as its ``/WebImageCore/Image/Info-swift.struct/orientation`` says: a new one, or this one when it
-    /// is upright already, as loaded pictures are unless `ImageRequest.decoding.appliesOrientation` was false.
+    /// Returns the picture with its ``/WebImageCore/Image/Info-swift.struct/orientation`` applied. If it is already
+    /// upright, the same picture is returned; loaded pictures are upright unless
+    /// `ImageRequest.decoding.appliesOrientation` was false.
     ///
     /// - Throws: `limitExceeded` when there is no memory for it.
     /// - Complexity: one pass over the pixels, and memory for as many again.

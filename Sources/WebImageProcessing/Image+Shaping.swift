@@ -4,14 +4,14 @@ public import WebImageCore
 // better asked for in their size (`ImageRequest.size`), which costs less time and memory. Of an animation the first frame
 // is taken.
 extension Image {
-    /// The picture scaled to meet a size as shown, by Lanczos' filter with three lobes, the one that loads
-    /// scale with. Metadata stays; a picture that has the size is not copied.
+    /// Returns the picture scaled to a size as shown, with the Lanczos filter with three lobes that loads also use.
+    /// Metadata is kept; a picture that already has the size is not copied.
     ///
     ///     let small = try image.resized(to: TargetSize(width: 400, height: 300, fit: .cover))
     ///
     /// - Throws: `limitExceeded` for a result over ``/WebImageCore/DecodeLimits/pixels`` of the default limits (128 Mi).
-    /// - Complexity: a pass over all pixels, and memory for the result and a few rows: not for the thread of an event loop
-    ///   or a user interface.
+    /// - Complexity: a pass over all pixels, and memory for the result and a few rows: do not call it on the thread of
+    ///   an event loop or a user interface.
     public func resized(to target: TargetSize) throws(WebImageError) -> Image {
         let plan = ResizePlan(stored: size, orientation: info.orientation, target: target)
         guard !plan.isIdentity else { return still }
@@ -19,10 +19,10 @@ extension Image {
         return try resized(plan)
     }
 
-    /// A part of the picture, in coordinates of the picture as shown, to the nearest whole pixels. What of it lies outside of
-    /// the picture is cut off.
+    /// Returns a part of the picture, in coordinates of the picture as shown, rounded to whole pixels. Anything outside
+    /// of the picture is cut off.
     ///
-    /// - Throws: `transformFailed` when nothing of it lies within, or a number is not finite.
+    /// - Throws: `transformFailed` if the part is completely outside of the picture, or a number is not finite.
     /// - Complexity: a copy of the part's pixels.
     public func cropped(to part: PixelRect) throws(WebImageError) -> Image {
         let stored = info.orientation.storedRect(of: part, stored: size)
@@ -33,7 +33,7 @@ extension Image {
         return Image(pixels: try pixels.cropped(x: left, y: top, to: kept), info: info)
     }
 
-    /// The picture with round corners, of which the edges are smooth: what lies outside becomes transparent.
+    /// Returns the picture with round corners and smooth edges: pixels outside of them become transparent.
     ///
     ///     let avatar = try image.resized(to: TargetSize(width: 96, height: 96, fit: .cover)).rounded(radius: .infinity)
     ///

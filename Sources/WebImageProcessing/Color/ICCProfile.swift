@@ -1,7 +1,7 @@
-/// Questions to a colour profile.
+/// Information about colour profiles.
 public enum ICCProfile {
-    /// What a profile calls itself (ICC.1, `profileDescriptionTag`), in English where it can; nil for bytes that are no
-    /// profile, or that say nothing.
+    /// The name of a profile (ICC.1, `profileDescriptionTag`), in English if available; nil if the bytes are not a
+    /// profile, or the profile has no name.
     public static func name(of profile: [UInt8]) -> String? {
         guard let tag = ICCTags(profile)?.tag("desc") else { return nil }
         switch tag.kind {

@@ -1,13 +1,13 @@
 import WebImageCore
 
-/// Which part of a picture stays when it is cropped, and where a picture goes that is laid on a larger one.
+/// Which part of a picture is kept when it is cropped, and where a picture is placed on a larger one.
 public enum Gravity: Hashable, Sendable {
     case center, top, bottom, left, right, topLeft, topRight, bottomLeft, bottomRight
-    /// Around a point of interest: 0 is the left or top edge, 1 the right or bottom one. The point is in the middle of what
-    /// stays, as far as the edges allow it.
+    /// Around a point of interest: 0 is the left or top edge, 1 the right or bottom one. The point is in the middle of
+    /// the kept part, as far as the edges allow.
     case focus(x: Double, y: Double)
-    /// Where the picture catches the eye: strong edges, strong colours and tones of skin count. For cropping only; where a
-    /// picture is laid on another one it counts as ``center``.
+    /// The part that catches the eye: strong edges, strong colours and skin tones count. For cropping only; for placing
+    /// a picture on another one it means ``center``.
     case smart
 }
 

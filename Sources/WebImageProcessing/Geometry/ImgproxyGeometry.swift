@@ -1,9 +1,9 @@
 public import WebImageCore
 
-/// imgproxy's sizes and places, to the pixel: what its options `rs`, `el`, `mw`, `mh`, `z`, `dpr`, `g`, `c`, `ex`, `exar`, `pd`,
-/// `rot`, `fl` and `max_result_dimension` say, by their names in its documentation.
+/// The geometry of imgproxy, with the same sizes and positions to the pixel: its options `rs`, `el`, `mw`, `mh`, `z`,
+/// `dpr`, `g`, `c`, `ex`, `exar`, `pd`, `rot`, `fl` and `max_result_dimension`, by their names in its documentation.
 ///
-/// ``ImageTransform/imgproxy(_:)`` turns, crops and scales by it, ``ImageTransform/imgproxyCanvas(_:)`` does what comes after
+/// ``ImageTransform/imgproxy(_:)`` turns, crops and scales. ``ImageTransform/imgproxyCanvas(_:)`` does the steps after
 /// filters: `extend`, `extend_aspect_ratio` and `padding`.
 public struct ImgproxyGeometry: Hashable, Sendable, Codable {
     public enum Resizing: String, Hashable, Sendable, Codable, CaseIterable {
@@ -12,7 +12,7 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
         case force, auto
     }
 
-    /// `gravity`: a place, and how far from there.
+    /// `gravity`: a place, and an offset from it.
     public struct Place: Hashable, Sendable, Codable {
         public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
             case center = "ce"
@@ -29,7 +29,7 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
         }
 
         public var kind: Kind
-        /// In pixels from 1 on, below that in parts of the side; of a focus point in parts.
+        /// The offset: in pixels from 1 on, below that as a fraction of the side. For a focus point, a fraction.
         public var x: Double
         public var y: Double
 
@@ -39,7 +39,7 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
     }
 
     public var resizing = Resizing.fit
-    /// 0: follows from the other side.
+    /// The width; 0: follows from the other side.
     public var width = 0
     public var height = 0
     public var minWidth = 0
@@ -49,10 +49,10 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
     public var dpr = 1.0
     public var enlarge = false
     public var gravity = Place()
-    /// From 1 on in pixels, below that in parts of the side; 0: all of it.
+    /// The width of the crop: from 1 on in pixels, below that as a fraction of the side; 0: all of it.
     public var cropWidth = 0.0
     public var cropHeight = 0.0
-    /// nil: ``gravity``.
+    /// The gravity of the crop; nil: ``gravity``.
     public var cropGravity: Place?
     public var extend = false
     public var extendGravity = Place()
@@ -61,31 +61,31 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
     public var padding = EdgeLengths()
     /// 0: no limit.
     public var maxResultDimension = 0
-    /// A drawing (SVG, PDF) that is larger counts as one of so many pixels, and without ``enlarge`` no more are made of it. 0: no
-    /// limit.
+    /// A vector picture (SVG, PDF) that is larger counts as one with this number of pixels, and without ``enlarge`` no
+    /// more are drawn. 0: no limit.
     public var maxDrawnPixels = 0
-    /// Quarters, clockwise.
+    /// The rotation in quarter turns, clockwise.
     public var rotation = 0
     public var flipsHorizontally = false
     public var flipsVertically = false
 
     public init() {}
 
-    /// What becomes of a picture.
+    /// The sizes of a picture at each step.
     public struct Layout: Hashable, Sendable {
-        /// The size that the source counts as: its own, unless it is a drawing that is too large.
+        /// The size of the source; for a vector picture that is too large, the reduced size.
         public var source: PixelSize
-        /// What is kept of the source before it is scaled.
+        /// The size of the part of the source that is kept before scaling.
         public var crop: PixelSize
-        /// The size that it is scaled to.
+        /// The size after scaling.
         public var scaled: PixelSize
-        /// What is kept of that.
+        /// The size of the part that is kept after scaling.
         public var kept: PixelSize
-        /// What it is laid on; not smaller than ``kept``.
+        /// The size of the canvas; not smaller than ``kept``.
         public var canvas: PixelSize
-        /// The room around the canvas.
+        /// The padding around the canvas.
         public var padding: EdgeLengths
-        /// By how much lengths that are told in pixels are multiplied.
+        /// The factor by which lengths in pixels are multiplied.
         public var dpr: Double
 
         /// The size of the result.
@@ -97,8 +97,8 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
     }
 
     /// - Parameters:
-    ///   - source: the size after the picture was turned upright and rotated.
-    ///   - isVector: whether it may be larger than it is at no cost.
+    ///   - source: the size of the picture after applying its orientation and rotation.
+    ///   - isVector: whether the picture can be enlarged without loss.
     public func layout(for source: PixelSize, isVector: Bool = false) -> Layout {
         ImgproxyLayout(self, source, isVector: isVector).layout
     }

@@ -6,14 +6,14 @@ extension BlurHash {
 
     /// Draws the placeholder, opaque, with the pixels that the reference implementation draws (woltapp/blurhash, decode.c).
     ///
-    /// Some 32 pixels each way are enough: there is no detail that more could show, and whatever shows the picture enlarges
-    /// it smoothly.
+    /// Some 32 pixels in each direction are enough: there is no further detail, and the view that shows the picture
+    /// should enlarge it smoothly.
     ///
     /// - Parameters:
     ///   - width: in pixels.
     ///   - height: in pixels.
-    ///   - punch: the contrast: 1, the default, is that of the picture, more makes the waves stronger, 0 leaves the average
-    ///     colour.
+    ///   - punch: the contrast. 1, the default, is that of the picture, higher values increase it, 0 gives only the
+    ///     average colour.
     /// - Throws: `limitExceeded` when a side is not positive or there would be more than 1 Mi pixels, `transformFailed`
     ///   when `punch` is negative or not finite.
     /// - Complexity: the pixels times the components; 32x32 of 4x3 takes less than 0.1 ms. Memory for the result.

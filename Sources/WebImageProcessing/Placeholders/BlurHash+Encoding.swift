@@ -1,22 +1,24 @@
 public import WebImageCore
 
 extension BlurHash {
-    /// The hash of a picture: of its first frame, upright, in sRGB.
+    /// Makes the hash of a picture, of its first frame, upright, in sRGB.
     ///
-    /// Pictures of up to 16 Mi pixels (4096x4096) get the text that the reference implementation makes of the same pixels
-    /// (woltapp/blurhash, encode.c). It sums in floats, whose digits get few: of 12 million pixels of the gray 128 it makes
-    /// 132. Larger pictures are therefore summed with more digits, and their text may differ from its text.
+    /// Pictures of up to 16 Mi pixels (4096x4096) get the same text as from the reference implementation
+    /// (woltapp/blurhash, encode.c). It adds up in `float`, which loses precision: 12 million pixels of the gray 128
+    /// become 132. Larger pictures are therefore added up with more precision here, and their text may differ from the
+    /// reference.
     ///
-    /// A smaller copy, as by `resized(to:)`, takes less time, and its text may differ in some digits; one of 100 pixels is
-    /// as good a placeholder.
+    /// A smaller copy, for example from `resized(to:)`, takes less time, and its text may differ in some digits. A copy
+    /// with sides of 100 pixels gives as good a placeholder.
     ///
     /// - Parameters:
     ///   - image: a picture of any size, depth and alpha.
-    ///   - components: how many waves across and down, 1 to 9 each; more show more and make a longer text of
+    ///   - components: the number of waves across and down, 1 to 9 each. More waves show more detail, and make a longer
+    ///     text of
     ///     `4 + 2 * x * y` characters. Default 4 and 3, for a picture that is wider than high.
-    ///   - background: what a picture with alpha is laid over; BlurHash knows no transparency. Default white.
-    /// - Throws: `transformFailed` for other components, `limitExceeded` for a side of more than 1 Mi pixels and when
-    ///   there is no memory.
+    ///   - background: the colour behind a picture with alpha, since BlurHash has no transparency. Default white.
+    /// - Throws: `transformFailed` for other numbers of components, `limitExceeded` for a side of more than 1 Mi pixels
+    ///   and if there is no memory.
     /// - Complexity: one pass over the pixels for each 4x4 components, 12 million in some 20 ms. Memory for a few rows, and
     ///   for a copy of a picture that must be turned or converted to sRGB.
     public init(

@@ -1,14 +1,14 @@
 public import WebImageCore
 
-/// A picture in some twenty to thirty characters (BlurHash, by Wolt): its average colour and a few cosine waves, to be drawn
-/// blurred where the picture will be.
+/// A blurred placeholder in some twenty to thirty characters (BlurHash, by Wolt): a picture's average colour and a few
+/// cosine waves.
 ///
 ///     let hash = try BlurHash(of: image)
 ///     print(hash)  // LEHV6nWB2yk8pyo0adR*.7kCMdnj
 ///     let placeholder = try BlurHash(text).image(width: 32, height: 32)
 ///
-/// It knows neither transparency nor the picture's shape, so that width and height are best kept beside it; ``ThumbHash``
-/// knows both. Any thread may use it.
+/// It contains neither transparency nor the aspect ratio: store width and height beside it. ``ThumbHash`` contains
+/// both. Any thread may use it.
 public struct BlurHash: Hashable, Sendable {
     /// The values of the characters, 0 to 82 each: one of how many waves there are, one of the strongest wave, four of the
     /// average, two of each wave.
@@ -16,10 +16,10 @@ public struct BlurHash: Hashable, Sendable {
 
     init(digits: [UInt8]) { self.digits = digits }
 
-    /// Reads a hash. Nothing about the text is trusted.
+    /// Reads a hash. The text is validated.
     ///
-    /// - Throws: `badImageData` when it has a character that BlurHash has not, or another length than its first character
-    ///   says. The message says which.
+    /// - Throws: `badImageData` if the text has a character that BlurHash does not use, or another length than its
+    ///   first character says. The message says which.
     public init(_ text: String) throws(WebImageError) {
         guard text.utf8.count <= Self.longest else {
             throw Self.damaged("has \(text.utf8.count) bytes, and \(Self.longest) are the most")
@@ -38,11 +38,11 @@ public struct BlurHash: Hashable, Sendable {
         }
     }
 
-    /// The text, 6 to 166 characters of ASCII. Some of them mean something in URLs and HTML, so that it has to be escaped
-    /// there.
+    /// The text, 6 to 166 characters of ASCII. Some of them have a meaning in URLs and HTML, so that the text must be
+    /// escaped there.
     public var text: String { String(decoding: digits.map { Self.characters[Int($0)] }, as: UTF8.self) }
 
-    /// How many waves there are across and down, the constant one included; 1 to 9 each.
+    /// The number of waves across and down, including the constant one; 1 to 9 each.
     public var components: (x: Int, y: Int) { (x: Int(digits[0]) % 9 + 1, y: Int(digits[0]) / 9 + 1) }
 
     /// The average of the picture's light, as a colour.

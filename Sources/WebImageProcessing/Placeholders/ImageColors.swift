@@ -1,18 +1,17 @@
 public import WebImageCore
 
-/// The colours of a picture: the average, the dominant one and a palette, for what is drawn around the picture or in its
-/// place.
+/// The colours of a picture: the average, the dominant one and a palette, for backgrounds and placeholders.
 ///
 ///     let colors = try ImageColors(of: image)
 ///     if let dominant = colors.dominant { view.background = dominant }
 ///
-/// Colours are those of the first frame in sRGB. A pixel that is half transparent counts half, one that cannot be seen not at
-/// all. The same pixels always give the same colours.
+/// The colours are those of the first frame in sRGB. A half-transparent pixel counts half, a transparent one does not
+/// count. The same pixels always give the same colours.
 public struct ImageColors: Hashable, Sendable {
-    /// A colour, and how much of the picture it stands for.
+    /// A colour, and its share of the picture.
     public struct Swatch: Hashable, Sendable {
         public let color: RGBColor
-        /// The part of what can be seen of the picture, 0 to 1.
+        /// The share of the picture's visible pixels, 0 to 1.
         public let share: Double
     }
 
@@ -21,21 +20,21 @@ public struct ImageColors: Hashable, Sendable {
     /// The palette whose first colour is the dominant one.
     private static let usual = 5
 
-    /// The mean of the pixels' stored values; nil when nothing can be seen. Of stored values, not of light, as what shrinks
-    /// pictures to one pixel usually takes it (libvips, imgproxy); ``BlurHash/averageColor`` is that of light, which is
-    /// brighter.
+    /// The mean of the pixels' stored values; nil if all pixels are transparent. It is not computed in linear light,
+    /// like a picture that libvips or imgproxy scales to one pixel; ``BlurHash/averageColor`` is computed in linear
+    /// light, and is brighter.
     public let average: RGBColor?
-    /// The mean of the largest group of like colours among five; nil when nothing can be seen.
+    /// The mean of the largest of five groups of similar colours; nil if all pixels are transparent.
     public let dominant: RGBColor?
-    /// Groups of like colours, each with its mean, the largest first. Fewer than were asked for when there are not as many
-    /// colours that differ visibly; empty when nothing can be seen.
+    /// Groups of similar colours, each with its mean, the largest first. There are fewer groups than requested if the
+    /// picture does not have that many visibly different colours, and none if all pixels are transparent.
     public let palette: [Swatch]
 
-    /// Looks at every pixel.
+    /// Computes the colours from every pixel.
     ///
     /// - Parameters:
     ///   - image: a picture of any size, depth and alpha.
-    ///   - count: how many colours the palette has at most. Default 5; what is below 1 counts as 1, what is over 64 as 64.
+    ///   - count: the most colours of the palette. Default 5; values below 1 count as 1, values over 64 as 64.
     /// - Throws: `limitExceeded` when there is no memory.
     /// - Complexity: one pass over the pixels, 12 million in some 30 ms, and some milliseconds for a palette of a picture
     ///   with many colours. 1 MiB of memory, and that of a copy of a picture that must be converted to sRGB.

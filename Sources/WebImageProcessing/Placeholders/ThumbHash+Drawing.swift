@@ -15,7 +15,7 @@ extension ThumbHash {
     /// Draws the placeholder in roughly the picture's shape, 32 pixels along its longer side, with the pixels that the
     /// original implementation draws (evanw/thumbhash, thumbhash.js). Its alpha is straight, or it is opaque.
     ///
-    /// Whatever shows the picture enlarges it smoothly.
+    /// The view that shows the picture should enlarge it smoothly.
     ///
     /// - Throws: `limitExceeded` when there is no memory for it.
     /// - Complexity: some 60 operations for each of at most 1024 pixels; less than a millisecond.

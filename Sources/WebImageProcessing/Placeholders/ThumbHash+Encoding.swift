@@ -13,11 +13,11 @@ extension ThumbHash {
     /// The longest side that is looked at, in pixels.
     static let longestSide = 100
 
-    /// The hash of a picture: of its first frame, upright, in sRGB.
+    /// Makes the hash of a picture, of its first frame, upright, in sRGB.
     ///
-    /// A picture of up to 100x100 pixels gets the bytes that the original implementation makes of it (evanw/thumbhash,
-    /// thumbhash.js). A larger one is scaled to them by Lanczos' filter first, so that its hash depends on that; one that is
-    /// loaded for its hash is best loaded in that size.
+    /// A picture of up to 100x100 pixels gets the same bytes as from the original implementation (evanw/thumbhash,
+    /// thumbhash.js). A larger picture is first scaled to this size with the Lanczos filter, on which its hash then
+    /// depends. A picture that is loaded only for its hash is best loaded in this size.
     ///
     /// - Throws: `limitExceeded` when there is no memory, or a side has more than 1 Mi pixels.
     /// - Complexity: one pass over the pixels to scale them, and less than a millisecond. Memory for some rows.

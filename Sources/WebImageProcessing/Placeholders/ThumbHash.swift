@@ -1,7 +1,7 @@
 public import WebImageCore
 
-/// A picture in at most 25 bytes (ThumbHash, by Evan Wallace): its average colour, its shape, its transparency and a few
-/// cosine waves, to be drawn blurred where the picture will be.
+/// A blurred placeholder in at most 25 bytes (ThumbHash, by Evan Wallace): a picture's average colour, aspect ratio,
+/// transparency and a few cosine waves.
 ///
 ///     let hash = try ThumbHash(of: image)
 ///     print(hash)  // 3OcRJYB4d3h/iIeHeEh3eIhw+j2w
@@ -14,9 +14,9 @@ public struct ThumbHash: Hashable, Sendable {
 
     init(checked bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Takes the bytes of a hash. Nothing about them is trusted.
+    /// Reads the bytes of a hash, which are validated.
     ///
-    /// - Throws: `badImageData` when they have another length than their first five say, or a shape that no picture has.
+    /// - Throws: `badImageData` if the length does not match the first five bytes, or the aspect ratio is impossible.
     public init(bytes: [UInt8]) throws(WebImageError) {
         guard let header = Header(bytes) else { throw Self.damaged("has \(bytes.count) bytes, too few") }
         let most = header.hasAlpha ? 5 : 7
@@ -28,9 +28,9 @@ public struct ThumbHash: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Reads a hash that is written in base64 (RFC 4648), in the letters for text or those for URLs, padded or not.
+    /// Reads a hash in base64 (RFC 4648), in the standard or the URL-safe alphabet, padded or not.
     ///
-    /// - Throws: `badImageData` when the text is not base64, or as ``init(bytes:)``.
+    /// - Throws: `badImageData` if the text is not base64, and for the same reasons as ``init(bytes:)``.
     public init(base64 text: String) throws(WebImageError) {
         // 25 bytes are 36 letters.
         guard text.utf8.count <= 64, let bytes = Base64.decoded(Array(text.utf8)) else {
@@ -42,16 +42,16 @@ public struct ThumbHash: Hashable, Sendable {
     /// The bytes in base64 (RFC 4648, section 4), padded; 8 to 36 letters.
     public var base64: String { Base64.encoded(bytes) }
 
-    /// The width of the picture by its height, roughly: one side of it is told in 5 or 7 steps.
+    /// The approximate ratio of the picture's width to its height; one side is stored in 5 or 7 steps.
     public var aspectRatio: Double {
         let counts = header.counts
         return Double(counts.x) / Double(counts.y)
     }
 
-    /// Whether some of the picture can be seen through.
+    /// Whether the picture has transparency.
     public var hasAlpha: Bool { header.hasAlpha }
 
-    /// The average of the picture's stored values, those that can be seen counting more.
+    /// The average of the picture's stored values, weighted by alpha.
     public var averageColor: RGBColor {
         let constants = header.constants
         let color = Self.color(constants.light, constants.yellow, constants.red)

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// How the pixels around a place are weighted to make the pixel there.
+/// The filter that weights the source pixels around a position when a picture is scaled.
 public enum ResampleFilter: String, Hashable, Sendable, Codable, CaseIterable {
     /// The mean of the area that a pixel covers; enlarging repeats pixels.
     case box
@@ -16,8 +16,9 @@ public enum ResampleFilter: String, Hashable, Sendable, Codable, CaseIterable {
     case bicubic
     /// Windowed sinc over three lobes: the sharpest, the default.
     case lanczos3
-    /// As libvips and imgproxy resize: smaller by ``lanczos3``, from a fourth of the size on of means of several pixels; larger by
-    /// ``bicubic``, half a pixel of the result to the right and down. The pixels at an edge go on beyond it.
+    /// Resizes like libvips and imgproxy: reduces with ``lanczos3``, from a fourth of the size on after averaging
+    /// several pixels; enlarges with ``bicubic``, half a pixel of the result to the right and down. Beyond the edges
+    /// the edge pixels are repeated.
     case libvips
 
     /// How far the filter reaches to each side, in pixels of the coarser of input and output.

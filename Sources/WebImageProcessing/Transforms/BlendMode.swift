@@ -1,9 +1,9 @@
 import CPixels
 
-/// How the colours of a source and those below it become one: the modes of Compositing and Blending Level 1 (W3C), and the
-/// twelve ways of Porter and Duff. Raw values are their names in CSS and in the text of a transform.
+/// How the colours of a source are combined with those below it: the modes of Compositing and Blending Level 1 (W3C),
+/// and the twelve Porter-Duff operators. Raw values are their names in CSS and in the text of a transform.
 public enum BlendMode: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The source over what is below ("source over").
+    /// The source over the picture below ("source over").
     case normal
     case multiply, screen, overlay, darken, lighten
     case colorDodge = "color-dodge"
@@ -11,7 +11,7 @@ public enum BlendMode: String, Hashable, Sendable, Codable, CaseIterable {
     case softLight = "soft-light"
     case hardLight = "hard-light"
     case difference, exclusion, hue, saturation, color, luminosity
-    /// Nothing stays.
+    /// Everything becomes transparent.
     case clear
     /// The source alone ("copy").
     case source
@@ -19,7 +19,7 @@ public enum BlendMode: String, Hashable, Sendable, Codable, CaseIterable {
     case sourceIn = "source-in"
     /// The source, where there is nothing below.
     case sourceOut = "source-out"
-    /// The source over what is below, only where there is something below.
+    /// The source over the picture below, only where there is something below.
     case sourceAtop = "source-atop"
     case destinationOver = "destination-over"
     case destinationIn = "destination-in"

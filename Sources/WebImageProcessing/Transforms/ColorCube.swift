@@ -1,8 +1,8 @@
 public import WebImageCore
 
-/// A table of what each colour becomes (a "3D LUT"), as programs for grading pictures write it.
+/// A table that maps each colour to another one (a "3D LUT"), as colour grading programs write it.
 ///
-/// Between the colours of the table the four nearest ones count, as in a tetrahedron.
+/// Colours between those of the table are interpolated from the four nearest ones (tetrahedral interpolation).
 public struct ColorCube: Hashable, Sendable {
     /// How many colours there are along each edge, 2 to 129.
     public let side: Int
@@ -12,8 +12,8 @@ public struct ColorCube: Hashable, Sendable {
     let digest: ContentDigest
 
     /// - Parameters:
-    ///   - side: how many colours there are along each edge, 2 to 129. Most cubes have 17, 33 or 65.
-    ///   - color: what a colour becomes; all parts go from 0 to 1.
+    ///   - side: the number of colours along each edge, 2 to 129. Most cubes have 17, 33 or 65.
+    ///   - color: maps a colour to another one; all components go from 0 to 1.
     public init(side: Int, color: (SIMD3<Float>) -> SIMD3<Float>) throws(WebImageError) {
         guard Self.sides.contains(side) else { throw Self.badSide(side) }
         var values: [Float] = []
@@ -30,9 +30,11 @@ public struct ColorCube: Hashable, Sendable {
         self.init(side, values)
     }
 
-    /// The text of a `.cube` file (Adobe's Cube LUT Specification 1.0): a cube, or three curves, from which a cube is made.
+    /// Reads the text of a `.cube` file (Adobe's Cube LUT Specification 1.0), with a cube, or with three curves from
+    /// which a cube is made.
     ///
-    /// - Throws: `corruptData` for what is no such file, with the line; `unsupportedFeature` for a domain other than 0 to 1.
+    /// - Throws: `corruptData` with the line if the text is not such a file; `unsupportedFeature` for a domain other
+    ///   than 0 to 1.
     public init(text: String) throws(WebImageError) { self = try CubeFile(text).cube() }
 
     init(_ side: Int, _ values: [Float]) {

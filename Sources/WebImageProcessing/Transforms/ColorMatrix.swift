@@ -6,16 +6,17 @@
     import Darwin
 #endif
 
-/// What each part of a colour becomes: a sum of all parts, each with its weight, and a number that is added.
+/// A linear map of colours: each component becomes a weighted sum of all components, plus a constant.
 ///
-/// Four rows, for red, green, blue and alpha, of five numbers: the weights of red, green, blue and alpha, and what is added.
-/// Parts of a colour go from 0 to 1 and are not multiplied by alpha; a result beyond that is held at 0 or 1. This is the
-/// matrix of SVG's `feColorMatrix` (Filter Effects Module Level 1, section 9.6).
+/// It has four rows, for red, green, blue and alpha, of five numbers: the weights of red, green, blue and alpha, and
+/// the constant. Components go from 0 to 1 and are not multiplied by alpha; results beyond that are clamped to 0 or 1.
+/// This is the matrix of SVG's `feColorMatrix` (Filter Effects Module Level 1, section 9.6).
 public struct ColorMatrix: Hashable, Sendable, Codable {
-    /// Row after row: 20 numbers.
+    /// The 20 numbers, row after row.
     public private(set) var values: [Float]
 
-    /// - Parameter values: 20 numbers, row after row; nil for another count, and for numbers that are not finite.
+    /// - Parameter values: 20 numbers, row after row. The result is nil for another count, and for numbers that are not
+    ///   finite.
     public init?(_ values: [Float]) {
         guard values.count == 20, values.allSatisfy(\.isFinite) else { return nil }
         self.values = values
@@ -25,9 +26,9 @@ public struct ColorMatrix: Hashable, Sendable, Codable {
 
     public static let identity = ColorMatrix(rows: (0..<20).map { $0 % 6 == 0 ? 1 : 0 })
 
-    /// The same colours in gray, by Rec. 709's weights.
+    /// Converts colours to gray, with the weights of Rec. 709.
     ///
-    /// - Parameter amount: 0 leaves the picture as it is, 1 (the default) takes all colour away.
+    /// - Parameter amount: 0 leaves the picture as it is, 1 (the default) removes all colour.
     public static func gray(_ amount: Double = 1) -> ColorMatrix { saturation(1 - amount) }
 
     /// The brown of old photographs (Filter Effects Module Level 1, `sepia`).
@@ -43,17 +44,17 @@ public struct ColorMatrix: Hashable, Sendable, Codable {
         ])
     }
 
-    /// - Parameter amount: what is added to each part of a colour: -1 is black, 0 as it is, 1 white.
+    /// - Parameter amount: the number that is added to each component: -1 gives black, 0 no change, 1 white.
     public static func brightness(_ amount: Double) -> ColorMatrix {
         scale(1, offset: Float(amount))
     }
 
-    /// - Parameter factor: how far colours are from middle gray, times as far as now: 0 is all gray, 1 as it is.
+    /// - Parameter factor: the factor for the distance of colours from middle gray: 0 gives gray, 1 no change.
     public static func contrast(_ factor: Double) -> ColorMatrix {
         scale(Float(factor), offset: 0.5 - 0.5 * Float(factor))
     }
 
-    /// - Parameter factor: 0 is gray, 1 as it is, 2 twice as colourful.
+    /// - Parameter factor: 0 gives gray, 1 no change, 2 doubles the saturation.
     public static func saturation(_ factor: Double) -> ColorMatrix {
         let s = Float(factor)
         let (r, g, b): (Float, Float, Float) = (0.2126, 0.7152, 0.0722)
@@ -65,7 +66,7 @@ public struct ColorMatrix: Hashable, Sendable, Codable {
         ])
     }
 
-    /// Turns colours around gray (Filter Effects Module Level 1, `hue-rotate`).
+    /// Rotates hues around the gray axis (Filter Effects Module Level 1, `hue-rotate`).
     public static func hue(degrees: Double) -> ColorMatrix {
         let angle = degrees * .pi / 180
         let (c, s) = (Float(cos(angle)), Float(sin(angle)))
@@ -78,10 +79,10 @@ public struct ColorMatrix: Hashable, Sendable, Codable {
         ])
     }
 
-    /// Negative colours.
+    /// Inverts colours.
     public static let inverted = scale(-1, offset: 1)
 
-    /// - Parameter factor: what alpha is multiplied by.
+    /// - Parameter factor: the factor for alpha.
     public static func opacity(_ factor: Double) -> ColorMatrix {
         var values = identity.values
         values[18] = Float(factor)
@@ -96,7 +97,7 @@ public struct ColorMatrix: Hashable, Sendable, Codable {
 }
 
 extension ColorMatrix {
-    /// Both, this one first, as if no colour were held at 0 or 1 between them.
+    /// Returns a matrix that applies this matrix first and then `next`, without clamping between them.
     public func followed(by next: ColorMatrix) -> ColorMatrix {
         var product = [Float](repeating: 0, count: 20)
         for row in 0..<4 {

@@ -1,15 +1,15 @@
 public import WebImageCore
 
 extension Image {
-    /// The picture with some transforms done to it, one after the other. It is turned upright first, where it is not. Of an
-    /// animation the first frame is taken.
+    /// Returns the picture after applying transforms, one after the other. If it is not upright, its orientation is
+    /// applied first. Of an animation the first frame is used.
     ///
     ///     let small = try image.transformed(by: [.crop(.square), .resize(width: 96), .roundCorners(48)])
     ///
-    /// - Throws: `transformFailed` for numbers that make no sense, and what a closure throws; `limitExceeded` for a result
-    ///   over the limit, or without memory.
-    /// - Complexity: about one pass over the pixels, and memory for the result and a few rows: not for the thread of an event
-    ///   loop or a user interface.
+    /// - Throws: `transformFailed` for invalid numbers, and the errors of closures; `limitExceeded` for a result over
+    ///   the limit, or if there is no memory.
+    /// - Complexity: about one pass over the pixels, and memory for the result and a few rows: do not call it on the
+    ///   thread of an event loop or a user interface.
     public func transformed(
         by transforms: [ImageTransform], limits: DecodeLimits = .default
     ) throws(WebImageError) -> Image {

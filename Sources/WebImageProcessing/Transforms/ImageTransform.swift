@@ -1,19 +1,19 @@
 public import WebImageCore
 
-/// One change of a picture, as a value: what is done, with all its numbers.
+/// One step that changes a picture, as a value with all its parameters.
 ///
 ///     request.transformers = [.crop(.square), .blur(sigma: 4), .roundCorners(24)]
 ///
-/// Each has a text, such as `blur:4`, that names it in keys, on the command line and in URLs; see ``parse(_:resources:)``.
-/// Two transforms are equal when they make the same pixels of the same picture.
+/// Each transform has a text form, such as `blur:4`, for cache keys, the command line and URLs; see
+/// ``parse(_:resources:)``. Two transforms are equal if they make the same pixels from the same picture.
 ///
-/// A load compiles the transforms that follow each other into one program. Crops and resizes at the beginning are part of the
-/// decoding: a picture that is to be small is decoded small. The others go over the picture together, a few rows at a time,
-/// with one rounding at the end. Lengths are in pixels of the picture as it is at that point of the chain.
+/// A load compiles consecutive transforms into one program. Crops and resizes at the beginning are part of the
+/// decoding: for a small result the picture is decoded small. The other transforms run together over a few rows at a
+/// time, and round once at the end. Lengths are in pixels of the picture at that point of the chain.
 public struct ImageTransform: ImageTransformer, Hashable, CustomStringConvertible {
     let operation: any TransformOperation
-    /// The text that ``parse(_:resources:)`` makes the same transform of. A closure of one's own has no such text: it
-    /// stands there with its identifier.
+    /// The text form, which ``parse(_:resources:)`` parses to the same transform. The text of a closure is its
+    /// identifier, and cannot be parsed.
     public let description: String
     public let key: String
 

@@ -1,9 +1,9 @@
 public import WebImageCore
 
-/// Changes a decoded picture: rounds its corners, tints it, draws a mark on it.
+/// Changes a decoded picture, for example rounds its corners, tints it or draws a watermark.
 ///
-/// ``ImageTransform`` has those that come with WebImage; a type of one's own conforms to this protocol. It runs on the decode
-/// executor, never on the caller's thread. The result is cached under a key that holds ``key``.
+/// ``ImageTransform`` has the transformers of WebImage; your own types can conform to this protocol. A transformer runs
+/// on the decode executor, never on the caller's thread. The result is cached under a key that contains ``key``.
 public protocol ImageTransformer: Sendable {
     /// Says all that the result depends on, every parameter included: two transformers with the same key must give
     /// the same pixels.

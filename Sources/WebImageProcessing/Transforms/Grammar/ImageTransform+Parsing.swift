@@ -1,10 +1,10 @@
 public import WebImageCore
 
-/// What the text of a chain names by name: pictures to draw, and colour cubes.
+/// Finds the resources that the text of a chain names: pictures to draw, and colour cubes.
 public struct TransformResources: Sendable {
-    /// - Throws: a ``/WebImageCore/WebImageError`` where there is no such picture.
+    /// - Throws: a ``/WebImageCore/WebImageError`` if there is no such picture.
     public var image: @Sendable (_ name: String) throws(WebImageError) -> Image
-    /// - Throws: a ``/WebImageCore/WebImageError`` where there is no such cube.
+    /// - Throws: a ``/WebImageCore/WebImageError`` if there is no such cube.
     public var cube: @Sendable (_ name: String) throws(WebImageError) -> ColorCube
 
     public init(
@@ -15,23 +15,24 @@ public struct TransformResources: Sendable {
         self.cube = cube
     }
 
-    /// Has none.
+    /// No resources.
     public static let none = TransformResources(
         image: { name throws(WebImageError) in throw WebImageError(.fileNotFound, "there is no picture \(name)") },
         cube: { name throws(WebImageError) in throw WebImageError(.fileNotFound, "there is no colour cube \(name)") })
 }
 
 extension ImageTransform {
-    /// Reads a chain of transforms: steps with `|` between them, each a name and its arguments with `:` between them.
+    /// Parses a chain of transforms: steps that are separated by `|`, each with a name and arguments that are separated
+    /// by `:`.
     ///
     ///     let chain = try ImageTransform.parse("resize:320x200:cover|blur:8|round:24")
     ///
-    /// The texts of the transforms that it gives, joined by `|`, make the same chain again.
+    /// The texts of the returned transforms, joined by `|`, parse to the same chain.
     ///
     /// - Parameters:
-    ///   - text: an empty one has no transforms.
+    ///   - text: the text of the chain; an empty text has no transforms.
     ///   - resources: finds the pictures and colour cubes that the text names. Default: there are none.
-    /// - Throws: ``TransformSyntaxError``, which tells what is wrong and where.
+    /// - Throws: ``TransformSyntaxError``, which says what is wrong and where.
     public static func parse(
         _ text: String, resources: TransformResources = .none
     ) throws(TransformSyntaxError) -> [ImageTransform] {
@@ -48,7 +49,7 @@ extension ImageTransform {
         transforms.map(\.description).joined(separator: "|")
     }
 
-    /// How each step is written, in the order of the names.
+    /// The text forms of all steps with their arguments, sorted by name.
     public static var usages: [String] { TransformSyntax.all.map(\.usage).sorted() }
 
     private static func parse(

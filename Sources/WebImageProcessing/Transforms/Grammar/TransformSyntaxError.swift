@@ -1,10 +1,10 @@
-/// What is wrong with the text of a chain of transforms, and where.
+/// An error in the text of a chain of transforms.
 public struct TransformSyntaxError: Error, Hashable, Sendable {
     /// What is wrong, in a sentence.
     public let message: String
     /// The whole text.
     public let text: String
-    /// The part of the text that is wrong, in UTF-8 bytes from its start; empty where something is missing.
+    /// The part of the text that is wrong, in UTF-8 bytes from its start; empty if something is missing there.
     public let range: Range<Int>
 
     init(_ message: String, in text: String, at range: Range<Int>) {
@@ -13,7 +13,7 @@ public struct TransformSyntaxError: Error, Hashable, Sendable {
         self.range = range
     }
 
-    /// The text, and below it a mark at the place.
+    /// The text, and below it a mark at the position of the error.
     public var excerpt: String {
         let utf8 = Array(text.utf8)
         let start = min(max(range.lowerBound, 0), utf8.count)

@@ -1,13 +1,14 @@
 import WebImageCore
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Blurs the picture by a Gaussian, at the same cost for every radius. Beyond the edges the pixels at the edge go on.
+    /// Blurs the picture with a Gaussian, at the same cost for every radius. Beyond the edges the edge pixels are
+    /// repeated.
     ///
     /// - Parameters:
     ///   - sigma: the standard deviation in pixels, at most 1000; the blur reaches about three times as far. 0 does nothing.
-    ///   - cut: leaves out weights under this part of the middle one, as libvips and imgproxy do it to save time (they
-    ///     take 0.2), and rounds the others to twentieths. A bell that reaches farther than 31 pixels so is made as a whole one
-    ///     that is as wide. Default nil: nothing that could be seen is left out.
+    ///   - cut: leaves out weights below this fraction of the central weight, as libvips and imgproxy do to save time
+    ///     (they use 0.2), and rounds the others to twentieths. If the kernel still reaches farther than 31 pixels, a
+    ///     full Gaussian of the same width is used. Default nil: no visible weight is left out.
     public static func blur(sigma: Double, cut: Double? = nil) -> ImageTransform {
         ImageTransform(Blur(sigma: sigma, cut: cut))
     }

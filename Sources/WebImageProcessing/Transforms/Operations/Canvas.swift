@@ -17,27 +17,27 @@ public struct EdgeLengths: Hashable, Sendable, Codable {
 }
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Adds room around the picture.
+    /// Adds a margin around the picture.
     ///
     /// - Parameters:
-    ///   - lengths: none below 0.
-    ///   - color: of the room. Default transparent.
+    ///   - lengths: the widths of the margins, not negative.
+    ///   - color: the colour of the margin. Default transparent.
     public static func pad(_ lengths: EdgeLengths, color: RGBAColor = .clear) -> ImageTransform {
         ImageTransform(Pad(lengths: lengths, color: color))
     }
 
-    /// Adds the same room on all sides.
+    /// Adds the same margin on all sides.
     public static func pad(_ length: Int, color: RGBAColor = .clear) -> ImageTransform {
         .pad(EdgeLengths(length), color: color)
     }
 
-    /// Lays the picture on a canvas of this size; a side that is not longer than the picture's stays as it is.
+    /// Places the picture on a canvas of a size; a side that is not longer than the picture's is not changed.
     ///
     /// - Parameters:
     ///   - width: in pixels.
     ///   - height: in pixels.
-    ///   - gravity: where on the canvas. Default in the middle.
-    ///   - color: of the canvas. Default transparent.
+    ///   - gravity: the position on the canvas. Default in the middle.
+    ///   - color: the colour of the canvas. Default transparent.
     public static func extend(
         width: Int, height: Int, at gravity: Gravity = .center, color: RGBAColor = .clear
     ) -> ImageTransform {

@@ -4,24 +4,24 @@ extension ImageTransformer where Self == ImageTransform {
     /// Changes colours by a matrix; ``ColorMatrix`` has the usual ones: `.colors(.sepia())`.
     public static func colors(_ matrix: ColorMatrix) -> ImageTransform { ImageTransform(Colors(matrix: matrix)) }
 
-    /// - Parameter amount: 1 (the default) takes all colour away, 0 none.
+    /// - Parameter amount: 1 (the default) removes all colour, 0 none.
     public static func gray(_ amount: Double = 1) -> ImageTransform { .named(.gray, amount) }
-    /// - Parameter amount: 1 (the default) is all brown, 0 as it was.
+    /// - Parameter amount: 1 (the default) is all brown, 0 no change.
     public static func sepia(_ amount: Double = 1) -> ImageTransform { .named(.sepia, amount) }
-    /// - Parameter amount: what is added to each part of a colour: -1 is black, 0 as it was, 1 white.
+    /// - Parameter amount: the number that is added to each component: -1 gives black, 0 no change, 1 white.
     public static func brightness(_ amount: Double) -> ImageTransform { .named(.brightness, amount) }
-    /// - Parameter factor: 0 is all gray, 1 as it was, 2 twice as far from gray.
+    /// - Parameter factor: 0 gives gray, 1 no change, 2 doubles the distance from gray.
     public static func contrast(_ factor: Double) -> ImageTransform { .named(.contrast, factor) }
-    /// - Parameter factor: 0 is gray, 1 as it was, 2 twice as colourful.
+    /// - Parameter factor: 0 gives gray, 1 no change, 2 doubles the saturation.
     public static func saturation(_ factor: Double) -> ImageTransform { .named(.saturation, factor) }
-    /// Turns colours around gray.
+    /// Rotates hues around the gray axis.
     public static func hue(degrees: Double) -> ImageTransform { .named(.hue, degrees) }
-    /// Negative colours.
+    /// Inverts colours.
     public static var invert: ImageTransform { .named(.invert, 1) }
-    /// - Parameter factor: what alpha is multiplied by: 0 leaves nothing to be seen.
+    /// - Parameter factor: the factor for alpha: 0 makes the picture invisible.
     public static func opacity(_ factor: Double) -> ImageTransform { .named(.opacity, factor) }
 
-    /// Raises each part of a colour to a power.
+    /// Raises each colour component to a power.
     ///
     /// - Parameter gamma: above 1 middle tones become brighter, below 1 darker: the power is its inverse. From 0.01 to 100.
     public static func gamma(_ gamma: Double) -> ImageTransform { .named(.gamma, gamma) }

@@ -1,20 +1,20 @@
 public import WebImageCore
 
-/// What a crop keeps.
+/// The shape that a crop keeps.
 public enum CropShape: Hashable, Sendable {
     /// The largest square.
     case square
-    /// The largest circle; what lies beside it becomes transparent.
+    /// The largest circle; pixels outside of it become transparent.
     case circle
 }
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Keeps a part, to the nearest whole pixels. What of it lies outside of the picture is cut off.
+    /// Keeps a part of the picture, rounded to whole pixels. Anything outside of the picture is cut off.
     ///
-    /// A part that lies wholly outside is `transformFailed`.
+    /// A part completely outside of the picture fails with `transformFailed`.
     public static func crop(_ part: PixelRect) -> ImageTransform { ImageTransform(CropRect(part: part)) }
 
-    /// Keeps a part of this size; a side that is longer than the picture's stays as it is.
+    /// Keeps a part of a size; a side that is longer than the picture's is not changed.
     ///
     /// - Parameters:
     ///   - width: in pixels.

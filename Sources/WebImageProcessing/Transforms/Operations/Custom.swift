@@ -1,11 +1,11 @@
 import CPixels
 public import WebImageCore
 
-/// A stretch of pixels of one row, which a closure changes: parts of a colour from 0 to 1, not multiplied by alpha.
+/// A run of pixels in one row, which a closure changes. Components go from 0 to 1, and are not multiplied by alpha.
 ///
 /// Valid while the closure runs.
 public struct PixelStretch {
-    /// Where it begins in the picture.
+    /// The position of the first pixel in the picture.
     public let x: Int
     public let y: Int
     public let count: Int
@@ -44,21 +44,22 @@ extension SIMD4<Float> {
     }
 }
 
-/// The pixels around one, which a closure makes a pixel of: parts of a colour from 0 to 1, multiplied by alpha, so that what
-/// cannot be seen has no weight. Beyond the edges of the picture the pixels at the edge go on.
+/// A pixel and the pixels around it, from which a closure computes a new pixel. Components go from 0 to 1, and are
+/// multiplied by alpha, so that transparent pixels have no weight. Beyond the edges of the picture the edge pixels are
+/// repeated.
 ///
 /// Valid while the closure runs.
 public struct PixelNeighborhood {
-    /// Where the pixel in the middle is.
+    /// The position of the central pixel.
     public fileprivate(set) var x = 0
     public fileprivate(set) var y = 0
     fileprivate let rows: UnsafePointer<UnsafePointer<SIMD4<Float>>>
     fileprivate let reach: Int
     fileprivate let width: Int
 
-    /// A pixel so far to the right and below.
+    /// The pixel at an offset to the right and below.
     ///
-    /// - Precondition: neither is larger than the reach, in both directions.
+    /// - Precondition: neither offset is larger than the reach, in either direction.
     public subscript(dx: Int, dy: Int) -> SIMD4<Float> {
         precondition(abs(dx) <= reach && abs(dy) <= reach, "a pixel beyond the reach")
         return rows[dy + reach][min(max(x + dx, 0), width - 1)]
@@ -66,32 +67,34 @@ public struct PixelNeighborhood {
 }
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Changes the whole picture by a closure.
+    /// Changes the whole picture with a closure.
     ///
     /// - Parameters:
-    ///   - id: says all that the result depends on, every parameter included: closures with the same identifier must make
-    ///     the same pixels.
-    ///   - change: gets the picture as it is by then, upright. Called on the decode executor, by several threads at once.
+    ///   - id: contains everything that the result depends on, including every parameter: closures with the same
+    ///     identifier must make the same pixels.
+    ///   - change: gets the upright picture at that point of the chain. Called on the decode executor, by several
+    ///     threads at once.
     public static func custom(
         id: String, _ change: @escaping @Sendable (Image) throws(WebImageError) -> Image
     ) -> ImageTransform { ImageTransform(CustomPicture(id: id, change: change)) }
 
-    /// Changes pixels by a closure that looks at each of them alone. It shares its pass with other transforms.
+    /// Changes pixels with a closure that sees single pixels. It shares its pass with other transforms.
     ///
     /// - Parameters:
     ///   - id: says all that the result depends on, every parameter included.
-    ///   - keepsOpaque: whether a picture without alpha stays without. Default true.
-    ///   - change: Called for stretches of at most 256 pixels, by several threads at once.
+    ///   - keepsOpaque: whether an opaque picture stays opaque. Default true.
+    ///   - change: changes the pixels. Called for runs of at most 256 pixels, by several threads at once.
     public static func customPixels(
         id: String, keepsOpaque: Bool = true, _ change: @escaping @Sendable (PixelStretch) -> Void
     ) -> ImageTransform { ImageTransform(CustomPixels(id: id, keepsOpaque: keepsOpaque, change: change)) }
 
-    /// Makes each pixel of those around it by a closure. A few rows are kept for it, not the picture.
+    /// Computes each pixel from the pixels around it with a closure. A few rows are kept in memory for it, not the
+    /// whole picture.
     ///
     /// - Parameters:
     ///   - id: says all that the result depends on, every parameter included.
-    ///   - reach: how far away the farthest pixel is that the closure looks at, in rows and columns, at most 256.
-    ///   - make: gives a pixel, multiplied by its alpha. Called for each pixel, by several threads at once.
+    ///   - reach: the distance of the farthest pixel that the closure reads, in rows and columns, at most 256.
+    ///   - make: returns a pixel, multiplied by its alpha. Called for each pixel, by several threads at once.
     public static func customNeighbors(
         id: String, reach: Int, _ make: @escaping @Sendable (PixelNeighborhood) -> SIMD4<Float>
     ) -> ImageTransform { ImageTransform(CustomNeighbors(id: id, reach: reach, make: make)) }

@@ -5,12 +5,13 @@ extension ImageTransformer where Self == ImageTransform {
     ///
     /// - Parameters:
     ///   - color: the source.
-    ///   - mode: Default ``BlendMode/sourceIn``, which paints all that can be seen in that colour, as symbols are.
+    ///   - mode: the blend mode. Default ``BlendMode/sourceIn``, which paints all visible pixels in that colour, as for
+    ///     symbols.
     public static func tint(_ color: RGBAColor, mode: BlendMode = .sourceIn) -> ImageTransform {
         ImageTransform(Tint(color: color, mode: mode))
     }
 
-    /// Lays the picture over a colour.
+    /// Puts a colour behind the picture.
     public static func background(_ color: RGBAColor) -> ImageTransform {
         ImageTransform(Background(color: color))
     }

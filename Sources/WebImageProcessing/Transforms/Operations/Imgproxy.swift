@@ -6,7 +6,7 @@ extension ImageTransformer where Self == ImageTransform {
         ImageTransform(Imgproxy(geometry: geometry))
     }
 
-    /// Lays the picture on the canvas, and adds the padding, that the same geometry asks for behind an ``imgproxy(_:)``.
+    /// Adds the canvas and the padding of a geometry. Use it after ``imgproxy(_:)`` with the same geometry.
     public static func imgproxyCanvas(_ geometry: ImgproxyGeometry) -> ImageTransform {
         ImageTransform(ImgproxyCanvas(geometry: geometry))
     }

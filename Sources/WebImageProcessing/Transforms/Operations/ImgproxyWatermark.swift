@@ -1,15 +1,16 @@
 public import WebImageCore
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Draws another picture over the picture, placed as imgproxy does: behind an ``imgproxy(_:)`` and its canvas.
+    /// Draws another picture over the picture, placed as imgproxy does. Use it after ``imgproxy(_:)`` and its canvas.
     ///
     /// - Parameters:
     ///   - mark: the picture to draw. It may reach beyond the edges, where it is cut off.
-    ///   - place: where; offsets from 1 on are in pixels and grow with the geometry's `dpr`. Of tiles the offsets are the gaps.
-    ///   - scale: its size in parts of the picture's, into which it is fitted; 0: the size that it has.
+    ///   - place: the position; offsets from 1 on are in pixels, and are multiplied by the geometry's `dpr`. For tiles
+    ///     the offsets are the gaps.
+    ///   - scale: the size into which the mark is fitted, as a fraction of the picture's; 0: the mark's own size.
     ///   - opacity: 0 to 1.
-    ///   - tiles: whether the whole picture is covered with it.
-    ///   - geometry: that of the ``imgproxy(_:)`` before it.
+    ///   - tiles: whether the mark is repeated over the whole picture.
+    ///   - geometry: the geometry of the ``imgproxy(_:)`` before it.
     public static func imgproxyWatermark(
         _ mark: Image, at place: ImgproxyGeometry.Place = .init(), scale: Double = 0, opacity: Double = 1,
         tiles: Bool = false, behind geometry: ImgproxyGeometry

@@ -2,12 +2,12 @@ import CPixels
 import WebImageCore
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Changes colours by a table (a "3D LUT").
+    /// Changes colours with a look-up table (a "3D LUT").
     ///
     /// - Parameters:
     ///   - cube: the table.
-    ///   - name: what the text of the transform calls it. Default `cube`.
-    ///   - amount: 1 (the default) takes the table's colours, 0 leaves the picture as it is.
+    ///   - name: the name of the table in the text of the transform. Default `cube`.
+    ///   - amount: 1 (the default) gives the table's colours, 0 no change.
     public static func lookup(_ cube: ColorCube, name: String = "cube", amount: Double = 1) -> ImageTransform {
         ImageTransform(Lookup(cube: cube, cubeName: name, amount: amount))
     }

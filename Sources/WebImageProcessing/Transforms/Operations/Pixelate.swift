@@ -1,9 +1,9 @@
 import WebImageCore
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Makes the picture of squares, each with the mean of its pixels.
+    /// Replaces the picture by squares, each with the mean of its pixels.
     ///
-    /// - Parameter side: of a square, in pixels; at least 1, which does nothing.
+    /// - Parameter side: the side of a square, in pixels; at least 1, which changes nothing.
     public static func pixelate(_ side: Int) -> ImageTransform { ImageTransform(Pixelate(side: side)) }
 }
 

@@ -1,17 +1,17 @@
 public import WebImageCore
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Scales the picture to meet a size.
+    /// Scales the picture to a size.
     ///
     /// - Parameters:
-    ///   - target: the size, and how it is met.
-    ///   - gravity: what stays of a picture that is cropped (``/WebImageCore/ImageFit/cover``). Default the middle.
+    ///   - target: the size, and how the picture is fitted to it.
+    ///   - gravity: which part of a cropped picture is kept (``/WebImageCore/ImageFit/cover``). Default the middle.
     ///   - filter: Default ``ResampleFilter/lanczos3``.
     public static func resize(
         _ target: TargetSize, at gravity: Gravity = .center, filter: ResampleFilter = .lanczos3
     ) -> ImageTransform { ImageTransform(Resize(target: target, gravity: gravity, filter: filter)) }
 
-    /// Scales the picture to meet a size; a side that is not given follows from the aspect.
+    /// Scales the picture to a size; a side that is not given follows from the aspect ratio.
     public static func resize(
         width: Int? = nil, height: Int? = nil, fit: ImageFit = .contain, upscale: Bool = false,
         at gravity: Gravity = .center, filter: ResampleFilter = .lanczos3

@@ -10,13 +10,13 @@ public import WebImageCore
 #endif
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Rotates the picture around its middle, by Catmull and Rom's spline.
+    /// Rotates the picture around its middle, with a Catmull-Rom filter.
     ///
     /// - Parameters:
-    ///   - degrees: clockwise. Quarters that grow the canvas are turned exactly.
-    ///   - grows: whether the result is as large as the rotated picture needs; else it has the size that it had, and corners
-    ///     are cut off. Default true.
-    ///   - background: of what the picture does not cover. Default transparent.
+    ///   - degrees: the angle, clockwise. Quarter turns that grow the canvas are exact.
+    ///   - grows: whether the canvas grows to contain the rotated picture; otherwise the size is kept and corners are
+    ///     cut off. Default true.
+    ///   - background: the colour of pixels that the picture does not cover. Default transparent.
     public static func rotate(
         degrees: Double, grows: Bool = true, background: RGBAColor = .clear
     ) -> ImageTransform { ImageTransform(Rotate(degrees: degrees, grows: grows, background: background)) }

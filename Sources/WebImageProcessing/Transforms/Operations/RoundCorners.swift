@@ -21,7 +21,7 @@ public struct CornerRadii: Hashable, Sendable, Codable {
 }
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Gives the picture round corners with smooth edges: what lies outside becomes transparent.
+    /// Gives the picture round corners with smooth edges: pixels outside of them become transparent.
     ///
     /// - Parameters:
     ///   - radius: in pixels; at most half of the shorter side counts, so that `.infinity` makes a circle of a square.
@@ -31,7 +31,7 @@ extension ImageTransformer where Self == ImageTransform {
         _ radius: Double, border: Double = 0, borderColor: RGBAColor = .black
     ) -> ImageTransform { .roundCorners(CornerRadii(radius), border: border, borderColor: borderColor) }
 
-    /// The same with a radius for each corner.
+    /// Gives the picture round corners, with a radius for each corner.
     public static func roundCorners(
         _ radii: CornerRadii, border: Double = 0, borderColor: RGBAColor = .black
     ) -> ImageTransform {

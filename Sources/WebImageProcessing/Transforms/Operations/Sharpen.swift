@@ -1,12 +1,12 @@
 import WebImageCore
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Makes edges clearer: adds to the picture what it differs from its blurred self by ("unsharp mask").
+    /// Sharpens edges by adding the difference between the picture and a blurred copy ("unsharp mask").
     ///
     /// - Parameters:
-    ///   - sigma: that of the blur, in pixels, from 0.1 to 100. Default 1.
+    ///   - sigma: the standard deviation of the blur, in pixels, from 0.1 to 100. Default 1.
     ///   - amount: how much of the difference is added, 0 to 10. Default 1.
-    ///   - threshold: differences below it stay as they are, so that noise is not sharpened, 0 to 1. Default 0.
+    ///   - threshold: differences below it are ignored, so that noise is not sharpened, 0 to 1. Default 0.
     public static func sharpen(sigma: Double = 1, amount: Double = 1, threshold: Double = 0) -> ImageTransform {
         ImageTransform(Sharpen(sigma: sigma, amount: amount, threshold: threshold))
     }

@@ -1,10 +1,10 @@
 import WebImageCore
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Makes edges clearer, as libvips and imgproxy do it: changes the lightness (L of CIE Lab, 0 to 100) by three times what it
-    /// differs by more than 2 from its blurred self, at most by 10 to lighter and 20 to darker. Colours stay.
+    /// Sharpens edges like libvips and imgproxy: where the lightness (L of CIE Lab, 0 to 100) differs by more than 2
+    /// from a blurred copy, three times the excess is added, at most 10 to lighter and 20 to darker. Colours stay.
     ///
-    /// - Parameter sigma: that of the blur, in pixels, from 0.01 to 1000.
+    /// - Parameter sigma: the standard deviation of the blur, in pixels, from 0.01 to 1000.
     public static func sharpenLightness(sigma: Double) -> ImageTransform {
         ImageTransform(SharpenLightness(sigma: sigma))
     }

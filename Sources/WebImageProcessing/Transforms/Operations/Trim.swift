@@ -2,17 +2,17 @@ import CPixels
 public import WebImageCore
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Cuts off margins of one colour. A picture that is nothing but margin stays as it is. What can be seen through counts as
-    /// magenta; single odd pixels do not count (a 3 by 3 median, as in libvips' `find_trim` and imgproxy). All frames of an animation
-    /// lose what the first one loses.
+    /// Cuts off margins of one colour. A picture that is all margin is not changed. Transparent pixels count as
+    /// magenta; single odd pixels are ignored (a 3 by 3 median, as in libvips' `find_trim` and imgproxy). All frames of
+    /// an animation are trimmed like the first one.
     ///
     /// - Parameters:
-    ///   - threshold: how far a part of a colour may be from the margin's, of 255. Default 10.
-    ///   - color: of the margins. Default nil: that of the pixel at the top left.
-    ///   - equalHorizontally: whether left and right lose the same, which is the lesser of both. Default false.
-    ///   - equalVertically: whether top and bottom do. Default false.
-    ///   - asImgproxy: whether it is done as by imgproxy: animations stay as they are, and what is said of the top left pixel and of
-    ///     sides means the picture as it is stored, before it is turned upright. Only as the first step. Default false.
+    ///   - threshold: how far a component may differ from the margin's colour, of 255. Default 10.
+    ///   - color: the colour of the margins. Default nil: that of the pixel at the top left.
+    ///   - equalHorizontally: whether the same is cut off left and right, the lesser of both. Default false.
+    ///   - equalVertically: whether the same is cut off at top and bottom. Default false.
+    ///   - asImgproxy: whether to trim like imgproxy: animations are not changed, and the top left pixel and the sides
+    ///     are those of the stored picture, before its orientation is applied. Only as the first step. Default false.
     public static func trim(
         threshold: Double = 10, color: RGBColor? = nil, equalHorizontally: Bool = false, equalVertically: Bool = false,
         asImgproxy: Bool = false

@@ -6,9 +6,9 @@ extension ImageTransformer where Self == ImageTransform {
         ImageTransform(Flip(horizontally: horizontally, vertically: vertically))
     }
 
-    /// Turns the picture by quarters, clockwise.
+    /// Turns the picture by quarter turns, clockwise.
     ///
-    /// - Parameter quarters: how many; negative ones turn the other way.
+    /// - Parameter quarters: the number of quarter turns; negative ones turn counter-clockwise.
     public static func turn(quarters: Int) -> ImageTransform {
         ImageTransform(Turn(quarters: ((quarters % 4) + 4) % 4))
     }

@@ -5,8 +5,8 @@ extension ImageTransformer where Self == ImageTransform {
     /// Darkens the picture towards its corners.
     ///
     /// - Parameters:
-    ///   - strength: how much of the colour there is in the corners, 0 to 1. Default 0.5.
-    ///   - start: where it begins, 0 in the middle of the picture, 1 in the corners. Default 0.3.
+    ///   - strength: the strength of the colour in the corners, 0 to 1. Default 0.5.
+    ///   - start: where the darkening begins: 0 is the middle of the picture, 1 the corners. Default 0.3.
     ///   - color: Default black.
     public static func vignette(
         strength: Double = 0.5, start: Double = 0.3, color: RGBAColor = .black

@@ -6,14 +6,14 @@ extension ImageTransformer where Self == ImageTransform {
     ///
     /// - Parameters:
     ///   - mark: the picture to draw. It may reach beyond the edges, where it is cut off.
-    ///   - gravity: where. Default in the middle.
-    ///   - offset: how far it is moved from there, away from the edge that the gravity names, in pixels. Default 0.
-    ///   - scale: its size in parts of the picture's: it fits into so much of the width and the height. Default nil: the size
-    ///     that it has.
+    ///   - gravity: the position. Default in the middle.
+    ///   - offset: the distance from the position, away from the edge that the gravity names, in pixels. Default 0.
+    ///   - scale: the size into which the mark is fitted, as a fraction of the picture's width and height. Default nil:
+    ///     the mark's own size.
     ///   - opacity: 0 to 1. Default 1.
-    ///   - tiles: whether the whole picture is covered with it, `offset` being the gaps between. Default false.
-    ///   - mode: Default ``BlendMode/normal``.
-    ///   - name: what the text of the transform calls it. Default `image`.
+    ///   - tiles: whether the mark is repeated over the whole picture, with `offset` as the gaps. Default false.
+    ///   - mode: the blend mode. Default ``BlendMode/normal``.
+    ///   - name: the name of the picture in the text of the transform. Default `image`.
     public static func watermark(
         _ mark: Image, at gravity: Gravity = .center, offset: (x: Int, y: Int) = (0, 0), scale: Double? = nil,
         opacity: Double = 1, tiles: Bool = false, mode: BlendMode = .normal, name: String = "image"
