@@ -3,10 +3,11 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// What the newest answer is for each original that memory has pictures of, so that all of them know it: what a 304 said to one
-/// holds for all sizes, and what the origin has replaced or taken back is served from memory no more.
+/// Keeps the newest answer of each original that has pictures in memory, so that all these pictures share it. A 304 for
+/// one size then holds for all sizes, and pictures of an original that the origin has replaced or removed are no longer
+/// served from memory.
 ///
-/// Records are held by their pictures alone. Any thread may use it.
+/// Only the pictures hold strong references to the records. Any thread may use it.
 final class AnswerBook: Sendable {
     private struct Entry {
         weak var record: AnswerRecord?
@@ -14,7 +15,7 @@ final class AnswerBook: Sendable {
 
     private struct State {
         var entries: [CacheKey: Entry] = [:]
-        /// At so many entries those of pictures that are gone are dropped.
+        /// When the book has this many entries, those without pictures are dropped.
         var mostEntries = 256
 
         mutating func tidy() {
@@ -27,15 +28,15 @@ final class AnswerBook: Sendable {
     private let state = Guarded(State())
     private let changes = Atomic(0)
 
-    /// How often pictures in memory have become outdated: those that were judged before are to be judged once more.
+    /// How often pictures in memory have become outdated. Judgements from before the last change are no longer valid.
     var outdatings: Int { changes.load(ordering: .acquiring) }
 
-    /// The record for pictures of an answer: that of others of the same body, where there are some.
+    /// Returns the record for pictures of an answer. Pictures of the same body share a record.
     ///
     /// - Parameters:
-    ///   - key: of the original.
-    ///   - response: what the origin said, now or when it was stored.
-    ///   - replaces: whether the answer takes the place of what memory has, unless that is surely of the same body.
+    ///   - key: the key of the original.
+    ///   - response: the answer, which has just arrived or was stored.
+    ///   - replaces: whether the answer replaces the one that memory knows, unless that is certainly of the same body.
     func record(of key: CacheKey, _ response: StoredResponse, replaces: Bool = false) -> AnswerRecord {
         let (record, outdated) = state.withLock { state -> (AnswerRecord, AnswerRecord?) in
             let known = state.entries[key]?.record
@@ -52,7 +53,7 @@ final class AnswerBook: Sendable {
         return record
     }
 
-    /// What was said of an original is no longer true.
+    /// Marks the pictures of an original as outdated.
     func outdate(_ key: CacheKey) {
         if let record = state.withLock({ $0.entries.removeValue(forKey: key)?.record }) { end(record) }
     }

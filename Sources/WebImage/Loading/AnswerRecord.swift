@@ -4,8 +4,8 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// What pictures in memory know of the answer that they were decoded from, so that they can be judged by the rules of HTTP
-/// without a look at the disk.
+/// The answer from which pictures in memory were decoded, so that HTTP's rules can be applied to them without reading
+/// the disk.
 final class AnswerRecord: ImageOrigin {
     private let current: Guarded<StoredResponse>
     private let hasEnded = Atomic(false)
@@ -14,12 +14,12 @@ final class AnswerRecord: ImageOrigin {
 
     var response: StoredResponse { current.withLock { $0 } }
 
-    /// Whether the origin has said since that it is no longer true.
+    /// Whether the origin has replaced or removed the body since.
     var isOutdated: Bool { hasEnded.load(ordering: .acquiring) }
 
     func outdate() { hasEnded.store(true, ordering: .releasing) }
 
-    /// Takes over what a later answer of the same body said.
+    /// Updates the record with a later answer of the same body.
     ///
     /// - Returns: false for an answer of another body.
     func take(_ response: StoredResponse) -> Bool {
@@ -30,7 +30,7 @@ final class AnswerRecord: ImageOrigin {
         }
     }
 
-    /// Takes over what a 304 said, unless the record is of another body.
+    /// Updates the record with the headers of a 304, unless the record is of another body.
     func renew(_ response: StoredResponse) {
         current.withLock { current in
             if current.hasSameBody(as: response) { current = response }
@@ -44,7 +44,7 @@ extension DiskMetadata {
 }
 
 extension StoredResponse {
-    /// Whether validators tell that two answers of one user's have different bodies.
+    /// Whether the validators of two answers to the same user show that the bodies differ.
     func hasOtherBody(than other: StoredResponse) -> Bool {
         guard scope == other.scope, vary == other.vary, cookies == other.cookies else { return false }
         if let tag = self["etag"], let theirs = other["etag"] { return tag != theirs }
@@ -52,8 +52,9 @@ extension StoredResponse {
         return changed != theirs
     }
 
-    /// Whether two answers of one URL have the same body: by their validators, or where they have none, by whether they are
-    /// one answer. Those of two users have not, whatever their validators say.
+    /// Whether two answers of one URL have the same body. Their validators decide; without validators, only the same
+    /// answer has the same body. Answers to different users never count as the same body, whatever their validators
+    /// say.
     func hasSameBody(as other: StoredResponse) -> Bool {
         guard scope == other.scope, vary == other.vary, cookies == other.cookies else { return false }
         if let tag = self["etag"] { return tag == other["etag"] }

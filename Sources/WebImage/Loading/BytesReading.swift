@@ -3,10 +3,10 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// One reader of a request's bytes, who wants no picture made of them. Letting go of it ends the reading, and the transfer
-/// if nobody else wants it.
+/// One reader of a request's bytes, without decoding. Releasing it ends the reading, and the transfer if no one else
+/// needs it.
 final class BytesReading: Sendable {
-    /// As it was let in.
+    /// The request after ``RequestDoor``.
     let request: ImageRequest
     let bytes: OpenedBytes
     let keeper: OriginalKeeper
@@ -28,10 +28,10 @@ final class BytesReading: Sendable {
 
     deinit { receiver.leave() }
 
-    /// Finds a request's bytes by its policy. What comes from the network is kept once it is whole and turns out to be a
-    /// picture.
+    /// Finds a request's bytes by its policy. Bytes from the network are stored when they are complete and turn out to
+    /// be a picture.
     ///
-    /// - Parameter asksBehind: whether the origin is asked behind an answer that may be old.
+    /// - Parameter asksBehind: whether the origin is asked in the background after an answer that may be stale.
     static func open(
         _ given: ImageRequest, by loader: Loader, asksBehind: Bool = true
     ) async throws(WebImageError) -> BytesReading {
@@ -44,13 +44,14 @@ final class BytesReading: Sendable {
         defer { loader.endPreliminary() }
         let keeper = OriginalKeeper(key, removals: loader.caches.removals(key.caching))
         let settled = SettledLog()
-        // At once, not when this task goes on: whoever looks for the original just after it has come is to find that it is
-        // there, or about to be.
+        // Announced at once, not when this task resumes: a load that looks for the original just after it has arrived
+        // must find that it is there, or about to be.
         let receiver = BytesReceiver(
             priority: request.options.priority, finishesWhenDrained: request.options.http.finishesWhenDrained
         ) { bytes in
             bytes.log.whenSettled { log in
-                // In this order: whoever knows the end, and then waits for the stores, waits for this one.
+                // In this order, so that a caller who knows the end and then waits for the stores also waits for this
+                // one.
                 loader.keepUndecoded(log, of: bytes, keeper, request)
                 settled.set(log)
             }
@@ -67,14 +68,14 @@ final class BytesReading: Sendable {
         }
     }
 
-    /// Waits for an answer for as long as the request's time lasts.
+    /// Waits for an answer within the request's timeout.
     ///
-    /// - Throws: what the answer is; `deadlineExceeded`, `cancelled`.
+    /// - Throws: the error of the answer; `deadlineExceeded`, `cancelled`.
     func value<Value: Sendable>(of answer: CancellableAnswer<Value>) async throws(WebImageError) -> Value {
         try await inTime({ answer.give(.failure($0)) }) { () async throws(WebImageError) in try await answer.value() }
     }
 
-    /// - Parameter end: called when the request's time is over before `work` has ended; at once when it is over already.
+    /// - Parameter end: called when the timeout passes before `work` has ended; at once if it has passed already.
     func inTime<Value: Sendable>(
         _ end: @escaping @Sendable (WebImageError) -> Void, _ work: () async throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
@@ -83,9 +84,9 @@ final class BytesReading: Sendable {
         return try await work()
     }
 
-    /// The log that has the body in the end, when all of it is there.
+    /// Returns the log that holds the complete body in the end.
     ///
-    /// - Throws: what the transfer failed with; `deadlineExceeded`, `cancelled`.
+    /// - Throws: the error of the transfer; `deadlineExceeded`, `cancelled`.
     func whole() async throws(WebImageError) -> ByteLog {
         let answer = CancellableAnswer<ByteLog>()
         settled.whenSet { log in
@@ -95,8 +96,8 @@ final class BytesReading: Sendable {
         return try await value(of: answer)
     }
 
-    /// Tells of the bytes that have come whenever there are more, until the end or until `watch` has ended: on threads for
-    /// files, since the transport's is everybody's. Who is slow is told less often.
+    /// Reports progress whenever more bytes have arrived, until the end or until `watch` has ended. It runs on file
+    /// threads, because all transfers share the transport's thread. A slow listener is called less often.
     func tellProgress(to watch: ProgressWatch) {
         Self.tellProgress(of: bytes.log, request.options.priority, on: loader.ioExecutor, watch)
     }
@@ -114,10 +115,11 @@ final class BytesReading: Sendable {
         }
     }
 
-    /// Whether an entry stands in for bytes that broke off: a request with ``CachePolicy/cacheOnly`` brings it.
+    /// Whether a cache entry may be served in place of interrupted bytes; a request with ``CachePolicy/cacheOnly`` then
+    /// loads it.
     func hasStandIn(for error: WebImageError) -> Bool { bytes.standIn(for: error, now: loader.clock.wallTime) != nil }
 
-    /// Remembers how `work` went with the origin, if that was asked.
+    /// Records whether `work` succeeded or failed, if the origin was asked.
     func notingOutcome<Value: Sendable>(
         _ work: () async throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
@@ -138,7 +140,8 @@ final class BytesReading: Sendable {
     }
 }
 
-/// Who is told of a transfer until he has his answer: progress is told on another thread, which may come to it later.
+/// The listener for a transfer's progress. It is called only until the answer has been given: progress is reported on
+/// another thread, which may be late.
 final class ProgressWatch: Sendable {
     private let listener: Guarded<(@Sendable (LoadProgress) -> Void)?>
 
@@ -151,11 +154,11 @@ final class ProgressWatch: Sendable {
 
     var hasEnded: Bool { listener.withLock { $0 == nil } }
 
-    /// No call begins after this. One that has begun may still run.
+    /// No call begins after this. A call that has begun may still be running.
     func end() { listener.withLock { $0 = nil } }
 }
 
-/// The log that has a body in the end, once it has ended.
+/// The log that holds a body in the end, when the transfer has ended.
 private final class SettledLog: Sendable {
     private struct State {
         var log: ByteLog?
@@ -173,7 +176,7 @@ private final class SettledLog: Sendable {
         for run in waiting { run(log) }
     }
 
-    /// Calls `run` once, off every lock; at once when the log is there.
+    /// Calls `run` once, without locks held; at once if the log is known already.
     func whenSet(_ run: @escaping @Sendable (ByteLog) -> Void) {
         let log = state.withLock { state in
             if state.log == nil { state.waiting.append(run) }

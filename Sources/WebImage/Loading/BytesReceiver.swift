@@ -3,15 +3,15 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// One who wants a request's bytes and no picture.
+/// A seeker that needs a request's bytes without a picture.
 final class BytesReceiver: BytesSeeker {
     private struct State {
         var download: Download?
         var hasLeft = false
         var timeout: ScheduledAction?
-        /// Set once the request's time is over.
+        /// Set when the request's timeout has passed.
         var lateness: WebImageError?
-        /// What is to be called then, by number.
+        /// The closures to call then, by number.
         var whenLate: [Int: @Sendable (WebImageError) -> Void] = [:]
         var lastNumber = 0
     }
@@ -62,9 +62,9 @@ final class BytesReceiver: BytesSeeker {
         if isLate { action.cancel() }
     }
 
-    /// Calls `run` when the request's time is over before it has left; at once when it is over already.
+    /// Calls `run` when the timeout passes before the receiver has left; at once if it has passed already.
     ///
-    /// - Returns: what ``forget(_:)`` takes.
+    /// - Returns: the number for ``forget(_:)``.
     func whenLate(_ run: @escaping @Sendable (WebImageError) -> Void) -> Int {
         let (number, lateness) = state.withLock { state in
             state.lastNumber += 1

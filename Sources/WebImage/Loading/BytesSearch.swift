@@ -2,35 +2,36 @@ import WebImageCache
 import WebImageCore
 import WebImageDownload
 
-/// Who wants bytes, and what becomes of them. Exactly one of ``found(_:)`` and ``failed(_:)`` ends a search, unless
-/// somebody was answered from memory, or nobody wants them any more.
+/// The one on whose behalf bytes are searched, and who gets the result. Exactly one of ``found(_:)`` and ``failed(_:)``
+/// ends a search, unless the request was answered from memory or has no waiters left.
 protocol BytesSeeker: TierReader {
-    /// Whether the transfer may go on to its end when the manager is drained.
+    /// Whether the transfer may finish when the manager is drained.
     var finishesWhenDrained: Bool { get }
-    /// Takes notes of the way.
+    /// Records the search for traces.
     var trace: TraceBook? { get }
-    /// What memory knows of the answer that it has pictures of.
+    /// The answer from which memory has pictures.
     var remembered: AnswerRecord? { get }
 
-    /// Takes the transfer, to cancel it when nobody wants it any more. False: nobody does.
+    /// Hands over the transfer, so that it can be cancelled when no waiters are left. Returns false if none are left
+    /// already.
     func follow(_ download: Download) -> Bool
-    /// Answers with what memory has of this body, or of any when it is nil.
+    /// Answers with a picture in memory of this body, or of any body if it is nil.
     ///
-    /// - Parameter isProvisional: whether the origin is still to be asked.
-    /// - Returns: true when nobody is left who wants the bytes.
+    /// - Parameter isProvisional: whether the origin must still be asked.
+    /// - Returns: true if no one needs the bytes any more.
     func answerFromMemory(_ body: StoredResponse?, isProvisional: Bool) -> Bool
     func found(_ bytes: OpenedBytes)
     func failed(_ error: WebImageError)
 }
 
-/// Finds a request's bytes: in the tiers, in a file or at the origin, as its policy and the rules of HTTP say (RFC 9111).
-/// What it does not know is who asks.
+/// Finds a request's bytes in the tiers, in a file or at the origin, as its policy and the rules of HTTP say (RFC
+/// 9111). It knows nothing about the callers.
 struct BytesSearch: Sendable {
     let loader: Loader
     let request: ImageRequest
     let key: BytesKey
     let seeker: any BytesSeeker
-    /// How many originals had been announced when it began.
+    /// How many originals had been announced when the search began.
     private let begun: Int
     /// Where originals are looked for, in this order.
     private let tiers: [any OriginalTier]
@@ -44,21 +45,21 @@ struct BytesSearch: Sendable {
         tiers = request.options.caching.readsOriginal ? loader.caches.tiers(key.caching) : []
     }
 
-    /// What was kept since this search began is not known to it.
+    /// Starts a new search, because this one does not know originals that were stored after it began.
     private func startAgain() { BytesSearch(loader: loader, request: request, key: key, seeker: seeker).start() }
 
     func start() {
         if let data = request.inlineData { return found(ByteLog(bytes: data), .file) }
         if key.download.isLocal { return askOrigin(nil) }
         guard key.policy.mode.readsCache else { return decide(nil) }
-        // Pictures in memory know what they are judged by: the disk need not be asked.
+        // Pictures in memory have the record for this decision, so that the disk need not be read.
         if !key.policy.trustsMemory, let record = seeker.remembered { return decide(record.response) }
-        // Of what is asked about in any case the body may never be needed.
+        // If the origin is asked in any case, the body may never be needed.
         find(key.policy == .revalidate ? .metadata : .all)
     }
 
-    /// Looks for the entry tier by tier. One that the policy lets be served ends the search, and so does any where the origin
-    /// is asked in any case; of others the first one is asked about.
+    /// Looks for an entry tier by tier. The search ends at an entry that the policy allows to serve, or at any entry if
+    /// the origin is asked in any case. Otherwise the first entry found is revalidated.
     private func find(_ part: OriginalPart, from place: Int = 0, best: Entry? = nil) {
         guard place < tiers.count else { return decide(best?.found.storedResponse, best) }
         note(.looks(in: tiers[place].source))
@@ -68,7 +69,7 @@ struct BytesSearch: Sendable {
         tiers[place].find(key.originalKey, part, for: seeker) { take($0, part, from: place, best: best) }
     }
 
-    /// Goes on with what a tier has.
+    /// Continues with the result of a tier.
     private func take(_ found: FoundOriginal?, _ part: OriginalPart, from place: Int, best: Entry?) {
         note(.looked(found: found != nil))
         guard let found else { return find(part, from: place + 1, best: best) }
@@ -99,9 +100,9 @@ struct BytesSearch: Sendable {
         }
     }
 
-    /// Looks again once it is known whether what just came for somebody else is kept.
+    /// Searches again when it is known whether an original that another load has just received will be stored.
     ///
-    /// - Returns: false when nothing has come since this search began.
+    /// - Returns: false if no original has arrived since this search began.
     private func waitsForOther() -> Bool {
         guard key.policy.mode.readsCache, !tiers.isEmpty,
             loader.originals.whenDecided(key.originalKey, since: begun, { startAgain() })
@@ -118,7 +119,7 @@ struct BytesSearch: Sendable {
         let place: Int
     }
 
-    /// - Parameter isProvisional: whether the origin is asked behind the answer.
+    /// - Parameter isProvisional: whether the origin is asked in the background after the answer.
     private func serve(_ stored: StoredResponse, _ entry: Entry?, isProvisional: Bool = false) {
         if seeker.answerFromMemory(stored, isProvisional: isProvisional) { return }
         if let entry, let log = entry.found.log {
@@ -128,7 +129,7 @@ struct BytesSearch: Sendable {
             if let entry, let log = entry.found.log {
                 return found(log, entry, stored, isProvisional: isProvisional)
             }
-            // It is gone, damaged or another one: a request without conditions brings it back.
+            // The entry is gone, damaged or another one: fetch the body with an unconditional request.
             guard case .fetch(let exchange) = loader.origin.decision(key, nil) else { return fail(Loader.cacheMiss) }
             askOrigin(exchange)
         }
@@ -168,7 +169,7 @@ struct BytesSearch: Sendable {
 
     // MARK: The origin
 
-    /// - Parameter exchange: nil for what no network is needed for.
+    /// - Parameter exchange: nil if no network is needed.
     private func askOrigin(_ exchange: CacheExchange?) {
         if let exchange, exchange.base == nil, waitsForOther() { return }
         if let refusal = loader.origin.failedURLs.refusal(
@@ -176,7 +177,7 @@ struct BytesSearch: Sendable {
         {
             return fail(refusal)
         }
-        // What has no entry to fall back to may have a beginning to go on with.
+        // Without an entry to fall back to, there may be the beginning of an interrupted download.
         if let exchange, exchange.base == nil, let fetch = ResumableFetch(loader, key, exchange, seeker) {
             return fetch.start()
         }
@@ -189,7 +190,7 @@ struct BytesSearch: Sendable {
         var opened = OpenedBytes(
             log: download.log, source: exchange == nil ? .file : .network, download: download, time: begin)
         opened.exchange = exchange
-        // Without an entry to fall back to, nothing has to be known before the bytes can be looked at.
+        // Without an entry to fall back to, the bytes can be used before the answer is judged.
         guard let exchange, exchange.base != nil else { return seeker.found(opened) }
         download.log.whenHead { [opened] in
             loader.ioExecutor.run(seeker.priority, for: seeker.owner) {
@@ -229,23 +230,23 @@ struct BytesSearch: Sendable {
     }
 }
 
-/// Where bytes come from, once that is known.
+/// The source of a load's bytes.
 struct OpenedBytes: Sendable {
     var log: ByteLog
     var source: ImageSource
     /// The transfer; nil for bytes from the disk cache.
     var download: Download?
-    /// What the transfer's answer is judged by.
+    /// The exchange that judges the transfer's answer.
     var exchange: CacheExchange?
-    /// In place of the transfer's own, when that brought the rest of a body; what an entry knows of its answer.
+    /// The head of the whole answer: of a resumed body in place of the transfer's own head, or as stored with an entry.
     var wholeHead: ResponseHead?
-    /// What an entry of the disk cache says of the answer that it was.
+    /// The answer as stored with an entry of the disk cache.
     var record: AnswerRecord?
     /// The entry of a further tier, for the tiers before it.
     var copied: KeptOriginal?
-    /// Whether the origin is to be asked behind the answer.
+    /// Whether the origin must be asked in the background after the answer.
     var isProvisional = false
-    /// When it was known.
+    /// When the source was found.
     var time: Duration
 
     init(log: ByteLog, source: ImageSource, download: Download? = nil, time: Duration) {
@@ -255,9 +256,9 @@ struct OpenedBytes: Sendable {
         self.time = time
     }
 
-    /// Goes on where the body is now: the origin may have another one than the one that began to come.
+    /// Switches to the current body: the origin may have replaced the body that began to arrive.
     ///
-    /// - Returns: whether what was read so far is of no use.
+    /// - Returns: whether the bytes that were read so far must be discarded.
     mutating func follow() -> Bool {
         let latest = log.latest
         if latest === log { return false }
@@ -265,8 +266,8 @@ struct OpenedBytes: Sendable {
         return true
     }
 
-    /// The same where a decode has come to: the bytes of `latest`, which may be another body than the one that began to
-    /// come.
+    /// The same source with the log that a decode has followed: the bytes of `latest`, which may be another body than
+    /// the one that began to arrive.
     func following(_ latest: ByteLog) -> OpenedBytes {
         var bytes = self
         if latest !== log {
@@ -276,10 +277,10 @@ struct OpenedBytes: Sendable {
         return bytes
     }
 
-    /// Of the origin's answer, now or when it was stored; nil for what never had one.
+    /// The head of the origin's answer, which has arrived now or was stored; nil for bytes without an answer.
     var head: ResponseHead? { wholeHead ?? download?.exchange?.head }
 
-    /// What stands in for a body that broke off (RFC 5861 section 4); nil: nothing.
+    /// The entry that may be served in place of an interrupted body (RFC 5861 section 4); nil: none.
     func standIn(for error: WebImageError, now: Int64) -> StoredResponse? {
         guard let exchange, exchange.base != nil, case .useStale(let stored) = exchange.failed(error, now: now) else {
             return nil
@@ -287,7 +288,8 @@ struct OpenedBytes: Sendable {
         return stored
     }
 
-    /// What of the answer is kept; there from when the log has a head on. Nil for what did not come by the network.
+    /// Which part of the answer may be stored; known once the log has a head. Nil for bytes that did not come from the
+    /// network.
     var storePlan: StorePlan? {
         guard let exchange, let answered = download?.exchange else { return nil }
         let head = wholeHead ?? answered.head
@@ -296,7 +298,7 @@ struct OpenedBytes: Sendable {
     }
 }
 
-/// What of an original is put into tiers beside its bytes, and into which.
+/// The metadata of an original that is stored in tiers with its bytes, and the tiers.
 struct KeptOriginal: Sendable {
     var metadata: DiskMetadata
     let tiers: [any OriginalTier]

@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageDownload
 
 extension DiskMetadata {
-    /// What the HTTP rules know of the entry. Also for one that did not come by HTTP, which is never fresh for them.
+    /// The entry as the HTTP rules see it. An entry that did not come by HTTP is never fresh for them.
     var storedResponse: StoredResponse {
         StoredResponse(
             status: status, storedFields: headers.map(StoredResponse.Field.init),
@@ -12,7 +12,7 @@ extension DiskMetadata {
             responseTime: responseTime, storedAt: storedAt ?? 0)
     }
 
-    /// Puts in what the HTTP rules want kept; all else stays, as it should when a 304 renews an entry.
+    /// Sets the fields that the HTTP rules need; the others stay, as they should when a 304 renews an entry.
     mutating func set(_ response: StoredResponse) {
         status = response.status
         headers = response.storedFields.map { Field(name: $0.name, value: $0.value) }
@@ -23,8 +23,8 @@ extension DiskMetadata {
 }
 
 extension StoredResponse {
-    /// The answer's head as far as it is kept, with its age of now in place of the one that it came with (RFC 9111 sections 4
-    /// and 5.1).
+    /// The stored part of the answer's head, with the current age in place of the one with which it arrived (RFC 9111
+    /// sections 4 and 5.1).
     func head(by rules: HTTPCacheRules, now: Int64) -> ResponseHead {
         var all = HTTPFields()
         for field in fields {
@@ -40,7 +40,7 @@ extension StoredResponse.Field {
 }
 
 extension HTTPCacheRules {
-    /// With the digest that stands in cache keys, too.
+    /// The rules with the digest that cache keys use, too.
     static let standard = HTTPCacheRules(digest: { String(KeyDigest.hex($0).prefix(32)) })
 
     static func standard(keeping fields: KeptHeaders, isShared: Bool) -> HTTPCacheRules {

@@ -4,15 +4,16 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// Where loads look and keep: the manager's caches, and those that a request has of its own.
+/// The caches of loads: the manager's, and those of a request.
 struct LoadCaches: Sendable {
     /// The manager's own.
     let own: ImageCache
-    /// That of ``own``, beside it so that a hit asks one object less.
+    /// The memory cache of ``own``. It is stored here, too, so that a hit follows one reference less.
     let memory: MemoryCache
-    /// Asked before ``own``, for requests without a cache of their own; nil: none was given to the manager.
+    /// A cache of another type that the manager was given; it is asked before ``own``, for requests without their own
+    /// cache. Nil: none.
     let foreign: ForeignCache?
-    /// Where originals are, unless a request has a cache of its own.
+    /// The tiers of originals, for requests without their own cache.
     private let tiers: [any OriginalTier]
     private let decoding: DecodeService
     private let observer: LoadObserver
@@ -23,21 +24,21 @@ struct LoadCaches: Sendable {
         tiers = Self.makeTiers(of: own, own.executor, decoding, observer)
     }
 
-    /// Where pictures are kept.
+    /// The cache for pictures.
     func cache(_ use: ImageRequest.Caching) -> ImageCache { use.cache ?? own }
 
     func memory(_ use: ImageRequest.Caching) -> MemoryCache { use.cache?.memoryCache ?? memory }
 
-    /// What was given to the manager in place of its own caches, for requests without a cache of their own.
+    /// The cache that replaces the manager's own caches, for requests without their own cache.
     func foreign(_ use: ImageRequest.Caching) -> ForeignCache? { use.cache == nil ? foreign : nil }
 
-    /// Through which finished pictures are read from disk and written; nil where there is no disk.
+    /// The cache that reads and writes finished pictures on disk; nil without a disk.
     func front(_ use: ImageRequest.Caching) -> ImageCache? {
         let cache = cache(use)
         return cache.diskCache == nil ? nil : cache
     }
 
-    /// Where originals are looked for and kept, in this order.
+    /// The tiers in which originals are looked up and stored, in this order.
     func tiers(_ use: ImageRequest.Caching) -> [any OriginalTier] {
         guard let own = use.originalCache ?? use.cache else { return tiers }
         return Self.makeTiers(of: own, self.own.executor, decoding, observer)
@@ -54,8 +55,8 @@ struct LoadCaches: Sendable {
         return (disk.map { [$0] } ?? []) + cache.furtherTiers
     }
 
-    /// What decides which bytes of a request's original are kept; nil: those that came. It holds also when the manager is gone
-    /// and its last loads come to their end.
+    /// The serializer that decides which bytes of a request's original are stored; nil: the received bytes. It also
+    /// works after the manager has been released, while its last loads finish.
     func serializer(for request: ImageRequest) -> CacheSerializer? {
         if let own = request.options.caching.serializer { return own }
         let cache = cache(request.options.caching)
@@ -81,7 +82,7 @@ extension LoadCaches {
         hasRemoved(keeper.key, from: originalCache(keeper.key.caching), .disk, since: keeper.removals.originals)
     }
 
-    /// Where their originals are removed from.
+    /// The cache from which the originals of requests are removed.
     private func originalCache(_ use: ImageRequest.Caching) -> ImageCache { use.originalCache ?? cache(use) }
 
     private func hasRemoved(_ key: BytesKey, from cache: ImageCache, _ layers: CacheLayers, since begin: Int) -> Bool {

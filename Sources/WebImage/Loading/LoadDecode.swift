@@ -9,7 +9,7 @@ extension Loader {
     }
 }
 
-/// The decode of a load's bytes, for all who wait for pictures of them.
+/// The decode of a load's bytes, for all callers that wait for pictures of them.
 struct LoadDecode: DecodeClient {
     let loader: Loader
     let job: BytesJob
@@ -56,7 +56,7 @@ struct LoadDecode: DecodeClient {
     func deliver(_ log: ByteLog, _ header: ImageHeader?, failure: WebImageError?) -> LoadDelivery {
         let bytes = opened.following(log)
         let plan = bytes.storePlan
-        // What a further tier has went through a serializer already.
+        // An entry of a further tier has already been through a serializer.
         let serializer = bytes.copied == nil ? loader.caches.serializer(for: job.request) : nil
         let original =
             failure == nil
@@ -67,27 +67,27 @@ struct LoadDecode: DecodeClient {
             loader: loader, job: job, bytes: bytes, plan: plan, original: original, serializes: serializer != nil)
     }
 
-    /// Says once for all sessions how it went with the origin.
+    /// Records once for all sessions whether the origin's answer was usable.
     private func noteOutcome(_ failure: WebImageError?) {
-        // Whoever left says nothing about the origin.
+        // A cancellation says nothing about the origin.
         guard opened.source == .network, failure?.code != .cancelled, !job.isSettled.exchange(true, ordering: .relaxed)
         else { return }
         loader.noteOutcome(of: job.key, failure: failure, as: job.request)
     }
 }
 
-/// Gives the pictures of one session to those who wait for them, and to the caches.
+/// Delivers the pictures of one session to waiting callers and to the caches.
 final class LoadDelivery: PictureDelivery {
     private let loader: Loader
     private let job: BytesJob
     private let bytes: OpenedBytes
-    /// What of the answer may be kept; nil for what did not come by the network.
+    /// Which part of the answer may be stored; nil for bytes that did not come from the network.
     private let plan: StorePlan?
-    /// Where the original goes when its pictures are whole; nil where it is not kept.
+    /// The announced store of the original, which is made when its pictures are complete; nil if it is not stored.
     private let original: OriginalStore.Announcement?
-    /// Whether a serializer makes what is kept of the original.
+    /// Whether a serializer makes the bytes that are stored for the original.
     private let serializes: Bool
-    /// A picture that is as its original has it, and the request for it.
+    /// A picture in its original's own size without transformers, and its request.
     private let plain = Guarded<(image: Image, request: ImageRequest)?>(nil)
 
     init(
@@ -106,7 +106,7 @@ final class LoadDelivery: PictureDelivery {
         switch result {
         case .failure(let error) where loader.removeDamaged(bytes, of: job, for: error):
             return loader.finish(order, goingOnWith: .reload)
-        // Half a picture is an answer, and no reason to keep half of one.
+        // A partial picture may be an answer, but is not stored.
         case .success(let picture):
             if let error = picture.partialError { loader.removeDamaged(bytes, of: job, for: error) }
         case .failure: break

@@ -4,8 +4,8 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// What others see of the loads: counters, timers and log lines. Quiet unless something needs a person. Trouble with the
-/// disk cache is a warning the first time, and again the tenth time, the hundredth, and so on.
+/// The metrics and log lines of loads. It logs only what needs somebody's attention. An error of the disk cache is a
+/// warning the first time, then the tenth time, the hundredth, and so on.
 ///
 /// Metrics: `webimage.loads` (label `source`), `webimage.failures` (label `code`), `webimage.joins`,
 /// `webimage.cache.failures`, `webimage.cache.skips`, and the timer `webimage.load.duration`.

@@ -3,44 +3,44 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// Who waits for what: every running load. A value that only decides; the loader carries out what it answers, after
-/// the lock.
+/// The table of running loads and their waiters. It is a value that only decides; the loader carries out its decisions
+/// after releasing the lock.
 struct LoadTable {
-    /// What a newcomer's load needs.
+    /// What the load of a new waiter needs.
     enum Joined {
-        /// Someone is on the way already; the bytes job is named when it has become more urgent.
+        /// The work is running already; the bytes job is given if its priority has risen.
         case waiting(BytesJob?)
         /// The first for these bytes.
         case opensBytes(BytesJob)
-        /// The bytes are there or coming, but no session that has yet to plan will take this one on.
+        /// The bytes are there or arriving, but there is no session before its plan that could take on this job.
         case startsSession(BytesJob, OpenedBytes)
-        /// The picture is made of one that is there, by further steps.
+        /// The picture is made from an existing one by further steps.
         case makesSteps(PixelJob, of: PictureBasis)
         case refused(WebImageError)
     }
 
-    /// What is left to do when a token has left.
+    /// The work that remains when a token has left.
     struct Left {
         var delivery: LoadToken.Delivery
         var timeout: ScheduledAction?
         var preliminary: Task<Void, Never>?
-        /// The bytes job that nobody waits for any more.
+        /// The bytes job, if it has no waiters left.
         var abandoned: BytesJob?
-        /// Whether there are pixels that nobody waits for any more.
+        /// Whether a pixel job has no waiters left.
         var abandonsPixels = false
-        /// The bytes job whose urgency may have changed.
+        /// The bytes job whose priority may have changed.
         var relaxed: BytesJob?
     }
 
-    /// Who of those that wait for a job is not at the end of the wait when the job ends.
+    /// Which waiters of a job keep waiting when the job ends.
     enum Staying {
         case nobody
-        /// Those who look at the way, not only at the end.
+        /// The waiters that follow progress, not only the result.
         case watchers
         case everyone
     }
 
-    /// One caller's wait that has ended; what is left to do is to say so.
+    /// The ended wait of one caller, who must still be told.
     struct Ended {
         var token: LoadToken
         var delivery: LoadToken.Delivery
@@ -49,24 +49,24 @@ struct LoadTable {
 
     private(set) var pixelJobs: [PixelKey: PixelJob] = [:]
     private(set) var bytesJobs: [BytesKey: BytesJob] = [:]
-    /// Of each original the job that came last, for traces: who comes and does not share it is told why.
+    /// The newest job of each original, for traces: a load that does not share it is told why.
     private var newest: [CacheKey: BytesJob] = [:]
-    /// Takes nobody in any more.
+    /// Whether no loads are accepted any more.
     var isShutDown = false
-    /// Takes in only those that it knows: they may go on from job to job.
+    /// Whether only known waiters are accepted, which may go on from job to job.
     var isDraining = false
-    /// Looks for bytes or pictures that no job stands for, and what must come before a job.
+    /// The number of look-ups without a job, and of work that must happen before a job.
     private(set) var preliminaries = 0
-    /// Those callers for whom such work is done.
+    /// The callers for whom such work is done.
     private var waiting: [ObjectIdentifier: (token: LoadToken, stages: Int)] = [:]
-    /// Who waits until nothing runs.
+    /// The waiters for the moment when nothing runs.
     private var idle: [CancellableAnswer<Void>] = []
-    /// Who waits until no picture is waited for that is more urgent than this.
+    /// The waiters for the moment when no load of a higher priority has waiters.
     private var untilQuiet: [(priority: LoadPriority, run: @Sendable () -> Void)] = []
 
     /// - Parameters:
-    ///   - removals: how many there were when the load began.
-    ///   - basis: what memory has of the picture; nil: nothing.
+    ///   - removals: the number of removals when the load began.
+    ///   - basis: a picture in memory from which this one can be made; nil: none.
     ///   - waiter: makes the token by which a picture waits for the one that it is made of.
     mutating func join(
         _ token: LoadToken, _ request: ImageRequest, _ key: PixelKey, removals: RemovalCounts = RemovalCounts(),
@@ -80,7 +80,7 @@ struct LoadTable {
             return .waiting(job.bytes.priority == before ? nil : job.bytes)
         }
         if let basis {
-            // Its bytes are not needed: whoever needs them is another's concern.
+            // This job needs no bytes, so it does not join those who do.
             let bytes = BytesJob(key: key.bytes, request: request, started: token.started, removals: removals)
             let job = PixelJob(key: key, request: request, bytes: bytes, started: token.started)
             job.add(token)
@@ -117,7 +117,7 @@ struct LoadTable {
         return plan(job)
     }
 
-    /// Has a job's picture made of the bytes that are known already.
+    /// Makes a job's picture from the bytes that are known already.
     func plan(_ job: PixelJob) -> Joined {
         let bytes = job.bytes
         job.basis = nil
@@ -127,16 +127,14 @@ struct LoadTable {
         return .startsSession(bytes, opened)
     }
 
-    /// Takes note of the transfer that a job waits for.
-    /// - Returns: how urgent it is by now; nil when nobody waits for it any more.
+    /// Records the transfer that a job waits for. - Returns: its current priority; nil if it has no waiters left.
     func follow(_ download: Download, for job: BytesJob) -> LoadPriority? {
         guard !job.pixelJobs.isEmpty else { return nil }
         job.download = download
         return job.priority
     }
 
-    /// Takes note of where a job's bytes come from.
-    /// - Returns: how urgent they are by now; nil when nobody waits for them any more.
+    /// Records where a job's bytes come from. - Returns: their current priority; nil if they have no waiters left.
     func open(_ job: BytesJob, _ opened: OpenedBytes) -> LoadPriority? {
         guard !job.pixelJobs.isEmpty else { return nil }
         job.opened = opened
@@ -144,9 +142,9 @@ struct LoadTable {
         return job.priority
     }
 
-    /// Hands what no session has taken on to the session that asks.
+    /// Hands the jobs that no session has taken on to the session that asks.
     ///
-    /// - Parameter header: what the session plans by; nil: it ends without a plan.
+    /// - Parameter header: the header by which the session plans; nil: it ends without a plan.
     func takeUnplanned(_ job: BytesJob, _ header: ImageHeader? = nil) -> [PixelJob] {
         if let header { job.isStill = header.frameCount == 1 }
         defer { job.unplanned = [] }
@@ -154,7 +152,7 @@ struct LoadTable {
         return job.unplanned
     }
 
-    /// Ends one token's wait; nil when it had ended before.
+    /// Ends one token's wait; nil if it had ended before.
     mutating func leave(_ token: LoadToken) -> Left? {
         guard !token.hasEnded else { return nil }
         token.hasEnded = true
@@ -170,7 +168,7 @@ struct LoadTable {
             remove(job)
             job.abandon()
             left.abandonsPixels = true
-            // What it was to be made of may be wanted by nobody else.
+            // The picture from which it was to be made may have no other waiters.
             if let basis = job.basis { _ = leave(basis) }
         }
         if job.bytes.pixelJobs.isEmpty {
@@ -182,8 +180,7 @@ struct LoadTable {
         return left
     }
 
-    /// Makes one token more or less urgent.
-    /// - Returns: the bytes job whose urgency has changed by that.
+    /// Changes the priority of one token. - Returns: the bytes job whose priority has changed by that.
     func setPriority(_ priority: LoadPriority, of token: LoadToken) -> BytesJob? {
         let old = token.currentPriority
         token.currentPriority = priority
@@ -194,14 +191,14 @@ struct LoadTable {
         return bytes.priority == before ? nil : bytes
     }
 
-    /// Ends a pixel job: whoever waits for it gets an error from the caller.
+    /// Ends a pixel job. The caller of this function tells its waiters the error.
     mutating func finish(_ job: PixelJob) -> [Ended] { finish(job, keeping: .nobody, stores: false).ended }
 
     /// Ends a pixel job.
     ///
     /// - Parameters:
-    ///   - stay: these leave the job, and go on to another one that they are to join.
-    ///   - stores: whether there may be something to store, for which some wait.
+    ///   - stay: the waiters that leave the job to join another one.
+    ///   - stores: whether there may be a store for which some waiters wait.
     mutating func finish(
         _ job: PixelJob, keeping stay: Staying, stores: Bool = true
     ) -> (ended: [Ended], staying: [Ended]) {
@@ -221,7 +218,7 @@ struct LoadTable {
                 continue
             }
             ended.append(end)
-            // It may still leave, or run out of time, while the store is waited for; see `endStoring`.
+            // It may still cancel or time out while it waits for the store; see `endStoring`.
             if stores, token.waitsForStore { continue }
             token.hasEnded = true
             token.delivery = nil
@@ -239,16 +236,16 @@ struct LoadTable {
         return Ended(token: token, delivery: delivery, timeout: token.timeout)
     }
 
-    /// Ends everything that waits for some bytes, in one step: who comes later begins anew.
+    /// Ends all waits for a job's bytes in one step; later loads start again.
     mutating func finishAll(of job: BytesJob) -> [Ended] { job.pixelJobs.flatMap { finish($0) } }
 
     static let shutDownError = WebImageError(.shutDown, "the image manager was shut down")
 
     private var isIdle: Bool { pixelJobs.isEmpty && preliminaries == 0 }
 
-    /// Takes in one who looks for something before, or without, a job.
+    /// Registers work before, or without, a job.
     ///
-    /// - Returns: false when nobody is taken in any more. Else ``endPreliminary()`` must follow.
+    /// - Returns: false if no loads are accepted any more. Otherwise ``endPreliminary()`` must follow.
     mutating func beginPreliminary(for token: LoadToken? = nil) -> Bool {
         if isShutDown || isDraining { return false }
         preliminaries += 1
@@ -267,27 +264,27 @@ struct LoadTable {
     /// All callers that wait for a picture.
     var tokens: [LoadToken] { pixelJobs.values.flatMap(\.tokens) + waiting.values.map(\.token) }
 
-    /// - Returns: false when nothing runs: there is nothing to wait for.
+    /// - Returns: false if nothing runs, so that there is nothing to wait for.
     mutating func waitUntilIdle(_ answer: CancellableAnswer<Void>) -> Bool {
         if isIdle { return false }
         idle.append(answer)
         return true
     }
 
-    /// Whether no picture is waited for that is more urgent than this.
+    /// Whether no load of a higher priority has waiters.
     private func isQuiet(above priority: LoadPriority) -> Bool {
         !pixelJobs.values.contains { $0.bytes.priority > priority }
             && !waiting.values.contains { $0.token.currentPriority > priority && !$0.token.hasEnded }
     }
 
-    /// - Returns: false when it is quiet: there is nothing to wait for. Else `run` is among ``takeQuiet()`` once it is.
+    /// - Returns: false if it is quiet already. Otherwise ``takeQuiet()`` returns `run` when it is.
     mutating func whenQuiet(above priority: LoadPriority, _ run: @escaping @Sendable () -> Void) -> Bool {
         if isQuiet(above: priority) { return false }
         untilQuiet.append((priority, run))
         return true
     }
 
-    /// What has waited long enough for quiet.
+    /// Returns the closures that waited for quiet, if it is quiet now.
     mutating func takeQuiet() -> [@Sendable () -> Void] {
         if untilQuiet.isEmpty { return [] }
         let all = untilQuiet
@@ -295,10 +292,10 @@ struct LoadTable {
         return all.filter { isQuiet(above: $0.priority) }.map(\.run)
     }
 
-    /// Whether somebody waits until little runs.
+    /// Whether anyone waits for idleness or quiet.
     var isAwaited: Bool { !idle.isEmpty || !untilQuiet.isEmpty }
 
-    /// Those who have waited long enough.
+    /// Returns the waiters for idleness, if nothing runs now.
     mutating func takeIdle() -> [CancellableAnswer<Void>] {
         guard isIdle, !idle.isEmpty else { return [] }
         defer { idle = [] }
@@ -307,12 +304,12 @@ struct LoadTable {
 
     /// Ends everything, for good.
     ///
-    /// - Returns: also those who have come to no job yet, who are to leave.
+    /// - Returns: also the tokens that have not joined a job yet, which must leave.
     mutating func shutDown() -> (ended: [Ended], bytesJobs: [BytesJob], waiting: [LoadToken]) {
         isShutDown = true
         let (jobs, abandoned) = (Array(pixelJobs.values), Array(bytesJobs.values))
         for job in jobs { job.abandon() }
-        // Not those of the bytes jobs alone: what is made of a picture in memory needs no bytes.
+        // Not only those of the bytes jobs: a picture that is made from one in memory needs no bytes.
         return (jobs.flatMap { finish($0) }, abandoned, waiting.values.map(\.token))
     }
 

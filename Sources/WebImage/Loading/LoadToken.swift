@@ -11,7 +11,7 @@ public final class LoadToken: @unchecked Sendable {
         case once(CheckedContinuation<Result<ImageResponse, WebImageError>, Never>)
         case mailbox(EventMailbox)
         case callback(EventCallback)
-        /// For the caches' sake.
+        /// No caller: the load only fills the caches.
         case nobody
     }
 
@@ -19,29 +19,29 @@ public final class LoadToken: @unchecked Sendable {
     let includesData: Bool
     let waitsForStore: Bool
     let finishesWhenDrained: Bool
-    /// Whether it looks at the way, not only at the end.
+    /// Whether the caller follows progress, not only the result.
     let isWatching: Bool
-    /// Whether it was begun by a task that runs on Swift's own threads, and on no actor's.
+    /// Whether the load was begun by a task on Swift's own threads that is not isolated to an actor.
     let isOfFreeTask: Bool
     let started: Duration
-    /// What the load goes by from its beginning to its end, whatever is changed meanwhile.
+    /// The settings of the load from its beginning to its end, whatever is changed meanwhile.
     let settings: ConfigurationSnapshot
 
     // Guarded by the loader's lock:
     var delivery: Delivery?
     var job: PixelJob?
-    /// Where it stands in `job.tokens`.
+    /// Its index in `job.tokens`.
     var index = 0
     var currentPriority: LoadPriority
     var hasEnded = false
-    /// Whether it was taken in before the drain, and so may go on to another job.
+    /// Whether it was accepted before the drain, and so may go on to another job.
     var isAdmitted = false
-    /// The load that an interceptor has called for it last.
+    /// The last load that an interceptor has started for it.
     var inner: LoadToken?
-    /// What the caller's own leaving is told with.
+    /// The error with which the caller left.
     var leftWith: WebImageError?
     var timeout: ScheduledAction?
-    /// What must come before it joins a job: its modifier, a look for the finished picture on disk.
+    /// The work before it joins a job: its modifier, or looking up the finished picture on disk.
     var preliminary: Task<Void, Never>?
 
     init(loader: Loader, request: ImageRequest, isWatching: Bool, isOfFreeTask: Bool = false) {
@@ -65,13 +65,13 @@ public final class LoadToken: @unchecked Sendable {
 }
 
 extension LoadToken.Delivery {
-    /// Whether it runs code of the caller's, which may take its time.
+    /// Whether it calls a closure of the caller, which may be slow.
     var isClosure: Bool {
         if case .callback = self { true } else { false }
     }
 
-    /// Hands over an event. Called without any lock; `finished` at most once. What comes after it, from a thread that was
-    /// late, is dropped.
+    /// Delivers an event. It is called without locks held, and with `finished` at most once. Events after that, from a
+    /// thread that was late, are dropped.
     func post(_ event: ImageEvent) {
         switch self {
         case .once(let continuation):
