@@ -127,14 +127,16 @@ struct LoadTable {
         return .startsSession(bytes, opened)
     }
 
-    /// Records the transfer that a job waits for. - Returns: its current priority; nil if it has no waiters left.
+    /// Records the transfer that a job waits for.
+    /// - Returns: its current priority; nil if it has no waiters left.
     func follow(_ download: Download, for job: BytesJob) -> LoadPriority? {
         guard !job.pixelJobs.isEmpty else { return nil }
         job.download = download
         return job.priority
     }
 
-    /// Records where a job's bytes come from. - Returns: their current priority; nil if they have no waiters left.
+    /// Records where a job's bytes come from.
+    /// - Returns: their current priority; nil if they have no waiters left.
     func open(_ job: BytesJob, _ opened: OpenedBytes) -> LoadPriority? {
         guard !job.pixelJobs.isEmpty else { return nil }
         job.opened = opened
@@ -180,7 +182,8 @@ struct LoadTable {
         return left
     }
 
-    /// Changes the priority of one token. - Returns: the bytes job whose priority has changed by that.
+    /// Changes the priority of one token.
+    /// - Returns: the bytes job whose priority has changed by that.
     func setPriority(_ priority: LoadPriority, of token: LoadToken) -> BytesJob? {
         let old = token.currentPriority
         token.currentPriority = priority
