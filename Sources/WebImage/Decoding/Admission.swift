@@ -2,35 +2,36 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Keeps what all running work holds of something, memory or turns, within a budget. Who does not fit waits: the most
-/// urgent goes first, then in order. Work that is larger than the whole budget runs when it is alone.
+/// Keeps the memory or the turns that all running work holds within a budget. Work that does not fit waits: higher
+/// priorities go first, then in order. Work that is larger than the whole budget runs when it is alone.
 ///
-/// A holder that has nothing to do lays its share down together with what it made so far (``park(_:_:_:)``): somebody who
-/// could go on takes it, so that work that waits for a slow origin stops nobody.
+/// A holder that has nothing to do parks its share together with its partial result (``park(_:_:_:)``). Other work that
+/// can go on may then take the share, so that work that waits for a slow origin does not stop the rest.
 final class Admission: Sendable {
     private let ledger: Guarded<AdmissionLedger>
 
     init(budget: Int) { ledger = Guarded(AdmissionLedger(budget: budget)) }
 
-    /// What is held, also by those who have laid it down.
+    /// The amount that is held, including parked shares.
     var used: Int { ledger.withLock { $0.used } }
 
-    /// How often a share was given back.
+    /// How often a share was returned.
     var givenCount: Int { ledger.withLock { $0.givenCount } }
 
     var waitingCount: Int { ledger.withLock { $0.waitingCount } }
 
-    /// Takes `amount` now if it is there and nobody who is at least as urgent waits. What less urgent holders have laid down
-    /// counts as being there.
+    /// Takes `amount` now, if it is available and no work with the same or a higher priority waits. Parked shares of
+    /// lower priorities count as available.
     func take(_ amount: Int, _ priority: LoadPriority) -> Bool {
         change { ledger, outcome in ledger.take(amount, priority, &outcome) }
     }
 
-    /// Takes `amount` now, or returns false: then `run` is called once, off every lock, with true when it has been taken, or
-    /// with false as soon as its turn comes and `isWanted` says no. What anyone has laid down counts as being there.
+    /// Takes `amount` now, or returns false. In that case `run` is called once, without locks held: with true when the
+    /// amount has been taken, or with false if `isWanted` returns false when its turn comes. All parked shares count as
+    /// available.
     ///
     /// - Parameters:
-    ///   - owner: whose urgency ``setPriority(_:of:)`` changes. It must live until `run` is called.
+    ///   - owner: the object whose priority ``setPriority(_:of:)`` changes. It must live until `run` is called.
     ///   - isWanted: called under a lock.
     func take(
         _ amount: Int, _ priority: LoadPriority, for owner: AnyObject, isWanted: @escaping @Sendable () -> Bool,
@@ -40,7 +41,7 @@ final class Admission: Sendable {
         return change { ledger, outcome in ledger.takeOrWait(ask, priority, &outcome) }
     }
 
-    /// Counts what is held already, whatever the budget says.
+    /// Adds an amount that is held already, even beyond the budget.
     func charge(_ amount: Int) { ledger.withLock { $0.charge(amount) } }
 
     func give(_ amount: Int) { change { ledger, outcome in ledger.give(amount, &outcome) } }
@@ -49,17 +50,18 @@ final class Admission: Sendable {
         change { ledger, outcome in ledger.setPriority(priority, of: ObjectIdentifier(owner), &outcome) }
     }
 
-    /// Somebody may not want any more what it waits for.
+    /// Call it when a waiter may no longer want its share.
     func noteLeft() { change { ledger, outcome in ledger.answer(&outcome) } }
 
-    /// Lays down a share that was taken, with what was made under it.
+    /// Parks a share, with the partial result.
     ///
-    /// - Returns: what ``unpark(_:)`` takes.
+    /// - Returns: the number for ``unpark(_:)``.
     func park(_ amount: Int, _ priority: LoadPriority, _ content: any AnyObject & Sendable) -> Int {
         change { ledger, outcome in ledger.park(amount, priority, content, &outcome) }
     }
 
-    /// Takes up a share again, with what was made under it; nil when somebody else needed it. Then it is gone.
+    /// Takes a parked share back, with its partial result. Nil if other work has taken the share; the result is then
+    /// lost.
     func unpark(_ number: Int) -> (amount: Int, content: any AnyObject & Sendable)? {
         ledger.withLock { $0.unpark(number) }
     }
@@ -67,7 +69,7 @@ final class Admission: Sendable {
     private func change<Result>(
         _ change: (inout AdmissionLedger, inout AdmissionLedger.Outcome) -> Result
     ) -> Result {
-        // What is revoked is released when this returns, after the lock.
+        // Revoked results are released when this returns, after the lock.
         let (result, outcome) = ledger.withLock { ledger in
             var outcome = AdmissionLedger.Outcome()
             let result = change(&ledger, &outcome)
@@ -78,12 +80,12 @@ final class Admission: Sendable {
     }
 }
 
-/// A share of a budget that is given back when nobody holds this any more.
+/// A share of a budget, which is returned when this object is released.
 final class AdmissionLease: Sendable {
     private let admission: Admission
     private let amount: Guarded<Int>
 
-    /// - Parameter amount: taken already.
+    /// - Parameter amount: the amount, which was taken already.
     init(_ admission: Admission, _ amount: Int) {
         self.admission = admission
         self.amount = Guarded(amount)
@@ -91,7 +93,7 @@ final class AdmissionLease: Sendable {
 
     deinit { admission.give(amount.withLock { $0 }) }
 
-    /// It turned out to be more than was taken.
+    /// Increases the share when more is needed than was taken.
     func grow(to newAmount: Int) {
         let more = amount.withLock { amount in
             defer { amount = max(amount, newAmount) }
@@ -106,7 +108,7 @@ enum LongDecodeTurn {
     case notNeeded
     case needed
     case taken
-    /// One of those that only vector pictures need.
+    /// The turn is one of those for vector pictures only.
     case takenForVectors
 
     var isTaken: Bool { self == .taken || self == .takenForVectors }

@@ -1,20 +1,20 @@
 import WebImageCore
 import WebImageSystem
 
-/// Who holds how much of a budget, who waits for some, and who would give theirs back. A pure value: what has to be done
-/// outside the lock is returned.
+/// The holders of a budget, its waiters, and its parked shares. A pure value: work that must be done outside the lock
+/// is returned.
 struct AdmissionLedger {
-    /// One who waits.
+    /// A waiter.
     struct Ask {
         let amount: Int
         let owner: ObjectIdentifier
-        /// False once nobody wants what it would do: it is then let go without its share.
+        /// Returns false when the work is no longer wanted; the waiter is then released without a share.
         let isWanted: @Sendable () -> Bool
-        /// Told whether the share was taken.
+        /// Called with whether the share was taken.
         let run: @Sendable (_ isAdmitted: Bool) -> Void
     }
 
-    /// What must happen after the lock: asks that have their answer, and what was laid down and is now to be released.
+    /// The work for after the lock: waiters that have their answer, and parked results to be released.
     struct Outcome {
         var answered: [(ask: Ask, isAdmitted: Bool)] = []
         var revoked: [any AnyObject & Sendable] = []
@@ -29,7 +29,7 @@ struct AdmissionLedger {
         }
     }
 
-    /// The least urgent goes first; among equals the one that was laid down first.
+    /// The lowest priority is revoked first; among equals the one that was parked first.
     private struct ParkRank: Comparable {
         let priority: LoadPriority
         let turn: Int
@@ -46,7 +46,7 @@ struct AdmissionLedger {
     private var queue = IndexedHeap<Int, Rank>()
     private var asksOfOwners: [ObjectIdentifier: Set<Int>] = [:]
     private var parked: [Int: (amount: Int, priority: LoadPriority, content: any AnyObject & Sendable)] = [:]
-    /// How much is laid down, by priority.
+    /// The parked amounts by priority.
     private var parkedAmounts = [Int](repeating: 0, count: LoadPriority.allCases.count)
     private var parkOrder = IndexedHeap<Int, ParkRank>()
     private var lastNumber = 0
@@ -64,14 +64,14 @@ struct AdmissionLedger {
 
     // MARK: Taking
 
-    /// Takes a share now, unless somebody at least as urgent waits. What less urgent holders have laid down is revoked for
-    /// it.
+    /// Takes a share now, unless work with the same or a higher priority waits. Parked shares of lower priorities are
+    /// revoked for it.
     mutating func take(_ amount: Int, _ priority: LoadPriority, _ outcome: inout Outcome) -> Bool {
         if let first = queue.first, first.rank.priority >= priority { return false }
         return take(amount, revokingBelow: priority, &outcome)
     }
 
-    /// Takes a share now or queues for it. Whatever was laid down is revoked for it.
+    /// Takes a share now or queues for it. Parked shares are revoked for it.
     mutating func takeOrWait(_ ask: Ask, _ priority: LoadPriority, _ outcome: inout Outcome) -> Bool {
         let isFirst = queue.first.map { $0.rank.priority < priority } ?? true
         if isFirst, take(ask.amount, revokingBelow: nil, &outcome) { return true }
@@ -82,7 +82,7 @@ struct AdmissionLedger {
         return false
     }
 
-    /// - Parameter limit: nil revokes from everyone.
+    /// - Parameter limit: the priority below which parked shares are revoked; nil: all.
     private mutating func take(_ amount: Int, revokingBelow limit: LoadPriority?, _ outcome: inout Outcome) -> Bool {
         if !fits(amount) {
             guard mayMakeRoom(for: amount, revokingBelow: limit) else { return false }
@@ -100,7 +100,7 @@ struct AdmissionLedger {
         return used == revocable || used - revocable + amount <= budget
     }
 
-    /// Takes a share that is held already, whatever the budget says.
+    /// Adds a share that is held already, even beyond the budget.
     mutating func charge(_ amount: Int) { used += amount }
 
     /// Gives a share back.
@@ -110,7 +110,7 @@ struct AdmissionLedger {
         answer(&outcome)
     }
 
-    /// Answers those whose turn it is.
+    /// Answers the waiters whose turn it is.
     mutating func answer(_ outcome: inout Outcome) {
         while let first = queue.first, let ask = asks[first.id] {
             let isWanted = ask.isWanted()
@@ -131,7 +131,7 @@ struct AdmissionLedger {
 
     // MARK: Laying down
 
-    /// A holder has nothing to do for now: its share stays its own until somebody needs it.
+    /// Parks the share of a holder that has nothing to do for now. The holder keeps it until other work needs it.
     mutating func park(
         _ amount: Int, _ priority: LoadPriority, _ content: any AnyObject & Sendable, _ outcome: inout Outcome
     ) -> Int {
@@ -143,7 +143,7 @@ struct AdmissionLedger {
         return number
     }
 
-    /// Takes up again what was laid down; nil when it was revoked.
+    /// Takes a parked share back; nil if it was revoked.
     mutating func unpark(_ number: Int) -> (amount: Int, content: any AnyObject & Sendable)? {
         removeParked(number).map { ($0.amount, $0.content) }
     }

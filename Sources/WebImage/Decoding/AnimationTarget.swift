@@ -5,12 +5,12 @@ import WebImageDownload
 import WebImageProcessing
 import WebImageSystem
 
-/// The frames of a picture in the making that may turn out to be an animation.
+/// The frames of a picture that is being decoded and may turn out to be an animation.
 final class AnimationTarget: Sendable {
     private let buffer: FrameBuffer
     private let style: FrameStyle
 
-    /// nil for formats and coders that know stills only.
+    /// Nil for formats and coders without animations.
     init?(
         _ coder: any ImageCoder, _ format: ImageFormat, _ style: FrameStyle, limits: DecodeLimits,
         executor: any WorkExecutor
@@ -20,13 +20,13 @@ final class AnimationTarget: Sendable {
             options: DecodeOptions(limits: limits), executor: executor,
             makeDecoder: { (options) throws(WebImageError) in try coder.makeAnimationDecoder(format, options) },
             needsFirst: { style.needsFirst }, finish: style.finish)
-        // A decoder that cannot be made is one of no animation: the still decoder tells what is wrong.
+        // If the animation decoder cannot be made, the decoder for stills reports the error.
         guard let buffer else { return nil }
         self.buffer = buffer
         self.style = style
     }
 
-    /// What the decoder knows at the end, such as metadata behind the frames, is told by frames from now on.
+    /// Sets what the decoder knows at the end, such as metadata behind the frames; frames have it from now on.
     func learn(_ header: ImageHeader) { style.header.set(header) }
 
     func push(_ chunk: ByteChunk) throws(WebImageError) {
@@ -34,13 +34,13 @@ final class AnimationTarget: Sendable {
         try chunk.withUnsafeBytes { (bytes) throws(WebImageError) in try buffer.push(bytes) }
     }
 
-    /// Says that no more bytes come.
+    /// Ends the input.
     func finish() throws(WebImageError) { try buffer.finishBytes() }
 
     var beginsWithStill: Bool { buffer.beginsWithStill }
 
-    /// The animation of the picture `first`, its first frame unless the file keeps a still beside its frames; nil for
-    /// what is a still after all, and before a frame is known.
+    /// The animation of the picture `first`, which is its first frame unless the file has a still beside its frames.
+    /// Nil if the picture is a still after all, and before a frame is known.
     func animation(first: Image) -> ImageAnimation? {
         let timeline = buffer.timeline
         guard timeline.delays.count > 1 || !timeline.isComplete && !timeline.delays.isEmpty else { return nil }
@@ -49,9 +49,9 @@ final class AnimationTarget: Sendable {
     }
 }
 
-/// What a recipe makes of a composited frame.
+/// How a recipe finishes a composited frame.
 struct FrameStyle: Sendable {
-    /// Its orientation is the picture's, also where the file tells it late.
+    /// Its orientation is that of the picture, even if it comes late in the file.
     let plan: ResizePlan
     let converter: ColorConverter?
     let header: LatestHeader
@@ -66,13 +66,13 @@ struct FrameStyle: Sendable {
         steps = recipe.stepPrograms
     }
 
-    /// Where a transformer of somebody's decides about it: before the transformers.
+    /// If a custom transformer decides the size, this is the size before the transformers.
     var frameSize: PixelSize {
         let decoded = recipe.decoding.appliesOrientation ? plan.outputDisplay : plan.outputStored
         return steps.size(of: decoded, original: OriginalPicture(header.value)) ?? decoded
     }
 
-    /// Whether the first frame is to be finished before the others.
+    /// Whether the first frame must be finished before the others.
     var needsFirst: Bool { steps.needsFirst }
 
     /// - Throws: `limitExceeded`, and `transformFailed` when a transformer does.
@@ -99,7 +99,7 @@ struct FrameStyle: Sendable {
     }
 }
 
-/// What is known of a file so far, for frames that outlive its decode. Any thread may use it.
+/// The newest header of a file, for frames that outlive its decode. Any thread may use it.
 final class LatestHeader: Sendable {
     private let header: Guarded<ImageHeader>
 

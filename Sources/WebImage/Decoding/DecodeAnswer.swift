@@ -2,32 +2,32 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Turns what a session has decoded into pictures: sized, transformed, handed over.
+/// Turns the output of a decode session into finished pictures: sized, transformed and delivered.
 struct DecodeAnswer<Client: DecodeClient>: Sendable {
     let service: DecodeService
     let client: Client
     let delivery: Client.Delivery
-    /// What the decoder learnt, which may be more than it planned by.
+    /// The final header of the decoder, which may have more information than the one for the plan.
     let header: ImageHeader?
-    /// What is wrong with pictures of which only a part is there.
+    /// The error of incomplete pictures.
     let failure: WebImageError?
-    /// When it was decoded.
+    /// The time span of the decode.
     let span: DecodeSpan
 
-    /// Finishes the orders: first those that are done, then those that have work before them, each for itself, so that
-    /// nobody waits for what others want made of the same bytes.
+    /// Finishes the orders. Orders that are done come first, then each of those with further work by itself, so that no
+    /// order waits for the work of another.
     ///
-    /// - Parameter done: told, on the last one's thread, whether every picture is whole.
+    /// - Parameter done: called on the thread of the last order, with whether every picture is complete.
     func send(_ made: [PictureInMaking<Client.Order>], done: @escaping @Sendable (_ isWhole: Bool) -> Void) {
         let isWhole = failure == nil && !made.isEmpty
         if made.count == 1, made[0].onlyOrder != nil {
-            // A single one needs no other thread.
+            // A single order needs no other thread.
             if made[0].isAbandoned { return done(isWhole) }
             return send(made[0], Tally(isWhole: isWhole, count: 1, done: done), mayStay: true)
         }
         let wanted = made.filter { !$0.isAbandoned }
         if wanted.isEmpty { return done(isWhole) }
-        // Those who leave from now on are counted: their end is told like any other.
+        // Orders that are cancelled from now on are counted, and end like the others.
         let tally = Tally(isWhole: isWhole, count: wanted.reduce(0) { $0 + $1.orders.count }, done: done)
         for late in wanted where late.hasWorkAhead {
             let handed = HandedOver(late)
@@ -70,7 +70,7 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
         var picture = picture
         picture.isAnimated = frames?.animation(first: picture.image) != nil
         if let frames, picture.isAnimated {
-            // Animations that are to stay as they are.
+            // Animations that are not transformed.
             for order in orders where !order.recipe.decoding.transformsAnimations {
                 var whole = picture
                 whole.image = animated(picture.image, frames, order)
@@ -106,7 +106,7 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
             tally.end(isWhole: true)
         case .failure(let error):
             if error.code == .cancelled, order.isAbandoned {
-                // Nothing is wrong with a picture that nobody waits for any more.
+                // A picture without waiters does not count as a failure.
                 return tally.end(isWhole: true)
             }
             delivery.finish(order, .failure(error.endingALoad(of: order.place)))
@@ -119,7 +119,7 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
         guard let animation = frames.animation(first: image) else { return image }
         if order.recipe.decoding.preloadsFrames {
             for index in 0..<animation.framesToPreload where !order.isAbandoned {
-                // What is wrong with a frame is told when it is asked for.
+                // An error in a frame is reported when the frame is asked for.
                 do { try animation.decodeNow(index) } catch { break }
             }
         }
@@ -127,15 +127,15 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
     }
 }
 
-/// A picture in the making on its way to the thread that goes on with it.
+/// A picture that is handed over to the thread that continues with it.
 private final class HandedOver<Order: PictureOrder>: @unchecked Sendable {
-    // Sendable: whoever hands it over does not touch it any more.
+    // Sendable: the thread that hands it over does not use it any more.
     let made: PictureInMaking<Order>
 
     init(_ made: PictureInMaking<Order>) { self.made = made }
 }
 
-/// Tells when the last of several pictures is answered.
+/// Counts several pictures, and reports when the last one is answered.
 private final class Tally: Sendable {
     private struct State {
         var isWhole: Bool
@@ -161,9 +161,9 @@ private final class Tally: Sendable {
 }
 
 extension WebImageError {
-    /// The error as a load ends in it: what is wrong with a picture's data is the cause of `badImageData`.
+    /// The error with which a load ends: an error in a picture's data becomes the cause of `badImageData`.
     func endingALoad(of place: String) -> WebImageError {
-        // Of these two the data is not the reason.
+        // These two errors are not caused by the data.
         let isOfData = code != .transformFailed && code != .decoderUnavailable
         guard (3000..<3100).contains(code.rawValue), isOfData else { return at(place) }
         return WebImageError(.badImageData, message, cause: self, location: place, format: format)

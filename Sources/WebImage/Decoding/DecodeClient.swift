@@ -1,51 +1,51 @@
 import WebImageCore
 import WebImageDownload
 
-/// A picture that somebody wants made of some bytes.
+/// An order for one picture that is made from some bytes.
 protocol PictureOrder: Sendable {
     var recipe: PictureRecipe { get }
-    /// What errors call it.
+    /// The name of the picture in errors.
     var place: String { get }
-    /// True when nobody waits for it any more.
+    /// True when it has no waiters left.
     var isAbandoned: Bool { get }
-    /// Whether somebody looks at the way, not only at the end.
+    /// Whether a waiter follows progress, not only the result.
     var isWatched: Bool { get }
 }
 
-/// On whose behalf bytes are decoded: it knows who wants which pictures of them, and what becomes of these. Its calls come
-/// from any thread; none may block.
+/// The client of a decode, which knows the orders for pictures and receives the results. It is called on any thread,
+/// and must not block.
 protocol DecodeClient: Sendable {
     associatedtype Order: PictureOrder
     associatedtype Delivery: PictureDelivery where Delivery.Order == Order
 
-    /// All orders agree with it in what a decoder is made by: limits, page, depth, coder and hint.
+    /// The recipe for the decoder. All orders have the same limits, page, depth, coder and hint.
     var recipe: PictureRecipe { get }
-    /// What errors call the bytes.
+    /// The name of the bytes in errors.
     var place: String { get }
-    /// Whose urgency may change while something waits.
+    /// The object whose priority may change while something waits.
     var owner: AnyObject { get }
     var priority: LoadPriority { get }
-    /// True when nobody wants any picture of the bytes any more.
+    /// True when no picture of the bytes has waiters left.
     var isAbandoned: Bool { get }
     var isWatched: Bool { get }
-    /// Whether this thread is one of Swift's own, of a task that waits for nothing else: it may decode a small picture itself.
+    /// Whether this thread belongs to a waiting task on Swift's own threads, which may decode a small picture itself.
     var mayDecodeHere: Bool { get }
-    /// Whether it may take long until all bytes are there, so that there is something to show on the way.
+    /// Whether the bytes may take long to arrive, so that previews make sense.
     var showsPreviews: Bool { get }
 
-    /// Hands over every order that no session has taken on. Each is finished once, by the session that took it.
+    /// Hands over all orders that no session has taken on. Each is finished once, by the session that took it.
     ///
-    /// - Parameter header: what the session plans by; nil: it ends without a plan.
+    /// - Parameter header: the header by which the session plans; nil: it ends without a plan.
     func takeOrders(_ header: ImageHeader?) -> [Order]
-    /// Tells those who look at the way how far the bytes are.
+    /// Reports the progress of the bytes to waiters that follow it.
     ///
-    /// - Parameter orders: of these only; nil: of those that no session has taken on.
+    /// - Parameter orders: the orders whose waiters are told; nil: all orders that no session has taken on.
     func tell(_ progress: LoadProgress, to orders: [Order]?)
     func showPreview(_ image: Image, of order: Order)
 
-    /// Asks for something in place of bytes that broke off.
+    /// Asks for a substitute for interrupted bytes.
     ///
-    /// - Returns: whether there is; the client then finishes what `orders` gives.
+    /// - Returns: whether there is one; the client then finishes the orders that `orders` returns.
     func standsIn(for error: WebImageError, _ orders: () -> [Order]) -> Bool
     /// Ends orders without a picture.
     func refuse(_ orders: [Order], _ error: WebImageError)
@@ -53,11 +53,12 @@ protocol DecodeClient: Sendable {
     ///
     /// - Parameter span: when it was tried; nil: there was nothing to decode.
     func fail(_ orders: [Order], _ error: WebImageError, _ span: DecodeSpan?)
-    /// The bytes are decoded, as far as they came. Pictures are made of them now, and handed to the result.
+    /// Called when the bytes are decoded, as far as they arrived. Pictures are now made from them and handed to the
+    /// result.
     ///
     /// - Parameters:
-    ///   - log: of the bytes that were decoded.
-    ///   - failure: what is wrong when only a part is there.
+    ///   - log: the log of the decoded bytes.
+    ///   - failure: the error, if only a part was decoded.
     func deliver(_ log: ByteLog, _ header: ImageHeader?, failure: WebImageError?) -> Delivery
 }
 
@@ -65,14 +66,14 @@ extension DecodeClient {
     var mayDecodeHere: Bool { false }
 }
 
-/// Takes the pictures that one session made. On threads that may block.
+/// Receives the pictures of one session, on threads that may block.
 protocol PictureDelivery: Sendable {
     associatedtype Order: PictureOrder
 
     func finish(_ order: Order, _ result: Result<DecodedPicture, WebImageError>)
-    /// Follows the last order's end.
+    /// Called after the last order has ended.
     ///
-    /// - Parameter isWhole: whether every picture was made, and whole.
+    /// - Parameter isWhole: whether all pictures were made and are complete.
     func end(isWhole: Bool)
 }
 
@@ -81,11 +82,11 @@ struct DecodedPicture: Sendable {
     var image: Image
     /// Whether it is the first picture of an animation.
     var isAnimated = false
-    /// What was wrong with bytes of which only a part came.
+    /// The error, if only a part of the bytes arrived.
     var partialError: WebImageError?
-    /// Work of the decoder, scaling and turning included; nil for a picture that was there.
+    /// The time of the decoder, including scaling and turning; nil for a picture that existed already.
     var decode: DecodeSpan?
-    /// Steps of a chain that were taken since.
+    /// The steps of a chain that were applied since.
     var steps: [StepSpan] = []
 
     /// Nil without transformers.

@@ -2,26 +2,26 @@ import WebImageCodecs
 import WebImageCore
 import WebImageProcessing
 
-/// What a decoder is told to give.
+/// The scale and size that a decoder is asked for.
 struct DecodeScale: Hashable {
     var denominator = 1
-    /// For vector pictures: what is drawn at which size.
+    /// For vector pictures: the part to draw, and its size.
     var raster: VectorRaster?
-    /// Which of the sizes that the file has the picture in; nil: the header's.
+    /// One of the sizes of the picture in the file; nil: the header's.
     var size: PixelSize?
 }
 
 extension ImageFormat {
-    /// Those whose decoders hold some rows only.
+    /// The formats whose decoders hold only some rows.
     fileprivate static let decodedInRows: Set<ImageFormat> = [.jpeg, .png, .apng, .gif, .qoi, .pnm]
 }
 
-/// The pictures that one decode can make: those that want the same scale of the same original.
+/// The pictures that one decode can make: those that need the same scale of the same original.
 struct DecodeGroup<Order: PictureOrder> {
     let coder: any ImageCoder
     let scale: DecodeScale
     let orders: [Order]
-    /// What the decode will hold in memory, estimated from above.
+    /// An upper bound of the memory that the decode will hold.
     let memory: Int
 
     init(coder: any ImageCoder, scale: DecodeScale = DecodeScale(), orders: [Order], header: ImageHeader) {
@@ -31,14 +31,14 @@ struct DecodeGroup<Order: PictureOrder> {
         memory = Self.memory(for: orders, header: header)
     }
 
-    /// Sorts pictures by the scale that is best for each; the first one's group comes first.
+    /// Groups pictures by the best scale for each; the group of the first picture comes first.
     static func grouping(_ orders: [Order], header: ImageHeader, coder: any ImageCoder) -> [DecodeGroup] {
         let allowed = coder.scaleDenominators(for: header)
         var scales: [DecodeScale] = []
         var members: [DecodeScale: [Order]] = [:]
         for order in orders {
             let recipe = order.recipe
-            // What cannot be done is told when its target is made.
+            // Errors are reported when the target is made.
             let plan = recipe.plan(for: header)
             var scale = DecodeScale()
             if header.isVector {
@@ -46,7 +46,7 @@ struct DecodeGroup<Order: PictureOrder> {
             } else if let size = plan.source(among: header.otherSizes) {
                 scale.size = size
             } else if !plan.isIdentity, !recipe.decoding.scalesInLinearLight {
-                // What a codec scales is averaged as it is stored.
+                // A codec scales stored values, not linear light.
                 scale.denominator = plan.scaleDenominator(from: allowed, margin: coder.scalingMargin)
             }
             if members[scale] == nil { scales.append(scale) }
@@ -57,16 +57,16 @@ struct DecodeGroup<Order: PictureOrder> {
         }
     }
 
-    /// What is to be made of an order.
+    /// Makes the target of an order.
     ///
-    /// - Throws: `limitExceeded` when it asks for more pixels than it allows.
+    /// - Throws: `limitExceeded` if the order asks for more pixels than its limits allow.
     func makeTarget(
         _ order: Order, header: ImageHeader, orientation: Orientation, service: DecodeService
     ) throws(WebImageError) -> DecodeTarget {
         let recipe = order.recipe
         var plan = try recipe.resizePlan(for: header, orientation: orientation)
         try recipe.decoding.limits.check(plan.outputStored, of: header.format)
-        // A vector picture's rows come as they are to be.
+        // The rows of a vector picture have the final size already.
         if scale.raster != nil { plan = ResizePlan(stored: plan.outputStored, orientation: plan.orientation) }
         if let size = scale.size { plan = ResizePlan(plan, from: size) }
         let target = DecodeTarget(
@@ -77,15 +77,15 @@ struct DecodeGroup<Order: PictureOrder> {
     }
 
     private static func memory(for orders: [Order], header: ImageHeader) -> Int {
-        // A size that an order only hopes for must not overflow the sum: makeTarget refuses it, whatever this says.
+        // A huge requested size must not overflow the sum; makeTarget refuses such a size in any case.
         let most = 1 << 40
         let stored = min(header.size.pixelCount ?? most, most)
         let pixelBytes = orders.first?.recipe.decoding.keepsBitDepth == true && header.bitDepth > 8 ? 8 : 4
-        // A progressive JPEG keeps 2 bytes for each coefficient, an interlaced PNG the whole picture, and the libraries
-        // of the younger formats theirs beside ours.
+        // The decoder of a progressive JPEG keeps 2 bytes for each coefficient, that of an interlaced PNG the whole
+        // picture, and the libraries of newer formats their own copy of the picture.
         let keepsAll = header.isProgressive || !ImageFormat.decodedInRows.contains(header.format)
         var memory = keepsAll ? stored * (pixelBytes + 2) : min(header.size.width, most) * pixelBytes * 64
-        // The natural size of a vector picture costs nothing; what it is drawn at does.
+        // For a vector picture the drawn size counts, not the natural size.
         if header.isVector { memory = 0 }
         for order in orders {
             let recipe = order.recipe
@@ -99,12 +99,12 @@ struct DecodeGroup<Order: PictureOrder> {
 }
 
 extension PictureRecipe {
-    /// The plan for estimates; where there is none, that of the whole picture.
+    /// The plan for estimates; if there is none, that of the whole picture.
     fileprivate func plan(for header: ImageHeader) -> ResizePlan {
         (try? resizePlan(for: header, orientation: header.orientation)) ?? ResizePlan(stored: header.size)
     }
 
-    /// What part of a picture is scaled to which size.
+    /// The part of a picture that is scaled, and the size to which it is scaled.
     ///
     /// - Throws: `transformFailed` for a part outside of the picture.
     func resizePlan(for header: ImageHeader, orientation: Orientation) throws(WebImageError) -> ResizePlan {

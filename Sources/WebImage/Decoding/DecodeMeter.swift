@@ -1,11 +1,11 @@
 import WebImageCore
 
-/// How long a decode has had a thread, over all its runs, against its limit.
+/// Measures how long a decode has had a thread, over all its runs, against its limit.
 struct DecodeMeter {
     let limit: Duration
     private(set) var spent: Duration = .zero
     private var began: Duration?
-    /// When a thread was asked for, and had, the first time.
+    /// When a thread was first requested, and when it was first obtained.
     private(set) var firstAsked: Duration?
     private(set) var firstBegan: Duration?
 
@@ -33,11 +33,11 @@ struct DecodeMeter {
     }
 }
 
-/// When a preview may be shown next: not more often than ten a second, and never so often that rendering them takes
-/// more than a fifth of the time.
+/// When the next preview may be shown: at most ten times a second, and never so often that rendering takes more than a
+/// fifth of the time.
 struct PreviewPace {
     private(set) var next: Duration = .zero
-    /// True while there is something newer to see than what was shown.
+    /// True while there is something newer than the last preview.
     var isOwed = false
 
     func isDue(at now: Duration) -> Bool { now >= next }

@@ -4,34 +4,34 @@ import WebImageDownload
 import WebImageProcessing
 import WebImageSystem
 
-/// What all decodes of a manager or a cache share: threads, memory, turns, coders and colour converters. Any thread may
-/// use it.
+/// The resources that all decodes of a manager or a cache share: threads, memory, turns, coders and colour converters.
+/// Any thread may use it.
 final class DecodeService: Sendable {
     let coders: CoderRegistry
     let clock: any LoadClock
-    /// Decodes, encodes and transforms.
+    /// The threads for decoding, encoding and transforming.
     let executor: any WorkExecutor
-    /// Who helps with one picture while nobody else wants them; nil where the executor lends no threads.
+    /// Idle threads that help with one picture; nil if the executor does not lend threads.
     let idleThreads: (any IdleThreads)?
-    /// Threads of vector pictures alone: what draws them cannot be interrupted, and may be told to take as long as it likes.
+    /// The threads for vector pictures, whose drawing cannot be interrupted and may take any time.
     let vectorExecutor: any WorkExecutor
     /// The memory of running decodes.
     let memory: Admission
     /// The memory of originals that were read from disk and are not decoded yet.
     let inputMemory: Admission
-    /// Turns of decodes that cannot be interrupted: one thread is always left for the others.
+    /// The turns of decodes that cannot be interrupted: one thread is always left for other decodes.
     let longTurns: Admission
     let vectorTurns: Admission
-    /// What decoding may cost where a recipe does not say it.
+    /// The limits for recipes without their own.
     let limits: DecodeLimits
     private let converters: ColorConverterCache
     let isolation: DecoderPool
 
     /// - Parameters:
-    ///   - isolation: where decoders run; nil: here.
-    ///   - executor: `width` threads.
-    ///   - memory: what running decodes may hold together.
-    ///   - inputMemory: what originals that wait for a decoder may hold together.
+    ///   - isolation: the processes in which decoders run; nil: this process.
+    ///   - executor: an executor with `width` threads.
+    ///   - memory: the memory that running decodes may hold together.
+    ///   - inputMemory: the memory that originals that wait for a decoder may hold together.
     init(
         coders: CoderRegistry, isolation: DecoderPool? = nil, clock: any LoadClock, executor: any WorkExecutor,
         width: Int, memory: ByteCount,
@@ -57,18 +57,18 @@ final class DecodeService: Sendable {
 
     private var admissions: [Admission] { [memory, inputMemory, longTurns, vectorTurns] }
 
-    /// Ranks anew what `owner` waits for here.
+    /// Changes the priority of everything that `owner` waits for here.
     func setPriority(_ priority: LoadPriority, of owner: AnyObject) {
         executor.setPriority(priority, of: owner)
         vectorExecutor.setPriority(priority, of: owner)
         for admission in admissions { admission.setPriority(priority, of: owner) }
     }
 
-    /// Somebody may not want any more what waits here.
+    /// Call it when waiting work may no longer be wanted.
     func noteLeft() { for admission in admissions { admission.noteLeft() } }
 
-    /// Who decodes a picture that begins with `prefix`: the recipe's own coder, or a registered one. What the bytes say
-    /// counts more than the recipe's hint.
+    /// The coder for a picture that begins with `prefix`: the recipe's own coder, or a registered one. The content has
+    /// precedence over the recipe's hint.
     func coder(
         for format: ImageFormat?, prefix: [UInt8], _ recipe: PictureRecipe
     ) throws(WebImageError) -> any ImageCoder {
@@ -88,8 +88,7 @@ final class DecodeService: Sendable {
             registry: recipe.decoding.coder.map { CoderRegistry([$0]) } ?? coders, hint: recipe.decoding.formatHint)
     }
 
-    /// The header of a picture whose bytes are all there; nil for what is no picture that somebody here decodes. Takes the
-    /// processor's time.
+    /// The header of a picture whose bytes are complete; nil if no coder here decodes it. Takes processor time.
     func header(of log: ByteLog, _ recipe: PictureRecipe) -> ImageHeader? {
         let probe = makeProbe(recipe)
         var offset = 0
@@ -105,9 +104,9 @@ final class DecodeService: Sendable {
         }
     }
 
-    /// What brings a picture's colours to sRGB; nil when nothing has to be done, or can be.
+    /// The converter of a picture's colours to sRGB; nil if no conversion is needed or possible.
     ///
-    /// - Throws: `decoderUnavailable` where a stranger's profile takes a process of its own, and there is none.
+    /// - Throws: `decoderUnavailable` if the profile must be read in a separate process, and there is none.
     func converter(
         for header: ImageHeader, _ recipe: PictureRecipe
     ) throws(WebImageError) -> ColorConverter? {

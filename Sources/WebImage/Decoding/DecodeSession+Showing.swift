@@ -3,9 +3,9 @@ import WebImageCodecs
 import WebImageCore
 import WebImageDownload
 
-/// What a session shows on the way to those who look.
+/// The progress and previews of a session.
 extension DecodeSession {
-    /// Each session speaks to those whose pictures it makes; before there is a plan, to all without one.
+    /// A session reports to the waiters of its own pictures; before it has a plan, to those of all unplanned pictures.
     func showProgress() {
         guard client.isWatched else { return }
         let (received, expected) = reading.log.progress
@@ -13,13 +13,13 @@ extension DecodeSession {
         client.tell(progress, to: plan.knownOrders)
     }
 
-    /// Whether somebody looks, and there may be something new to see.
+    /// Whether previews are wanted, and there may be something new to show.
     var wantsPreview: Bool {
         client.showsPreviews && !work.isComplete && work.decoder != nil && plan.header != nil
             && work.targets.contains(where: \.isWatched)
     }
 
-    /// Shows what there is, unless the last preview was only just shown: then it stays owed.
+    /// Shows a preview, unless the last one is too recent; then it is shown later.
     func showPreview() {
         let begin = service.clock.now
         guard let decoder = work.decoder, pace.previews.isDue(at: begin) else { return }
@@ -36,7 +36,7 @@ extension DecodeSession {
         if isShown { pace.previews.shown(at: service.clock.now, cost: service.clock.now - begin) }
     }
 
-    /// Shows the first frame of what may be an animation as soon as it is there: the others may come much later.
+    /// Shows the first frame of a possible animation as soon as it is decoded, since the others may come much later.
     func showFirstFrames() {
         guard client.showsPreviews else { return }
         for made in work.targets where made.isWatched {

@@ -3,22 +3,21 @@ import WebImageCodecs
 import WebImageCore
 import WebImageDownload
 
-/// What a session waits for: bytes, memory, a turn. It holds no thread meanwhile, and no memory that others need.
+/// Waiting for bytes, memory or a turn. Meanwhile a session holds no thread, and no memory that other decodes need.
 extension DecodeSession {
     func resume() {
         pace.meter.ask(at: service.clock.now)
         executor.run(client.priority, for: client.owner) { self.run() }
     }
 
-    /// Vector pictures have threads of their own: what draws them may take as long as it likes.
+    /// Vector pictures have their own threads, since drawing them may take any time.
     private var executor: any WorkExecutor { hold.turn == .takenForVectors ? service.vectorExecutor : service.executor }
 
-    /// Goes on when there are more bytes, or when it is time for a preview that came too soon after the last one:
-    /// whichever is first.
+    /// Continues when there are more bytes, or when a delayed preview is due, whichever comes first.
     func waitForBytes() {
         layDown()
         if hold.waitsForEnd, !work.isComplete {
-            // Whoever looks is still told how far the bytes are.
+            // Progress is still reported.
             if client.isWatched {
                 reading.log.whenReadable(after: reading.log.receivedCount) { self.resume() }
             } else {
@@ -38,7 +37,7 @@ extension DecodeSession {
         _ = service.clock.schedule(at: next) { if hasResumed.raise() { self.resume() } }
     }
 
-    /// Lets others have the memory while there is nothing to decode.
+    /// Parks the memory while there is nothing to decode.
     func layDown() {
         guard let memory = hold.memory, hold.parked == nil else { return }
         let held = HeldDecode(decoder: work.decoder, targets: work.targets)
@@ -48,8 +47,8 @@ extension DecodeSession {
         hold.parked = service.memory.park(memory, client.priority, held)
     }
 
-    /// Goes on with what was laid down. Where somebody else needed the memory it begins anew once all bytes are there: so it
-    /// loses its work once at most, however slowly they come.
+    /// Continues with the parked decode. If another decode needed the memory, it starts again when all bytes have
+    /// arrived. So it loses its work at most once, however slowly they arrive.
     func takeUp() {
         guard let parked = hold.parked else { return }
         hold.parked = nil
@@ -60,9 +59,9 @@ extension DecodeSession {
         (hold.memory, work.decoder, work.targets) = (share.amount, held.decoder, held.targets)
     }
 
-    /// Queues for the memory, and then decodes from the log's start. Asked for only now that the decoder is left: the
-    /// next run may begin on another thread before this has returned. A session whose bytes are still to come does not
-    /// queue: it would take from those who could go on.
+    /// Queues for the memory, and then decodes from the log's start. It is called only after the decoder was left,
+    /// since the next run may begin on another thread before this has returned. A session whose bytes are still
+    /// arriving does not queue, because it would take memory from sessions that can go on.
     func waitForMemory() {
         hold.waitsForMemory = false
         restart()
@@ -78,9 +77,9 @@ extension DecodeSession {
         if isNow { resume(admitted: memory) }
     }
 
-    /// Queues for a turn among the decodes that cannot be interrupted, and then decodes from the log's start.
+    /// Queues for a turn for decodes that cannot be interrupted, and then decodes from the log's start.
     ///
-    /// - Returns: false when the turn is there already, and this thread is one that may do it.
+    /// - Returns: false if it has the turn already, and this thread may run the decode.
     func waitForTurn() -> Bool {
         restart()
         pace.meter.end(at: service.clock.now)
@@ -111,8 +110,8 @@ extension DecodeSession {
         return false
     }
 
-    /// Ends the wait for a turn with an error once those who have the turns have brought nothing to an end for as long as one
-    /// of them may take: they are stuck in their libraries, and nobody knows for how long.
+    /// Ends the wait for a turn with an error if no holder of a turn has finished for as long as one decode may take:
+    /// the holders are then stuck in their libraries.
     private func giveUp(_ answer: OnceFlag, whenNoneEndsOf turns: Admission, within patience: Duration) {
         let given = turns.givenCount
         _ = service.clock.schedule(at: service.clock.now + patience) { [weak self] in
@@ -129,7 +128,7 @@ extension DecodeSession {
         }
     }
 
-    /// To be called where nothing else runs it.
+    /// Call it only while no run is active.
     private func resume(with turn: LongDecodeTurn) {
         hold.turn = turn
         resume()
@@ -144,7 +143,7 @@ extension DecodeSession {
 
     func giveBack() { handOver().giveBack() }
 
-    /// Ends the session's own hold of memory and turn: whoever has what it held gives it back.
+    /// Hands over the session's memory and turn; the new holder returns them.
     func handOver() -> HeldShare {
         defer {
             (hold.memory, hold.turn) = (nil, .notNeeded)
@@ -154,7 +153,7 @@ extension DecodeSession {
     }
 }
 
-/// What a session has taken from the budgets.
+/// The shares of the budgets that a session holds.
 struct HeldShare: Sendable {
     let service: DecodeService
     let memory: Int?
@@ -170,9 +169,9 @@ struct HeldShare: Sendable {
     }
 }
 
-/// What a decode has made so far, while it waits for bytes.
+/// The partial result of a decode that waits for bytes.
 private final class HeldDecode<Order: PictureOrder>: @unchecked Sendable {
-    // Sendable: nobody touches it while it is laid down; whoever takes it up, or releases it, is the only one to have it.
+    // Sendable: it is not used while it is parked, and only one thread takes it back or releases it.
     let decoder: (any ImageDecoder)?
     let targets: [PictureInMaking<Order>]
 

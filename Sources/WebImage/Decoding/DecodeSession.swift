@@ -4,11 +4,11 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// One decoder that follows a byte log and gives its rows to every picture that can be made from them.
+/// Runs one decoder that follows a byte log, and gives its rows to every picture that can be made from them.
 ///
-/// It holds a thread of the decode executor only while there are bytes to decode: when the log has no more, it asks to
-/// be told and leaves. The first session of some bytes also plans: once the header is known it takes on the pictures
-/// that want its scale, and starts sessions for those that want another.
+/// It holds a thread of the decode executor only while there are bytes to decode: when the log has no more, it
+/// registers for a callback and leaves the thread. The first session of a log also plans: when the header is known it
+/// takes on the pictures that need its scale, and starts sessions for the others.
 final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
     let service: DecodeService
@@ -38,11 +38,11 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
             pace.meter.ask(at: service.clock.now)
             return run()
         }
-        // Nothing to decode yet: do not occupy a thread to find that out.
+        // Wait for the first bytes without occupying a thread.
         reading.log.whenReadable(after: reading.offset) { self.resume() }
     }
 
-    /// Decodes what there is, until there is no more or the picture is done.
+    /// Decodes the available bytes, until there are no more or the picture is complete.
     func run() {
         takeUp()
         if hold.waitsForEnd, reading.log.end == nil {
@@ -102,7 +102,7 @@ extension DecodeSession {
         if hold.turn == .needed { return }
         guard work.decoder == nil else { return try chunk.withUnsafeBytes { bytes in try push(bytes) } }
         let isFirst = reading.prefix.isEmpty
-        // Only what tells the format is copied: a chunk from a file may be all of it.
+        // Only the bytes that identify the format are copied, since a chunk from a file may be the whole file.
         let head = chunk.withUnsafeBytes { bytes in
             let head = bytes.prefix(ImageFormat.sniffingLength)
             reading.prefix.append(contentsOf: head)
@@ -118,9 +118,9 @@ extension DecodeSession {
         try chunk.withUnsafeBytes { bytes in try push(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(head))) }
     }
 
-    /// Gives a decoder that keeps all bytes all of them at once: the array or the file that has them.
+    /// Gives a decoder that keeps all bytes the whole array or file at once.
     ///
-    /// - Returns: false where it gets them one after the other.
+    /// - Returns: false if the decoder gets the bytes in pieces.
     private func pushWhole(_ first: ByteChunk) throws(WebImageError) -> Bool {
         guard let decoder = work.decoder as? any CollectingDecoder else { return false }
         let isThere = if case .complete? = reading.log.end { first.range.lowerBound == 0 } else { false }
@@ -144,7 +144,7 @@ extension DecodeSession {
         return true
     }
 
-    /// Gives animations all bytes so far, from the first on: they begin when the header is known.
+    /// Gives animations all bytes so far, from the first on, since they begin when the header is known.
     private func feedAnimations() throws(WebImageError) {
         while reading.animationOffset < reading.offset, work.targets.contains(where: { $0.target.frames != nil }) {
             try checkpoint()
@@ -165,7 +165,7 @@ extension DecodeSession {
         var rest = bytes[...]
         while !rest.isEmpty, !work.isComplete {
             try checkpoint()
-            // So that a cancel is seen soon and the decoder's own buffer stays small.
+            // In pieces, so that a cancellation is noticed soon and the decoder's own buffer stays small.
             let piece = UnsafeRawBufferPointer(
                 rebasing: decoder.takesLongPushes ? rest : rest.prefix(128 << 10))
             rest = rest.dropFirst(piece.count)
@@ -215,14 +215,14 @@ extension DecodeSession {
         return try service.coder(for: format, prefix: reading.prefix, plan.recipe)
     }
 
-    /// Whether nobody waits any more for what it makes.
+    /// Whether its pictures have no waiters left.
     var isAbandoned: Bool {
         if !work.targets.isEmpty { return work.targets.allSatisfy(\.isAbandoned) }
         guard let orders = plan.knownOrders else { return client.isAbandoned }
         return orders.allSatisfy(\.isAbandoned)
     }
 
-    /// Ends the decode when nobody waits for it, or when it has taken too long.
+    /// Ends the decode if it has no waiters left, or has taken too long.
     private func checkpoint() throws(WebImageError) {
         if isAbandoned { throw .cancelled }
         try pace.meter.check(at: service.clock.now)
@@ -252,8 +252,8 @@ extension DecodeSession {
             sink: sinks.count == 1 ? sinks[0] : FanOutSink(sinks))
     }
 
-    /// Takes on the pictures that wait for a session, keeps those that want the first one's scale, and starts sessions
-    /// for the others.
+    /// Takes on the pictures that wait for a session, keeps those that need the scale of the first one, and starts
+    /// sessions for the others.
     private func takeGroup(_ header: ImageHeader, _ coder: any ImageCoder) -> DecodeGroup<Client.Order> {
         let groups = DecodeGroup.grouping(takeOrders(header), header: header, coder: coder)
         for other in groups.dropFirst() {
@@ -262,13 +262,13 @@ extension DecodeSession {
         return groups.first ?? DecodeGroup(coder: coder, orders: [], header: header)
     }
 
-    /// What is to be made for those who still wait. Who asks for more pixels than allowed is told so; the others do not
-    /// suffer from it.
+    /// Makes the targets of orders that still have waiters. An order that asks for more pixels than allowed fails; the
+    /// others are not affected.
     private func makeTargets(
         _ group: DecodeGroup<Client.Order>, _ header: ImageHeader
     ) -> [PictureInMaking<Client.Order>] {
         var targets: [PictureInMaking<Client.Order>] = []
-        // Most sessions have one order, which has nobody to share with.
+        // Most sessions have one order, which shares with no other.
         var places: [PictureKey: Int]? = group.orders.count > 1 ? [:] : nil
         for order in group.orders where !order.isAbandoned {
             let key = places == nil ? nil : PictureInMaking.sharedKey(of: order, header)
@@ -288,14 +288,14 @@ extension DecodeSession {
         return targets
     }
 
-    /// The pictures that it has to make, planned or not.
+    /// The orders of this session, planned or not.
     ///
-    /// - Parameter header: what they are planned by; nil: there is no plan.
+    /// - Parameter header: the header by which they are planned; nil: there is no plan.
     private func takeOrders(_ header: ImageHeader? = nil) -> [Client.Order] {
         plan.knownOrders ?? client.takeOrders(header)
     }
 
-    /// The body was replaced: all that was made of the first one is of no use, and the plan neither.
+    /// Starts again, because the body was replaced: neither the decoded rows nor the plan can be used.
     private func beginAnew() {
         plan.beginAnew()
         pace.previews.isOwed = false
@@ -312,9 +312,9 @@ extension DecodeSession {
 // MARK: - Pictures out
 
 extension DecodeSession {
-    /// - Returns: false when the log has to be read once more from its start.
+    /// - Returns: false if the log must be read again from its start.
     private func finish(_ end: ByteLog.End) throws -> Bool {
-        // A transfer that ends because nobody waits any more is not worth a picture.
+        // A transfer that ended because there are no waiters left needs no picture.
         if isAbandoned { throw WebImageError.cancelled }
         if case .failed(let error) = end {
             if client.standsIn(for: error, { takeOrders() }) {
@@ -322,7 +322,7 @@ extension DecodeSession {
                 letGo()
                 return true
             }
-            // Nothing came: that is what failed, however long this thread had to wait for its turn.
+            // No bytes arrived: report this failure, however long this thread had to wait for its turn.
             if work.decoder == nil, hold.turn != .needed, reading.prefix.isEmpty { throw error }
         }
         try checkpoint()
@@ -348,7 +348,8 @@ extension DecodeSession {
         return true
     }
 
-    /// A PNG may tell its orientation behind the pixels. What was sized for another orientation is made once more.
+    /// A PNG may have its orientation after the pixels. Pictures that were sized for another orientation are made
+    /// again.
     private func restartsForLateOrientation() -> Bool {
         guard plan.learn(work.decoder?.header?.orientation) else { return false }
         restart()
@@ -362,7 +363,7 @@ extension DecodeSession {
         let answer = DecodeAnswer(
             service: service, client: client, delivery: delivery, header: header, failure: failure,
             span: pace.meter.span(endedAt: service.clock.now))
-        // The memory stays taken until the last picture is made.
+        // The memory is held until the last picture is made.
         let share = handOver()
         answer.send(made) { isWhole in
             share.giveBack()
@@ -370,7 +371,7 @@ extension DecodeSession {
         }
     }
 
-    /// Ends every picture that this session was to make.
+    /// Ends all orders of this session with an error.
     func fail(_ error: WebImageError) {
         let span = reading.offset > 0 ? pace.meter.span(endedAt: service.clock.now) : nil
         client.fail(takeOrders(), error.endingALoad(of: client.place), span)

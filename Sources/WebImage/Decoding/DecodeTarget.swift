@@ -2,7 +2,8 @@ import WebImageCodecs
 import WebImageCore
 import WebImageProcessing
 
-/// One picture in the making: takes the decoder's rows and turns them into what its recipe wants.
+/// One picture that is being decoded: receives the decoder's rows and turns them into the picture that its recipe
+/// describes.
 final class DecodeTarget {
     /// Keeps the rows as they are, or scales them.
     private enum Rows {
@@ -13,12 +14,12 @@ final class DecodeTarget {
     let recipe: PictureRecipe
     private let plan: ResizePlan
     private let scaleDenominator: Int
-    /// What the decoder planned by; at the end it may know more.
+    /// The header of the decoder's plan; at the end the decoder may know more.
     private var header: ImageHeader
     private let converter: ColorConverter?
     private let rows: Rows
     let sink: any RowSink
-    /// All frames of what may be an animation; nil for stills.
+    /// The frames of a possible animation; nil for stills.
     private(set) var frames: AnimationTarget?
     private var hasShownFirstFrame = false
 
@@ -34,7 +35,7 @@ final class DecodeTarget {
         if plan.isIdentity {
             let whole = PixelBufferSink()
             rows = .whole(whole)
-            // Converted row by row, so that it overlaps the transfer as the decode does.
+            // Colours are converted row by row, so that the conversion overlaps the transfer like the decode.
             if let converter { sink = ConvertingSink(whole, converter) } else { sink = whole }
         } else {
             let scaled = Resampler(
@@ -44,14 +45,14 @@ final class DecodeTarget {
         }
     }
 
-    /// Sees to it that the other frames are found too, where the file may have some and they are wanted.
+    /// Starts decoding the other frames, if the file may have some and they are wanted.
     func beginAnimation(_ coder: any ImageCoder, executor: any WorkExecutor) {
         guard header.frameCount != 1, !recipe.decoding.firstFrameOnly else { return }
         let style = FrameStyle(plan: plan, converter: converter, header: LatestHeader(header), recipe: recipe)
         frames = AnimationTarget(coder, header.format, style, limits: recipe.decoding.limits, executor: executor)
     }
 
-    /// Whether any row of the result is there.
+    /// Whether any row of the result is available.
     var hasRows: Bool {
         switch rows {
         case .whole(let sink): sink.rowsDone > 0
@@ -59,7 +60,7 @@ final class DecodeTarget {
         }
     }
 
-    /// The picture; what no row came for is transparent.
+    /// Returns the picture; missing rows are transparent.
     func image(isPartial: Bool, finalHeader: ImageHeader?) throws(WebImageError) -> Image {
         if let finalHeader {
             header = recipe.reading(finalHeader)
@@ -71,7 +72,8 @@ final class DecodeTarget {
         return try finished(buffer, format.alpha, isPartial: isPartial)
     }
 
-    /// The first frame of what may be an animation, once, when all its rows are there; the animation goes on growing.
+    /// Returns the first frame of a possible animation once, when all its rows are available; the animation keeps
+    /// growing.
     func takeFirstFrame() -> Image? {
         guard let frames, !hasShownFirstFrame, let (buffer, format) = try? made(), rowsDone == buffer.size.height
         else { return nil }
@@ -85,19 +87,19 @@ final class DecodeTarget {
         return whole.with(animation: frames.animation(first: whole))
     }
 
-    /// A copy of the rows that are there, for a preview.
+    /// Returns a copy of the available rows, for a preview.
     func partialImage() -> Image? {
         guard hasRows, let (buffer, _) = try? made(), let copy = copy(buffer, rows: rowsDone) else { return nil }
         if case .scaled = rows { convert(copy) }
         return try? finished(copy, .straight, isPartial: true)
     }
 
-    /// A preview made of the whole picture as the decoder renders it meanwhile, at its scale.
+    /// Returns a preview from the decoder's current rendering of the whole picture, at its scale.
     func preview(of pixels: PixelBuffer) -> Image? {
         let alpha: AlphaMode = header.hasAlpha ? .straight : .opaque
         let sized: PixelBuffer? =
             if plan.isIdentity {
-                // Several targets are shown the same pixels: what one changes must be its own.
+                // Several targets get the same pixels, so that each must change only its own copy.
                 converter == nil ? pixels : copy(pixels, rows: pixels.size.height)
             } else {
                 try? Resampler.resample(
@@ -118,7 +120,7 @@ final class DecodeTarget {
         return copy
     }
 
-    /// A coder that gives rows of another depth than its header made expect keeps its colours.
+    /// If a coder gives rows of another depth than its header announced, the colours are not converted.
     private func convert(_ pixels: PixelBuffer) {
         if let converter, converter.layout == pixels.layout { converter.convert(pixels) }
     }
@@ -166,7 +168,7 @@ final class DecodeTarget {
     }
 }
 
-/// Converts rows to sRGB as they come, in the memory of the sink behind it.
+/// Converts rows to sRGB as they arrive, in the memory of the next sink.
 private final class ConvertingSink: RowSink {
     private let sink: PixelBufferSink
     private let converter: ColorConverter

@@ -3,7 +3,7 @@ import Metrics
 import WebImageCodecs
 import WebImageCore
 
-/// What others see of decoders in processes of their own.
+/// The metrics of decoders in separate processes.
 ///
 /// Metrics: `webimage.decoders.started`, `webimage.decoders.crashed` and `webimage.decoders.ended`.
 enum DecoderWatch {

@@ -3,8 +3,8 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// Reads a log until all is known that a picture's header tells, and no further: of a GIF that is all of it, to count its
-/// frames.
+/// Reads a log until a picture's header is complete, and no further. For a GIF that is the whole file, since its frames
+/// must be counted.
 final class HeaderProbe: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
     private var log: ByteLog
@@ -27,13 +27,13 @@ final class HeaderProbe: @unchecked Sendable {
         probe = makeProbe()
     }
 
-    /// - Throws: `cancelled` as soon as the task is cancelled, though the log may go on for others.
+    /// - Throws: `cancelled` as soon as the task is cancelled, even if the log continues for others.
     func details() async throws(WebImageError) -> ImageDetails {
         resumeWhenReadable()
         return try await result.value()
     }
 
-    /// Ends the look with an error, unless it has ended.
+    /// Ends the probe with an error, unless it has ended.
     func end(_ error: WebImageError) { result.give(.failure(error.endingALoad(of: place))) }
 
     private func resumeWhenReadable() {
@@ -57,7 +57,8 @@ final class HeaderProbe: @unchecked Sendable {
                 case .end(.failed(let error)) where offset == 0: throw error
                 case .end(let end):
                     do throws(WebImageError) { return answer(try probe.finish()) } catch {
-                        // A transfer that broke off is the better reason for a header that is not there.
+                        // If the header is missing because the transfer was interrupted, the transfer's error is the
+                        // better one.
                         if case .failed(let broken) = end { throw broken }
                         throw error
                     }
@@ -70,7 +71,7 @@ final class HeaderProbe: @unchecked Sendable {
 
     private func needsWholeFile(_ first: ByteChunk) -> Bool { first.withUnsafeBytes(probe.needsWholeFile) }
 
-    /// Has a decoder that needs all of a local file read it by itself, if it can.
+    /// Lets a decoder that needs all of a local file read the file itself, if it can.
     private func takeFile(_ first: ByteChunk) throws(WebImageError) -> Bool {
         guard let file = log.localFile, needsWholeFile(first) else { return false }
         let isTaken = try first.withUnsafeBytes { bytes throws(WebImageError) in

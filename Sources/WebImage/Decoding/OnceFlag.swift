@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that happens once, whoever is first.
+/// A flag that can be raised once; only the first call succeeds.
 final class OnceFlag: Sendable {
     private let flag = Atomic(false)
 

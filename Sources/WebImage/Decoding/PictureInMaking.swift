@@ -1,10 +1,10 @@
 import WebImageCore
 
-/// One decoded picture in the making, and all who want it, or something made of it by further steps.
+/// One picture that is being decoded, with all orders for it or for a picture that is made from it by further steps.
 struct PictureInMaking<Order: PictureOrder> {
     let target: DecodeTarget
     private let first: Order
-    /// Nearly always nobody.
+    /// Nearly always empty.
     private var others: [Order] = []
 
     init(_ target: DecodeTarget, for order: Order) {
@@ -13,13 +13,13 @@ struct PictureInMaking<Order: PictureOrder> {
     }
 
     var orders: [Order] { [first] + others }
-    /// The one who wants it, where nobody else does.
+    /// The order, if there is only one.
     var onlyOrder: Order? { others.isEmpty ? first : nil }
 
-    /// What an order must agree in with others to share a decoded picture.
+    /// The key that orders must have in common to share a decoded picture.
     ///
-    /// The frames of an animation go through the steps when they are shown, each in its own animation: what may be one is
-    /// shared only by those who want the same steps.
+    /// The frames of an animation are transformed when they are shown, each in its own animation. A possible animation
+    /// is therefore shared only by orders with the same steps.
     static func sharedKey(of order: Order, _ header: ImageHeader) -> PictureKey {
         let key = PictureKey(order.recipe)
         let mayBeAnimated = header.frameCount != 1 && !order.recipe.decoding.firstFrameOnly
@@ -31,7 +31,7 @@ struct PictureInMaking<Order: PictureOrder> {
     var isAbandoned: Bool { first.isAbandoned && others.allSatisfy(\.isAbandoned) }
     var isWatched: Bool { first.isWatched || others.contains(where: \.isWatched) }
 
-    /// Whether for each of them more is to be done with the pixels than handing them over.
+    /// Whether every order needs further work on the pixels.
     var hasWorkAhead: Bool {
         orders.allSatisfy { $0.recipe.hasSteps || $0.recipe.decoding.preloadsFrames }
     }

@@ -1,24 +1,24 @@
 import WebImageCodecs
 import WebImageCore
 
-/// What was made of an original: how it was decoded, and then the steps, in order. Two recipes with the same key make the
-/// same pixels of the same bytes.
+/// How a picture is made from an original: the decoding, and then the steps in order. Two recipes with the same key
+/// make the same pixels from the same bytes.
 struct PictureKey: Hashable, Sendable {
-    /// Raised when coders begin to give other pixels for the same bytes.
+    /// Increase it when coders start to give other pixels for the same bytes.
     static let coderGeneration = 2
 
-    /// The canonical text of all that decoding, scaling and turning depend on.
+    /// The canonical text of everything that decoding, scaling and turning depend on.
     ///
-    /// Each field is `letter length : value ;`, in a fixed order; what is at its default is left out. A field's length is
-    /// in UTF-8 bytes, so that no value can be mistaken for a field.
+    /// Each field is `letter length : value ;`, in a fixed order; fields with their default values are left out. A
+    /// field's length is in UTF-8 bytes, so that no value can be mistaken for a field.
     let decode: String
-    /// The text of a picture of which nothing is made.
+    /// The text of a picture that is decoded with default settings.
     static let plain = PictureKey(PictureRecipe()).text
 
     /// The keys of the transformers.
     let steps: [String]
 
-    /// - Parameter tellsSize: false for what all sizes of a picture have in common.
+    /// - Parameter tellsSize: false for the key that all sizes of a picture have in common.
     init(_ recipe: PictureRecipe, tellsSize: Bool = true) {
         let keys = recipe.transformers.map(\.key)
         let decodedSteps = recipe.decodedSteps
@@ -34,15 +34,15 @@ struct PictureKey: Hashable, Sendable {
         steps = Array(keys[decodedSteps...])
     }
 
-    /// A decoded picture without further steps.
+    /// The key of a decoded picture without further steps.
     init(decode: String) { (self.decode, steps) = (decode, []) }
 
-    /// Whether the other picture can be made of this one by further steps.
+    /// Whether the other picture can be made from this one by further steps.
     func isBeginning(of other: PictureKey) -> Bool {
         decode == other.decode && steps.count < other.steps.count && other.steps.starts(with: steps)
     }
 
-    /// The whole of it as a text, for keys of caches.
+    /// The whole key as text, for cache keys.
     var text: String {
         if steps.isEmpty { return decode }
         return KeyText.with(decode.utf8.count + KeyText.room(for: steps)) { text in
@@ -54,8 +54,8 @@ struct PictureKey: Hashable, Sendable {
 }
 
 extension CacheKey {
-    /// An original's picture that is only given a size: the same as with the text of its ``PictureKey``, at a fraction of the
-    /// time, for requests that are made anew for each look into the memory cache.
+    /// The key of a picture that only has a size. It is the same as with the text of its ``PictureKey``, but takes a
+    /// fraction of the time, for programs that make a new request for each look-up in memory.
     init(original: String, ofSizeOnly size: TargetSize?) {
         self = KeyText.with(KeyText.roomForNumbers) { text in
             text.add("g", number: PictureKey.coderGeneration)
@@ -65,12 +65,12 @@ extension CacheKey {
     }
 }
 
-/// Writes the fields of a picture's key, one after the other, into memory of the caller's.
+/// Writes the fields of a picture's key, one after the other, into the caller's memory.
 private struct KeyText: ~Copyable {
     private let memory: UnsafeMutableBufferPointer<UInt8>
     private var length = 0
 
-    /// Room for one of each field that has a number or a word of ours, with what stands around it.
+    /// Room for one of each field with a number or a fixed word, including its delimiters.
     static let roomForNumbers = 512
 
     /// Room for a field of each of these texts.
@@ -86,7 +86,7 @@ private struct KeyText: ~Copyable {
 
     private init(memory: UnsafeMutableBufferPointer<UInt8>) { self.memory = memory }
 
-    /// What is written so far; no longer than the memory.
+    /// The bytes that were written so far; never more than the memory holds.
     var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: memory[..<length]) }
 
     var string: String { String(decoding: bytes, as: UTF8.self) }

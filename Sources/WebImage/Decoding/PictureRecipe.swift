@@ -2,9 +2,9 @@ import WebImageCodecs
 import WebImageCore
 import WebImageProcessing
 
-/// What to make of a picture's bytes: which part of the file, in which size and colours, changed in which ways.
+/// How to make a picture from bytes: the part of the file, the size, the colours, and the transformers.
 struct PictureRecipe: Sendable {
-    /// In display orientation; nil: the size that the picture has.
+    /// The size in display orientation; nil: the picture's own size.
     var size: TargetSize?
     var transformers: [any ImageTransformer] = []
     /// Everything else.
@@ -21,7 +21,7 @@ struct PictureRecipe: Sendable {
         (self.size, self.transformers, self.making) = (size, transformers, making)
     }
 
-    /// Whether all but the size is as it is by default.
+    /// Whether everything but the size has its default.
     var isOfSizeOnly: Bool { transformers.isEmpty && making.isUntouched }
 
     /// What of the chain is a part of decoding. Nothing where the picture is to stay as it is stored, which chains do not know,

@@ -3,30 +3,30 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// How sessions end what is waited for, and how those who wait are told.
+/// How decode sessions end jobs, and how waiters get their answers.
 extension Loader {
-    /// Hands every pixel job that no session has taken on to the one that asks.
+    /// Hands every pixel job that no session has taken on to the session that asks.
     func takeUnplanned(_ job: BytesJob, _ header: ImageHeader?) -> [PixelJob] {
         table.withLock { $0.takeUnplanned(job, header) }
     }
 
-    /// Tells everyone who looks at the way, and whose picture no session makes yet, how far the bytes are.
+    /// Reports the progress of the bytes to waiters that follow progress and whose picture no session makes yet.
     func tellUnplanned(_ job: BytesJob, _ progress: LoadProgress) {
         let deliveries = table.withLock { _ in job.unplanned.flatMap(\.watchers) }
         for delivery in deliveries { delivery.post(.progress(progress)) }
     }
 
-    /// Tells those who wait for `job` and look at the way, not only at the end.
+    /// Sends an event to the waiters of `job` that follow progress, not only the result.
     func tell(_ job: PixelJob, _ event: ImageEvent) {
         guard job.isWatched else { return }
         let deliveries = table.withLock { _ in job.watchers }
         for delivery in deliveries { delivery.post(event) }
     }
 
-    /// Ends a pixel job: everyone who waits gets the same picture or error. A success is told on a thread that may block.
+    /// Ends a pixel job: all waiters get the same picture or error. A success is delivered on a thread that may block.
     ///
-    /// - Parameter isProvisional: the origin is to be asked behind the picture. Those who look at the way then wait for
-    ///   what it says; where there are none, it is asked for the caches' sake.
+    /// - Parameter isProvisional: whether the origin must be asked after the picture. Waiters that follow events then
+    ///   wait for its answer; if there are none, it is asked in the background to update the caches.
     func finish(_ job: PixelJob, _ result: Result<ImageResponse, WebImageError>, isProvisional: Bool = false) {
         var isProvisional = isProvisional
         if !result.isSuccess { isProvisional = false }
@@ -43,7 +43,7 @@ extension Loader {
         for caller in staying { showCached(response, to: caller, goingOnWith: request, log) }
     }
 
-    /// Ends a pixel job; whoever waits for it waits for what another policy brings.
+    /// Ends a pixel job; its waiters then wait for a load with another policy.
     func finish(_ job: PixelJob, goingOnWith policy: CachePolicy) {
         var request = job.request
         request.options.caching.policy = policy
@@ -52,7 +52,7 @@ extension Loader {
         noteIdle()
     }
 
-    /// Asks the origin about what the caches gave out, for their sake.
+    /// Asks the origin in the background about a cached answer, to update the caches.
     func askBehind(_ given: ImageRequest) {
         var request = given
         request.options.caching.policy = .revalidate
@@ -61,7 +61,7 @@ extension Loader {
         start(LoadToken(loader: self, request: request, isWatching: false), request, .nobody)
     }
 
-    /// Shows what the caches had to one who stays, who then waits for what the origin says.
+    /// Delivers the cached picture to a waiter, which then waits for the origin's answer.
     private func showCached(
         _ response: ImageResponse, to caller: LoadTable.Ended, goingOnWith request: ImageRequest, _ log: ByteLog?
     ) {
@@ -77,7 +77,7 @@ extension Loader {
         tell(table.withLock { $0.finishAll(of: job) }, result, log: nil, of: job)
     }
 
-    /// - Parameter job: the job of their bytes, whose original some may wait for.
+    /// - Parameter job: the job for whose stored original some callers may wait.
     func tell(
         _ ended: [LoadTable.Ended], _ result: Result<ImageResponse, WebImageError>, log: ByteLog?,
         of job: BytesJob? = nil
@@ -143,7 +143,7 @@ extension WebImageError {
 extension Result<ImageResponse, WebImageError> {
     fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 
-    /// The answer for those who asked for the original's bytes too.
+    /// The answer for callers that asked for the original's bytes, too.
     fileprivate func withData(of log: ByteLog?) -> Self {
         guard let log, case .success(var response) = self else { return self }
         do throws(WebImageError) {
@@ -165,7 +165,7 @@ extension ImageResponse {
         return response
     }
 
-    /// The answer as one of several callers gets it: with its own waiting time.
+    /// The answer for one of several callers, with its own waiting time.
     fileprivate func seen(by token: LoadToken, now: Duration, callers: Int) -> ImageResponse {
         var response = self
         if let record = tracing?.record {

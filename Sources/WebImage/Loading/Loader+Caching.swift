@@ -4,22 +4,22 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// What the answers of origins leave behind, whoever asked.
+/// How answers of origins change the caches and the failed URLs.
 extension Loader {
     /// Remembers a failure, or forgets one.
     ///
-    /// - Parameter request: whoever decoded the bytes: what it says of how to may be why they could not be.
+    /// - Parameter request: the request that decoded the bytes. Its decoding options may be the reason of a failure.
     func noteOutcome(of key: BytesKey, failure: WebImageError?, as request: ImageRequest? = nil) {
         guard let failure else { return origin.failedURLs.succeeded(key.download) }
         let isItsOwn = failure.code == .badImageData && request?.saysHowToDecode == true
         if !isItsOwn { origin.failedURLs.failed(key.download, failure, retryAfter: failure.retryAfter) }
-        // There is no such picture any more (RFC 9111 section 4.4 in spirit): what is stored is no longer true.
+        // The picture no longer exists, so that the stored one is outdated (in the spirit of RFC 9111 section 4.4).
         if failure.code == .badStatus, failure.status == 404 || failure.status == 410, key.policy.mode.stores {
             forget(key)
         }
     }
 
-    /// Answers with the entry of a cache in place of a body that broke off, where that is still there.
+    /// Answers with a cache entry in place of an interrupted body, if the entry is still there.
     func standIn(_ stored: StoredResponse, for error: WebImageError, _ jobs: [PixelJob], of bytes: BytesJob) {
         let key = bytes.key
         hasEntry(of: stored, key, for: JobReader(job: bytes)) { [self] isThere in
@@ -36,7 +36,7 @@ extension Loader {
         }
     }
 
-    /// Tells whether a tier has the entry with that body.
+    /// Finds out whether a tier has the entry with that body.
     private func hasEntry(
         of stored: StoredResponse, _ key: BytesKey, for reader: any TierReader, from place: Int = 0,
         _ then: @escaping @Sendable (Bool) -> Void
@@ -49,7 +49,7 @@ extension Loader {
         }
     }
 
-    /// Reads for a job that is to be answered in any case.
+    /// A reader for a job that must be answered in any case.
     private struct JobReader: TierReader {
         let job: BytesJob
 
@@ -58,9 +58,10 @@ extension Loader {
         var priority: LoadPriority { job.priority }
     }
 
-    /// Takes an original out of every tier that is no picture, or half of one: it came so, from an origin that may have mended it since.
+    /// Removes an original that is not a picture, or an incomplete one, from every tier. The origin sent it this way,
+    /// but may have corrected it since.
     ///
-    /// - Returns: whether the origin is to be asked for another one.
+    /// - Returns: whether the origin should be asked for another one.
     @discardableResult
     func removeDamaged(_ opened: OpenedBytes, of job: BytesJob, for error: WebImageError) -> Bool {
         guard opened.source == .disk || opened.source == .tier, error.tellsOfDamage, !job.request.saysHowToDecode else {
@@ -70,8 +71,8 @@ extension Loader {
         return job.key.policy != .cacheOnly
     }
 
-    /// What pictures in memory are to know of an answer that has just come. Where the origin was asked whatever there was, it takes
-    /// the place of all that memory has.
+    /// Returns the record of an answer that has just arrived, for pictures in memory. If the origin was asked
+    /// unconditionally, the record replaces the one that memory has.
     func record(of stored: StoredResponse, _ key: BytesKey) -> AnswerRecord {
         let asksAnyway: Bool =
             switch key.policy.mode {
@@ -81,19 +82,19 @@ extension Loader {
         return answers.record(of: key.originalKey, stored, replaces: asksAnyway)
     }
 
-    /// Takes the original out of every tier, in the background, and pictures of it are no longer served from memory.
+    /// Removes the original from every tier in the background; its pictures are no longer served from memory.
     func forget(_ key: BytesKey) {
         answers.outdate(key.originalKey)
         inTiers(of: key, as: originals.announce()) { tier, then in tier.remove(key.originalKey, then) }
     }
 
-    /// Writes what the origin said of an entry that is still good, once `answer` has given it out.
+    /// Writes the origin's confirmation of an entry to the tiers, after `answer` has been called.
     func renew(_ key: BytesKey, _ stored: StoredResponse, _ plan: StorePlan, answer: () -> Void) {
-        // Before: whoever is answered and then waits for the stores finds it there.
+        // Before the answer, so that a caller who then waits for the stores also waits for this one.
         let announced = originals.announce()
         answer()
         if let response = plan.storing {
-            // Another body may be stored meanwhile, by this process or another: it keeps its own validators.
+            // This process or another may have stored another body meanwhile, which keeps its own validators.
             let change: @Sendable (DiskMetadata) -> DiskMetadata? = { metadata in
                 guard metadata.storedResponse.hasSameBody(as: stored) else { return nil }
                 var metadata = metadata
@@ -109,21 +110,21 @@ extension Loader {
         }
     }
 
-    /// Changes every tier in the background. Whoever waits for the stores waits for the first one.
+    /// Changes every tier in the background. Waiting for the stores includes the first tier only.
     private func inTiers(
         of key: BytesKey, as announced: OriginalStore.Announcement,
         _ change: (any OriginalTier, @escaping @Sendable () -> Void) -> Void
     ) {
         let tiers = caches.tiers(key.caching)
         guard let first = tiers.first else { return announced.withdraw() }
-        // The first one last: whoever waits for it may then wait for the others.
+        // The first tier last, so that whoever waits for it may then wait for the others.
         for tier in tiers.dropFirst() { change(tier) {} }
         change(first) { announced.withdraw() }
     }
 }
 
 extension WebImageError {
-    /// Whether the bytes themselves are what is wrong.
+    /// Whether the error is in the bytes themselves.
     fileprivate var tellsOfDamage: Bool {
         let reason = (code == .badImageData ? cause as? WebImageError : nil)?.code ?? code
         return [.corruptData, .truncatedData, .unknownFormat].contains(reason)
@@ -131,7 +132,8 @@ extension WebImageError {
 }
 
 extension ImageRequest {
-    /// Whether it chooses a page, a small copy, a format or a coder: another request may read the same bytes.
+    /// Whether the request chooses a page, a thumbnail, a format or a coder. Another request may then be able to decode
+    /// the same bytes.
     fileprivate var saysHowToDecode: Bool {
         let decoding = options.decoding
         return decoding.page != 0 || decoding.usesEmbeddedThumbnail || decoding.formatHint != nil

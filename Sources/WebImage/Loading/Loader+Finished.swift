@@ -4,11 +4,11 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// Finished pictures on disk, for requests that want them there (``ImageRequest/Caching/store``).
+/// Finished pictures on disk, for requests that store them there (``ImageRequest/Caching/store``).
 extension Loader {
-    /// Looks for the finished picture on disk before anything else. The token joins a job when there is none.
+    /// Looks up the finished picture on disk before anything else. If there is none, the token joins a job.
     ///
-    /// - Returns: false when there is nothing to look at: the caller goes on.
+    /// - Returns: false if there is nothing to look up; the caller of this function then goes on.
     func startLookForFinished(
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) -> Bool {
@@ -70,11 +70,11 @@ extension Loader {
                 cache.memoryCache.remove(request.variantKey)
                 return nil
             }
-            // Made of a body that the original no longer has: as good as not there.
+            // A picture of a body that the original no longer has counts as missing.
             let original = try await (request.options.caching.originalCache ?? cache).diskCache?.readMetadata(
                 key.originalKey, priority: request.options.priority)
             if let original, !original.storedResponse.hasSameBody(as: metadata.storedResponse) {
-                // Where the look has just put it.
+                // The look-up has just put it there.
                 cache.memoryCache.remove(request.variantKey)
                 return nil
             }

@@ -4,14 +4,14 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// What memory answers: at once, or in place of a decode.
+/// Answers from memory, at once or in place of a decode.
 extension Loader {
-    /// The picture when memory has it and the policy asks for no more: one look-up.
+    /// The picture, if it is in memory and the policy needs nothing else: one look-up.
     func cachedImage(for request: ImageRequest) -> Image? {
         let isUsual = request.cachesAsUsual
         guard isUsual || request.asksMemory else { return nil }
         if isUsual || request.trustsMemory {
-            // Neither cache is held here: each has weak references to it, which make that slow.
+            // Neither cache is retained here: each has weak references to it, which makes retaining slow.
             let found =
                 if !isUsual, let own = request.ownMemory {
                     own.image(for: request.variantKey)
@@ -27,26 +27,27 @@ extension Loader {
         return freshImage(for: request)
     }
 
-    /// The answer when memory has all of it.
+    /// The answer, if memory has everything that the request asks for.
     func responseFromMemory(for request: ImageRequest) -> ImageResponse? {
         guard !request.options.includesData, let image = cachedImage(for: request) else { return nil }
         observer.answered(from: .memory)
         return ImageResponse(image: image, source: .memory)
     }
 
-    /// A request that takes other answers than most, or for whom nothing but what is sent says who asks, looks for itself.
+    /// A request with unusual rules for answers, or whose user only the sent headers identify, is judged by itself.
     private func isGood(_ image: Image, for request: ImageRequest) -> Bool {
         request.isUsual && image.storage.isJudged(under: judgement(origin.settings.number))
             || isFor(request, image, by: origin.downloader.snapshot)
     }
 
-    /// What pictures were judged by, as a number: another one when settings have changed or pictures become outdated.
+    /// A number that identifies the state by which pictures are judged. It changes when settings change or pictures
+    /// become outdated.
     private func judgement(_ settings: Int) -> Int { settings &+ answers.outdatings }
 
-    /// Whether a picture is what the request brings now: who asks and what `Vary` names may have changed with the
-    /// downloader's configuration, the jar's cookies or what a modifier sets.
+    /// Whether a request would get this picture now. The user and the headers in `Vary` may have changed with the
+    /// downloader's configuration, the jar's cookies or the modifier.
     func isFor(_ request: ImageRequest, _ image: Image, by settings: ConfigurationSnapshot) -> Bool {
-        // One that no answer brought was put there by hand.
+        // A picture without an answer was stored by the program.
         if image.storage.origin == nil { return request.takesUsualAnswers }
         let judgement = judgement(settings.number)
         guard let record = image.storage.origin as? AnswerRecord, !record.isOutdated,
@@ -60,7 +61,7 @@ extension Loader {
         return true
     }
 
-    /// Another size that will do.
+    /// A picture in memory of another size that the request accepts.
     private func variant(for request: ImageRequest) -> Image? {
         guard request.options.caching.sizePrecision == .inexact,
             let image = request.variant(in: request.ownMemory ?? caches.memory)
@@ -70,7 +71,7 @@ extension Loader {
         return isGood(image, for: request) ? image : nil
     }
 
-    /// The picture when memory has it and HTTP says that it is fresh.
+    /// The picture, if it is in memory and fresh by HTTP's rules.
     func freshImage(for request: ImageRequest) -> Image? {
         let (memory, settings) = (caches.memory(request.options.caching), origin.downloader.snapshot)
         guard memory.contains(request.variantKey),
@@ -81,10 +82,10 @@ extension Loader {
         return image
     }
 
-    /// Answers those who want a picture's bytes, too, with what memory has of it, where these are its bytes: they need not
-    /// be decoded again.
+    /// Answers waiters that also want the original's bytes with the picture in memory, if it was made from these bytes,
+    /// so that they are not decoded again.
     ///
-    /// - Returns: true when nobody is left who wants more.
+    /// - Returns: true if no waiters are left.
     func answerWithData(_ job: BytesJob, _ bytes: OpenedBytes) -> Bool {
         guard bytes.source == .disk, let body = bytes.record?.response else { return false }
         for pixelJob in table.withLock({ _ in job.pixelJobs }) {
@@ -95,7 +96,7 @@ extension Loader {
         return table.withLock { _ in job.pixelJobs.isEmpty }
     }
 
-    /// What memory knows of the answer that the job's bytes would be.
+    /// The answer in memory for the job's bytes.
     func remembered(_ job: BytesJob) -> AnswerRecord? {
         for pixelJob in table.withLock({ _ in job.pixelJobs }) {
             if let record = remembered(pixelJob.request)?.storage.origin as? AnswerRecord { return record }
@@ -103,7 +104,7 @@ extension Loader {
         return nil
     }
 
-    /// A look into memory, where the request allows one, that counts as no miss.
+    /// Looks up the picture in memory, if the request allows it, without counting a miss.
     ///
     /// - Parameter body: the answer whose picture it must be; nil: any.
     func remembered(_ request: ImageRequest, of body: StoredResponse? = nil) -> Image? {
@@ -116,7 +117,7 @@ extension Loader {
         return record?.response.hasSameBody(as: body) == true ? image : nil
     }
 
-    /// As ``BytesSeeker/answerFromMemory(_:isProvisional:)``.
+    /// Like ``BytesSeeker/answerFromMemory(_:isProvisional:)``.
     func answerFromMemory(_ job: BytesJob, _ body: StoredResponse?, isProvisional: Bool) -> Bool {
         for pixelJob in table.withLock({ _ in job.pixelJobs.filter { !$0.wantsData } }) {
             guard let image = remembered(pixelJob.request, of: body) else { continue }

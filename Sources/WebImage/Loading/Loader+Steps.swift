@@ -2,16 +2,16 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// A picture of which another one can be made by further steps.
+/// A picture from which another one can be made by further steps.
 struct PictureBasis {
     let response: ImageResponse
-    /// How many of the other's steps it has behind it.
+    /// How many steps of the other picture's chain are already applied.
     let steps: Int
 }
 
-/// Pictures that are made of other pictures: of one in memory, or of one that is being made, by the steps that are left.
+/// Pictures that are made from other pictures, in memory or in the making, by applying the remaining steps.
 extension Loader {
-    /// What memory has of the picture that a request wants: the one with the most steps behind it.
+    /// The picture in memory with the most steps of the request's chain applied.
     func remembered(asBasisOf request: ImageRequest) -> PictureBasis? {
         let steps = request.options.transformers
         guard !steps.isEmpty, request.asksMemory, request.trustsMemory, !request.options.includesData else {
@@ -19,10 +19,10 @@ extension Loader {
         }
         var basis = request
         basis.options.caching.sizePrecision = .exact
-        // What is a part of decoding is not done to a decoded picture.
+        // Steps that are a part of decoding cannot be applied to a decoded picture.
         for count in (request.recipe.decodedSteps..<steps.count).reversed() {
             basis.options.transformers = Array(steps[..<count])
-            // Looking for it is no miss.
+            // This look-up does not count as a miss.
             guard caches.foreign != nil || caches.memory(basis.options.caching).contains(basis.variantKey) else {
                 continue
             }
@@ -32,9 +32,9 @@ extension Loader {
         return nil
     }
 
-    /// The token by which a job waits for the picture that it is made of.
+    /// Makes the token by which a job waits for the picture from which it is made.
     ///
-    /// - Parameter steps: how many of the job's steps that picture has behind it.
+    /// - Parameter steps: how many of the job's steps are applied to that picture.
     func makeWaiter(_ job: PixelJob, _ steps: Int) -> LoadToken {
         var request = job.request
         request.options.includesData = false
@@ -58,13 +58,13 @@ extension Loader {
         return waiter
     }
 
-    /// Makes a job's picture of the bytes after all.
+    /// Makes a job's picture from the bytes after all.
     private func makeOfBytes(_ job: PixelJob) {
         let joined = table.withLock { job.isAbandoned ? nil : $0.plan(job) }
         if case .startsSession(let bytes, let opened) = joined { decode(opened, for: bytes) }
     }
 
-    /// Makes a job's picture of another one.
+    /// Makes a job's picture from another one.
     func makeSteps(of job: PixelJob, _ basis: PictureBasis) {
         let response = basis.response
         let picture = DecodedPicture(
@@ -91,7 +91,7 @@ extension Loader {
                 response.timings.transform = (basis.timings.transform ?? .zero) + time
             }
             response.tracing = nil
-            // Where the origin allows nothing to be kept, the basis has no record.
+            // If the origin does not allow storing, the basis has no record.
             let mayKeep = job.key.bytes.policy.mode.stores && (record != nil || basis.source != .network)
             if response.partialError == nil, mayKeep { keep(response.image, job.request, record, of: job.bytes) }
             let traced = LoadRecord(

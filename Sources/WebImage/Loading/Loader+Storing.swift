@@ -7,11 +7,11 @@ import WebImageSystem
 // MARK: - What is stored behind the answers
 
 extension OpenedBytes {
-    /// What of them may be stored, once they turn out to be a picture, and in which tiers: an answer of the origin in all of
-    /// them, the entry of a further tier in those before it. Nil where policy or answer do not allow it.
+    /// What may be stored once the bytes turn out to be a picture, and in which tiers: an answer of the origin in all
+    /// of them, the entry of a further tier in those before it. Nil if policy or answer do not allow storing.
     ///
     /// - Parameters:
-    ///   - plan: ``storePlan``, which takes some microseconds to work out.
+    ///   - plan: ``storePlan``, which takes some microseconds to compute.
     ///   - all: every tier.
     func kept(
         by key: BytesKey, _ plan: StorePlan?, in all: [any OriginalTier], _ header: ImageHeader?
@@ -28,11 +28,11 @@ extension OpenedBytes {
 }
 
 extension Loader {
-    /// Where the bytes of a picture that turns out to be whole are to be kept; nil where policy or answer do not allow it,
-    /// another session does it, or the picture was removed since its load began. They are found from now on; the store
-    /// waits for what the caller then says.
+    /// Announces the store of a complete picture's bytes; nil if policy or answer do not allow it, another session does
+    /// it, or the picture was removed since its load began. The bytes can be found from now on; they are written when
+    /// the caller confirms the announcement.
     ///
-    /// - Parameter log: nil where a serializer will make others.
+    /// - Parameter log: the bytes; nil if a serializer will make others.
     func announceOriginal(
         of keeper: OriginalKeeper, _ bytes: OpenedBytes, _ plan: StorePlan?, _ log: ByteLog?, _ header: ImageHeader?
     ) -> OriginalStore.Announcement? {
@@ -41,13 +41,14 @@ extension Loader {
             return nil
         }
         let original = PendingOriginal(kept, log: log, key: keeper.key.originalKey)
-        // After the place in the order was taken: a remove comes either before, and is seen here, or beats the write.
+        // Checked after the place in the order of writes was taken: a removal either came before and is seen here, or
+        // comes later and cancels the write.
         return caches.wasOriginalRemoved(keeper) ? nil : originals.announce(original)
     }
 
-    /// Stores what a serializer makes of the complete bytes of a log.
+    /// Stores the bytes that a serializer makes from the complete bytes of a log.
     ///
-    /// - Parameter plain: the picture as its original has it, and the request for it.
+    /// - Parameter plain: the picture in its original's own size without transformers, and its request.
     func store(
         _ announced: OriginalStore.Announcement, _ log: ByteLog, of job: BytesJob,
         plain: (image: Image, request: ImageRequest), by serializer: CacheSerializer
@@ -67,7 +68,7 @@ extension Loader {
         }
     }
 
-    /// Keeps a finished picture where the request wants it.
+    /// Stores a finished picture in the layers that the request names.
     func keep(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, of job: BytesJob) {
         if caches.foreign(request.options.caching) != nil {
             return storeFinished(image, request, record, of: job)
@@ -75,7 +76,7 @@ extension Loader {
         if request.options.caching.store.contains(.memory) {
             let memory = caches.memory(request.options.caching)
             memory.keep(image, for: request.variantKey, lifetime: nil, variant: request.variant(of: image))
-            // After it was put there: a remove comes either before, and is seen here, or finds it.
+            // Checked after storing: a removal either came before and is seen here, or finds the picture.
             if caches.wasRemoved(job.keeper) { memory.remove(request.variantKey) }
         }
         if request.options.caching.keepsOnDisk { storeFinished(image, request, record, of: job) }

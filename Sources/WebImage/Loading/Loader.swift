@@ -4,19 +4,19 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// Carries loads from request to answer: asks memory, joins what runs, opens bytes, starts sessions, answers everyone
-/// once. Owns the table of running loads behind one lock, and acts only after it is released.
+/// Carries loads from request to answer: it asks memory, joins running loads, opens bytes, starts decode sessions, and
+/// answers each waiter once. It owns the table of running loads behind one lock, and acts only after releasing it.
 final class Loader: Sendable {
     let caches: LoadCaches
     let origin: OriginAccess
     let door: RequestDoor
     let decoding: DecodeService
     let originals: OriginalStore
-    /// What pictures in memory are judged by.
+    /// The answers by which pictures in memory are judged.
     let answers: AnswerBook
     let observer: LoadObserver
     let table = Guarded(LoadTable())
-    /// Whether somebody may wait until little runs; set under the table's lock.
+    /// Whether anyone may wait for idleness or quiet; set under the table's lock.
     private let isAwaited = Atomic(false)
 
     init(_ parts: LoaderParts) {
@@ -35,7 +35,7 @@ final class Loader: Sendable {
     }
 
     var clock: any LoadClock { decoding.clock }
-    /// Reads and writes files, and goes on with what came from there.
+    /// Runs file operations, and work that follows them.
     var ioExecutor: any WorkExecutor { caches.own.executor }
 
     /// Starts or joins the load that `request` needs, for `token`.
@@ -58,7 +58,7 @@ final class Loader: Sendable {
         }
     }
 
-    /// As ``start(_:_:_:asksMemory:)``, for a request whose modifier must be waited for.
+    /// Like ``start(_:_:_:asksMemory:)``, for a request whose modifier must be awaited.
     private func startWaiting(_ token: LoadToken, _ known: ImageRequest, _ delivery: LoadToken.Delivery) {
         let hasBegun = beginPreliminary(token, delivery) { [self] in
             let request = await door.wait(known, by: token.settings)
@@ -72,7 +72,8 @@ final class Loader: Sendable {
         if hasBegun { arm(known, of: token) } else { joinNew(token, known, delivery) }
     }
 
-    /// Joins for a token that was not taken in before, which tells one why that left before it had begun, or came too late.
+    /// Joins for a token that was not accepted before. If it left before it had begun, or came after the shutdown, it
+    /// is told so.
     func joinNew(_ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery) {
         carryOut(join(token, request, delivery), delivery)
     }
@@ -85,10 +86,10 @@ final class Loader: Sendable {
         return true
     }
 
-    /// Joins the jobs that a token needs next, or starts them. One that has left meanwhile was told so.
+    /// Joins the jobs that a token needs next, or starts them. A token that has left meanwhile has its answer already.
     func join(_ token: LoadToken, goingOnWith request: ImageRequest, _ delivery: LoadToken.Delivery) {
         let (hasLeft, timeout) = table.withLock { _ in
-            // Whoever leaves from now on is not told by `leave`, but by `join`, which finds the token ended.
+            // If the caller leaves from now on, it is told by `join`, which finds the token ended, and not by `leave`.
             token.delivery = nil
             return (token.hasEnded, token.timeout)
         }
@@ -122,7 +123,7 @@ final class Loader: Sendable {
             return .refused(error)
         }
         let removals = caches.removals(request.options.caching)
-        // After the removals were counted: what is removed from now on is not kept anew.
+        // After the removals were counted, so that pictures that are removed from now on are not stored again.
         let basis = remembered(asBasisOf: request)
         let (joined, marked) = table.withLock { table -> (LoadTable.Joined, Download?) in
             if token.hasEnded { return (.refused(token.leftWith ?? .cancelled), nil) }
@@ -148,7 +149,7 @@ final class Loader: Sendable {
             let job = token.job?.bytes
             return (table.leave(token), token.inner, job)
         }
-        // What an interceptor has called for it goes at once, also when it is only about to begin.
+        // The interceptor's inner load leaves at once, even if it is only about to begin.
         if let inner { leave(inner, with: error) }
         guard let left else { return }
         left.timeout?.cancel()
@@ -172,7 +173,7 @@ final class Loader: Sendable {
         if priority <= .low { noteIdle() }
     }
 
-    /// Ends every caller's wait with `cancelled`; what comes from now on is loaded as ever.
+    /// Ends every caller's wait with `cancelled`; later loads are not affected.
     func cancelAll() {
         let tokens = table.withLock { $0.tokens }
         for token in tokens { leave(token, with: .cancelled) }
@@ -180,12 +181,12 @@ final class Loader: Sendable {
 
     var runningLoads: Int { table.withLock { $0.pixelJobs.count } }
 
-    /// Refuses new loads with `shutDown`; those that run go on.
+    /// Refuses new loads with `shutDown`; running loads go on.
     func takeNothingNew() { table.withLock { $0.isDraining = true } }
 
-    /// Does for a token what must come before it joins a job. Leaving cancels the work.
+    /// Runs the work that must happen before a token joins a job. Leaving cancels the work.
     ///
-    /// - Returns: false when the token has left, or nobody is taken in any more.
+    /// - Returns: false if the token has left, or no loads are accepted any more.
     func beginPreliminary(
         _ token: LoadToken, _ delivery: LoadToken.Delivery, _ work: @escaping @Sendable () async -> Void
     ) -> Bool {
@@ -210,13 +211,13 @@ final class Loader: Sendable {
         return true
     }
 
-    /// What ``LoadTable/beginPreliminary()`` began has ended.
+    /// Ends the work that ``LoadTable/beginPreliminary()`` registered.
     func endPreliminary(of token: LoadToken? = nil) {
         table.withLock { $0.endPreliminary(of: token) }
         noteIdle()
     }
 
-    /// Ends a token that waits for no job.
+    /// Answers a token that waits for no job.
     func answer(_ token: LoadToken, _ response: ImageResponse, _ delivery: LoadToken.Delivery) {
         let timeout = table.withLock { _ -> ScheduledAction?? in
             if token.hasEnded { return nil }
@@ -249,10 +250,10 @@ final class Loader: Sendable {
         }
     }
 
-    /// Tells those who wait for it that nothing runs any more, or nothing urgent. To be called after each change of the
-    /// table by which that may be so.
+    /// Resumes waiters if nothing runs any more, or nothing urgent. Call it after each change of the table that may
+    /// cause this.
     func noteIdle() {
-        // Whoever began to wait before that change is seen here: both were made under the lock.
+        // A waiter from before that change is seen here, because both changes were made under the lock.
         guard isAwaited.load(ordering: .relaxed) else { return }
         let (idle, quiet) = table.withLock { table in
             let (idle, quiet) = (table.takeIdle(), table.takeQuiet())
@@ -263,9 +264,9 @@ final class Loader: Sendable {
         for run in quiet { ioExecutor.run(.veryLow, run) }
     }
 
-    /// Calls `run` once no picture is waited for that is more urgent than `priority`, on a thread for files.
+    /// Calls `run` on a file thread when no load with a priority above `priority` has waiters.
     ///
-    /// - Returns: false when that is so already; it is not called then.
+    /// - Returns: false if that is the case already; `run` is then not called.
     func whenQuiet(above priority: LoadPriority, _ run: @escaping @Sendable () -> Void) -> Bool {
         awaits { $0.whenQuiet(above: priority, run) }
     }
@@ -302,14 +303,14 @@ final class Loader: Sendable {
         table.withLock { _ in job.download }?.cancel()
     }
 
-    /// Ranks anew whatever of a job waits: its transfer, its work on the executors, its asks for memory and turns.
+    /// Updates the priority of a job's transfer, its work on the executors, and its requests for memory and turns.
     private func updatePriority(of job: BytesJob) {
         while true {
             let (download, priority) = table.withLock { _ in (job.download, job.priority) }
             download?.setPriority(priority)
             ioExecutor.setPriority(priority, of: job)
             decoding.setPriority(priority, of: job)
-            // Two threads may set what they read in the wrong order; who comes last sees that.
+            // Two threads may set the priorities that they read in the wrong order; the last one notices it.
             if table.withLock({ _ in job.priority == priority }) { return }
         }
     }
@@ -325,7 +326,7 @@ extension Loader {
         BytesSearch(loader: self, request: job.request, key: job.key, seeker: JobSeeker(loader: self, job: job)).start()
     }
 
-    /// What a bytes job asks of a search.
+    /// The seeker of a bytes job.
     private struct JobSeeker: BytesSeeker {
         let loader: Loader
         let job: BytesJob

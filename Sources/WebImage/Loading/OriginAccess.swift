@@ -1,10 +1,10 @@
 import WebImageCore
 import WebImageDownload
 
-/// The way to origins: transfers, what failed lately, and the rules of HTTP by which what is stored stands in for an answer.
+/// Access to origins: transfers, failed URLs, and the rules of HTTP by which stored answers are used.
 struct OriginAccess: Sendable {
     let downloader: ImageDownloader
-    /// The downloader's, beside it so that a hit in memory asks one object less.
+    /// The downloader's settings. They are stored here, too, so that a hit in memory follows one reference less.
     let settings: SettingsCounter
     let failedURLs: FailedURLs
     let rules: HTTPCacheRules
@@ -18,12 +18,12 @@ struct OriginAccess: Sendable {
         self.clock = clock
     }
 
-    /// What is told of an answer that a cache gave.
+    /// The head to report for an answer from a cache.
     func head(of stored: StoredResponse) -> ResponseHead { stored.head(by: rules, now: clock.wallTime) }
 
-    /// What the policy and the rules of HTTP say of an entry, or of there being none.
+    /// The decision of the policy and HTTP's rules for an entry, or for a miss.
     func decision(_ key: BytesKey, _ stored: StoredResponse?) -> CacheDecision {
-        // Another request may have taken what this one would refuse.
+        // Another request may have accepted an answer that this one refuses.
         let stored = stored.flatMap { key.settings.accepts($0, for: key.download) ? $0 : nil }
         return rules.decide(
             key.policy.mode, key.settings.cacheRequest(for: key.download), stored: stored, now: clock.wallTime)

@@ -4,11 +4,11 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// The keeping of one load's original: once, however many sessions and readers find out that it is a picture. What was
-/// removed since the load began is not kept.
+/// Makes sure that the original of a load is stored only once, however many sessions and readers find out that it is a
+/// picture. An original that was removed since the load began is not stored.
 final class OriginalKeeper: Sendable {
     let key: BytesKey
-    /// How many removals there were in its caches when the load began.
+    /// The number of removals in its caches when the load began.
     let removals: RemovalCounts
     private let isTaken = Atomic(false)
     private let stored = Guarded<Result<Duration, WebImageError>?>(nil)
@@ -18,25 +18,25 @@ final class OriginalKeeper: Sendable {
         self.removals = removals
     }
 
-    /// How long the original was written, or why it was not; nil before it is on disk.
+    /// How long writing the original took, or why it failed; nil before that.
     var outcome: Result<Duration, WebImageError>? { stored.withLock { $0 } }
 
-    /// - Returns: false when somebody keeps it already.
+    /// - Returns: false if another session or reader stores it already.
     func take() -> Bool { !isTaken.exchange(true, ordering: .relaxed) }
 
-    /// It is not kept after all: somebody else may.
+    /// The original is not stored after all; another session or reader may store it.
     func giveUp() { isTaken.store(false, ordering: .relaxed) }
 
     func wasStored(_ outcome: Result<Duration, WebImageError>) { stored.withLock { $0 = outcome } }
 }
 
 extension Loader {
-    /// Keeps an original that nobody decodes if all of it is there and its header says that it is a picture. Whoever waits for
-    /// the stores from when this returns on finds it on disk.
+    /// Stores an original that is not decoded, if all of it has arrived and its header is that of a picture. Callers
+    /// that wait for the stores after this has returned find it on disk.
     ///
-    /// Where a serializer decides what is kept, only a decoded picture is: it has to be shown one.
+    /// If a serializer decides what is stored, the original must be decoded, because the serializer needs the picture.
     ///
-    /// - Parameter log: with the body in the end, which has ended.
+    /// - Parameter log: the ended log with the body.
     func keepUndecoded(_ log: ByteLog, of bytes: OpenedBytes, _ keeper: OriginalKeeper, _ request: ImageRequest) {
         let isEntry = bytes.copied != nil
         guard case .complete? = log.end, bytes.source == .network || isEntry, keeper.key.policy.mode.stores,
@@ -56,7 +56,7 @@ extension Loader {
             else { return promise.withdraw() }
             announced.store(log) { outcome in
                 keeper.wasStored(outcome)
-                // Not before: whoever waits for the stores waits for those that were promised when it began to.
+                // Not earlier: waiting for the stores includes only those that were promised when the wait began.
                 promise.withdraw()
             }
         }

@@ -4,14 +4,14 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// An original that is to be stored, in one tier or several.
+/// An original to be stored in one or several tiers.
 struct PendingOriginal: Sendable {
     let metadata: DiskMetadata
     fileprivate let key: CacheKey
-    /// One for each tier. Their places in the order of writes are taken.
+    /// One write for each tier. Their places in the order of writes are reserved.
     fileprivate let writes: [any TierWrite]
 
-    /// - Parameter log: its bytes; nil where others will be written, which nobody knows yet.
+    /// - Parameter log: its bytes; nil if a serializer will make other bytes.
     init(_ kept: KeptOriginal, log: ByteLog?, key: CacheKey) {
         metadata = kept.metadata
         self.key = key
@@ -19,20 +19,20 @@ struct PendingOriginal: Sendable {
     }
 }
 
-/// Writes originals to tiers after their callers have been answered, in the order in which they came. The disk cache has them
-/// found until then.
+/// Writes originals to tiers after their callers have been answered, in the order in which they arrived. Until they are
+/// written, the disk cache finds them in memory.
 ///
-/// What waits to be written to the first tier is bounded: when the disk cannot follow, the newest copy is given up, and
-/// nothing else. Whoever waits for the stores waits for the first tier of each, which is the disk cache where there is one;
-/// further tiers bound what waits for them.
+/// The bytes that wait for the first tier are limited: if the disk is too slow, the newest original is not stored.
+/// Waiting for the stores means waiting for the first tier of each original, which is the disk cache if there is one.
+/// Further tiers limit their own waiting bytes.
 final class OriginalStore: Sendable {
-    /// A promise to store something, or to say that it is not to be: whoever waits for the stores waits for it.
+    /// A promise to store an original or to withdraw it. Waiting for the stores includes open promises.
     struct Announcement {
         fileprivate let owner: OriginalStore
         fileprivate let number: Int
         fileprivate let original: PendingOriginal?
 
-        /// Takes it back, or says that it was kept by other means.
+        /// Withdraws the promise, also when the original was stored in another way.
         func withdraw() {
             for write in original?.writes.dropFirst() ?? [] { write.end() }
             owner.end(number, 0, original?.writes.first)
@@ -41,9 +41,9 @@ final class OriginalStore: Sendable {
         /// Stores the complete bytes of `log` in the background.
         ///
         /// - Parameters:
-        ///   - format: of the bytes; nil: as was announced.
-        ///   - told: how long the writing took, or why there is no entry; off every lock, before whoever waits for the
-        ///     stores goes on.
+        ///   - format: the format of the bytes; nil: the announced format.
+        ///   - told: called with how long the write took, or why it failed; without locks held, before waiters for the
+        ///     stores resume.
         func store(
             _ log: ByteLog, format: ImageFormat? = nil,
             told: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
@@ -55,15 +55,16 @@ final class OriginalStore: Sendable {
 
     private struct State {
         var pendingBytes = 0
-        /// Announcements that have not been kept or taken back.
+        /// Announcements that were neither fulfilled nor withdrawn.
         var pending: Set<Int> = []
         var lastNumber = 0
-        /// Originals that have come whole, and of which it is not known yet whether they are pictures; with what waits for that.
+        /// Complete originals of which it is not known yet whether they are pictures, with the closures that wait for
+        /// that.
         var undecided: [CacheKey: [@Sendable () -> Void]] = [:]
-        /// What was announced last, for those who looked for it just before.
+        /// The last announced keys, for loads that looked for them just before.
         var recent = RecentKeys()
         var lastFound = 0
-        /// Who waits for all up to a number.
+        /// The closures that wait for all announcements up to a number.
         var waiting: [(last: Int, run: @Sendable () -> Void)] = []
 
         mutating func takeReady() -> [@Sendable () -> Void] {
@@ -74,7 +75,7 @@ final class OriginalStore: Sendable {
         }
     }
 
-    /// Originals of which not a byte is written yet may hold this much memory or temporary disk.
+    /// How much memory or temporary disk space originals may hold of which no byte is written yet.
     private static let mostPendingBytes = 256 << 20
 
     private let observer: LoadObserver
@@ -82,9 +83,9 @@ final class OriginalStore: Sendable {
 
     init(observer: LoadObserver) { self.observer = observer }
 
-    /// To be called before callers are answered: ``finish()`` waits for it.
+    /// Announces a store. Call it before callers are answered, so that ``finish()`` waits for it.
     ///
-    /// - Parameter original: what is found from now on; nil where it is not one.
+    /// - Parameter original: the original, which can be found from now on; nil if the store is not of an original.
     func announce(_ original: PendingOriginal? = nil) -> Announcement {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -93,7 +94,7 @@ final class OriginalStore: Sendable {
         }
         if let original {
             for write in original.writes { write.announce() }
-            // Only now: who begins to look after this finds it.
+            // Only now, so that look-ups that begin after this find it.
             state.withLock { state in
                 state.lastFound += 1
                 state.recent.add(original.key, state.lastFound)
@@ -128,7 +129,7 @@ final class OriginalStore: Sendable {
         }
     }
 
-    /// Nobody waits for a store, until so many wait that some would have to be given up.
+    /// Stores have a low priority, until so many wait that some would have to be skipped.
     private static func priority(withPending bytes: Int) -> LoadPriority {
         switch bytes {
         case ..<(mostPendingBytes / 4): .low
@@ -147,21 +148,22 @@ final class OriginalStore: Sendable {
         for run in ready { run() }
     }
 
-    /// An original has come whole. Until it is known whether it is to be kept, nobody who reads caches need ask for it again.
+    /// A complete original has arrived. Until it is known whether it is stored, loads that read caches need not fetch
+    /// it again.
     func beginDeciding(_ key: CacheKey) { state.withLock { $0.undecided[key] = $0.undecided[key] ?? [] } }
 
     func endDeciding(_ key: CacheKey) {
         for run in state.withLock({ $0.undecided.removeValue(forKey: key) }) ?? [] { run() }
     }
 
-    /// How many originals have been announced and can be found.
+    /// The number of originals that have been announced and can be found.
     var announcements: Int { state.withLock { $0.lastFound } }
 
-    /// Calls `run` once, off every lock, when it is known whether an original is to be kept; at once where one was announced
-    /// since a moment.
+    /// Calls `run` once, without locks held, when it is known whether an original is stored; at once if one was
+    /// announced since `moment`.
     ///
-    /// - Parameter moment: what ``announcements`` was.
-    /// - Returns: false when nobody is about to decide that, or has just decided it: `run` is not called.
+    /// - Parameter moment: an earlier value of ``announcements``.
+    /// - Returns: false if this is neither being decided nor was just decided; `run` is then not called.
     func whenDecided(_ key: CacheKey, since moment: Int, _ run: @escaping @Sendable () -> Void) -> Bool {
         let (isComing, isThere) = state.withLock { state -> (Bool, Bool) in
             if !state.undecided.isEmpty, state.undecided[key]?.append(run) != nil { return (true, false) }
@@ -171,7 +173,7 @@ final class OriginalStore: Sendable {
         return isComing || isThere
     }
 
-    /// Returns when everything that was announced so far is stored or given up.
+    /// Returns when everything that was announced so far is stored or was withdrawn.
     ///
     /// - Throws: `cancelled`.
     func finish() async throws(WebImageError) {
@@ -180,8 +182,8 @@ final class OriginalStore: Sendable {
         try await answer.value()
     }
 
-    /// Calls `run` once, off every lock, when everything that was announced so far is stored or given up. `run` must not
-    /// block.
+    /// Calls `run` once, without locks held, when everything that was announced so far is stored or was withdrawn.
+    /// `run` must not block.
     func whenStored(_ run: @escaping @Sendable () -> Void) {
         let isDone = state.withLock { state -> Bool in
             if !state.pending.isEmpty { state.waiting.append((state.lastNumber, run)) }
@@ -191,7 +193,7 @@ final class OriginalStore: Sendable {
     }
 }
 
-/// The keys that came last.
+/// The most recent keys.
 private struct RecentKeys {
     private static let most = 64
 

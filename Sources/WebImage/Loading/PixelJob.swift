@@ -3,22 +3,24 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// Which bytes a load needs and how they are decoded: those that share a key share one transfer, and may share a decode.
+/// The bytes that a load needs, and how they are decoded. Loads with the same key share one transfer, and may share a
+/// decode.
 struct BytesKey: Hashable, Sendable {
     let download: ResolvedRequest
     let originalKey: CacheKey
-    // How they are decoded: rows of one kind, by one coder, within one set of limits serve all that wait.
+    // How the bytes are decoded: all waiters of a key can use the same rows, from the same coder, within the same
+    // limits.
     let coder: String?
     let formatHint: ImageFormat?
     let keepsBitDepth: Bool
     let page: Int
     let usesEmbeddedThumbnail: Bool
     let limits: DecodeLimits
-    /// Without what concerns one of its pictures only.
+    /// The caching options, without those that concern only a single picture.
     let caching: ImageRequest.Caching
-    /// One who would be refused must not decide for one who would not.
+    /// A load that fails because its URL is blocked must not decide for a load that ignores the block.
     let retriesFailed: Bool
-    /// What is loaded by other settings of the downloader may bring another answer.
+    /// Other settings of the downloader may lead to another answer.
     let settings: ConfigurationSnapshot
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
@@ -39,19 +41,19 @@ struct BytesKey: Hashable, Sendable {
     var policy: CachePolicy { caching.policy }
 
     func hash(into hasher: inout Hasher) {
-        // What else two keys may differ in is too rare to be worth hashing.
+        // Other differences of keys are too rare to be worth hashing.
         hasher.combine(originalKey)
     }
 }
 
-/// Which pixels a load needs: those that share a key share one decode.
+/// The pixels that a load needs. Loads with the same key share one decode.
 struct PixelKey: Hashable, Sendable {
     let bytes: BytesKey
     let variantKey: CacheKey
-    /// Whole pictures are the same with and without it; those that wait for a cut one get other answers.
+    /// Complete pictures are the same with and without it, but for truncated ones the answers differ.
     let allowsPartial: Bool
 
-    /// - Throws: as ``BytesKey``.
+    /// - Throws: the same errors as ``BytesKey``.
     init(_ request: ImageRequest, by settings: ConfigurationSnapshot) throws(WebImageError) {
         bytes = try BytesKey(request, by: settings)
         variantKey = request.variantKey
@@ -61,7 +63,7 @@ struct PixelKey: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(variantKey) }
 }
 
-/// Pixels that someone waits for.
+/// A job that makes pixels for its waiters.
 final class PixelJob: @unchecked Sendable {
     // Sendable: `tokens` and `basis` are guarded by the loader's lock; the flags are atomic; the rest is constant.
     let key: PixelKey
@@ -70,10 +72,10 @@ final class PixelJob: @unchecked Sendable {
     /// When the first caller asked.
     let started: Duration
     var tokens: [LoadToken] = []
-    /// Its own place among those who wait for the job whose picture it is made of; nil: it is made of the bytes.
+    /// The token by which it waits for the job from whose picture it is made; nil: it is made from the bytes.
     var basis: LoadToken?
     private let abandoned = Atomic(false)
-    /// Read without the lock, since most loads have no caller who looks at the way.
+    /// Read without the lock, since most loads have no caller that follows progress.
     private let watched = Atomic(false)
 
     init(key: PixelKey, request: ImageRequest, bytes: BytesJob, started: Duration) {
@@ -103,7 +105,7 @@ final class PixelJob: @unchecked Sendable {
         bytes.priorities.remove(token.currentPriority)
     }
 
-    /// Takes away all callers.
+    /// Removes all callers.
     func removeAll() {
         for token in tokens {
             token.job = nil
@@ -117,10 +119,10 @@ final class PixelJob: @unchecked Sendable {
 
     var stepCount: Int { request.options.transformers.count }
 
-    /// Whether somebody wants the original's bytes too, which memory does not have.
+    /// Whether a caller also wants the original's bytes, which are not in memory.
     var wantsData: Bool { tokens.contains(where: \.includesData) }
 
-    /// Those of its callers who look at the way, not only at the end.
+    /// The callers that follow progress, not only the result.
     var watchers: [LoadToken.Delivery] {
         tokens.compactMap { $0.isWatching ? $0.delivery : nil }
     }
@@ -133,7 +135,7 @@ extension PixelJob: PictureOrder {
     var isWatched: Bool { watched.load(ordering: .relaxed) }
 }
 
-/// Bytes that pixel jobs wait for: one look into the disk cache, or one transfer, for all of them.
+/// A job that gets bytes for its pixel jobs: one look-up on disk, or one transfer, for all of them.
 final class BytesJob: @unchecked Sendable {
     // Sendable: what changes is guarded by the loader's lock; the rest is constant.
     let key: BytesKey
@@ -141,15 +143,15 @@ final class BytesJob: @unchecked Sendable {
     let started: Duration
     let keeper: OriginalKeeper
     let trace: TraceBook
-    /// Set when nobody waits any more.
+    /// Set when there are no waiters left.
     let isAbandoned = Atomic(false)
-    /// Set once a caller looks at the way.
+    /// Set when a caller follows progress.
     let isWatched = Atomic(false)
-    /// Set once a caller wants it finished when the manager is drained.
+    /// Set when a caller wants it to finish when the manager is drained.
     let finishesWhenDrained = Atomic(false)
-    /// The thread of the task that is just beginning it, where that may decode; 0 else.
+    /// The thread of the task that is just starting the job, if it may decode; otherwise 0.
     private let beginner = Atomic<UInt>(0)
-    /// Set by the session that says how it went with the origin.
+    /// Set by the session that records whether the origin's answer was usable.
     let isSettled = Atomic(false)
     private let highest = Atomic(LoadPriority.veryLow.rawValue)
 
@@ -157,19 +159,19 @@ final class BytesJob: @unchecked Sendable {
     var pixelJobs: [PixelJob] = []
     /// Those that no decode session has taken on.
     var unplanned: [PixelJob] = []
-    /// True while a session runs that will take on what is unplanned once it knows the header.
+    /// True while a session is running that will take on the unplanned jobs when it knows the header.
     var hasPlanningSession = false
-    /// Whether the session that planned found a picture of one frame.
+    /// Whether the planning session found a picture with one frame.
     var isStill = false
-    /// The transfer that is waited for, also while nothing has come that could be decoded.
+    /// The transfer, also while no decodable bytes have arrived.
     var download: Download?
     var opened: OpenedBytes?
-    /// Of all callers of all pixel jobs.
+    /// The priorities of all callers of all pixel jobs.
     var priorities = PriorityCounts() {
         didSet { highest.store((priorities.highest ?? .veryLow).rawValue, ordering: .relaxed) }
     }
 
-    /// - Parameter other: a job of the same original, which has another key.
+    /// - Parameter other: a job of the same original with another key.
     init(key: BytesKey, request: ImageRequest, started: Duration, removals: RemovalCounts, other: BytesJob? = nil) {
         self.key = key
         trace = TraceBook(started: started, apart: other.map { key.difference(from: $0.key) })
@@ -178,8 +180,8 @@ final class BytesJob: @unchecked Sendable {
         keeper = OriginalKeeper(key, removals: removals)
     }
 
-    /// The unfinished job whose picture begins the chain of steps that `request` wants: the one with the most steps. Nil where
-    /// there is none, and where its end may come in two parts, as with policies that show what the caches have first.
+    /// The unfinished job with the most steps of `request`'s chain applied. Nil if there is none, and for jobs that may
+    /// end in two parts, as with policies that deliver the cached picture first.
     func basis(for request: ImageRequest, _ wanted: PixelKey) -> PixelJob? {
         guard isStill, !request.options.transformers.isEmpty, !key.policy.mayAnswerTwice else { return nil }
         let picture = PictureKey(request.recipe)
@@ -190,7 +192,7 @@ final class BytesJob: @unchecked Sendable {
         return candidates.max { $0.stepCount < $1.stepCount }
     }
 
-    /// Calls `begin`, from which on this thread may decode until it returns.
+    /// Calls `begin`; until it returns, this thread may decode.
     func beginHere(_ begin: () -> Void) {
         beginner.store(CurrentThread.id, ordering: .relaxed)
         begin()
@@ -199,6 +201,6 @@ final class BytesJob: @unchecked Sendable {
 
     var isBegunHere: Bool { beginner.load(ordering: .relaxed) == CurrentThread.id }
 
-    /// That of the most urgent caller; may be read without the lock.
+    /// The highest priority of its callers; may be read without the lock.
     var priority: LoadPriority { LoadPriority(rawValue: highest.load(ordering: .relaxed)) ?? .veryLow }
 }

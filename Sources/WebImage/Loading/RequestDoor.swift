@@ -1,16 +1,16 @@
 import WebImageCore
 import WebImageDownload
 
-/// The one door for requests. What a caller gives becomes what is loaded: with what the manager says where the request
-/// says nothing, with the loader that takes its URL, and as it is asked now, which its modifier and the jar's cookies may
-/// decide. Who may join a load, and which cached picture is good for it, goes by that.
+/// Resolves every request before it is loaded. The resolved request has the manager's defaults, the loader for its URL,
+/// and the headers that its modifier and the jar's cookies set now. These decide which loads it may join, and which
+/// cached pictures it may get.
 ///
-/// A load takes one snapshot of the downloader's settings when it comes in, and goes by it to its end.
+/// A load takes one snapshot of the downloader's settings here, and uses it until its end.
 struct RequestDoor: Sendable {
     enum Entry {
         case ready(ImageRequest)
-        /// A modifier must be waited for (``wait(_:by:)``). Until then it is this, for which only what is good for everybody is
-        /// good.
+        /// The modifier must be awaited (``wait(_:by:)``). Until then the request may only get pictures that are for
+        /// everybody.
         case mustWait(ImageRequest)
     }
 
@@ -34,14 +34,14 @@ struct RequestDoor: Sendable {
         }
     }
 
-    /// As far as it can be told at once.
+    /// Resolves a request as far as possible without waiting.
     func enterAtOnce(_ given: ImageRequest, by settings: ConfigurationSnapshot) -> ImageRequest {
         switch enter(given, by: settings) {
         case .ready(let request), .mustWait(let request): request
         }
     }
 
-    /// Waits for the modifier where there is one to be waited for.
+    /// Resolves a request, and waits for its modifier if it is asynchronous.
     func enterWaiting(_ given: ImageRequest, by settings: ConfigurationSnapshot) async -> ImageRequest {
         switch enter(given, by: settings) {
         case .ready(let request): request

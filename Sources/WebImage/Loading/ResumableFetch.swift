@@ -4,15 +4,15 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// A fetch that goes on where an earlier one broke off, and whose bytes are kept for a later one, also one of another
-/// process (RFC 9110 sections 13.1.5 and 14.2).
+/// A fetch that continues where an earlier one was interrupted, and whose own bytes are stored for a later one, also of
+/// another process (RFC 9110 sections 13.1.5 and 14.2).
 ///
-/// Nothing is kept of a body that comes whole before it is long, nor of one without a strong validator.
+/// Nothing is stored of a short body that arrives completely, nor of a body without a strong validator.
 final class ResumableFetch: Sendable {
     private struct State {
         var body: ResumableBody
         var hasHead = false
-        /// Bytes of the log that the body knows of.
+        /// The number of bytes of the log that the resumable body knows.
         var noted = 0
     }
 
@@ -24,9 +24,9 @@ final class ResumableFetch: Sendable {
     private let rules: ResumableBody.Rules
     private let state: Guarded<State>
 
-    /// Nil where nothing can be kept or gone on with.
+    /// Nil if nothing can be stored or continued.
     init?(_ loader: Loader, _ key: BytesKey, _ exchange: CacheExchange, _ seeker: any BytesSeeker) {
-        // What a decryptor made of the bytes is not what the origin would go on with.
+        // The output of a decryptor cannot be continued with the origin's bytes.
         guard let partials = loader.caches.own.partials, key.policy.mode.stores, key.caching.storesOriginal,
             !key.settings.decrypts(key.download)
         else { return nil }
@@ -52,7 +52,7 @@ final class ResumableFetch: Sendable {
         }
     }
 
-    /// - Parameter claim: what is to be gone on with.
+    /// - Parameter claim: the stored beginning to continue.
     private func send(after claim: (any PartialBody)?) {
         var fields = exchange.fields
         let range = state.withLock { state in
@@ -114,7 +114,7 @@ final class ResumableFetch: Sendable {
             }
         case .restart, .leave:
             copy.forget()
-            // It may have been replaced meanwhile: what comes then is all of another body, too.
+            // The log may have been replaced meanwhile; then all bytes are of another body.
             var opened = opened
             _ = opened.follow()
             watch(opened.log, download)
@@ -127,7 +127,7 @@ final class ResumableFetch: Sendable {
         }
     }
 
-    /// Asks for all of it: what was kept is of no use.
+    /// Fetches the whole body: the stored beginning cannot be used.
     private func beginAnew(_ download: Download) {
         copy.forget()
         download.cancel()
@@ -142,12 +142,12 @@ final class ResumableFetch: Sendable {
 
     // MARK: What comes is kept
 
-    /// Nothing is to be done before the body is worth it.
+    /// Waits until the body is long enough to be worth storing.
     private func watch(_ log: ByteLog, _ download: Download?) {
         log.whenReadable(after: rules.keepAfter - 1) { [weak download] in self.note(log, download) }
     }
 
-    /// The origin has another body: what is kept is of no use, and what is to be kept begins anew.
+    /// The origin has another body: the stored beginning is dropped, and storing starts again.
     private func beginAnew(with log: ByteLog, _ download: Download?) {
         copy.forget()
         forgetBody()
@@ -155,10 +155,10 @@ final class ResumableFetch: Sendable {
         watch(log, download)
     }
 
-    /// - Parameter download: nil when nobody wants it any more.
+    /// - Parameter download: nil if it has no waiters left.
     private func note(_ log: ByteLog, _ download: Download?) {
-        // In this order: an answer that came by later than this body came after the log's end, and what came before the
-        // end is counted.
+        // In this order: an answer that belongs to a later body arrives after the log's end, and bytes before the end
+        // are counted.
         let answered = download?.exchange
         let logEnd = log.end
         if let next = log.successor { return beginAnew(with: next, download) }
@@ -173,7 +173,7 @@ final class ResumableFetch: Sendable {
         }
         copy.carryOut(action, log)
         if let logEnd { return end(logEnd, log) }
-        // A long body of which nothing is kept now will not be kept later either.
+        // A long body of which nothing is stored by now will not be stored later, either.
         if action == .nothing { return }
         log.whenReadable(after: log.receivedCount) { [weak download] in self.note(log, download) }
     }
