@@ -6,73 +6,73 @@ import WebImageProcessing
 /// A coder has no state, and many threads use it at once. Each decoder that it makes belongs to one picture, and is
 /// used by one thread at a time.
 public protocol ImageCoder: Sendable {
-    /// Tells it from coders that make other pixels of the same bytes; stands in the cache keys of requests that name it.
-    /// A coder that is made with options of its own puts them in here. Default: the name of its type.
+    /// Identifies the coder among coders that make other pixels from the same bytes. It is part of the cache keys of
+    /// requests that name the coder. A coder with options must include them. Default: the name of its type.
     var key: String { get }
 
-    /// What it can read.
+    /// The formats that the coder reads.
     var decodableFormats: Set<ImageFormat> { get }
-    /// What it can write.
+    /// The formats that the coder writes.
     var encodableFormats: Set<ImageFormat> { get }
 
-    /// Whether it reads a picture that begins with `prefix`, whose format was recognised as `format` if it was.
+    /// Whether the coder reads a picture that begins with `prefix`, and whose format is `format` if it was recognised.
     func canDecode(_ format: ImageFormat?, prefix: UnsafeRawBufferPointer) -> Bool
 
-    /// By which whole numbers a decode can divide the sides of such a picture at less cost than a full one, in rising
-    /// order, 1 first. The divided sides are rounded up.
+    /// The whole numbers by which a decode can divide the sides of such a picture at less cost than a full decode, in
+    /// rising order, 1 first. The divided sides are rounded up.
     func scaleDenominators(for header: ImageHeader) -> [Int]
 
-    /// How much larger than the result a divided picture must be at least, on both sides, so that the result is as good
+    /// By which factor both sides of a divided picture must at least exceed the result, so that the result is as good
     /// as that of a full decode. Default 3.
     var scalingMargin: Double { get }
 
-    /// Whether a decode is one long call of a library, which cannot be left when it is cancelled or its time is up.
-    /// Such decodes begin when all bytes are there, and never take all threads. Default false.
+    /// Whether a decode is one long call of a library, which cannot be interrupted when the decode is cancelled or its
+    /// time is over. Such decodes begin when all bytes have arrived, and never take all threads. Default false.
     var decodesInOneCall: Bool { get }
 
-    /// Whether nothing of a picture is decoded before all bytes are there, since its parts may lie in any order: they are then
-    /// not put together twice. Default false.
+    /// Whether decoding begins only when all bytes have arrived, because the parts of a file may be in any order. The
+    /// bytes are then not collected twice. Default false.
     var needsWholeFile: Bool { get }
 
-    /// Whether the time of a decode goes by the number of its pixels alone, so that a small picture of one scan cannot take long
-    /// whatever its bytes are. A task that asks for one whose bytes are at hand then decodes it itself, and no other thread is
-    /// woken. Default false.
+    /// Whether the time of a decode depends only on the number of pixels, so that a small picture with one scan cannot
+    /// take long, whatever its bytes are. If the bytes are available, the calling task then decodes it itself, and no
+    /// other thread is woken. Default false.
     var timeGoesByPixels: Bool { get }
 
-    /// Whether ``DecodeOptions/page`` is looked at. Default false: there is one page.
+    /// Whether the coder uses ``DecodeOptions/page``. Default false: there is one page.
     var readsPages: Bool { get }
 
-    /// A decoder for one picture.
+    /// Makes a decoder for one picture.
     ///
     /// - Parameters:
-    ///   - options: limits and depth, and what is called between pieces of work.
-    ///   - plan: asked once, from within `push`, when the header is known: where the rows go and at which scale. What it
-    ///     throws ends the decode and is thrown by that `push`.
+    ///   - options: limits, depth, and the checkpoint that is called between pieces of work.
+    ///   - plan: called once, from within `push`, when the header is known. It returns where the rows go and at which
+    ///     scale. If it throws, the decode ends and `push` throws that error.
     func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder
 
-    /// What it can write without loss, for ``EncodeOptions/isLossless``; none by default.
+    /// The formats that the coder can write without loss, for ``EncodeOptions/isLossless``; none by default.
     var losslessFormats: Set<ImageFormat> { get }
 
-    /// The bytes of `image` in `format`.
+    /// Encodes `image` in `format`.
     ///
     /// - Throws: `cannotEncode` when the format cannot hold such a picture.
     func encode(_ image: Image, as format: ImageFormat, _ options: EncodeOptions) throws(WebImageError) -> [UInt8]
 
-    /// A decoder for the frames of an animation; nil (the default) from coders of stills.
+    /// Makes a decoder for the frames of an animation; nil (the default) for coders without animations.
     func makeAnimationDecoder(
         _ format: ImageFormat, _ options: DecodeOptions
     ) throws(WebImageError) -> (any AnimationDecoder)?
 
-    /// An encoder of an animation in `format`; nil (the default) where it holds stills only.
+    /// Makes an encoder for an animation in `format`; nil (the default) if it holds only stills.
     ///
     /// - Throws: `cannotEncode` when the format cannot hold such an animation.
     func makeAnimationEncoder(
         _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
     ) throws(WebImageError) -> (any AnimationEncoder)?
 
-    /// An encoder of several pictures in one file of `format`; nil (the default) where it has no pages.
+    /// Makes an encoder for several pictures in one file of `format`; nil (the default) if it has no pages.
     func makePageEncoder(_ format: ImageFormat, _ options: EncodeOptions) throws(WebImageError) -> (any PageEncoder)?
 }
 
@@ -202,36 +202,38 @@ public enum DecodeState: Sendable {
 /// Pushing all bytes and then calling ``finish()`` decodes a picture at once; pushing the bytes in any pieces gives the
 /// same pixels. After an error the decoder must not be used again.
 public protocol ImageDecoder: AnyObject {
-    /// What the first bytes told, as soon as they did. May learn more later: a PNG's orientation can come last.
+    /// The header, as soon as the first bytes contain it. More may become known later: a PNG's orientation can come
+    /// last.
     var header: ImageHeader? { get }
 
-    /// Whether bytes to come may add to ``header`` what costs no decoding: the number of frames that are still being
-    /// counted, an orientation that stands behind the picture. Such a decoder takes bytes also after it stopped at the
-    /// header. Default false.
+    /// Whether further bytes may add information to ``header`` that needs no decoding: the number of frames that are
+    /// still being counted, or an orientation after the picture. Such a decoder accepts bytes even after it has stopped
+    /// at the header. Default false.
     var mayLearnMore: Bool { get }
 
-    /// Whether it calls the checkpoint often enough by itself, however many bytes come at once. Bytes that are all there then
-    /// come in one push, and can be read where they are. Default false: they come in pieces of at most 128 KiB.
+    /// Whether the decoder calls the checkpoint often enough by itself, however many bytes it gets at once. If all
+    /// bytes are available, they then come in one push, and can be read in place. Default false: they come in pieces of
+    /// at most 128 KiB.
     var takesLongPushes: Bool { get }
 
-    /// So many bytes are put together, by a copy, where they are there but came in smaller pieces: for a decoder that makes
-    /// better use of more at once. Default 0: it gets pieces as they came.
+    /// How many bytes the decoder prefers to get at once. Available bytes that arrived in smaller pieces are copied
+    /// together up to this length. Default 0: the decoder gets the pieces as they arrived.
     var preferredPushLength: Int { get }
 
-    /// Takes the next bytes, asks for the plan when the header is known, and writes into the plan's sink the rows that
-    /// are complete. Empty `bytes` are fine.
+    /// Decodes the next bytes: asks for the plan when the header is known, and writes complete rows to the plan's sink.
+    /// `bytes` may be empty.
     ///
-    /// - Throws: `corruptData`, `limitExceeded`, `unsupportedFeature`, and what the plan, sink and checkpoint throw.
+    /// - Throws: `corruptData`, `limitExceeded`, `unsupportedFeature`, and the errors of plan, sink and checkpoint.
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState
 
-    /// Says that no more bytes come, and gives the sink the rows that can still be had of them.
+    /// Ends the input, and gives the sink the rows that can still be decoded.
     ///
-    /// - Throws: `truncatedData` when the picture is not complete: then what the sink has is a part of it, and for a
-    ///   picture that comes several times, the whole of it less fine. Also what `push` throws.
+    /// - Throws: `truncatedData` if the picture is not complete: the sink then has a part of it, or, for a progressive
+    ///   picture, all of it with less detail. Also the errors of `push`.
     func finish() throws(WebImageError)
 
-    /// The whole picture as far as it is known, for formats that send it several times ever finer; costs a rendering.
-    /// nil when there is nothing new to show, and for formats whose rows come once (their sink has what there is).
+    /// Renders the whole picture as far as it is known, for progressive formats. Nil if there is nothing new to show,
+    /// and for formats whose rows come only once, which are in the sink.
     func preview() throws(WebImageError) -> PixelBuffer?
 }
 

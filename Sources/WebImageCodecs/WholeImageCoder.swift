@@ -13,8 +13,8 @@ import WebImageProcessing
 public protocol WholeImageCoder: ImageCoder {
     /// Decodes a picture. Called on a decode thread.
     ///
-    /// Sizes should be held against `options.limits` before memory is asked for; what comes back is checked once more.
-    /// A long decode calls `options.checkpoint` now and then, so that it can be cancelled.
+    /// Check sizes against `options.limits` before you allocate memory; the result is checked again. A long decode
+    /// should call `options.checkpoint` now and then, so that it can be cancelled.
     ///
     /// - Throws: `corruptData`, `truncatedData`, `limitExceeded`, `unsupportedFeature`.
     func decode(_ bytes: [UInt8], _ options: DecodeOptions) throws(WebImageError) -> Image

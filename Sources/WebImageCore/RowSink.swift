@@ -24,21 +24,21 @@ public protocol RowSink: AnyObject {
     /// Announces the rows to come.
     func begin(_ format: RowFormat) throws(WebImageError)
 
-    /// Memory for `count` rows from row `row` on, `format.bytesPerRow` bytes each, one after the other; valid until
-    /// the next call of a method of this sink.
+    /// Returns memory for `count` consecutive rows from row `row` on, with `format.bytesPerRow` bytes each. It is valid
+    /// until the next call of a method of this sink.
     ///
     /// - Throws: `limitExceeded` when there is no memory for them.
     func band(at row: Int, count: Int) throws(WebImageError) -> UnsafeMutableRawPointer
 
-    /// Says that rows `row` to `row + count - 1` are complete in the band last given.
+    /// Marks the rows `row` to `row + count - 1` of the last band as complete.
     func commit(at row: Int, count: Int) throws(WebImageError)
 
-    /// The whole picture's memory where the sink keeps it, so that a decoder whose rows come several times may refine
-    /// them in place before it commits; nil where rows can only be given once.
+    /// The memory of the whole picture, if the sink keeps it. A decoder that produces rows several times may then
+    /// refine them in place before it commits them. Nil if rows can only be given once.
     var wholePicture: UnsafeMutableRawPointer? { get }
 
-    /// False once no row that is still to come matters, as behind the last row of a crop. A decoder that has nothing else to
-    /// learn from the rest of its data should stop then; any may go on, and damage behind that row need not be found.
+    /// False when further rows are not needed, for example after the last row of a crop. A decoder that needs nothing
+    /// else from the rest of its data should then stop. It may go on, but damage after that row need not be found.
     var wantsRows: Bool { get }
 }
 

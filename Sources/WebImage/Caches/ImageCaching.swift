@@ -9,55 +9,58 @@ public import WebImageCore
 ///
 /// Every call may come from any thread. A cancelled task gets `cancelled` at once.
 public protocol ImageCaching: AnyObject, Sendable {
-    /// The picture when memory has it. Synchronous; must not block.
+    /// Returns the picture if it is in memory. Synchronous; must not block.
     func cachedImage(for request: ImageRequest) -> Image?
 
-    /// The picture as the request wants it; nil when there is none.
+    /// Returns the picture as the request describes it; nil if there is none.
     ///
     /// - Parameters:
     ///   - request: names the picture.
     ///   - layers: where to look.
-    ///   - promotes: whether a picture that was found on disk is in memory from then on.
-    /// - Throws: `cacheIO`, `badImageData` and its kin for an entry that is no picture, `cancelled`.
+    ///   - promotes: whether a picture that was found on disk is then stored in memory.
+    /// - Throws: `cacheIO`, `badImageData` and similar errors for an entry that is not a picture, `cancelled`.
     func image(
         for request: ImageRequest, in layers: CacheLayers, promotes: Bool
     ) async throws(WebImageError) -> CachedImage?
 
-    /// The bytes on disk that ``image(for:in:promotes:)`` would make the picture of; nil when there are none.
+    /// Returns the bytes on disk from which ``image(for:in:promotes:)`` would make the picture; nil if there are none.
     ///
     /// - Throws: `cacheIO`, `cancelled`.
     func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8]?
 
-    /// Which of the layers have the picture, or on disk what it can be made of. Counts as no use.
+    /// Returns the layers that have the picture, or on disk an original from which it can be made. This does not count
+    /// as a use.
     ///
     /// - Throws: `cacheIO`, `cancelled`.
     func contains(_ request: ImageRequest, in layers: CacheLayers) async throws(WebImageError) -> CacheLayers
 
-    /// Keeps a picture as the one that the request names.
+    /// Stores a picture under the keys of the request.
     ///
     /// - Parameters:
-    ///   - image: what is kept.
-    ///   - data: its bytes; nil: they are made (``CacheEncoding``).
+    ///   - image: the picture.
+    ///   - data: its encoded bytes; nil: the cache encodes the picture (``CacheEncoding``).
     ///   - request: names the picture.
-    ///   - layers: where it is kept.
-    ///   - options: metadata of the entry, and who makes the bytes.
-    /// - Returns: whether every layer has it; false when a limit leaves no room, or something else happened to the key.
-    /// - Throws: `cannotEncode`, `noSpace`, `readOnly`, `cacheIO`, `cancelled`; memory has the picture then all the same.
+    ///   - layers: where it is stored.
+    ///   - options: the metadata of the entry, and the serializer.
+    /// - Returns: whether every layer has stored it; false if a limit leaves no room, or if the key was removed or
+    ///   stored again meanwhile.
+    /// - Throws: `cannotEncode`, `noSpace`, `readOnly`, `cacheIO`, `cancelled`; the picture is then still stored in
+    ///   memory.
     @discardableResult
     func store(
         _ image: Image, data: [UInt8]?, for request: ImageRequest, in layers: CacheLayers, _ options: CacheStoreOptions
     ) async throws(WebImageError) -> Bool
 
-    /// Keeps the bytes of an original on disk.
+    /// Stores the bytes of an original on disk.
     ///
-    /// - Returns: false when there is no room, no disk, or something else happened to the key.
+    /// - Returns: false if there is no room or no disk, or if the key was removed or stored again meanwhile.
     /// - Throws: `noSpace`, `readOnly`, `cacheIO`, `cancelled`.
     @discardableResult
     func storeOriginal(
         _ data: [UInt8], for request: ImageRequest, _ options: CacheStoreOptions
     ) async throws(WebImageError) -> Bool
 
-    /// Removes a picture and its original: nothing is left of which the request's picture could be made.
+    /// Removes a picture and its original, so that nothing is left from which the request's picture could be made.
     ///
     /// - Throws: `readOnly`, `cacheIO`, `cancelled`.
     func remove(_ request: ImageRequest, from layers: CacheLayers) async throws(WebImageError)
@@ -67,7 +70,7 @@ public protocol ImageCaching: AnyObject, Sendable {
     /// - Throws: `readOnly`, `cacheIO`, `cancelled`.
     func clear(_ layers: CacheLayers) async throws(WebImageError)
 
-    /// Removes what is too old.
+    /// Removes expired entries.
     ///
     /// - Throws: `readOnly`, `cacheIO`, `cancelled`.
     func removeExpired() async throws(WebImageError)

@@ -18,16 +18,18 @@ public import WebImageCore
 /// for every kind of call. They are called for each caller separately: a caller that waits does not make others wait.
 /// Loads are shared behind the interceptors.
 public protocol ImageInterceptor: Sendable {
-    /// Changes a request before anything is looked up, also in memory (``ImageManager/cachedImage(for:)``). Called for each call,
-    /// on the caller's thread: it must be quick, and give the same for the same request. Default: changes nothing.
+    /// Changes a request before anything is looked up, even in memory (``ImageManager/cachedImage(for:)``). It is
+    /// called for each call on the caller's thread: it must be quick, and make the same change for the same request.
+    /// Default: changes nothing.
     func change(_ request: inout ImageRequest)
 
-    /// Stands around a load. A picture that memory has is answered without it. Cancelled with the caller. Default: loads.
+    /// Wraps a load. It is not called for a picture that is in memory. It is cancelled with its caller. Default: loads
+    /// the request.
     ///
     /// - Parameters:
-    ///   - request: as the interceptors before this one have made it.
-    ///   - load: what comes next; may be called several times, or not at all.
-    /// - Throws: what the load ends in.
+    ///   - request: the request after the interceptors before this one.
+    ///   - load: the next interceptor, or the load; may be called several times, or not at all.
+    /// - Throws: the error of the load.
     func intercept<Answer>(
         _ request: ImageRequest, _ load: InterceptedLoad<Answer>
     ) async throws(WebImageError) -> Answer

@@ -8,7 +8,7 @@ import WebImageSystem
     /// The time since a fixed moment; never goes back.
     var now: Duration { get }
 
-    /// Calls `body` once ``now`` has reached `time`, but not before this has returned.
+    /// Calls `body` once when ``now`` has reached `time`, but not before this function has returned.
     func wake(at time: Duration, _ body: @escaping @MainActor () -> Void) -> FrameWake
 }
 

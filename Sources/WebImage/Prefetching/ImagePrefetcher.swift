@@ -64,7 +64,7 @@ public final class ImagePrefetcher: Sendable {
     /// Adds a list whose requests are made when their turn comes, so that a long list takes no memory.
     ///
     /// - Parameters:
-    ///   - count: how many pictures there are.
+    ///   - count: the number of pictures.
     ///   - executor: where `onEvent` is called.
     ///   - request: makes the request with that index; called once, on threads of the prefetcher. If it throws, the
     ///     picture fails with that error.

@@ -1,7 +1,7 @@
 /// Reports when the network is back. ``SystemNetwork`` asks the system; a toolkit or a program with a better source can
 /// implement its own monitor.
 public protocol ConnectivityMonitor: AnyObject, Sendable {
-    /// Calls `action`, on any thread, each time that the network has come back, until the observation is let go of.
+    /// Calls `action`, on any thread, each time the network has come back, until the observation is released.
     func onReturn(_ action: @escaping @Sendable () -> Void) -> ConnectivityObservation
 }
 

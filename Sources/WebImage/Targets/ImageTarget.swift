@@ -16,32 +16,32 @@ public import WebImageCore
 /// never for a load whose slot has moved on to another one. Toolkits with a loop of their own serve the main actor from it:
 /// see <doc:BindingAToolkit>.
 @MainActor public protocol ImageTarget: AnyObject {
-    /// Shows a picture in a slot; nil: nothing.
+    /// Shows a picture in a slot; nil shows nothing.
     func setImage(_ image: Image?, in slot: SlotName)
 
-    /// Shows what stands for a picture that is still loaded, or nothing. Default: ``setImage(_:in:)``.
+    /// Shows the placeholder of a picture that is loading; nil shows nothing. Default: ``setImage(_:in:)``.
     func setPlaceholder(_ image: Image?, in slot: SlotName)
 
-    /// Shows what stands for a picture that could not be loaded. Default: ``setPlaceholder(_:in:)``.
+    /// Shows the image for a picture that could not be loaded. Default: ``setPlaceholder(_:in:)``.
     func setErrorImage(_ image: Image?, in slot: SlotName)
 
-    /// Shows a picture of which a part is missing while the rest is loaded. Default: ``setImage(_:in:)``.
+    /// Shows an incomplete picture while the rest is loading. Default: ``setImage(_:in:)``.
     func setPreview(_ image: Image, in slot: SlotName)
 
-    /// Goes over to a picture from what is shown now.
+    /// Changes from the current picture to a new one with a transition.
     ///
     /// The default carries out a ``CustomTransition``, and shows the picture at once for any other.
     ///
     /// - Parameters:
-    ///   - transition: how to go over. One that the target does not know may be done in another way.
-    ///   - image: what is to be seen at the end.
-    ///   - slot: where.
-    ///   - completion: must be called once at the end; also when the transition was cut short by another picture.
+    ///   - transition: the transition. The target may replace one that it does not know by another one.
+    ///   - image: the new picture.
+    ///   - slot: the slot that shows the picture.
+    ///   - completion: must be called once at the end, also if another picture interrupted the transition.
     func apply(
         _ transition: any ImageTransition, to image: Image, in slot: SlotName,
         completion: @escaping @MainActor () -> Void)
 
-    /// Called whenever a slot begins to load, comes further, or ends. Default: does nothing.
+    /// Called whenever a load of a slot begins, makes progress, or ends. Default: does nothing.
     func slot(_ slot: SlotName, didChange state: SlotState)
 }
 

@@ -6,7 +6,7 @@ public import WebImageCore
 /// A transition runs for pictures from the network, from disk or from a further tier. It does not run for a picture
 /// that was in memory, or that was available before the call returned, unless ``SlotOptions/forcesTransition`` is true.
 public protocol ImageTransition: Sendable {
-    /// How long it takes.
+    /// The duration of the transition.
     var duration: Duration { get }
 }
 

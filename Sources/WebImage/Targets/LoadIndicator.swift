@@ -1,10 +1,10 @@
 /// Shows that something is being loaded: a spinner, a progress bar. One indicator belongs to one slot.
 @MainActor public protocol LoadIndicator: AnyObject, Sendable {
-    /// A load has begun for which the user has to wait.
+    /// Called when a load begins for which the user has to wait.
     func start()
-    /// How far it is, from 0 to 1; nil where nobody knows how much there is to come. Default: does nothing.
+    /// Shows the progress from 0 to 1; nil if the length is not known. Default: does nothing.
     func show(fraction: Double?)
-    /// It has ended. Called once for each ``start()``.
+    /// Called when the load has ended, once for each ``start()``.
     func stop()
 }
 

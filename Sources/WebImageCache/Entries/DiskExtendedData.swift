@@ -11,15 +11,16 @@
 /// }
 /// ```
 public protocol DiskExtendedData: Sendable {
-    /// Tells the type from others for ever; a reverse domain name does.
+    /// A permanent, unique name of the type, such as a reverse domain name.
     static var name: String { get }
     /// The version of ``encoded``.
     static var version: UInt32 { get }
     var encoded: [UInt8] { get }
     /// - Parameters:
-    ///   - bytes: what ``encoded`` gave.
-    ///   - version: what the bytes were written with; later than ``version`` when a newer program wrote them.
-    /// - Returns: nil for what cannot be read: it is then as if there were none.
+    ///   - bytes: bytes from ``encoded``.
+    ///   - version: the version with which the bytes were written. It is higher than ``version`` if a newer program
+    ///     wrote them.
+    /// - Returns: nil if the bytes cannot be read; the value then counts as missing.
     init?(_ bytes: [UInt8], version: UInt32)
 }
 

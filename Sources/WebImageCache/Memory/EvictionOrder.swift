@@ -5,26 +5,27 @@
 /// until the id is removed or returned as a victim.
 public protocol EvictionOrder: Sendable {
     /// Whether ``use(_:)`` is called at each hit, which then takes the cache's one lock. An order that does not need
-    /// it asks how often an entry was hit when it looks for a victim: hits of several threads then meet nowhere.
+    /// this asks for an entry's number of hits when it looks for a victim; hits on several threads then do not contend
+    /// for a lock.
     static var seesEveryHit: Bool { get }
 
-    /// Takes on a new entry. The hash tells a key that was there before.
+    /// Adds a new entry. The hash identifies a key that was in the cache before.
     mutating func insert(_ id: Int, hash: Int, cost: Int)
-    /// The entry was hit; only with ``seesEveryHit``.
+    /// Records a hit of an entry; called only with ``seesEveryHit``.
     mutating func use(_ id: Int)
     mutating func setCost(_ cost: Int, of id: Int)
-    /// Forgets an entry that its owner removed.
+    /// Removes an entry that its owner removed.
     mutating func remove(_ id: Int)
     mutating func removeAll()
 
-    /// The entry that leaves next, which the order forgets by that; nil when it has none.
+    /// Removes and returns the entry to evict next; nil if there is none.
     ///
     /// - Parameters:
-    ///   - limit: what all entries together may cost.
-    ///   - uses: how often an entry was hit since this was last asked of it, 3 for three times and more.
+    ///   - limit: the cost that all entries together may have.
+    ///   - uses: returns how often an entry was hit since the last such question, 3 for three times and more.
     mutating func takeVictim(limit: Int, uses: (Int) -> Int) -> Int?
 
-    /// All ids, those that leave first at the front as far as one can tell. For tests and tools.
+    /// All ids, as far as known in the order of eviction. For tests and tools.
     var ids: [Int] { get }
 }
 

@@ -14,34 +14,34 @@ public import WebImageCore
 /// A tier must return exactly the bytes that were stored, or nothing: a tier that cannot trust its storage should keep
 /// a checksum with them. The manager decides from the metadata which requests may be answered with an entry.
 public protocol BytesTier: AnyObject, Sendable {
-    /// For how long a load waits for ``entry(for:)`` and ``metadata(for:)``. Default 50 ms. The disk cache, as the first
-    /// tier, is waited for without a limit.
+    /// How long a load waits for ``entry(for:)`` and ``metadata(for:)``. Default 50 ms. For the disk cache, the first
+    /// tier, there is no limit.
     var readDeadline: Duration { get }
-    /// For how long a change may take. No load waits for one. Default 5 s.
+    /// How long a change may take. Loads do not wait for changes. Default 5 s.
     var changeDeadline: Duration { get }
 
-    /// The entry of that key; nil when there is none.
+    /// Returns the entry of a key; nil if there is none.
     func entry(for key: CacheKey) async throws(WebImageError) -> TierEntry?
 
-    /// What is known of the entry of that key, without its body; nil when there is none.
+    /// Returns the metadata of the entry of a key, without its body; nil if there is none.
     func metadata(for key: CacheKey) async throws(WebImageError) -> DiskMetadata?
 
-    /// Keeps an entry under that key, in place of an older one.
+    /// Stores an entry under a key, and replaces an older one.
     ///
     /// - Returns: false when there is no room for it.
     @discardableResult
     func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool
 
-    /// Replaces the metadata of an entry by what `change` makes of it; its body stays.
+    /// Replaces the metadata of an entry by the result of `change`; its body stays.
     ///
-    /// The look at the old metadata and the change are one step: where the entry was replaced between the two, `change` is
-    /// called again with what is there then.
+    /// Reading the old metadata and the change must be atomic: if the entry was replaced between the two, `change` is
+    /// called again with the new metadata.
     ///
     /// - Parameters:
-    ///   - key: names the entry.
-    ///   - change: returns nil where the entry is to stay as it is: it has another body than the one that is renewed, for
-    ///     example.
-    /// - Returns: false when nothing was changed.
+    ///   - key: the key of the entry.
+    ///   - change: returns the new metadata; nil if the entry must not be changed, for example because it has another
+    ///     body.
+    /// - Returns: false if nothing was changed.
     @discardableResult
     func renew(
         _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?

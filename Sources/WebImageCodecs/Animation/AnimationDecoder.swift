@@ -5,20 +5,20 @@ public import WebImageCore
 /// It accepts the bytes as they arrive; a frame can be decoded as soon as all of its own bytes have arrived. It keeps
 /// the encoded bytes, and of the decoded pixels no more than a canvas and a few copies of it.
 public protocol AnimationDecoder: AnyObject {
-    /// What the first bytes told, as soon as they did; its frame count and loop count are those known so far.
+    /// The header, as soon as the first bytes contain it. Its frame count and loop count are those known so far.
     var header: ImageHeader? { get }
 
-    /// The frames whose bytes are all there, in order: how long each is shown, as stored.
+    /// The stored delays of the frames whose bytes are complete, in order.
     var storedDelays: [Duration] { get }
 
-    /// Whether the picture that a decoder of stills finds is the first frame. Default true. False for an APNG whose still
-    /// is for programs that know no animations.
+    /// Whether the picture of the decoder for stills is the first frame. Default true. False for an APNG with a
+    /// separate still for programs that do not support animations.
     var beginsWithStill: Bool { get }
 
-    /// How many bytes there are so far.
+    /// The number of bytes so far.
     var encodedByteCount: Int { get }
 
-    /// What it keeps decoded between two frames, in bytes. Default 0.
+    /// The memory of decoded pixels that the decoder keeps between two frames, in bytes. Default 0.
     var workingByteCount: Int { get }
 
     /// Gives that up; the next frame may cost more. Default: nothing.
@@ -29,24 +29,25 @@ public protocol AnimationDecoder: AnyObject {
     /// - Throws: `corruptData`, `limitExceeded`, `unsupportedFeature`. Frames that were found before stay good.
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError)
 
-    /// Takes all of the file at once, where it lies in an array anyway; may keep that rather than a copy. Default: as
-    /// ``push(_:)``.
+    /// Pushes the whole file at once, if it is in an array anyway. The decoder may keep the array rather than a copy.
+    /// Default: the same as ``push(_:)``.
     func push(file: [UInt8]) throws(WebImageError)
 
-    /// Says that no more bytes come.
+    /// Ends the input.
     ///
-    /// - Throws: `truncatedData` when the file is not complete, and what `push` throws. Frames that were found stay good.
+    /// - Throws: `truncatedData` if the file is not complete, and the errors of `push`. Frames that were found stay
+    ///   valid.
     func finish() throws(WebImageError)
 
-    /// A frame as it is shown: the whole canvas, of the header's size, 8 bits a channel, straight alpha. The buffer is
-    /// the caller's: it may change it.
+    /// Decodes a frame as it is shown: the whole canvas, in the header's size, with 8 bits a channel and straight
+    /// alpha. The caller owns the buffer and may change it.
     ///
     /// - Precondition: `index` is in ``storedDelays``.
-    /// - Throws: `corruptData` and what the checkpoint throws.
+    /// - Throws: `corruptData`, and the errors of the checkpoint.
     func frame(at index: Int) throws(WebImageError) -> PixelBuffer
 
-    /// The first frame that ``frame(at:)`` has to decode for this one: less than `index` where frames build on those
-    /// before, and none that is remembered is nearer.
+    /// The first frame that ``frame(at:)`` has to decode for this one. It is less than `index` if the frame depends on
+    /// earlier frames and no kept canvas is nearer.
     func firstFrameNeeded(for index: Int) -> Int
 }
 
@@ -71,7 +72,7 @@ public protocol AnimationEncoder: AnyObject {
     /// - Throws: `cannotEncode`.
     func add(_ frame: Image, delay: Duration) throws(WebImageError)
 
-    /// The file. Nothing is added afterwards.
+    /// Returns the file. No frames may be added afterwards.
     ///
     /// - Throws: `cannotEncode`, also when no frame was added.
     func finish() throws(WebImageError) -> [UInt8]

@@ -1,13 +1,13 @@
 /// A store for cookies. It must be safe to use from any thread. Its methods are called on the transport's threads and
 /// must not block.
 public protocol CookieJar: Sendable {
-    /// The value of the `Cookie` field for a request, or nil for none.
+    /// Returns the value of the `Cookie` header for a request; nil if there are no cookies.
     func cookies(for url: String) -> String?
-    /// Takes the values of an answer's `Set-Cookie` fields.
+    /// Stores the values of an answer's `Set-Cookie` headers.
     func store(_ fields: [String], from url: String)
-    /// Counts what changed in it, so that loads from before and after a change share nothing while they run. Nil (the default):
-    /// it cannot tell; only the cookies for the URL that is asked for tell such loads apart then, not those for places to
-    /// which redirects lead. In caches all of them count in any case.
+    /// A counter of changes, so that loads from before and after a change share nothing while they run. Nil (the
+    /// default): the jar does not count. Running loads are then told apart only by the cookies for the requested URL,
+    /// not by those for the targets of redirects. In caches all cookies count in any case.
     var changes: Int? { get }
 }
 

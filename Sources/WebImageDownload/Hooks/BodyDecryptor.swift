@@ -2,9 +2,9 @@ import WebImageCore
 
 /// A decryption that processes a body piece by piece.
 public protocol StreamDecryptor: Sendable {
-    /// What can be made of the next piece; perhaps nothing yet.
+    /// Processes the next piece, and returns the output so far, which may be empty.
     mutating func update(_ bytes: [UInt8]) throws -> [UInt8]
-    /// The rest, after the last piece. Throws for a body that is cut or was tampered with.
+    /// Returns the rest after the last piece. Throws if the body is truncated or was tampered with.
     mutating func finish() throws -> [UInt8]
 }
 

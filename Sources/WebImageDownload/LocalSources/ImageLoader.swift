@@ -13,14 +13,15 @@ public import WebImageCore
 /// Set a loader for one request (``DownloadOptions/loader``), or for all URLs with schemes that the downloader does not
 /// know (``DownloadConfiguration/loaders``).
 public protocol ImageLoader: Sendable {
-    /// Stands for the loader: two of one name are taken to do the same.
+    /// Identifies the loader: two loaders with the same name are expected to do the same.
     var name: String { get }
 
-    /// Whether it takes this URL.
+    /// Whether the loader accepts a URL.
     func canLoad(_ url: String) -> Bool
 
-    /// Gives the bytes to `receiver`, in order, and returns after the last one. Its task is cancelled when nobody waits for
-    /// them any more. What it throws ends the download: a ``/WebImageCore/WebImageError`` as it is, anything else as `connectionLost`.
+    /// Gives the bytes to `receiver`, in order, and returns after the last one. Its task is cancelled when the load has
+    /// no waiters left. If it throws, the download fails: with the same error if that is a
+    /// ``/WebImageCore/WebImageError``, otherwise with `connectionLost`.
     func load(_ url: String, to receiver: ImageReceiver) async throws
 }
 

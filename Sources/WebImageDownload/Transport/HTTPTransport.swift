@@ -5,8 +5,8 @@ public import WebImageCore
 /// It follows no redirects, has no deadlines, retries nothing and caches nothing: the downloader does all this. Every
 /// implementation must pass the conformance suite of the tests, and must be safe to use from any thread.
 public protocol HTTPTransport: Sendable {
-    /// Begins a transfer. The receiver is held until its `didFinish`, which comes exactly once, also after a cancel or
-    /// when the transport has been shut down (then perhaps before this call returns).
+    /// Begins a transfer. The receiver is retained until its `didFinish`, which is called exactly once, also after a
+    /// cancellation or when the transport has been shut down (then possibly before this call returns).
     func start(_ request: TransportRequest, receiver: any TransportReceiver) -> any TransportTransfer
 
     /// Ends every transfer, running or yet to start, with ``/WebImageCore/WebImageError/Code-swift.struct/shutDown``.
@@ -18,9 +18,9 @@ public protocol HTTPTransport: Sendable {
 public protocol TransportTransfer: AnyObject, Sendable {
     /// Ends the transfer; `didFinish` follows with ``/WebImageCore/WebImageError/Code-swift.struct/cancelled``.
     func cancel()
-    /// Asks for no more bytes until ``resume()``. A piece that is on its way may still come.
+    /// Pauses the delivery of bytes until ``resume()``. A piece that is already on its way may still arrive.
     func pause()
-    /// Takes back ``pause()``, or the `.pause` that a callback returned.
+    /// Continues after ``pause()``, or after a callback returned `.pause`.
     func resume()
 }
 
@@ -34,16 +34,16 @@ public enum TransportFlow: Sendable {
 /// Receives an answer. Its methods are called on a thread of the transport, never at the same time for one transfer, in
 /// this order: `didConnect`, `didReceive(head:)`, `didReceive(_:)` any number of times, `didFinish`. It must not block.
 public protocol TransportReceiver: AnyObject, Sendable {
-    /// The connection stands (a new one, or one that is used again) and the request is about to be sent.
+    /// Called when the connection is established (a new or a reused one), before the request is sent.
     func didConnect()
-    /// The final answer's head; interim (1xx) answers are not told. Comes also when there is no body.
+    /// Called with the head of the final answer, also if there is no body. Interim (1xx) answers are not reported.
     func didReceive(head: ResponseHead)
-    /// Some bytes of the body. They are only valid during the call.
+    /// Called with some bytes of the body, which are only valid during the call.
     func didReceive(_ bytes: UnsafeRawBufferPointer) -> TransportFlow
-    /// The transport has delivered what there is and is about to wait: the moment to wake other threads, so that a
-    /// burst of pieces costs one wake-up. Comes after every run of `didReceive` calls that `didFinish` does not follow.
+    /// Called when the transport has delivered all available bytes and is about to wait. Wake other threads here, so
+    /// that a burst of pieces costs one wake-up. It follows every run of `didReceive` calls, unless `didFinish` does.
     func didEndBatch()
-    /// The last call. Bytes that came before a failure were good.
+    /// Called last. Bytes that arrived before a failure are valid.
     func didFinish(_ result: Result<TransportTimings, WebImageError>)
 }
 

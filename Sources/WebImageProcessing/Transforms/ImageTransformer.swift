@@ -5,8 +5,8 @@ public import WebImageCore
 /// ``ImageTransform`` has the transformers of WebImage; your own types can conform to this protocol. A transformer runs
 /// on the decode executor, never on the caller's thread. The result is cached under a key that contains ``key``.
 public protocol ImageTransformer: Sendable {
-    /// Says all that the result depends on, every parameter included: two transformers with the same key must give
-    /// the same pixels.
+    /// A key that contains everything that the result depends on, including every parameter: two transformers with the
+    /// same key must make the same pixels.
     var key: String { get }
 
     /// - Throws: any ``/WebImageCore/WebImageError``; the load then fails with `transformFailed`, and nothing is cached.
