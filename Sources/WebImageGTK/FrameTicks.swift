@@ -1,5 +1,5 @@
 #if GTK
-    /// What tells a paintable that frames are drawn, and when. ``ImageBox`` is one; tests give others.
+    /// A source of frames for a paintable. ``ImageBox`` is one; tests provide others.
     @MainActor public protocol FrameTicks: AnyObject {
         /// Calls a closure before each frame until ``removeTick(_:)``.
         ///

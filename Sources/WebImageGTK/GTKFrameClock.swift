@@ -5,8 +5,9 @@
 
     /// Calls closures at given times, on GLib's main loop: for frames of animations.
     ///
-    /// A wake-up comes at its time or up to a millisecond later, never before; those that are due in one turn of the loop come
-    /// in the order of their times, and equal times in the order of the calls. While nothing is due, nothing runs.
+    /// A wake-up comes at its time or up to a millisecond later, never earlier. Wake-ups that are due in the same turn
+    /// of the loop come in the order of their times, and for equal times in the order of the calls. While nothing is
+    /// due, the clock uses no processor time.
     @MainActor public final class GTKFrameClock: FrameClock {
         // Made in `init`, from which it needs the address of the object itself.
         private var alarm: UnsafeMutableRawPointer!
@@ -26,12 +27,12 @@
         /// The time of the monotonic clock, to which the times of frames refer (``FrameTick/frame(_:)``).
         public var now: Duration { .microseconds(g_get_monotonic_time()) }
 
-        /// Calls a closure once, at a time. A time that is over is as good as now: the call comes with the loop's next turn.
+        /// Calls a closure once at a given time. If the time has passed, the call comes with the loop's next turn.
         ///
         /// - Parameters:
-        ///   - time: by the clock that ``now`` tells.
-        ///   - body: what is called. It is let go after the call, when it is cancelled, and with the clock.
-        /// - Returns: what cancels the call; it need not be kept.
+        ///   - time: a time of the clock of ``now``.
+        ///   - body: the closure. It is released after the call, when it is cancelled, and with the clock.
+        /// - Returns: a value that can cancel the call; it need not be kept.
         @discardableResult public func wake(at time: Duration, _ body: @escaping @MainActor () -> Void) -> FrameWake {
             lastNumber += 1
             let wakeup = Wakeup(self, time, lastNumber, body)

@@ -2,15 +2,16 @@
     internal import CShimGTK
     internal import WebImage
 
-    /// GLib's main loop, which is what runs a program with GTK, and Swift's main actor in it.
+    /// Connects Swift's main actor with GLib's main loop, which runs a program with GTK.
     ///
-    /// On Linux the main actor runs on a queue that nobody serves while GLib's main loop runs. ``install()`` makes the loop
-    /// serve it. The loop sleeps until there is something to do: waiting for the main actor takes no time of the processor.
+    /// On Linux the main actor runs on a queue that is not served while GLib's main loop runs. ``install()`` makes the
+    /// loop serve it. The loop sleeps until there is something to do: waiting for the main actor takes no processor
+    /// time.
     ///
-    /// The main loop must be entered (`g_application_run`, `g_main_loop_run`) from a `main` that has not yet passed an
-    /// `await`. Behind an `await` the code runs as a job of the main actor, which runs one job at a time: the loop would be
-    /// that job, and no other would ever begin. A synchronous `main` is the safe way. For the same reason a job of the main
-    /// actor that runs a loop of its own, as for a dialog, holds all others up until it returns; a callback of GTK's does not.
+    /// The main loop must be started (`g_application_run`, `g_main_loop_run`) from a `main` before its first `await`.
+    /// After an `await` the code runs as a job of the main actor, which runs one job at a time: the loop would be that
+    /// job, and no other would ever begin. A synchronous `main` is safe. For the same reason, a job of the main actor
+    /// that runs a nested loop, as for a dialog, blocks all other jobs until it returns; a callback of GTK does not.
     ///
     ///     GTKMainLoop.install()
     ///     Task { await showPictures() }

@@ -1,10 +1,10 @@
 #if GTK
     internal import CShimGTK
 
-    /// A widget of GTK's: a reference that keeps it.
+    /// A strong reference to a GTK widget.
     ///
-    /// `pointer` is the `GtkWidget *` of GTK's C interface, so that widgets of this room go into windows that any binding
-    /// of GTK makes, and that widgets of any binding can be used here.
+    /// `pointer` is the `GtkWidget *` of GTK's C interface. So widgets of this module can be placed in windows of any
+    /// GTK binding, and widgets of any binding can be used here.
     @MainActor public final class GTKWidget {
         /// The `GtkWidget *`.
         public let pointer: UnsafeMutableRawPointer
@@ -25,10 +25,10 @@
 
         isolated deinit { wi_unreference(pointer) }
 
-        /// Calls a closure whenever the widget emits a signal whose handlers have no arguments besides the widget.
-        /// ``SignalConnection`` knows other signals.
+        /// Calls a closure whenever the widget emits a signal whose handlers have no arguments besides the widget. For
+        /// other signals use ``SignalConnection``.
         ///
-        /// - Returns: nil when the widget has no such signal. A connection need not be kept.
+        /// - Returns: a connection, which need not be kept; nil if the widget has no such signal.
         @discardableResult public func onSignal(
             _ signal: String, _ body: @escaping @MainActor () -> Void
         ) -> SignalConnection? {

@@ -2,14 +2,13 @@
     internal import CShimGTK
     internal import CSysGTK
 
-    /// A widget that shows pictures, and tells what a loader wants to know: how many pixels it has, and whether it is to be
-    /// seen.
+    /// A widget that shows pictures, and reports its size in pixels and whether it is visible.
     ///
     ///     let box = ImageBox()
     ///     box.onResize = { size in load(size.pixels) }
     ///     gtk_window_set_child(window, box.widget.pointer.assumingMemoryBound(to: GtkWidget.self))
     ///
-    /// The box lives as long as Swift holds it or it has a place among GTK's widgets. Closures that it keeps should capture it
+    /// The box lives as long as Swift retains it or it is part of GTK's widget tree. Its closures should capture it
     /// weakly.
     @MainActor public final class ImageBox {
         /// The paintable that the box shows. Its ``ImagePaintable/ticks`` are the box.

@@ -2,15 +2,17 @@
     internal import CSysGTK
     public import WebImage
 
-    /// Cells of a `GtkGridView` or `GtkListView` that show pictures, are used again and again, and have what comes next loaded ahead.
+    /// A factory for the cells of a `GtkGridView` or `GtkListView` that show pictures. Cells are reused, and the
+    /// pictures that come next are prefetched.
     ///
     ///     let cells = ImageCells(manager: manager, width: 150, height: 150, count: { urls.count }) { ImageRequest(urls[$0]) }
     ///     let grid = gtk_grid_view_new(selection, cells.factory)
     ///
-    /// Each cell is a ``WebImageView``: it loads while it is bound and seen, and rests otherwise. A cell that a list unbinds and binds
-    /// again for the same picture, as lists do with all cells behind one that was removed, keeps it.
+    /// Each cell is a ``WebImageView``, which loads while it is bound and visible, and pauses otherwise. A cell that a
+    /// list unbinds and binds again for the same picture, as lists do with all cells after a removed one, keeps its
+    /// picture.
     ///
-    /// The cells must be kept for as long as the list is.
+    /// Keep this object for as long as the list exists.
     @MainActor public final class ImageCells {
         /// The `GtkListItemFactory *`. Owned by this object; a view that is made with it takes a reference, which
         /// ``takeFactory()`` gives.

@@ -9,10 +9,9 @@
     ///     paintable.show(placeholder)
     ///     paintable.show(image, fading: .milliseconds(300))
     ///
-    /// A placeholder is a picture like any other. Fades need frames, which ``ticks`` tells of; without frames a fade is at its
-    /// end at once.
+    /// A placeholder is a picture like any other. Fades need frames from ``ticks``; without frames a fade ends at once.
     ///
-    /// The paintable lives as long as Swift or GTK holds it.
+    /// The paintable lives as long as Swift or GTK retains it.
     @MainActor public final class ImagePaintable {
         /// The `GdkPaintable *`.
         public var pointer: UnsafeMutableRawPointer { object }

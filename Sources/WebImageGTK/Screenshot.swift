@@ -20,18 +20,18 @@
             }
         }
 
-        /// Writes what ``screenshot()`` returns as a PNG file.
+        /// Writes the result of ``screenshot()`` to a PNG file.
         ///
-        /// - Returns: false when there is nothing to write, or it cannot be written.
+        /// - Returns: false if there is no screenshot, or the file cannot be written.
         @discardableResult public func saveScreenshot(to path: String) -> Bool {
             guard let texture = wi_screenshot(pointer).map({ OpaquePointer($0) }) else { return false }
             defer { g_object_unref(UnsafeMutableRawPointer(texture)) }
             return gdk_texture_save_to_png(texture, path) != 0
         }
 
-        /// Draws the widget again, and returns when that frame was drawn.
+        /// Draws the widget again, and returns when the frame was drawn.
         ///
-        /// - Returns: false when the widget is in no window that is shown, or the window goes before there was a frame.
+        /// - Returns: false if the widget is not in a visible window, or the window is closed before the frame.
         @discardableResult public func nextFrame() async -> Bool {
             let widget = pointer.assumingMemoryBound(to: GtkWidget.self)
             guard gtk_widget_get_mapped(widget) != 0, let clock = gtk_widget_get_frame_clock(widget) else {

@@ -2,13 +2,13 @@
     internal import CShimGTK
     internal import CSysGTK
 
-    /// A closure that is called when an object of GTK's emits a signal.
+    /// A connection of a closure to a signal of a GTK object.
     ///
-    /// There is a function for each kind of handler that is used here; GTK's documentation tells which arguments a signal's
-    /// handlers have. A closure is let go when it is disconnected, and when the object goes. One that captures what holds
-    /// the object keeps both for ever: it should capture weakly.
+    /// There is a function for each kind of handler that is used here; GTK's documentation lists the arguments of a
+    /// signal's handlers. The closure is released when it is disconnected, and when the object is destroyed. A closure
+    /// that captures an owner of the object keeps both alive for ever: it should capture weakly.
     ///
-    /// A connection need not be kept: it only serves to disconnect.
+    /// A connection need not be kept: it is only needed to disconnect.
     @MainActor public final class SignalConnection {
         private var object: UnsafeMutableRawPointer?
         private var handler: UInt = 0
@@ -25,7 +25,7 @@
             g_signal_handler_disconnect(object, handler)
         }
 
-        /// For handlers without arguments: `map`, `clicked`, `value-changed`, `activate` of applications.
+        /// Connects a handler without arguments: `map`, `clicked`, `value-changed`, `activate` of applications.
         ///
         /// - Parameters:
         ///   - object: a `GObject *`.
@@ -43,7 +43,8 @@
             }
         }
 
-        /// For handlers with one argument that is a pointer: `setup`, `bind` and `unbind` of list item factories, `notify`.
+        /// Connects a handler with a pointer as its argument: `setup`, `bind` and `unbind` of list item factories,
+        /// `notify`.
         ///
         /// - Parameters:
         ///   - object: a `GObject *`.
@@ -65,7 +66,7 @@
             }
         }
 
-        /// For handlers with one argument that is a position: `activate` of grids and lists.
+        /// Connects a handler with a position as its argument: `activate` of grids and lists.
         ///
         /// - Parameters:
         ///   - object: a `GObject *`.
@@ -85,12 +86,12 @@
             }
         }
 
-        /// For handlers without arguments that return whether they have dealt with it: `close-request`.
+        /// Connects a handler without arguments that returns whether it has handled the signal: `close-request`.
         ///
         /// - Parameters:
         ///   - object: a `GObject *`.
         ///   - signal: its name.
-        ///   - body: what is called; true keeps GTK from doing what it does by itself.
+        ///   - body: what is called; true prevents GTK's default action.
         /// - Returns: nil when the object has no such signal.
         @discardableResult public static func connectQuestion(
             _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor () -> Bool
@@ -105,12 +106,12 @@
             }
         }
 
-        /// For `pressed` and `released` of click gestures.
+        /// Connects a handler for `pressed` and `released` of click gestures.
         ///
         /// - Parameters:
         ///   - object: a `GtkGestureClick *`.
         ///   - signal: its name.
-        ///   - body: what is called, with how many clicks there were, and where, in the widget's logical pixels.
+        ///   - body: the closure, which gets the number of clicks, and their position in the widget's logical pixels.
         /// - Returns: nil when the object has no such signal.
         @discardableResult public static func connectPress(
             _ object: UnsafeMutableRawPointer, _ signal: String,
@@ -127,13 +128,13 @@
             }
         }
 
-        /// For `key-pressed` of key controllers.
+        /// Connects a handler for `key-pressed` of key controllers.
         ///
         /// - Parameters:
         ///   - object: a `GtkEventControllerKey *`.
         ///   - signal: its name.
-        ///   - body: what is called, with the key's value (`GDK_KEY_…`) and the bits of a `GdkModifierType`; true keeps the
-        ///     key from others.
+        ///   - body: what is called, with the key's value (`GDK_KEY_…`) and the bits of a `GdkModifierType`; true stops
+        ///     the key from reaching other handlers.
         /// - Returns: nil when the object has no such signal.
         @discardableResult public static func connectKey(
             _ object: UnsafeMutableRawPointer, _ signal: String,
@@ -149,12 +150,13 @@
             }
         }
 
-        /// For `scroll` of scroll controllers.
+        /// Connects a handler for `scroll` of scroll controllers.
         ///
         /// - Parameters:
         ///   - object: a `GtkEventControllerScroll *`.
         ///   - signal: its name.
-        ///   - body: what is called, with how far the wheel was turned or the fingers moved; true keeps the event from others.
+        ///   - body: the closure, which gets how far the wheel was turned or the fingers moved; true stops the event
+        ///     from reaching other handlers.
         /// - Returns: nil when the object has no such signal.
         @discardableResult public static func connectScroll(
             _ object: UnsafeMutableRawPointer, _ signal: String,

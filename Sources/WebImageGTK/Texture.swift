@@ -6,12 +6,12 @@
 
     /// A picture as GTK draws it: a `GdkTexture` over the picture's own pixels, which are not copied.
     ///
-    /// The texture holds the pixels until GTK has no more use for them. That may be later than the last reference from
-    /// Swift: a renderer keeps what the last frame had.
+    /// The texture retains the pixels until GTK no longer needs them. That may be later than the last reference from
+    /// Swift, because a renderer keeps the textures of the last frame.
     ///
-    /// All layouts and all three meanings of alpha are GDK's, too. Pictures whose colours are not sRGB are converted first,
-    /// which does copy them, because GTK 4.8 takes all pixels for sRGB. Loaded pictures are in sRGB already, unless the
-    /// request asked for their own colours.
+    /// GDK supports all layouts and all three alpha modes. Pictures with colours other than sRGB are converted first,
+    /// which copies them, because GTK 4.8 treats all pixels as sRGB. Loaded pictures are already in sRGB, unless the
+    /// request kept their own colours.
     @MainActor public final class Texture {
         /// The `GdkTexture *`, which is also a `GdkPaintable *`. The orientation is not applied to its pixels.
         public let pointer: OpaquePointer

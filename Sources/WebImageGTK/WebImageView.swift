@@ -5,19 +5,19 @@
     internal import WebImageCore
     internal import WebImageProcessing
 
-    /// A widget that loads a picture and shows it: with a placeholder, a spinner or a progress bar, a fade, and, for a load that
-    /// failed, a button for trying again. Animated pictures play.
+    /// A widget that loads a picture and shows it, with a placeholder, a spinner or a progress bar, a fade, and a retry
+    /// button after a failure. Animated pictures play.
     ///
     ///     let view = WebImageView(manager: manager)
     ///     view.alternativeText = "a fox in the snow"
     ///     view.load("https://example.com/fox.jpg")
     ///     gtk_window_set_child(window, view.widget.pointer.assumingMemoryBound(to: GtkWidget.self))
     ///
-    /// A picture is decoded to the widget's size in pixels of the screen, and loaded only while the widget is to be seen; what memory
-    /// has is shown at once. In a list that is what one wants: bind a cell by calling ``load(_:_:completion:)``, and let it go by
-    /// calling ``recycle()``.
+    /// A picture is decoded to the widget's size in pixels of the screen, and loaded only while the widget is visible;
+    /// a picture in memory is shown at once. For the cells of a list, call ``load(_:_:completion:)`` to bind a cell,
+    /// and ``recycle()`` to unbind it.
     ///
-    /// The view lives as long as Swift holds it or its widget has a place among GTK's.
+    /// The view lives as long as Swift retains it or its widget is part of GTK's widget tree.
     @MainActor public final class WebImageView {
         /// The indicator of a load for which the user has to wait.
         public enum Indicator: String, Hashable, Sendable, CaseIterable { case none, spinner, progressBar }

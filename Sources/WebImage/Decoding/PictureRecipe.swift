@@ -33,7 +33,7 @@ struct PictureRecipe: Sendable {
         return LeadingGeometry(size, isPart ? transformers : [])
     }
 
-    /// What it takes from what a file says of itself.
+    /// The header as the recipe uses it.
     func reading(_ header: ImageHeader) -> ImageHeader {
         guard decoding.ignoresOrientation else { return header }
         var header = header
@@ -41,15 +41,15 @@ struct PictureRecipe: Sendable {
         return header
     }
 
-    /// How many transformers at the beginning are a part of decoding.
+    /// The number of transformers at the beginning that are a part of decoding.
     var decodedSteps: Int { transformers.isEmpty ? 0 : geometry.count }
 
-    /// Whether something is left to be done to the decoded picture.
+    /// Whether there are steps to apply to the decoded picture.
     var hasSteps: Bool { transformers.count > decodedSteps }
 
-    /// For bytes in which a picture was kept that this recipe made: what is done already is not done again.
+    /// The recipe for stored bytes of a picture that this recipe made, without the steps that are applied already.
     ///
-    /// - Parameter format: what the bytes say they are.
+    /// - Parameter format: the format of the bytes.
     func ofFinished(_ format: ImageFormat?) -> PictureRecipe {
         var recipe = self
         recipe.size = nil
@@ -65,7 +65,7 @@ struct PictureRecipe: Sendable {
         return recipe
     }
 
-    /// What the transformers that are left make of an animation's first frame.
+    /// Applies the remaining transformers to an animation's first frame.
     ///
     /// - Throws: `transformFailed`.
     func transformed(firstFrame image: Image) throws(WebImageError) -> Image {
@@ -73,7 +73,8 @@ struct PictureRecipe: Sendable {
         return try transformed(image, by: decodedSteps..<transformers.count, isAnimated: true)
     }
 
-    /// What some of the transformers make of a picture. Those that follow each other and are values make one program.
+    /// Applies some of the transformers to a picture. Consecutive ``/WebImageProcessing/ImageTransform`` values are
+    /// compiled into one program.
     ///
     /// - Parameters:
     ///   - isAnimated: whether it is the first picture of an animation.
@@ -87,7 +88,7 @@ struct PictureRecipe: Sendable {
             .run(image, with: helpers)
     }
 
-    /// The transformers that are left for the frames of an animation.
+    /// The remaining transformers, for the frames of an animation.
     var stepPrograms: StepPrograms {
         let steps = decoding.transformsAnimations ? transformers[decodedSteps...] : []
         return StepPrograms(steps, limits: decoding.limits, isForFrames: true)

@@ -1,24 +1,25 @@
 import WebImageCore
 import WebImageSystem
 
-/// The stage behind a decode: makes pictures of pictures, step by step. Orders whose chains of steps begin alike share that
-/// beginning: each picture on the way is made once. Where chains part, each branch goes on for itself.
+/// The stage after a decode, which makes pictures from pictures, step by step. Orders whose chains begin with the same
+/// steps share their results: each intermediate picture is made once. Where chains differ, each branch continues by
+/// itself.
 struct PictureSteps<Order: PictureOrder>: Sendable {
     let service: DecodeService
     let priority: LoadPriority
-    /// Takes what was made for an order; `cancelled` for one that nobody waits for any more. Called once for each, on threads
-    /// that may block.
+    /// Receives the result of an order; `cancelled` for an order without waiters. Called once for each order, on
+    /// threads that may block.
     let finish: @Sendable (Order, Result<DecodedPicture, WebImageError>) -> Void
 
     /// - Parameters:
-    ///   - picture: what all orders' chains start from.
-    ///   - mayStay: whether the work may be done on this thread.
+    ///   - picture: the picture from which the chains of all orders start.
+    ///   - mayStay: whether the work may run on this thread.
     func run(_ picture: DecodedPicture, for orders: [Order], mayStay: Bool) {
         // They share a decoded picture, and with it the steps that are a part of decoding.
         run(picture, for: orders, from: orders.first?.recipe.decodedSteps ?? 0, mayStay: mayStay)
     }
 
-    /// - Parameter step: how many steps `picture` has behind it.
+    /// - Parameter step: how many steps are applied to `picture`.
     func run(_ picture: DecodedPicture, for orders: [Order], from step: Int, mayStay: Bool) {
         for order in orders where order.recipe.transformers.count == step { finish(order, .success(picture)) }
         let branches = branches(of: orders, at: step)
@@ -31,7 +32,7 @@ struct PictureSteps<Order: PictureOrder>: Sendable {
         }
     }
 
-    /// Those that go on, by what they do next, in the order in which they came.
+    /// The orders that continue, grouped by their next step, in the order in which they came.
     private func branches(of orders: [Order], at step: Int) -> [[Order]] {
         var branches: [(key: String, orders: [Order])] = []
         for order in orders where order.recipe.transformers.count > step {
@@ -45,7 +46,7 @@ struct PictureSteps<Order: PictureOrder>: Sendable {
         return branches.map(\.orders)
     }
 
-    /// Takes the next steps, which are the same for all these orders, and goes on from there.
+    /// Applies the next steps, which are the same for all these orders, and continues from there.
     private func take(_ step: Int, _ picture: DecodedPicture, for orders: [Order]) {
         guard let recipe = orders.first?.recipe else { return }
         let end = commonEnd(of: orders, from: step)
@@ -66,7 +67,7 @@ struct PictureSteps<Order: PictureOrder>: Sendable {
         run(picture, for: orders, from: end, mayStay: true)
     }
 
-    /// How far the chains of all of them go on alike, behind a step that is the same.
+    /// How far the chains of all orders are the same after a common step.
     private func commonEnd(of orders: [Order], from step: Int) -> Int {
         var end = step + 1
         while true {

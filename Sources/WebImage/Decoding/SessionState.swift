@@ -2,7 +2,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageDownload
 
-// What a decode session keeps, by subject.
+// The state of a decode session, by subject.
 
 /// How far a session has read.
 struct SessionReading {
@@ -15,9 +15,9 @@ struct SessionReading {
 
     init(_ log: ByteLog) { self.log = log.latest }
 
-    /// Goes on where the body is now: the origin may have another one than the one that began to come.
+    /// Switches to the current body: the origin may have replaced the body that began to arrive.
     ///
-    /// - Returns: whether what was read so far is of no use.
+    /// - Returns: whether the bytes that were read so far must be discarded.
     mutating func follow() -> Bool {
         let latest = log.latest
         if latest === log { return false }
@@ -32,35 +32,35 @@ struct SessionReading {
     }
 }
 
-/// Which pictures a session is to make, and by which header.
+/// The pictures that a session makes, and the header by which they are planned.
 struct SessionPlan<Order: PictureOrder> {
-    /// What all orders agree in.
+    /// The common recipe of all orders.
     let recipe: PictureRecipe
-    /// What this session makes: what another session's plan left to it, or its own plan.
+    /// The group of this session, from its own plan or from another session's.
     var group: DecodeGroup<Order>?
-    /// The pictures to make when the body was replaced before it could be planned how.
+    /// The pictures to make if the body was replaced before the plan.
     private var unplanned: [Order]?
     var header: ImageHeader?
-    /// The one that the bytes told too late; nil: the header's.
+    /// An orientation that came after the pixels; nil: the header's.
     private var lateOrientation: Orientation?
 
     init(_ recipe: PictureRecipe, _ group: DecodeGroup<Order>?) { (self.recipe, self.group) = (recipe, group) }
 
-    /// Those that nobody else will take on.
+    /// The orders that no other session will take on.
     var knownOrders: [Order]? { group?.orders ?? unplanned }
 
     var orientation: Orientation? { lateOrientation ?? header?.orientation }
 
-    /// Takes note of an orientation that stands behind the pixels.
+    /// Records an orientation that came after the pixels.
     ///
-    /// - Returns: whether the pictures must be made once more for it.
+    /// - Returns: whether the pictures must be made again.
     mutating func learn(_ late: Orientation?) -> Bool {
         guard let late, let planned = header?.orientation, lateOrientation == nil, late != planned else { return false }
         lateOrientation = late
         return true
     }
 
-    /// The body was replaced: what was planned for the first one is of no use.
+    /// Discards the plan, because the body was replaced.
     mutating func beginAnew() {
         unplanned = knownOrders
         group = nil
@@ -73,29 +73,29 @@ struct SessionPlan<Order: PictureOrder> {
 struct SessionWork<Order: PictureOrder> {
     var decoder: (any ImageDecoder)?
     var targets: [PictureInMaking<Order>] = []
-    /// Whether the decoder has said that the picture is whole.
+    /// Whether the decoder has reported that the picture is complete.
     var isComplete = false
 }
 
-/// What a session has taken from the budgets of its service, and what it waits for.
+/// The shares of budgets that a session holds, and the resources that it waits for.
 struct SessionHold {
     var memory: Int?
-    /// What is laid down while there are no bytes to decode; see ``Admission/park(_:_:_:)``.
+    /// The parked share while there are no bytes to decode; see ``Admission/park(_:_:_:)``.
     var parked: Int?
-    /// True once others needed its memory more, or where the coder wants all bytes: it then decodes when they are there, in one
-    /// go.
+    /// True if other decodes took its memory, or if the coder needs all bytes: the session then decodes all at once
+    /// when they have arrived.
     var waitsForEnd = false
-    /// Whether that is for the coder's sake.
+    /// Whether it waits because of the coder.
     var whole = WholeFileWait.notNeeded
-    /// True when the plan found no memory: the decoder then ends, and begins anew when there is some.
+    /// True if there was no memory for the plan: the decoder then ends, and starts again when there is.
     var waitsForMemory = false
-    /// Where it runs.
+    /// The thread on which it runs.
     var place = SessionPlace.ofDecoder
     var turn = LongDecodeTurn.notNeeded
     var needsVectorTurn = false
 }
 
-/// The wait of a coder that wants all bytes at once.
+/// The wait of a coder that needs all bytes at once.
 enum WholeFileWait {
     case notNeeded
     /// It is about to begin.
@@ -105,15 +105,15 @@ enum WholeFileWait {
 
 /// The thread that a session runs on.
 enum SessionPlace {
-    /// One of its executor's.
+    /// A thread of its executor.
     case ofDecoder
-    /// The asking task's, for what is small.
+    /// The thread of the calling task, for small pictures.
     case ofCaller
-    /// That was too much for it: the session begins anew on a thread for decoders.
+    /// The picture was too much for the calling task: the session starts again on a decoding thread.
     case tooLargeForCaller
 }
 
-/// How long a session has worked, and when it shows something.
+/// How long a session has worked, and when it shows previews.
 struct SessionPace {
     var meter: DecodeMeter
     var previews = PreviewPace()

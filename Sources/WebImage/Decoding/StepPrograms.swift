@@ -3,7 +3,7 @@ import WebImageCore
 import WebImageProcessing
 import WebImageSystem
 
-/// The compiled steps of a recipe, for frames that are all of one size: each run of transforms is compiled once. Any thread may
+/// The compiled steps of a recipe, for frames of the same size: each run of transforms is compiled once. Any thread may
 /// use it.
 final class StepPrograms: Sendable {
     private struct Key: Hashable {
@@ -14,11 +14,11 @@ final class StepPrograms: Sendable {
     }
 
     private let limits: DecodeLimits
-    /// The steps behind decoding, those that are values and follow each other together.
+    /// The steps after decoding, with consecutive transforms grouped.
     private let runs: [Run]
-    /// For each run what frames keep of themselves; nil for pictures that do not belong together.
+    /// For each run, the part that frames keep; nil for independent pictures.
     private let cuts: [FrameCuts]?
-    /// Whether a frame was run, and so decided for the others, or no frame decides.
+    /// Whether a frame was run and has decided for the others, or no frame decides.
     private let isDecided: Atomic<Bool>
     private let programs = Guarded<[Key: TransformProgram]>([:])
 
@@ -27,7 +27,7 @@ final class StepPrograms: Sendable {
         case own(any ImageTransformer)
     }
 
-    /// - Parameter isForFrames: whether what it is run for are the frames of one animation.
+    /// - Parameter isForFrames: whether the pictures are the frames of one animation.
     init(_ steps: ArraySlice<any ImageTransformer>, limits: DecodeLimits, isForFrames: Bool = false) {
         self.limits = limits
         var runs: [Run] = []
@@ -48,10 +48,10 @@ final class StepPrograms: Sendable {
         isDecided = Atomic(!isForFrames || !mayCut)
     }
 
-    /// Whether the first frame is to be run before all others, since it decides what they keep.
+    /// Whether the first frame must be run before all others, since it decides which part they keep.
     var needsFirst: Bool { !isDecided.load(ordering: .relaxed) }
 
-    /// What becomes of a picture.
+    /// Applies the steps to a picture.
     ///
     /// - Parameter helpers: threads that take a part of a large picture while they are idle.
     /// - Throws: `transformFailed`.
@@ -74,7 +74,7 @@ final class StepPrograms: Sendable {
         return image
     }
 
-    /// The size that a picture of this size becomes; nil where only its pixels tell.
+    /// The resulting size for a picture of a size; nil if it depends on the pixels.
     func size(of size: PixelSize, original: OriginalPicture?) -> PixelSize? {
         var size = size
         for run in runs {
@@ -98,7 +98,7 @@ final class StepPrograms: Sendable {
         let program = try TransformProgram(
             transforms, size: key.size, isOpaque: key.isOpaque, original: key.original, limits: limits)
         programs.withLock { programs in
-            // Only closures that give frames of many sizes come so far.
+            // Only closures that return frames of many sizes cause this.
             if programs.count >= 16 { programs.removeAll() }
             programs[key] = program
         }

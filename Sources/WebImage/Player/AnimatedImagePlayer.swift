@@ -2,16 +2,16 @@ import Synchronization
 public import WebImageCore
 import WebImageSystem
 
-/// Plays an animated picture: says which frame is to be seen now, has the next ones decoded off the main actor, and shares what
-/// is decoded with all players of the same picture.
+/// Plays an animated picture: it reports the current frame, has the next ones decoded off the main actor, and shares
+/// decoded frames with all players of the same picture.
 ///
 ///     let player = AnimatedImagePlayer(image)
 ///     player?.onFrame = { image, _ in view.image = image }
 ///     player?.play()
 ///
-/// Each frame is shown for as long as the file says, counted from when it was due and not from when it was drawn, so that
-/// an animation keeps its time. A frame that is not decoded in time is waited for; what happens then says
-/// ``dropsLateFrames``. On the main actor; the player must be kept for as long as it is to play.
+/// Each frame is shown for as long as the file says, counted from when it was due and not from when it was drawn, so
+/// that an animation keeps its pace. If a frame is not decoded in time, the player waits for it; see
+/// ``dropsLateFrames``. The player is isolated to the main actor; keep it for as long as it should play.
 @MainActor public final class AnimatedImagePlayer {
     /// The current frame.
     public private(set) var currentFrame: Image

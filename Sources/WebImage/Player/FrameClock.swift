@@ -1,9 +1,9 @@
 import WebImageSystem
 
-/// The time that animations go by, and something to be called when a frame is due. On the main actor.
+/// The clock of animations: it has the time, and calls a closure when a frame is due. Isolated to the main actor.
 ///
-/// ``SystemFrameClock`` serves every program; a toolkit that knows better when the next picture reaches the screen brings one of
-/// its own, and a test one that it moves by hand.
+/// ``SystemFrameClock`` works in every program. A toolkit that knows when the screen shows its next picture can provide
+/// its own clock, and a test one that it controls.
 @MainActor public protocol FrameClock: AnyObject, Sendable {
     /// The time since a fixed moment; never goes back.
     var now: Duration { get }
@@ -12,7 +12,7 @@ import WebImageSystem
     func wake(at time: Duration, _ body: @escaping @MainActor () -> Void) -> FrameWake
 }
 
-/// A call that comes unless it is cancelled before.
+/// A scheduled call, which can be cancelled.
 @MainActor public struct FrameWake {
     private let onCancel: @MainActor () -> Void
 

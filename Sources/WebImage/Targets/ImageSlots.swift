@@ -1,8 +1,9 @@
 public import WebImageCore
 
-/// The slots of one target, and what they have in common. A target has one for as long as it lives; with it go its loads.
+/// The slots of one target, and their common settings. A target has one such object for its lifetime; its loads end
+/// with it.
 ///
-/// The target is not kept alive. Everything is on the main actor.
+/// It does not keep the target alive. It is isolated to the main actor.
 @MainActor public final class ImageSlots {
     private let surroundings: SlotSurroundings
     private var slots: [SlotName: ImageSlot] = [:]

@@ -2,7 +2,7 @@ public import WebImageCore
 
 /// Anything that shows pictures: a view, a widget, a cell of a list, a square of a terminal.
 ///
-/// A target says how it shows a picture, and has ``ImageSlots`` that load for it:
+/// A target defines how it shows a picture, and has ``ImageSlots`` that load pictures for it:
 ///
 ///     @MainActor final class Tile: ImageTarget {
 ///         private(set) lazy var slots = ImageSlots(of: self, manager: manager)
@@ -12,9 +12,9 @@ public import WebImageCore
 ///
 ///     tile.slots.load("https://example.com/a.jpg") { $0.placeholder = gray }
 ///
-/// Only ``setImage(_:in:)`` must be written; the rest has defaults that call it. Everything is called on the main actor, and
-/// never for a load whose slot has moved on to another one. Toolkits with a loop of their own serve the main actor from it:
-/// see <doc:BindingAToolkit>.
+/// Only ``setImage(_:in:)`` must be implemented; the other functions have defaults that call it. Everything is called
+/// on the main actor, and never for a load whose slot has begun another one. A toolkit with its own event loop must run
+/// the main actor's work in it: see <doc:BindingAToolkit>.
 @MainActor public protocol ImageTarget: AnyObject {
     /// Shows a picture in a slot; nil shows nothing.
     func setImage(_ image: Image?, in slot: SlotName)

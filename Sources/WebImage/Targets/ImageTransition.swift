@@ -63,7 +63,7 @@ public struct CustomTransition: ImageTransition {
         self.run = run
     }
 
-    /// Carries it out, for targets that write ``ImageTarget/apply(_:to:in:completion:)`` themselves.
+    /// Runs the transition, for targets that implement ``ImageTarget/apply(_:to:in:completion:)``.
     @MainActor public func run(
         to image: Image, in slot: SlotName, of target: any ImageTarget, completion: @escaping @MainActor () -> Void
     ) {
@@ -71,7 +71,7 @@ public struct CustomTransition: ImageTransition {
     }
 }
 
-/// What a ``CustomTransition`` works with.
+/// The context of a running ``CustomTransition``.
 @MainActor public struct TransitionContext {
     /// The new picture, which must be visible at the end.
     public let image: Image

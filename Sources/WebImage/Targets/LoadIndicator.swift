@@ -1,4 +1,4 @@
-/// Shows that something is being loaded: a spinner, a progress bar. One indicator belongs to one slot.
+/// Shows that a picture is loading: a spinner, or a progress bar. One indicator belongs to one slot.
 @MainActor public protocol LoadIndicator: AnyObject, Sendable {
     /// Called when a load begins for which the user has to wait.
     func start()
