@@ -89,7 +89,9 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
         }
         if (reader->palette[0] != NULL) {
             for (size_t color = 0; color < 3; color++) {
-                value[color] = reader->palette[color][value[color]] * reader->palette_scale;
+                // Samples of fewer bits have been widened.
+                uint32_t index = (value[color] * reader->palette_last + 0x7FFF) / 0xFFFF;
+                value[color] = reader->palette[color][index] * reader->palette_scale;
             }
         }
         if (reader->photometric == PHOTOMETRIC_CIELAB) {

@@ -118,14 +118,17 @@ static void find_palette(wi_tiff_reader *reader) {
     uint16_t *colors[3] = {NULL, NULL, NULL};
     memset(reader->palette, 0, sizeof reader->palette);
     if (tag(reader->tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX) != PHOTOMETRIC_PALETTE) return;
-    if (tag(reader->tiff, TIFFTAG_BITSPERSAMPLE, 1) != 16) return;
+    uint16_t bits = tag(reader->tiff, TIFFTAG_BITSPERSAMPLE, 1);
+    // Of 1, 2, 4 and 8 bits libtiff makes colours by itself.
+    if (bits > 16 || bits == 8 || bits == 4 || bits < 3) return;
     if (tag(reader->tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT) != SAMPLEFORMAT_UINT) return;
     if (!TIFFGetField(reader->tiff, TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2])) return;
     // As libtiff sees it: old writers meant 8 bits.
     reader->palette_scale = 257;
+    reader->palette_last = (1u << bits) - 1;
     for (int color = 0; color < 3; color++) {
         reader->palette[color] = colors[color];
-        for (size_t index = 0; index < 1 << 16; index++) {
+        for (size_t index = 0; index <= reader->palette_last; index++) {
             if (colors[color][index] > 255) reader->palette_scale = 1;
         }
     }

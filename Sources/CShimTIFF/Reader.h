@@ -16,10 +16,12 @@ struct wi_tiff_reader {
     uint32_t width, height;
     uint16_t bits, samples, photometric, alpha, sample_format;
     int is_tiled;
-    /// The colours of indices of 16 bits, which libtiff's RGBA reader does not know: red, green and blue; else NULL.
+    /// The colours of indices of a depth that libtiff's RGBA reader does not know: red, green and blue; else NULL.
     const uint16_t *palette[3];
     /// 257 where its colours have 8 bits, else 1.
     uint32_t palette_scale;
+    /// The last index.
+    uint32_t palette_last;
     /// Whether a strip or tile was said to end behind the file, and is now said to end with it.
     int has_shortened;
     /// How many samples of a pixel are used, colours and alpha, and how many of them are colours: four are inks.

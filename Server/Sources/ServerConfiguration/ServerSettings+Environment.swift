@@ -57,6 +57,13 @@ extension ServerSettings {
             adminAddress = Self.tcp(bind, "WEBIMAGE_ADMIN_BIND", &reader)
         }
         metricsNamespace = reader.text("IMGPROXY_PROMETHEUS_NAMESPACE") ?? ""
+        let isName = metricsNamespace.utf8.enumerated().allSatisfy { index, byte in
+            let character = Character(UnicodeScalar(byte))
+            return byte < 128 && (character.isLetter || "_:".contains(character) || index > 0 && character.isNumber)
+        }
+        if !isName {
+            reader.fail("IMGPROXY_PROMETHEUS_NAMESPACE is letters, digits and underscores, not \(metricsNamespace)")
+        }
         timeout = reader.seconds("IMGPROXY_TIMEOUT", 10, from: 1)
         downloadTimeout = reader.seconds("IMGPROXY_DOWNLOAD_TIMEOUT", 5, from: 1)
         readRequestTimeout = reader.seconds("IMGPROXY_READ_REQUEST_TIMEOUT", 10, from: 1)

@@ -86,17 +86,27 @@ extension ServerSettings {
         watermarkOpacity = reader.number("IMGPROXY_WATERMARK_OPACITY", 1, in: 0...1)
         fallback = picture("IMGPROXY_FALLBACK_IMAGE", &reader)
         fallbackStatus = reader.whole("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", 200, in: 0...599)
-        if (1..<100).contains(fallbackStatus) {
-            reader.fail("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE is 0, or a status from 100 to 599")
+        if (1..<200).contains(fallbackStatus) || [204, 205, 304].contains(fallbackStatus) {
+            reader.fail("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE is 0, or a status from 200 to 599 that has a body")
         }
         let seconds = reader.whole("IMGPROXY_FALLBACK_IMAGE_TTL", 0)
         fallbackTTL = seconds > 0 ? seconds : nil
     }
 
     private func picture(_ name: String, _ reader: inout EnvironmentReader) -> PictureSource? {
-        if let data = reader.text(name + "_DATA") { return .data(data) }
-        if let path = reader.text(name + "_PATH") { return .path(path) }
-        return reader.text(name + "_URL").map { .url($0) }
+        // All are read: one that is not used is no unknown setting.
+        let (data, path, url) = (reader.text(name + "_DATA"), reader.text(name + "_PATH"), reader.text(name + "_URL"))
+        if let data {
+            if Self.bytes(base64: data) == nil { reader.fail("\(name)_DATA is not base64") }
+            return .data(data)
+        }
+        return path.map { .path($0) } ?? url.map { .url($0) }
+    }
+
+    /// Of the usual letters or those of URLs, on any number of lines.
+    public static func bytes(base64: String) -> [UInt8]? {
+        Base64URL.decode(
+            String(base64.filter { !$0.isWhitespace }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }))
     }
 }
 

@@ -73,7 +73,7 @@ extension ServerSettings {
     private func readSampler(_ tracing: inout Tracing, _ reader: inout EnvironmentReader) {
         let name = reader.text("OTEL_TRACES_SAMPLER") ?? "parentbased_always_on"
         let parts = name.split(separator: "_", maxSplits: 1)
-        tracing.followsParent = parts[0] == "parentbased"
+        tracing.followsParent = parts.first == "parentbased"
         switch tracing.followsParent ? String(parts.dropFirst().first ?? "") : name {
         case "always_on": tracing.ratio = 1
         case "always_off": tracing.ratio = 0

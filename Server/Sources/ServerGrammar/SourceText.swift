@@ -39,7 +39,12 @@ struct SourceText {
         let parts = text.split(separator: mark, omittingEmptySubsequences: false)
         guard parts.count <= 2 else { throw .invalidURL("several formats are named behind the source") }
         guard let url = parts.first, !url.isEmpty else { throw .invalidURL("the URL of the source is empty") }
-        return (url, parts.count == 2 && !parts[1].isEmpty ? String(parts[1]) : nil)
+        guard parts.count == 2, !parts[1].isEmpty else { return (url, nil) }
+        // It may be the rest of a URL with a user, and is not repeated.
+        guard parts[1].utf8.count <= 20, parts[1].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
+            throw .invalidURL("what stands behind the source, after its last \(mark), is the name of no format")
+        }
+        return (url, String(parts[1]))
     }
 
     private func whole(_ url: String) -> String {

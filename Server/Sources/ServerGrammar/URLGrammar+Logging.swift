@@ -2,44 +2,49 @@ import WebImage
 
 extension URLGrammar {
     private static let longestLogged = 2048
+    /// Paths of one part that are no signature.
+    private static let known: Set<Substring> = ["health", "ready", "favicon.ico", "robots.txt", "sign"]
 
     /// A path as it may be logged: without its signature, which is a secret where it grants access, without what grants access to the
-    /// source, and without what is too long.
-    public func logged(_ path: String) -> String {
-        var rest = path[...]
+    /// source, and without what is too long. Of a source that cannot be read nothing is shown.
+    ///
+    /// - Parameter target: of the request, as it came.
+    public func logged(_ target: String) -> String {
+        var rest = target.prefix { $0 != "?" }
         var kept = ""
         for start in [pathPrefix, "/info", "/srcset"] where !start.isEmpty && rest.hasPrefix(start + "/") {
             kept += start
             rest = rest.dropFirst(start.count)
         }
-        let parts = rest.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3 else { return String(path.prefix(Self.longestLogged)) }
-        return kept + "/-/" + withoutSecrets(parts[2]).prefix(Self.longestLogged)
+        // A path that begins with several slashes has its signature behind them.
+        rest = rest.drop { $0 == "/" }
+        guard let slash = rest.firstIndex(of: "/") else {
+            return kept + "/" + (rest.isEmpty || Self.known.contains(rest) ? rest : "-")
+        }
+        guard let signed = try? SignedPath(target: "-" + rest[slash...]) else { return kept + "/-/" }
+        return kept + "/-/" + withoutSecrets(signedText(signed)[...]).prefix(Self.longestLogged)
     }
 
     /// - Parameter path: options and source.
     private func withoutSecrets(_ path: Substring) -> String {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
-        let count = segments.prefix { $0.components(of: argumentsSeparator).count > 1 }.count
-        let (options, source) = (segments[..<count], Array(segments[count...]))
-        guard let shown = source.first == "plain" ? shown(plain: source) : shown(encoded: source) else {
-            return String(path)
-        }
-        return (options + ["plain", shown[...]]).joined(separator: "/")
+        let count = onlyPresets ? 1 : segments.prefix { $0.components(of: argumentsSeparator).count > 1 }.count
+        let (options, source) = (segments.prefix(count), Array(segments.dropFirst(count)))
+        return (options + [shown(source, isPlain: source.first == "plain")]).joined(separator: "/")
     }
 
-    /// - Returns: nil where there is nothing to leave out.
-    private func shown(plain source: [Substring]) -> String? {
-        let text = source.dropFirst().joined(separator: "/")
-        // The `@` of a format is no user's, and stays.
-        let whole = PercentEncoding.decode(text[...]) ?? text
+    private func shown(_ source: [Substring], isPlain: Bool) -> Substring {
+        let text = source.joined(separator: "/")
+        guard let whole = isPlain ? plainText(source) : try? SourceText(self).read(source).url else { return "-" }
         let shown = ImageRequest(whole).redactedURL
-        return shown == whole ? nil : shown
+        if shown == whole { return text[...] }
+        let format = isPlain ? nil : (try? SourceText(self).read(source))?.format
+        return "plain/\(shown)\(format.map { "@" + $0 } ?? "")"
     }
 
-    private func shown(encoded source: [Substring]) -> String? {
-        guard let (url, format) = try? SourceText(self).read(source) else { return nil }
-        let shown = ImageRequest(url).redactedURL
-        return shown == url ? nil : shown + (format.map { "@" + $0 } ?? "")
+    /// With the format behind it: the `@` of one is no user's, and stays.
+    private func plainText(_ source: [Substring]) -> String? {
+        let text = source.dropFirst().joined(separator: "/")
+        return PercentEncoding.decode(text[...])
     }
 }

@@ -64,7 +64,8 @@ struct AdminEndpoint: Sendable {
     func answer(_ request: HTTPRequest, body: [UInt8]?) async -> Answer {
         let path = String((request.path ?? "").prefix { $0 != "?" })
         do throws(RequestRefusal) {
-            switch (path, request.method) {
+            // The answer to a HEAD loses its body where it is written.
+            switch (path, request.method == .head ? .get : request.method) {
             case ("/health", .get): return .text("webimage is running")
             case ("/ready", .get): return endpoint.readiness
             case ("/metrics", .get), ("/", .get):

@@ -1,6 +1,5 @@
 public import HTTPTypes
 public import ServerGrammar
-public import WebImage
 
 /// What a client gets.
 public struct Answer: Sendable {
@@ -8,7 +7,7 @@ public struct Answer: Sendable {
         case none
         case bytes([UInt8])
         /// As it comes from the origin.
-        case stream(ImageBytes, length: Int?)
+        case stream(StreamedBody)
     }
 
     public var status: Int

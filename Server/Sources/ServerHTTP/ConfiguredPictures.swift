@@ -10,27 +10,36 @@ struct ConfiguredPictures {
 
     func watermark() async throws -> Image? {
         guard let source = settings.watermark else { return nil }
-        var request = try request(source, "IMGPROXY_WATERMARK_DATA")
+        let name = "IMGPROXY_WATERMARK"
+        var request = try request(source, name)
         request.options.decoding.firstFrameOnly = true
-        return try await manager.image(for: request).image
+        do throws(WebImageError) { return try await manager.image(for: request).image } catch {
+            throw Self.unusable(error, name)
+        }
     }
 
     func fallback() async throws -> [UInt8]? {
         guard let source = settings.fallback else { return nil }
-        var request = try request(source, "IMGPROXY_FALLBACK_IMAGE_DATA")
+        let name = "IMGPROXY_FALLBACK_IMAGE"
+        var request = try request(source, name)
         request.options.includesData = true
-        return try await manager.keepOriginal(for: request).data
+        do throws(WebImageError) { return try await manager.keepOriginal(for: request).data } catch {
+            throw Self.unusable(error, name)
+        }
+    }
+
+    private static func unusable(_ error: WebImageError, _ name: String) -> WebImageError {
+        WebImageError(error.code, "the picture of \(name)_* cannot be used", cause: error, location: error.location)
     }
 
     private func request(_ source: ServerSettings.PictureSource, _ name: String) throws -> ImageRequest {
         var request: ImageRequest
         switch source {
         case .data(let base64):
-            let letters = base64.filter { !$0.isWhitespace }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
-            guard let bytes = Base64URL.decode(String(letters)) else {
-                throw WebImageError(.badImageData, "\(name) is not base64")
+            guard let bytes = ServerSettings.bytes(base64: base64) else {
+                throw WebImageError(.badImageData, "\(name)_DATA is not base64")
             }
-            request = ImageRequest(data: bytes, name: name)
+            request = ImageRequest(data: bytes, name: name + "_DATA")
         case .path(let path):
             request = ImageRequest(path: path)
             // What the configuration names is no stranger's.

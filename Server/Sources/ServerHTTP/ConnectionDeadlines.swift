@@ -51,6 +51,9 @@ struct ConnectionDeadlines {
     /// The connection is of no more use: what runs has the time of a reader to come to its end.
     mutating func breaks(now: NIODeadline) { end = min(end ?? .distantFuture, now + limits.reading) }
 
+    /// How many parts of answers wait.
+    var waitingParts: Int { parts.waiting }
+
     /// A part of an answer waits until the client has room for it.
     mutating func partWaits(now: NIODeadline) {
         if parts.waiting == 0 { parts.since = now }

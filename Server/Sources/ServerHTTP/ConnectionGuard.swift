@@ -34,6 +34,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// How many requests have come whose answers are not all written.
     var requestsInProgress: Int { deadlines.requestsInProgress }
 
+    /// How many parts of answers wait until the client takes them.
+    var waitingParts: Int { deadlines.waitingParts }
+
     func requestBegan() {
         deadlines.requestBegan()
         if let id { connections.becomesBusy(id) }

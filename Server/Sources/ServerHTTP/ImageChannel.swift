@@ -14,7 +14,9 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
     let connections: OpenConnections
     let onSlowReader: @Sendable () -> Void
     /// Makes the handler of answers that are in memory; nil: the connection has none.
-    let memoryAnswers: (@Sendable () -> MemoryAnswers)?
+    let memoryAnswers: MemoryAnswers.Make?
+    /// Whether requests may have bodies.
+    let takesBodies: Bool
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
@@ -35,14 +37,17 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
         parsing.maxHeaderFieldSize = Self.mostHeaderBytes
         parsing.maxHeaderListSize = Self.mostHeaderBytes
         parsing.maxHeaderFieldCount = 100
+        // NIO knows nothing of the request that an answer is to.
+        var writing = HTTPResponseEncoder.Configuration()
+        writing.automaticallySetFramingHeaders = false
         // Hummingbird answers what cannot be parsed, and takes requests one by one.
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
-            withEncoderConfiguration: .init(), withDecoderLimitConfiguration: parsing)
-        try pipeline.addHandler(ConnectionRequests(connectionGuard))
+            withEncoderConfiguration: writing, withDecoderLimitConfiguration: parsing)
+        try pipeline.addHandler(ConnectionRequests(connectionGuard, takesBodies: takesBodies))
         try pipeline.addHandler(ClientPresence(goesWithInput: true))
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: isSecure))
-        if let memoryAnswers { try pipeline.addHandler(memoryAnswers()) }
+        if let memoryAnswers { try pipeline.addHandler(memoryAnswers { true }) }
         try pipeline.addHandler(HTTPConnectionStateHandler(logger: logger))
         return try NIOAsyncChannel(
             wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))

@@ -12,6 +12,9 @@ extension ImageEndpoint {
     ) async throws(RequestRefusal) -> Answer {
         try await service.admit(record.client?.key)
         let bytes = try await open(url)
+        guard let share = streamedBytes.take(Int((bytes.length ?? StreamedBytes.usualLength).bytes)) else {
+            throw .overloaded("clients have not read too many bytes of raw sources yet")
+        }
         record.sourceHost = SourceHost.name(of: url.source)
         let head = bytes.head?.headers ?? [:]
         let answer = ResultAnswer(settings: settings, url: url, now: now())
@@ -31,7 +34,7 @@ extension ImageEndpoint {
         let known = ResultFormat.allCases.first { $0.mediaType == mediaType }?.fileExtension ?? suffix
         fields[.contentDisposition] = answer.disposition(url.options.filename.isEmpty ? nil : known)
         guard let length = bytes.length.map({ Int($0.bytes) }) else {
-            return Answer(fields: fields, body: .stream(bytes, length: nil))
+            return Answer(fields: fields, body: .stream(StreamedBody(bytes, length: nil, share: share)))
         }
         fields[.acceptRanges] = "bytes"
         fields[.contentLength] = "\(length)"
@@ -39,11 +42,13 @@ extension ImageEndpoint {
             request.method == .get
             ? conditions.part(of: length, eTag: head[.eTag], lastModified: freshness.lastModified) : .whole
         switch part {
-        case .whole: return Answer(fields: fields, body: .stream(bytes, length: length))
+        case .whole:
+            return Answer(fields: fields, body: .stream(StreamedBody(bytes, length: length, share: share)))
         case .bytes(let range):
             fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"
             fields[.contentLength] = "\(range.count)"
-            return Answer(status: 206, fields: fields, body: .stream(bytes[range], length: range.count))
+            let body = StreamedBody(bytes[range], length: range.count, share: share)
+            return Answer(status: 206, fields: fields, body: .stream(body))
         case .none:
             var answer = Answer.text("Range Not Satisfiable", status: 416)
             answer.fields[.contentRange] = "bytes */\(length)"

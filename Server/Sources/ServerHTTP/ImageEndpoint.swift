@@ -17,6 +17,7 @@ public struct ImageEndpoint: Sendable {
     let state: ServerState
     let metrics: ServerMetrics
     private let knownURLs = KnownURLs()
+    let streamedBytes = StreamedBytes()
     let now: @Sendable () -> Int
     private let logger: Logger
 
@@ -58,7 +59,8 @@ public struct ImageEndpoint: Sendable {
             !settings.cookies.arePassedOn,
             fields[.transferEncoding] == nil, (fields[.contentLength] ?? "0") == "0",
             let known = knownURLs.known(.init(target: request.path ?? "", accept: fields[.accept])),
-            let found = service.cached(known.key, source: known.url.source)
+            let found = service.cached(known.key, source: known.url.source),
+            found.result.bytes.count <= MemoryAnswers.longestBody
         else { return nil }
         var record = RequestRecord(id: Self.requestID(fields[.requestID]))
         if settings.tracing != nil { record.span = RequestSpan(request) }
@@ -95,24 +97,40 @@ public struct ImageEndpoint: Sendable {
             answer.fields[.accessControlAllowMethods] = "GET, OPTIONS"
         }
         if state.current == .draining || settings.keepAliveTimeout == .zero { answer.fields[.connection] = "close" }
-        if request.method == .head {
-            switch answer.body {
-            case .bytes(let bytes): answer.fields[.contentLength] = "\(bytes.count)"
-            // NIO ends the chunks of a body that has no length, also where there is none: nothing may follow them.
-            case .stream(_, nil): answer.fields[.connection] = "close"
-            case .stream, .none: break
-            }
-            answer.body = .none
+        switch answer.body {
+        case _ where Self.hasNoBody(answer.status): answer.body = .none
+        case .bytes(let bytes): answer.fields[.contentLength] = "\(bytes.count)"
+        case .none: answer.fields[.contentLength] = "0"
+        case .stream: break
         }
+        if request.method == .head { answer.body = .none }
         record.status = answer.status
+        if case .stream(let body) = answer.body {
+            body.whenEnded { [record] sent, error in
+                var record = record
+                record.bytesOut = sent
+                if let error { (record.refusal, record.isCut) = (RequestRefusal(error, source: ""), true) }
+                tell(request, record, since: begin)
+            }
+        } else {
+            tell(request, record, since: begin)
+        }
+        return answer
+    }
+
+    /// Tells log, metrics and traces of a request that is over.
+    private func tell(_ request: HTTPRequest, _ record: RequestRecord, since begin: ContinuousClock.Instant) {
+        var record = record
         record.seconds = (ContinuousClock.now - begin).inSeconds
         metrics.end(record)
         record.span?.end(request, record, settings.grammar)
         if logger.logLevel <= record.level {
             record.write(to: logger, request, settings.grammar)
         }
-        return answer
     }
+
+    /// Whether an answer ends with its fields (RFC 9112, 6.3).
+    static func hasNoBody(_ status: Int) -> Bool { status < 200 || status == 204 || status == 304 }
 
     private func route(_ request: HTTPRequest, _ record: inout RequestRecord) async -> Answer {
         let target = request.path ?? "/"
@@ -128,8 +146,9 @@ public struct ImageEndpoint: Sendable {
             answer.fields[.connection] = "close"
             return answer
         }
-        let rest =
-            path.hasPrefix(settings.grammar.pathPrefix) ? path.dropFirst(settings.grammar.pathPrefix.count) : path
+        let prefix = settings.grammar.pathPrefix
+        let hasPrefix = prefix.isEmpty || path == prefix || path.hasPrefix(prefix + "/")
+        let rest = hasPrefix ? path.dropFirst(prefix.count) : path
         if rest == "/health" || settings.healthPath.map({ $0 == rest }) == true {
             var answer = Answer.text("webimage is running")
             answer.fields[.cacheControl] = "no-cache"
@@ -144,8 +163,9 @@ public struct ImageEndpoint: Sendable {
         do throws(RequestRefusal) {
             try authorise(request)
             if settings.isDevelopment, rest == "/sign" { return try signed(target) }
+            guard hasPrefix else { throw .invalidURL("the path does not begin with \(prefix)") }
             if rest.hasPrefix("/info/") {
-                return try await info(settings.grammar.pathPrefix + rest.dropFirst(5), request, &record)
+                return try await info(prefix + rest.dropFirst(5), request, &record)
             }
             if rest.hasPrefix("/srcset/") { return try await srcset(rest.dropFirst(7), request, &record) }
             return try await picture(target, request, &record)

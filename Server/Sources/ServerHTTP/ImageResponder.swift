@@ -16,6 +16,8 @@ public struct ImageContext: RequestContext {
 
 /// Joins the endpoint to Hummingbird.
 public struct ImageResponder: HTTPResponder {
+    private static let pieceLength = 32 << 10
+
     private let endpoint: ImageEndpoint
 
     public init(endpoint: ImageEndpoint) { self.endpoint = endpoint }
@@ -34,11 +36,28 @@ public struct ImageResponder: HTTPResponder {
         switch body {
         // One of no known length: what a HEAD or a 304 says of it is what its fields say.
         case .none: return ResponseBody(contentLength: nil) { try await $0.finish(nil) }
-        case .bytes(let bytes): return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
-        case .stream(let pieces, let length):
-            // The writer waits for the socket, which then pauses the transfer.
-            return ResponseBody(contentLength: length) { writer in
-                for try await piece in pieces { try await writer.write(ByteBuffer(bytes: piece.bytes)) }
+        // Piece by piece: all answers share the bytes, and what a client does not read is not copied for it.
+        case .bytes(let bytes):
+            return ResponseBody(contentLength: bytes.count) { writer in
+                for start in stride(from: 0, to: bytes.count, by: pieceLength) {
+                    let piece = bytes[start..<min(start + pieceLength, bytes.count)]
+                    try await writer.write(ByteBuffer(bytes: piece))
+                }
+                try await writer.finish(nil)
+            }
+        case .stream(let body):
+            return ResponseBody(contentLength: body.length) { writer in
+                do {
+                    for try await piece in body.bytes {
+                        // Returns once there is room for the next one.
+                        try await writer.write(ByteBuffer(bytes: piece.bytes))
+                        body.hasSent(piece.bytes.count)
+                    }
+                    body.ended(nil)
+                } catch {
+                    body.ended(error)
+                    throw error
+                }
                 try await writer.finish(nil)
             }
         }

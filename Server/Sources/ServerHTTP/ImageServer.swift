@@ -10,6 +10,14 @@ public import ServerTracing
 import ServiceLifecycle
 public import WebImage
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// The whole server: made of its settings, run until it is told to stop.
 public struct ImageServer: Sendable {
     private let settings: ServerSettings
@@ -82,8 +90,8 @@ public struct ImageServer: Sendable {
     /// - Parameter onListening: told the port once the server listens.
     public func run(onListening: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
         let date = DateField(endpoint.now)
-        let memoryAnswers = { @Sendable [endpoint] in
-            MemoryAnswers({ endpoint.answerFromMemory($0, from: $1) }, date)
+        let memoryAnswers: MemoryAnswers.Make = { [endpoint] hasRoom in
+            MemoryAnswers({ endpoint.answerFromMemory($0, from: $1) }, date, hasRoom: hasRoom)
         }
         let images = application(
             ImageResponder(endpoint: endpoint), settings.address, memoryAnswers, secured: secured
@@ -109,8 +117,26 @@ public struct ImageServer: Sendable {
         // Stopped from the end: first nobody is sent here any more, then nothing is accepted, then all is written down.
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        group.maximumGracefulShutdownDuration = settings.drainDelay + settings.gracefulTimeout + .seconds(5)
-        try await ServiceGroup(configuration: group).run()
+        group.maximumGracefulShutdownDuration = settings.drainDelay + settings.gracefulTimeout + .seconds(1)
+        do { try await ServiceGroup(configuration: group).run() } catch let error as IOError {
+            throw WebImageError(
+                .permissionDenied, "the server cannot listen at one of \(addresses.joined(separator: ", "))",
+                cause: error)
+        }
+    }
+
+    /// Where it listens, and by which setting.
+    private var addresses: [String] {
+        [
+            ("IMGPROXY_BIND", settings.address), ("IMGPROXY_PROMETHEUS_BIND", settings.prometheus),
+            ("WEBIMAGE_ADMIN_BIND", settings.adminAddress),
+        ].compactMap { name, address in
+            switch address {
+            case .tcp(let host, let port): "\(name) (\(host):\(port))"
+            case .unix(let path): "\(name) (\(path))"
+            case nil: nil
+            }
+        }
     }
 
     /// Connections beyond those that are wanted, of which the oldest that does nothing is closed then. Where all are busy, new ones
@@ -128,7 +154,7 @@ public struct ImageServer: Sendable {
 
     private func application<Responder: HTTPResponder>(
         _ responder: Responder, _ address: ServerSettings.Address,
-        _ memoryAnswers: (@Sendable () -> MemoryAnswers)? = nil,
+        _ memoryAnswers: MemoryAnswers.Make? = nil,
         secured: @escaping @Sendable (ImageChannel) -> any ServerChildChannel = { $0 },
         _ onListening: @escaping @Sendable (Int) -> Void
     ) -> Application<Responder> where Responder.Context == ImageContext {
@@ -147,13 +173,18 @@ public struct ImageServer: Sendable {
                 secured(
                     ImageChannel(
                         responder: $0, limits: limits, connections: connections,
-                        onSlowReader: { metrics.countSlowReader() }, memoryAnswers: memoryAnswers))
+                        onSlowReader: { metrics.countSlowReader() }, memoryAnswers: memoryAnswers,
+                        takesBodies: memoryAnswers == nil))
             },
             configuration: ApplicationConfiguration(
                 address: bind, serverName: Self.name, backlog: 1024,
                 availableConnectionsDelegate: MaximumAvailableConnections(settings.maxClients + Self.connectionsToSpare)
             ),
-            onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
+            onServerRunning: { channel in
+                // A proxy of the same group may connect, and nobody else.
+                if case .unix(let path) = address { chmod(path, 0o660) }
+                onListening(channel.localAddress?.port ?? 0)
+            }, logger: logger)
     }
 }
 

@@ -13,9 +13,15 @@ final class MemoryAnswers: ChannelDuplexHandler {
     typealias OutboundOut = HTTPResponsePart
 
     typealias Find = @Sendable (HTTPRequest, ClientAddress?) -> Answer?
+    /// Makes the handler of a connection, or of a stream of one that tells whether it has room for a further answer.
+    typealias Make = @Sendable (_ hasRoom: @escaping () -> Bool) -> MemoryAnswers
+
+    /// Longer answers are written piece by piece, as the client takes them. These are handed over as a whole.
+    static let longestBody = 64 << 10
 
     private let find: Find
     private let date: DateField
+    private let hasRoom: () -> Bool
     /// Whom the connection is with, once that was asked for.
     private var peer: ClientAddress??
     /// The answer to the request whose end is awaited.
@@ -24,17 +30,22 @@ final class MemoryAnswers: ChannelDuplexHandler {
     private var others = 0
     private var hasWritten = false
 
-    /// - Parameter find: an answer that is there; nil where there is none. It must not block.
-    init(_ find: @escaping Find, _ date: DateField) {
+    /// - Parameters:
+    ///   - find: an answer that is there, of ``longestBody`` at most; nil where there is none. It must not block.
+    ///   - hasRoom: false while the client leaves too much unread of other answers.
+    init(_ find: @escaping Find, _ date: DateField, hasRoom: @escaping () -> Bool = { true }) {
         self.find = find
         self.date = date
+        self.hasRoom = hasRoom
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let request):
-            // A connection that ends behind the answer is Hummingbird's to end.
+            // A connection that ends behind the answer is Hummingbird's to end. A client that does not read gets its answers from
+            // there too, one after the other: what is written here waits in memory.
             if others == 0, request.headerFields[.connection]?.lowercased() != "close",
+                context.channel.isWritable, hasRoom(),
                 let found = find(request, peer(context))
             {
                 answer = found
@@ -77,7 +88,6 @@ final class MemoryAnswers: ChannelDuplexHandler {
         response.headerFields[.server] = ImageServer.name
         var body: ByteBuffer?
         if case .bytes(let bytes) = answer.body {
-            response.headerFields[.contentLength] = "\(bytes.count)"
             body = context.channel.allocator.buffer(bytes: bytes)
         }
         hasWritten = true

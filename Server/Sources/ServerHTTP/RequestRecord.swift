@@ -33,7 +33,13 @@ struct RequestRecord: Sendable {
         sourceHost = host
     }
 
-    var level: Logger.Level { status >= 500 ? .error : status >= 400 && status != 499 ? .warning : .info }
+    /// Whether the body broke off, which ``refusal`` tells more of.
+    var isCut = false
+
+    var level: Logger.Level {
+        if isCut { return refusal?.status == 499 ? .info : .warning }
+        return status >= 500 ? .error : status >= 400 && status != 499 ? .warning : .info
+    }
 
     func write(to logger: Logger, _ request: HTTPRequest, _ grammar: URLGrammar) {
         func milliseconds(_ seconds: Double?) -> String? { seconds.map { "\(Int(($0 * 1000).rounded()))" } }

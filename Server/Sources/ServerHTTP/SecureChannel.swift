@@ -23,6 +23,8 @@
         private static let mostStreams = 100
         /// Who scrolls through many pictures lets go of many that it has asked for.
         private static let mostResets = 1000
+        /// Parts of answers that wait for the client, from which on no answer is handed over at once.
+        private static let mostWaitingParts = 16
 
         func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
             let version = channel.eventLoop.makeCompletedFuture {
@@ -67,7 +69,10 @@
                     try pipeline.addHandler(HTTP2FramePayloadToHTTPServerCodec())
                     try pipeline.addHandler(StreamRequest(connectionGuard.value))
                     try pipeline.addHandler(ClientPresence(goesWithInput: false))
-                    if let answers = images.memoryAnswers { try pipeline.addHandler(answers()) }
+                    if let makeAnswers = images.memoryAnswers {
+                        let answers = makeAnswers { connectionGuard.value.waitingParts < Self.mostWaitingParts }
+                        try pipeline.addHandler(answers)
+                    }
                     return try Stream(wrappingChannelSynchronously: stream)
                 }
             }

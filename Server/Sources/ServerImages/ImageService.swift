@@ -134,9 +134,7 @@ public final class ImageService: Sendable {
         do throws(RequestRefusal) {
             return try await make(url, choice, key)
         } catch {
-            guard error.isSourceDown, let (result, _) = known, !result.freshness.mustRevalidate,
-                now() - result.freshness.freshUntil < settings.staleIfError
-            else { throw error }
+            guard error.isSourceDown, let (result, _) = known, mayServeStale(result) else { throw error }
             return Found(result: result, source: .stale)
         }
     }
@@ -146,27 +144,56 @@ public final class ImageService: Sendable {
         _ options: InfoOptions, of url: URLGrammar.ParsedURL, client: String?
     ) async throws(RequestRefusal) -> Found {
         let key = Base64URL.encode(Digest.sha256(Array("info 1\n\(options.key)\n\(url.sourceName)".utf8)))
-        if let (result, layer) = await cache.result(key), result.freshness.freshUntil > now(),
-            purging.verdict(result, url.source) == .current
-        {
-            return Found(result: result, source: layer == .memory ? .memory : .disk)
+        var known = await cache.result(key)
+        if let (result, layer) = known {
+            let isCurrent = purging.verdict(result, url.source) == .current
+            if isCurrent, result.freshness.freshUntil > now() {
+                return Found(result: result, source: layer == .memory ? .memory : .disk)
+            }
+            if !isCurrent { known = nil }
         }
         try await admit(client)
-        let (landing, joined) = await flights.value(key) { [self] in
-            do throws(RequestRefusal) {
-                let begun = purging.stamp
-                let result = try await inTurn(url.source) { _, left throws(RequestRefusal) in
-                    (try await maker.info(options, of: url, begun: begun, timeout: left), nil)
-                }
-                if !result.freshness.forbidsStoring { cache.keep(result, key) }
-                return Landing(result: .success(.init(result: result)))
-            } catch {
-                return Landing(result: .failure(error))
-            }
+        do throws(RequestRefusal) {
+            return try await tell(options, of: url, key)
+        } catch {
+            guard error.isSourceDown, let (result, _) = known, mayServeStale(result) else { throw error }
+            return Found(result: result, source: .stale)
         }
-        guard let landing else { throw .clientGone }
-        return Found(result: try landing.result.get().result, source: joined ? .collapsed : .miss)
     }
+
+    /// Whether a result that is not fresh may be served in place of a source that is down.
+    private func mayServeStale(_ result: StoredResult) -> Bool {
+        !result.freshness.mustRevalidate && now() - result.freshness.freshUntil < settings.staleIfError
+    }
+
+    private func tell(
+        _ options: InfoOptions, of url: URLGrammar.ParsedURL, _ key: String
+    ) async throws(RequestRefusal) -> Found {
+        var attempts = 0
+        while true {
+            attempts += 1
+            let (landing, joined) = await flights.value(key) { [self] in
+                do throws(RequestRefusal) {
+                    let begun = purging.stamp
+                    let result = try await inTurn(url.source) { _, left throws(RequestRefusal) in
+                        (try await maker.info(options, of: url, begun: begun, timeout: left), nil)
+                    }
+                    if !result.freshness.forbidsStoring { cache.keep(result, key) }
+                    return Landing(result: .success(.init(result: result)))
+                } catch {
+                    return Landing(result: .failure(error))
+                }
+            }
+            guard let landing else { throw .clientGone }
+            let told = try landing.result.get().result
+            // As with pictures.
+            if attempts < Self.mostAttempts, purging.verdict(told, url.source) == .purged { continue }
+            return Found(result: told, source: joined ? .collapsed : .miss)
+        }
+    }
+
+    /// How often something is made that is purged meanwhile.
+    private static let mostAttempts = 3
 
     private func make(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String
@@ -180,7 +207,7 @@ public final class ImageService: Sendable {
             }
             let made = try landing.result.get()
             // Purged while it was made: it is made again, unless purges come faster than pictures can be made.
-            if attempts < 3, purging.verdict(made.result, url.source) == .purged { continue }
+            if attempts < Self.mostAttempts, purging.verdict(made.result, url.source) == .purged { continue }
             let source = landing.source ?? (joined ? .collapsed : .miss)
             return Found(result: made.result, source: source, cost: source == .miss ? made.cost : nil)
         }

@@ -87,7 +87,7 @@ public final class MissGate: Sendable {
         (self.sleep, self.now) = (sleep, now)
         let limits = MissQueue.Limits(
             most: self.most, running: Self.transfers.all + 2 * self.threads,
-            runningPerHost: Self.transfers.perHost + 2 * self.threads)
+            runningPerHost: Self.transfers.perHost + 2 * self.threads, beyond: Self.transfers.all)
         state = Mutex(State(queue: MissQueue(limits)))
     }
 

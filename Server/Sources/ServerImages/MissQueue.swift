@@ -10,6 +10,8 @@ struct MissQueue {
         var running: Int
         /// Pictures of one host that are made at a time.
         var runningPerHost: Int
+        /// So many begin beyond ``most`` where none waits whose place they could take: one of each host that has none.
+        var beyond = 0
     }
 
     /// A picture whose turn it is.
@@ -49,7 +51,8 @@ struct MissQueue {
     }
 
     var count: Int { running + waiting }
-    var isFull: Bool { count >= limits.most }
+    /// Whether the next one of a host without pictures here would take the place of another, or be refused.
+    var isFull: Bool { count >= limits.most + (waiting == 0 ? limits.beyond : 0) }
 
     /// How many pictures go before the next one of a host, when all hosts take turns.
     func ahead(of host: String) -> Int {
@@ -60,9 +63,11 @@ struct MissQueue {
     mutating func enter(_ number: Int, _ host: String) -> Entry {
         if hosts[host]?.count ?? 0 >= mostPerHost { return .refused }
         var dropped: Int?
-        if isFull {
-            guard let newest = dropNewest(inFavourOf: host) else { return .refused }
-            dropped = newest
+        if count >= limits.most {
+            dropped = dropNewest(inFavourOf: host)
+            // Slow hosts may hold all places with pictures whose sources they do not send.
+            let mayExceed = hosts[host] == nil && count < limits.most + limits.beyond
+            if dropped == nil, !mayExceed { return .refused }
         }
         if hosts[host]?.waiting.isEmpty ?? true, mayBegin(hosts[host] ?? Host()) {
             return .begins(begin(number, host), dropped: dropped)

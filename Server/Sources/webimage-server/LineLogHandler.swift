@@ -28,8 +28,12 @@ struct LineLogHandler: LogHandler {
         }
     }
 
-    /// Returns when all that was said is written.
-    static func flush() { queue.sync {} }
+    /// Returns when all that was said is written, or after two seconds: who reads it may stand still.
+    static func flush() {
+        let written = DispatchSemaphore(value: 0)
+        queue.async { written.signal() }
+        _ = written.wait(timeout: .now() + 2)
+    }
 
     private init(logLevel: Logger.Level, format: ServerSettings.LogFormat, label: String) {
         self.logLevel = logLevel

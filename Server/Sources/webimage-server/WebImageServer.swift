@@ -65,6 +65,13 @@ struct Serve: AsyncParsableCommand {
         if settings.grammar.signatures.keys.isEmpty {
             logger.warning("URLs need no signature: IMGPROXY_KEY is not set")
         }
+        // Beside connections there are those to origins, files of the caches and decoders.
+        let (files, others) = (OpenFileLimit.raise(), 512)
+        if settings.maxClients > files - others {
+            logger.warning(
+                "IMGPROXY_MAX_CLIENTS is \(settings.maxClients), but the process may open \(files) files (ulimit -n) only"
+            )
+        }
         let server = try await ImageServer(
             settings: settings, now: { Int(Date().timeIntervalSince1970) }, logger: logger)
         if let tracer = server.tracer { InstrumentationSystem.bootstrap(tracer) }

@@ -74,6 +74,8 @@ import WebImage
         ("WEBIMAGE_RATE_LIMIT", "10/s;"),
         ("WEBIMAGE_TRUSTED_PROXIES", "10.0.0.0/8,proxy"),
         ("WEBIMAGE_TLS_CERTIFICATE", "/presets"), ("WEBIMAGE_TLS_KEY", "/nowhere"),
+        ("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", "204"), ("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", "100"),
+        ("IMGPROXY_PROMETHEUS_NAMESPACE", "my-app"), ("IMGPROXY_WATERMARK_DATA", "!!!"),
         ("WEBIMAGE_COMPAT", "Imgproxy"), ("WEBIMAGE_ISOLATION", "some"), ("WEBIMAGE_WITHOUT_SANDBOX", "maybe"),
     ]) func whatIsWrongIsNamed(name: String, value: String) {
         var variables = ["WEBIMAGE_ALLOW_UNSIGNED": "true"]

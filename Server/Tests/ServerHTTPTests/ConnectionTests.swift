@@ -1,3 +1,4 @@
+import FleetTesting
 import NIOCore
 import ServerConfiguration
 import ServerImages
@@ -37,17 +38,93 @@ import WebImageTesting
         text.ranges(of: "HTTP/1.1 ").map { String(text[$0.upperBound...].prefix(3)) }
     }
 
-    /// A HEAD says nothing of a length that GET does not know, and nobody waits for a body.
-    @Test func aHeadOfWhatHasNoLengthHasNone() async throws {
+    /// The bytes of the end of a body once stood behind a head that has none, and were taken for the next answer.
+    @Test(arguments: ["raw:1", "nothing"]) func aHeadHasNoBody(options: String) async throws {
         let origin = try OriginServer()
         let body = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
         origin.serve("/a.png", OriginResponse(body: body).with(framing: .chunked(size: 100)))
         try await RunningServer.run { server in
-            let path = RunningServer.path("raw:1", origin)
+            let path = options == "nothing" ? "/favicon.ico" : RunningServer.path(options, origin)
             let text = "HEAD \(path) HTTP/1.1\r\nHost: test\r\n\r\n"
-            let head = try await RawConnection.answer(text, port: server.port).lowercased()
-            #expect(head.hasPrefix("http/1.1 200 ") && head.contains("connection: close"))
-            #expect(!head.contains("content-length"))
+            let all = try await RawConnection.answer(text + get("/health", "Connection: close\r\n"), port: server.port)
+            #expect(statuses(all) == [options == "nothing" ? "404" : "200", "200"])
+            let ends = all.ranges(of: "\r\n\r\n")
+            #expect(ends.count == 2 && all[ends[0].upperBound...].hasPrefix("HTTP/1.1 200 OK"))
+            let head = all[..<ends[0].lowerBound].lowercased()
+            #expect(head.contains("content-length: 0") == (options == "nothing") && !head.contains("chunked"))
+        }
+    }
+
+    /// A client of HTTP/1.0 knows no chunks: it reads until the connection ends.
+    @Test func bodiesWithoutALengthAreFramedForTheirClient() async throws {
+        let origin = try OriginServer()
+        let body = Array("0123456789".utf8)
+        origin.serve("/a.png", OriginResponse(body: body).with(framing: .chunked(size: 5)))
+        try await RunningServer.run { server in
+            let path = RunningServer.path("raw:1", origin)
+            let old = try await RawConnection.answer("GET \(path) HTTP/1.0\r\n\r\n", port: server.port)
+            #expect(old.hasSuffix("\r\n\r\n0123456789") && !old.lowercased().contains("transfer-encoding"))
+            let new = try await RawConnection.answer(get(path, "Connection: close\r\n"), port: server.port)
+            #expect(new.hasSuffix("\r\n0\r\n\r\n") && new.lowercased().contains("transfer-encoding: chunked"))
+        }
+    }
+
+    /// Whoever is told that the connection ends is not answered once more.
+    @Test func theConnectionEndsWhereTheServerSaysSo() async throws {
+        try await RunningServer.run(["IMGPROXY_KEEP_ALIVE_TIMEOUT": "0"]) { server in
+            let text = try await RawConnection.answer(get("/health") + get("/ready"), port: server.port)
+            #expect(text.contains("\r\nConnection: close\r\n") && text.hasSuffix("webimage is running"))
+            #expect(statuses(text) == ["200"])
+        }
+    }
+
+    @Test(arguments: [
+        "", "Host: a\r\nHost: b\r\n", "Host: a b/\r\n", "Host: a\r\nTransfer-Encoding: xchunked\r\n",
+    ]) func whatIsNoRequestOfOneHostIsRefused(fields: String) async throws {
+        try await RunningServer.run { server in
+            let request = "GET /ready HTTP/1.1\r\n\(fields)\r\n"
+            let text = try await RawConnection.answer(get("/health") + request + get("/health"), port: server.port)
+            #expect(statuses(text) == ["200", "400"])
+        }
+    }
+
+    @Test func clientsAreToldToSendTheBodyOfAPurge() async throws {
+        let port = RedisServer.freePort()
+        try await RunningServer.run(["WEBIMAGE_ADMIN_BIND": "127.0.0.1:\(port)"]) { _ in
+            let client = try await RawConnection(port: port)
+            try await client.send(
+                "POST /purge HTTP/1.1\r\nHost: a\r\nContent-Length: 13\r\nConnection: close\r\nExpect: 100-continue\r\n\r\n"
+            )
+            try await client.wait { $0.hasPrefix("HTTP/1.1 100 Continue\r\n\r\n") }
+            try await client.send(#"{"all": true}"#)
+            try await client.closed()
+            #expect(statuses(client.text) == ["100", "200"])
+            let head = try await RawConnection.answer(
+                "HEAD /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
+            #expect(statuses(head) == ["200"] && head.hasSuffix("\r\n\r\n"))
+        }
+    }
+
+    /// Each answer that a client leaves unread was once copied for it, as many as it asked for.
+    @Test func whoAsksForMuchAndReadsNothingHoldsLittle() async throws {
+        let origin = try OriginServer()
+        var body = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        body += [UInt8](repeating: 7, count: 60_000)
+        origin.serve("/a.png", OriginResponse(headers: [("Cache-Control", "max-age=1000")], body: body))
+        try await RunningServer.run { server in
+            let request = get(RunningServer.path("skp:png", origin))
+            _ = try await RawConnection.answer(
+                get(RunningServer.path("skp:png", origin), "Connection: close\r\n"), port: server.port)
+            let client = try await RawConnection(port: server.port, reads: false)
+            for _ in 0..<10 { try await client.send(String(repeating: request, count: 50)) }
+            try await server.wait { ($0.metric("requests_total") ?? 0) > 3 }
+            // What the system takes is little of all that was asked for: 30 MB.
+            for _ in 0..<20 {
+                _ = try await RawConnection.answer(get("/health", "Connection: close\r\n"), port: server.port)
+            }
+            #expect((server.metric("requests_total") ?? .max) < 300)
+            try await client.readOn()
+            try await client.wait { statuses($0).count == 500 && $0.utf8.count > 500 * body.count }
         }
     }
 
@@ -217,7 +294,7 @@ import WebImageTesting
     func theConnectionEndsBehindTheLastAnswer(version: String, field: String) async throws {
         try await RunningServer.run { server in
             let text = try await RawConnection.answer(
-                "GET /health \(version)\r\n\(field)\r\n\r\nGET /ready HTTP/1.1\r\n\r\n", port: server.port)
+                "GET /health \(version)\r\nHost: a\r\n\(field)\r\n\r\n" + get("/ready"), port: server.port)
             #expect(statuses(text) == ["200"])
             #expect(text.contains("\r\nConnection: close\r\n"))
         }

@@ -42,6 +42,20 @@ import WebImageTesting
         #expect(answer.text == "Invalid URL")
     }
 
+    @Test func itIsServedStaleWhereTheSourceIsDown() async throws {
+        let server = try TestServer(["WEBIMAGE_STALE_IF_ERROR": "1000"])
+        try server.serve(headers: [("Cache-Control", "max-age=100")])
+        let path = "/info/_/plain/\(server.origin.url("/a.png"))"
+        let first = await server.get(path)
+        server.origin.serve("/a.png", OriginResponse(status: 503, body: []))
+        server.advance(101)
+        let stale = await server.get(path)
+        #expect(stale.status == 200 && stale.text == first.text)
+        #expect(stale.fields[.cacheStatus] == "webimage; hit; detail=stale")
+        server.advance(1000)
+        #expect(await server.get(path).status == 502)
+    }
+
     @Test func itIsKeptAndAskedForAnewWhenItsTimeIsOver() async throws {
         let server = try TestServer()
         try server.serve(headers: [("Cache-Control", "max-age=100")])

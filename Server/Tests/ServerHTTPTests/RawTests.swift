@@ -22,10 +22,10 @@ import WebImageTesting
     }
 
     private func text(_ answer: Answer) async throws -> String {
-        guard case .stream(let pieces, let length) = answer.body else { return answer.text }
+        guard case .stream(let body) = answer.body else { return answer.text }
         var bytes: [UInt8] = []
-        for try await piece in pieces { bytes += piece.bytes }
-        #expect(length == bytes.count)
+        for try await piece in body.bytes { bytes += piece.bytes }
+        #expect(body.length == bytes.count)
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -34,6 +34,34 @@ import WebImageTesting
         #expect(answer.fields[.contentType] == "text/x" && answer.fields[.contentLength] == "10")
         #expect(answer.fields[.acceptRanges] == "bytes")
         #expect(try await text(answer) == Self.text)
+    }
+
+    /// What is no picture is one failure of a picture, and none of the bytes.
+    @Test func aPictureThatCannotBeMadeChangesNothingForIt() async throws {
+        let server = try server()
+        #expect(await server.picture("w:20", "/a.bin").status == 422)
+        #expect(try await text(await server.picture("raw:1", "/a.bin")) == Self.text)
+        #expect(await server.picture("w:20", "/a.bin").status == 422)
+    }
+
+    @Test func aRequestEndsWithItsBody() async throws {
+        let server = try server()
+        var answer: Answer? = await server.picture("raw:1", "/a.bin")
+        #expect(answer?.status == 200)
+        #expect(server.endpoint.metricsText.contains("requests_in_progress 1\n"))
+        answer = nil
+        #expect(server.endpoint.metricsText.contains("requests_in_progress 0\n"))
+    }
+
+    @Test func theBytesOfAllBodiesAreBounded() {
+        let bytes = StreamedBytes(most: 100)
+        var share = bytes.take(1000)
+        #expect(share != nil && bytes.take(1) == nil)
+        share = bytes.take(0)
+        let (first, second) = (bytes.take(60), bytes.take(40))
+        #expect(first != nil && second != nil && bytes.take(1) == nil)
+        share = nil
+        #expect(share == nil)
     }
 
     @Test func itHasTheFieldsThatResultsHave() async throws {

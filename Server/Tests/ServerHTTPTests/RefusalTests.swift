@@ -167,6 +167,13 @@ import WebImageTesting
         ),
         ("/SIG/w:1/aHR0cHM6Ly9tZTpwd0Bob3N0L2EuanBn.png", "", "/-/w:1/plain/https://host/a.jpg@png"),
         ("/SIG/w:1/aHR0cHM6Ly9ob3N0L2EuanBn.png", "", "/-/w:1/aHR0cHM6Ly9ob3N0L2EuanBn.png"),
+        (
+            "/SIG/w%3A1/plain/http%3A%2F%2Fuser%3APASSW0RD%40host%2Fa.jpg%3Ftoken=T0KEN", "",
+            "/-/w:1/plain/http://host/a.jpg?token=…"
+        ),
+        ("//SIG/w:1/plain/x", "", "/-/w:1/plain/x"), ("/SIG", "", "/-"), ("/info/SIG", "", "/info/-"),
+        ("/SIG/w:1/plain/x?token=T0KEN", "", "/-/w:1/plain/x"), ("/SIG/", "", "/-/"),
+        ("/SIG/w:1/plain/http:%2F%2Fme:pw%ZZhost", "", "/-/w:1/-"), ("/SIG/w:1/!!!", "", "/-/w:1/-"),
     ]) func theLogHasNoSecrets(path: String, prefix: String, logged: String) {
         var grammar = URLGrammar()
         grammar.pathPrefix = prefix

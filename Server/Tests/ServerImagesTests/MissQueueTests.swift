@@ -67,6 +67,18 @@ import Testing
         #expect(queue.enter(2, "b") == .refused)
     }
 
+    /// Pictures of slow origins once held all places, so that those of others were refused.
+    @Test func whereAllPlacesRunOthersBeginBeyondThem() {
+        let queue = HeldQueue(.init(most: 4, running: 6, runningPerHost: 2, beyond: 2))
+        for (number, host) in ["a", "a", "b", "b"].enumerated() { _ = queue.enter(number, host) }
+        #expect(queue.running == 4 && !queue.isFull)
+        #expect(queue.enter(4, "a") == .refused)
+        #expect(queue.enter(5, "c") == .begins(.init(number: 5, rank: 0), dropped: nil))
+        #expect(queue.enter(6, "c") == .refused)
+        #expect(queue.enter(7, "d") == .begins(.init(number: 7, rank: 0), dropped: nil))
+        #expect(queue.isFull && queue.enter(8, "e") == .refused)
+    }
+
     @Test func whoLeavesTheQueueIsForgotten() {
         let queue = HeldQueue(.init(most: 10, running: 1, runningPerHost: 1))
         for number in 0..<3 { _ = queue.enter(number, "a") }

@@ -33,6 +33,7 @@ final class BytesReceiver: BytesSeeker {
 
     var owner: AnyObject { self }
     var isAbandoned: Bool { state.withLock { $0.hasLeft } }
+    var makesPicture: Bool { false }
     var remembered: AnswerRecord? { nil }
     var trace: TraceBook? { nil }
 

@@ -7,6 +7,8 @@ import WebImageDownload
 protocol BytesSeeker: TierReader {
     /// Whether the transfer may finish when the manager is drained.
     var finishesWhenDrained: Bool { get }
+    /// Whether the bytes are wanted for a picture.
+    var makesPicture: Bool { get }
     /// Records the search for traces.
     var trace: TraceBook? { get }
     /// The answer from which memory has pictures.
@@ -173,7 +175,7 @@ struct BytesSearch: Sendable {
     private func askOrigin(_ exchange: CacheExchange?) {
         if let exchange, exchange.base == nil, waitsForOther() { return }
         if let refusal = loader.origin.failedURLs.refusal(
-            of: key.download, retriesFailed: request.options.retriesFailed)
+            of: key.download, retriesFailed: request.options.retriesFailed, makesPicture: seeker.makesPicture)
         {
             return fail(refusal)
         }

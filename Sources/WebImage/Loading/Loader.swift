@@ -335,6 +335,7 @@ extension Loader {
         var isAbandoned: Bool { job.isAbandoned.load(ordering: .relaxed) }
         var priority: LoadPriority { job.priority }
         var finishesWhenDrained: Bool { job.finishesWhenDrained.load(ordering: .relaxed) }
+        var makesPicture: Bool { true }
         var remembered: AnswerRecord? { loader.remembered(job) }
         var trace: TraceBook? { job.trace }
 

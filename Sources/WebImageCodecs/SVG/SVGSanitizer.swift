@@ -5,7 +5,7 @@ public import WebImageCore
 /// Nothing is drawn, and no library is used. The document is parsed strictly, and refused unless it is well-formed up
 /// to its last byte, since browsers run scripts before they come to an error.
 public enum SVGSanitizer {
-    /// Returns the document without scripts, that is, without elements that run, embed or load something (`script`,
+    /// Returns the document without scripts, that is, without elements that run or embed something (`script`,
     /// `handler`, `listener`, `iframe`, `object`, `embed`, `meta`, `link` and others), event handlers (`onload` and all
     /// other attributes that begin with `on`), `javascript:` and `vbscript:` URLs in any place, links to `data:` URLs
     /// that are not pictures, instructions such as `xml-stylesheet`, and the document type, whose entities are

@@ -45,12 +45,17 @@ public final class FailedURLs: Sendable {
 
     /// The error that a request ends in without being made, or nil: then make it.
     ///
-    /// - Parameter retriesFailed: makes it in any case.
-    package func refusal(of request: ResolvedRequest, retriesFailed: Bool) -> WebImageError? {
+    /// - Parameters:
+    ///   - retriesFailed: makes it in any case.
+    ///   - makesPicture: false for one that wants the bytes only, for which it is no matter whether they are a picture.
+    package func refusal(
+        of request: ResolvedRequest, retriesFailed: Bool, makesPicture: Bool = true
+    ) -> WebImageError? {
         if retriesFailed || request.isLocal { return nil }
         let now = clock.now
         let failed = state.withLock { state -> FailedURL? in
             let failed = state.table.failure(of: request.key, at: now)
+            if !makesPicture, failed?.error.code == .badImageData { return nil }
             if failed != nil { state.statistics.refused += 1 }
             return failed
         }

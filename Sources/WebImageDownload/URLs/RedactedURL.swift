@@ -13,7 +13,10 @@ package func redactedURL(_ text: String) -> String {
     var shown = reference.scheme.map { "\($0):" } ?? ""
     if let authority = reference.authority {
         let start = authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { authority.utf8.index(after: $0) }
-        shown += "//" + authority[(start ?? authority.startIndex)...]
+        let host = authority[(start ?? authority.startIndex)...]
+        // What is no port may be a password that lost its host.
+        let colon = Authority(host) == nil ? host.utf8.firstIndex(of: UInt8(ascii: ":")) : nil
+        shown += "//" + (colon.map { "\(host[...$0])…" } ?? "\(host)")
     }
     shown += reference.path
     if let query = reference.query { shown += "?" + redactedQuery(query) }

@@ -149,11 +149,12 @@
         }
 
         /// libtiff's own reader of colours knows no such indices.
-        @Test(arguments: [1, 257], [nil, 16]) func indicesOfSixteenBitsAreColours(_ scale: Int, _ tile: Int?) {
-            var maker = TIFFMaker.random(20, 9, photometric: 3, samples: 1, depth: 16)
+        @Test(arguments: [3, 5, 6, 7, 12, 16], [1, 257], [nil, 16])
+        func indicesOfOtherDepthsAreColours(depth: Int, scale: Int, tile: Int?) {
+            var maker = TIFFMaker.random(20, 9, photometric: 3, samples: 1, depth: depth)
             maker.tile = tile
-            let color = { (index: Int) in [index & 255, index >> 8, index * 7 & 255] }
-            maker.palette = (0..<1 << 16).flatMap { color($0).map { $0 * scale } }
+            let color = { (index: Int) in [index & 255, index >> max(depth - 8, 0), index * 7 & 255] }
+            maker.palette = (0..<1 << depth).flatMap { color($0).map { $0 * scale } }
             let result = decode(maker.file())
             #expect(result.error == nil && result.header?.colorModel == .rgb)
             #expect(result.pixels == Pixels(maker.values.flatMap { color($0).map { UInt8($0) } + [255] }))

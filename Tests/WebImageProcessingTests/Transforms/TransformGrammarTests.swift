@@ -57,6 +57,7 @@ import WebImageTesting
         ("blur:-1", "a number from 0 to 1000", "-1"), ("gray|blur:1e9", "a number", "1e9"),
         ("blur:3:4", "does not know \"4\"", "4"),
         ("blur:3:cut=2", "a number from", "2"), ("blur:3:cat=2", "has no \"cat\"", "cat"),
+        ("blur:3:cut=0.2:cut=0.2", "takes only one \"cut\"", "cut"),
         ("blur:3:", "an empty argument", ""),
         ("resize:0x5", "a size is written as", "0x5"), ("resize:5", "a size is written as", "5"),
         ("resize:x", "a size is written as", "x"), ("resize:5x5:at=middle", "a place is center", "middle"),

@@ -20,6 +20,8 @@ struct TransformArguments {
     private let usage: String
     private var plain: [Argument] = []
     private var named: [(name: Substring, argument: Argument)] = []
+    /// The names of those that were taken.
+    private var taken: Set<Substring> = []
 
     /// - Parameters:
     ///   - step: a part of `text`.
@@ -50,6 +52,7 @@ struct TransformArguments {
 
     mutating func named(_ name: String) -> Argument? {
         guard let index = named.firstIndex(where: { $0.name == name }) else { return nil }
+        taken.insert(named[index].name)
         return named.remove(at: index).argument
     }
 
@@ -78,8 +81,9 @@ struct TransformArguments {
         }
         if let rest = named.first {
             let start = text.utf8.distance(from: text.startIndex, to: rest.name.startIndex)
+            let fault = taken.contains(rest.name) ? "takes only one" : "has no"
             throw TransformSyntaxError(
-                "\(name) has no \"\(rest.name)\": \(usage)", in: text, at: start..<start + rest.name.utf8.count)
+                "\(name) \(fault) \"\(rest.name)\": \(usage)", in: text, at: start..<start + rest.name.utf8.count)
         }
     }
 }
