@@ -28,7 +28,7 @@ public enum CachePolicy: String, Hashable, Sendable, Codable, CaseIterable {
     /// No cache is read, and nothing is stored.
     case noStore = "no-store"
 
-    /// The same for the rules of HTTP.
+    /// The mode for the rules of HTTP.
     var mode: CacheMode {
         switch self {
         case .cacheFirst: .cacheFirst
@@ -42,9 +42,9 @@ public enum CachePolicy: String, Hashable, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// Whether a load may show what the caches have before what the origin says.
+    /// Whether a load may deliver a cached picture before the origin's answer.
     var mayAnswerTwice: Bool { self == .refresh || self == .protocol }
 
-    /// Whether a picture in memory is the answer, whatever HTTP says of it.
+    /// Whether a picture in memory is the answer, regardless of HTTP's rules.
     var trustsMemory: Bool { self == .cacheFirst || self == .cacheOnly }
 }

@@ -1,4 +1,4 @@
-// What `print` shows of requests and answers: what they are about, without credentials, and not all that they hold.
+// The descriptions of requests and answers for `print`: a summary, without credentials.
 
 extension ImageRequest: CustomStringConvertible {
     /// `"ImageRequest(https://example.com/a.jpg, 400x300 cover)"`; credentials in the URL are not shown.

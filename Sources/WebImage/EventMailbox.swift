@@ -2,8 +2,8 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Events that a caller has not been told yet: what the caches have, at most one progress and one preview, the newest, and
-/// the end. Once the end is here, nothing else is taken.
+/// The events that a caller has not received yet: the cached picture, the newest progress, the newest preview, and the
+/// end. After the end nothing else is accepted.
 struct PendingEvents {
     private var cached: ImageResponse?
     private var progress: LoadProgress?
@@ -11,7 +11,7 @@ struct PendingEvents {
     private var end: Result<ImageResponse, WebImageError>?
     private var isOver = false
 
-    /// True when the end was taken: no event will come.
+    /// True after the end was received: no event will follow.
     var isDone: Bool { isOver && end == nil }
 
     mutating func put(_ event: ImageEvent) {
@@ -23,8 +23,8 @@ struct PendingEvents {
         case .finished(let result):
             isOver = true
             end = result
-            // What nobody has seen of the way is not worth a look any more; but of a picture that failed, the part that
-            // there is may be all that one will see.
+            // Progress and previews that were not received are dropped at the end. For a failed picture the last
+            // preview is kept, since it may be all that there is to show.
             progress = nil
             if case .success = result { cached = nil }
             if isWorthNoPreview(result) { preview = nil }
@@ -55,7 +55,7 @@ struct PendingEvents {
     }
 }
 
-/// Holds the events that a reader has not taken yet.
+/// Holds the events that a reader has not received yet.
 final class EventMailbox: Sendable {
     private struct State {
         var pending = PendingEvents()
@@ -89,8 +89,8 @@ final class EventMailbox: Sendable {
     }
 }
 
-/// Calls one caller's function with its events: never twice at once and the end last, whichever threads they come from.
-/// An event that comes during a call (from the call itself, too) is told after it.
+/// Calls one caller's closure with its events, one at a time and the end last, whichever threads the events come from.
+/// An event that arrives during a call (even from the call itself) is delivered after it.
 final class EventCallback: Sendable {
     private struct State {
         var pending = PendingEvents()
@@ -131,7 +131,7 @@ public struct ImageEvents: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(start: start) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        /// Cancels the load when nobody can ask for its events any more.
+        /// Cancels the load when its events can no longer be read.
         private final class Load: Sendable {
             let mailbox = EventMailbox()
             let token: LoadToken

@@ -1,4 +1,4 @@
-// What a program that imports WebImage needs of the rooms below.
+// The types of other modules that `import WebImage` provides.
 @_exported public import HTTPTypes
 @_exported public import WebImageCache
 @_exported public import WebImageCodecs

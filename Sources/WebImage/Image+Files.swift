@@ -39,7 +39,7 @@ extension Image {
     }
 }
 
-/// The manager behind loads that belong to none: no disk cache, and a memory cache that keeps nothing.
+/// The manager for loads without a manager of their own: it has no disk cache, and a memory cache that holds nothing.
 enum StandaloneLoads {
     static let manager: ImageManager = {
         var configuration = ImageManager.Configuration()

@@ -51,7 +51,7 @@ public struct ImageBatch: AsyncSequence, Sendable {
     }
 
     public struct Iterator: AsyncIteratorProtocol {
-        /// Ends the loads when nobody can ask for them any more.
+        /// Cancels the loads when their results can no longer be read.
         private final class Holder: Sendable {
             let run: BatchRun
 
@@ -78,7 +78,7 @@ public struct ImageBatch: AsyncSequence, Sendable {
 /// One run through a list.
 final class BatchRun: Sendable {
     private struct State {
-        /// The first request that has not been begun.
+        /// The index of the next request to begin.
         var begun = 0
         var running: Set<Int> = []
         var tokens: [Int: LoadToken] = [:]
@@ -160,7 +160,7 @@ final class BatchRun: Sendable {
         reader?.resume(returning: element)
     }
 
-    /// Ends what runs; what was not begun is never begun.
+    /// Cancels the running loads; the other requests never begin.
     func cancel() {
         let tokens = state.withLock { state in
             state.isCancelled = true

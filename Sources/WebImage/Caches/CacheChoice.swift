@@ -7,7 +7,7 @@ struct CacheChoice: Sendable {
     let caches: [any ImageCaching]
     let isConcurrent: Bool
 
-    /// The first answer that is one. Those that are not asked any more, or that answer later, do not count.
+    /// Returns the first answer. Caches that are not asked any more, or that answer later, are ignored.
     ///
     /// - Throws: `cancelled`; else the first failure when nobody has an answer.
     func first<Value: Sendable>(_ ask: @escaping Call<Value?>) async throws(WebImageError) -> Value? {
@@ -42,7 +42,7 @@ struct CacheChoice: Sendable {
         return nil
     }
 
-    /// What each of them says, in no order. All of them are asked, also when one fails.
+    /// Returns the answers of all caches, in no order. All of them are asked, also when one fails.
     ///
     /// - Throws: the first failure.
     func each<Value: Sendable>(_ ask: @escaping Call<Value>) async throws(WebImageError) -> [Value] {

@@ -4,9 +4,10 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// Makes pictures of what is on disk: each once, whoever asks. The last one to leave ends the work.
+/// Makes pictures from entries on disk. Callers that ask for the same picture share the work, which ends when the last
+/// one leaves.
 final class CacheReads: Sendable {
-    /// What callers must agree in to be given the same answer.
+    /// The key that callers must have in common to share an answer.
     struct Key: Hashable {
         let original: CacheKey
         let variant: CacheKey
@@ -14,7 +15,7 @@ final class CacheReads: Sendable {
         let asksMemory: Bool
         let includesData: Bool
         let allowsPartial: Bool
-        /// Whether only the finished picture will do, not what it can be made of.
+        /// Whether only the finished picture is wanted, not an original from which it can be made.
         let isFinished: Bool
 
         init(_ request: ImageRequest, asksMemory: Bool, isFinished: Bool = false) {
@@ -35,16 +36,16 @@ final class CacheReads: Sendable {
         // Sendable: what changes is guarded by the lock of its owner; the rest is constant.
         let key: Key
         let request: ImageRequest
-        /// Where the answer goes of one that nobody else may join.
+        /// The receiver of the answer, for a read that others must not join.
         let blocked: BlockedAnswer?
         var waiting: [Answer] = []
         var promotes = false
-        /// Set when the picture was removed or replaced: who asked before still gets it, but it is not kept.
+        /// Set when the picture was removed or replaced: earlier callers still get it, but it is not stored in memory.
         var isOutdated = false
         let isAbandoned = Atomic(false)
-        /// The highest of all that asked.
+        /// The highest priority of all callers.
         var priority: LoadPriority
-        /// What its bytes take of the memory for originals.
+        /// Its share of the memory for originals.
         var lease: AdmissionLease?
 
         init(_ key: Key, _ request: ImageRequest, blocked: BlockedAnswer? = nil) {
@@ -105,7 +106,8 @@ final class CacheReads: Sendable {
         return try answer.value().get()
     }
 
-    /// For what is removed or stored: reads that have begun are not kept in memory, and nobody joins them any more.
+    /// Called when a picture is removed or stored: running reads of it are not stored in memory, and can no longer be
+    /// joined.
     func forget(_ original: CacheKey? = nil) {
         state.withLock { state in
             for read in state.running.values where original == nil || read.key.original == original {
@@ -147,13 +149,13 @@ final class CacheReads: Sendable {
         decoding.noteLeft()
     }
 
-    /// Ranks anew what a read waits for.
+    /// Updates the priority of everything that a read waits for.
     private func updatePriority(of read: Read) {
         while true {
             let priority = priority(of: read)
             executor.setPriority(priority, of: read)
             decoding.setPriority(priority, of: read)
-            // Two threads may set what they read in the wrong order; who comes last sees that.
+            // Two threads may set the priorities that they read in the wrong order; the last one notices it.
             if self.priority(of: read) == priority { return }
         }
     }
@@ -168,7 +170,7 @@ final class CacheReads: Sendable {
         if read.key.asksMemory, !read.key.includesData, let image = memory.image(for: read.key.variant) {
             return end(read, .success(CachedImage(image: image, source: .memory)))
         }
-        // One that blocks its caller is not made to wait for others.
+        // A blocking read does not wait for others.
         let length = read.blocked == nil ? disk.entryLength(for: read.request, onlyFinished: read.key.isFinished) : 0
         if length == 0 { return readEntry(read) }
         let bodies = decoding.inputMemory
@@ -219,9 +221,9 @@ final class CacheReads: Sendable {
 }
 
 extension DiskCache {
-    /// What is on disk of a picture: itself, or its original. Blocks.
+    /// Returns the finished picture or its original from disk. Blocks.
     ///
-    /// - Parameter onlyFinished: whether its original will not do.
+    /// - Parameter onlyFinished: whether its original is not wanted.
     /// - Returns: with it whether the picture's sizes and transformers are applied already.
     func entry(
         for request: ImageRequest, onlyFinished: Bool = false
@@ -232,20 +234,20 @@ extension DiskCache {
         return onlyFinished ? nil : try read(request.originalKey).map { ($0, false) }
     }
 
-    /// How long the file is that ``entry(for:onlyFinished:)`` would read; 0 when there is none. Blocks.
+    /// The length of the file that ``entry(for:onlyFinished:)`` would read; 0 if there is none. Blocks.
     func entryLength(for request: ImageRequest, onlyFinished: Bool) -> Int {
         let finished = request.isPlain ? 0 : fileLength(of: request.variantKey)
         return finished > 0 || onlyFinished ? finished : fileLength(of: request.originalKey)
     }
 
-    /// How long an entry of its own lifetime may still be used.
+    /// How long an entry with its own lifetime may still be used.
     func lifetime(of metadata: DiskMetadata?) -> Duration? {
         metadata?.expiresAt.map { .seconds(max($0.subtractingReportingOverflow(wallTime).partialValue, 0)) }
     }
 }
 
 extension MemoryCache {
-    /// Keeps a picture, and counts the frames that its animation keeps as they come and go.
+    /// Stores a picture in memory, and updates its cost when its animation keeps more or fewer frames.
     ///
     /// - Returns: false when there is no room for it.
     @discardableResult

@@ -3,7 +3,7 @@ import WebImageCache
 import WebImageCore
 import WebImageDownload
 
-/// The decode of one entry, for those who wait for a read.
+/// The decode of one entry, for the callers of a read.
 struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
     let reads: CacheReads
     let read: CacheReads.Read
@@ -11,7 +11,7 @@ struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
     let recipe: PictureRecipe
     let place: String
 
-    /// - Parameter isFinished: whether all is done already in the picture that the entry has.
+    /// - Parameter isFinished: whether the entry has the finished picture.
     init(reads: CacheReads, read: CacheReads.Read, entry: DiskEntry, isFinished: Bool, by service: DecodeService) {
         self.reads = reads
         self.read = read

@@ -2,11 +2,11 @@ import WebImageCache
 import WebImageCore
 import WebImageDownload
 
-/// A manager's cache that is no ``ImageCache``. The manager asks it for the finished picture before anything else, and for the
-/// original as its first tier of bytes.
+/// A manager's cache that is not an ``ImageCache``. The manager asks it for the finished picture before anything else,
+/// and for the original as its first tier.
 ///
-/// Such a cache may lose what is known of an answer, and with it whom the answer is for: it is given only answers that are
-/// for everybody who makes the same request.
+/// Such a cache may lose the metadata of an answer, and with it the information for whom the answer is. Therefore only
+/// answers for everybody who makes the same request are stored in it.
 final class ForeignCache: BytesTier {
     let cache: any ImageCaching
     /// Its disk may be slow, and it has nobody before it who could answer sooner.
@@ -16,20 +16,21 @@ final class ForeignCache: BytesTier {
 
     // MARK: - Finished pictures
 
-    /// The picture when the cache's memory has it. Synchronous.
+    /// The picture, if it is in the cache's memory. Synchronous.
     func cachedImage(for request: ImageRequest) -> Image? { cache.cachedImage(for: request) }
 
-    /// The picture wherever the cache has it.
+    /// The picture from any layer of the cache.
     func image(for request: ImageRequest) async throws(WebImageError) -> CachedImage? {
         let caching = request.options.caching
         return try await cache.image(for: request, in: caching.query, promotes: caching.store.contains(.memory))
     }
 
-    /// Keeps a finished picture where the request wants it.
+    /// Stores a finished picture in the layers that the request names.
     ///
     /// - Parameters:
-    ///   - response: the answer that it was made of; nil for files and the like, which need not be on disk twice.
-    ///   - serializer: decides which bytes go to disk; nil: the cache itself does.
+    ///   - response: the answer from which it was made; nil for files and similar sources, which need not be on disk
+    ///     twice.
+    ///   - serializer: decides which bytes are stored on disk; nil: the cache itself.
     func store(
         _ image: Image, for request: ImageRequest, _ response: StoredResponse?, by serializer: CacheSerializer?
     ) async throws(WebImageError) {
@@ -41,7 +42,7 @@ final class ForeignCache: BytesTier {
         } else {
             layers.remove(.disk)
         }
-        // The original is kept, and is the same picture.
+        // The original is stored, and is the same picture.
         if request.isPlain, request.options.caching.storesOriginal { layers.remove(.disk) }
         if layers.isEmpty { return }
         try await cache.store(image, data: nil, for: request, in: layers, options)
@@ -65,7 +66,7 @@ final class ForeignCache: BytesTier {
             entry.body, for: ImageRequest(cacheKey: key.text), CacheStoreOptions(metadata: entry.metadata))
     }
 
-    /// Nothing is known of an entry that could be renewed.
+    /// There is no metadata of an entry that could be renewed.
     func renew(
         _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?
     ) async throws(WebImageError) -> Bool {
@@ -79,6 +80,6 @@ final class ForeignCache: BytesTier {
 }
 
 extension StoredResponse {
-    /// Whether it says nothing of whom it is for.
+    /// Whether the answer is not for a particular user.
     fileprivate var isForAnyone: Bool { scope == nil && vary.isEmpty && cookies.isEmpty }
 }

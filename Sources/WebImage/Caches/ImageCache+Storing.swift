@@ -22,9 +22,9 @@ extension ImageCache {
         return isOnDisk && isInMemory
     }
 
-    /// Begins to store a picture that a load has made, on disk.
+    /// Begins to store a loaded picture on disk.
     ///
-    /// - Parameter begin: how many removals there were when the load began.
+    /// - Parameter begin: the number of removals when the load began.
     /// - Returns: the store's number; nil when the picture was removed since.
     func beginStore(_ request: ImageRequest, since begin: Int) -> Int? {
         pending.withLock { pending in
@@ -68,7 +68,7 @@ extension ImageCache {
         return memoryCache.keep(image, for: request.variantKey, lifetime: lifetime)
     }
 
-    /// What goes to disk; nil: nothing.
+    /// The bytes to store on disk; nil: none.
     private func bytes(
         of image: Image, _ data: [UInt8]?, _ request: ImageRequest, _ options: CacheStoreOptions
     ) async throws(WebImageError) -> [UInt8]? {
@@ -90,14 +90,15 @@ extension ImageCache {
         guard let disk = diskCache else { return false }
         let written = CancellableAnswer<Bool>()
         while true {
-            // Under the lock, so that a remove comes either before, and is seen here, or behind, and is seen there.
+            // Under the lock, so that a removal either came before and is seen here, or comes later and sees this
+            // store.
             let isStaged = pending.withLock { pending -> Bool? in
                 guard pending.wants(number, key) else { return nil }
                 return disk.stage(key, bytes, metadata) { written.give($0) }
             }
             guard let isStaged else { return false }
             if isStaged { return try await written.value() }
-            // Too much waits to be written; what becomes of it is told to those who store it.
+            // Too many bytes wait to be written; callers are told whether their stores succeed.
             try await disk.finishStaging()
         }
     }
@@ -146,7 +147,7 @@ extension ImageCache {
     /// when another program has removed the original from a tier that both use. Of the finished pictures on disk
     /// (``ImageRequest/Caching/store``), only those stored under the key of the original are removed.
     ///
-    /// - Parameter key: of the original, see ``ImageRequest/originalKey``.
+    /// - Parameter key: the key of the original, see ``ImageRequest/originalKey``.
     /// - Complexity: O(n) in the pictures in memory.
     public func removeHere(original key: CacheKey) async throws(WebImageError) {
         pending.withLock { pending in
@@ -181,7 +182,7 @@ extension ImageCache {
 }
 
 extension DiskMetadata {
-    /// What the bytes and the request say themselves, where nobody has said anything.
+    /// Fills in the format and the URL from the bytes and the request, if they are not set.
     fileprivate func completed(_ bytes: [UInt8], _ request: ImageRequest) -> DiskMetadata {
         var metadata = self
         metadata.format = metadata.format ?? bytes.withUnsafeBytes { ImageFormat(sniffing: $0) }

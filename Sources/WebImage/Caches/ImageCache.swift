@@ -70,18 +70,19 @@ public final class ImageCache: ImageCaching {
     let decoding: DecodeService
     /// Reads and writes files.
     let executor: any WorkExecutor
-    /// Where originals are beside ``diskCache``.
+    /// The tiers of originals, beside ``diskCache``.
     let furtherTiers: [FurtherTier]
     let encoding: CacheEncoding
     let serializer: CacheSerializer?
-    /// Beginnings of bodies, which lie beside the entries; nil without a disk.
+    /// The beginnings of interrupted downloads, beside the entries; nil without a disk cache.
     let partials: PartialStore?
     let reads: CacheReads?
-    /// Gives memory back when it is short; nil for a manager's, which has its own, and where none is wanted.
+    /// Frees memory when it is short. Nil for a manager's cache, because the manager has its own watcher, and if it is
+    /// switched off.
     private let pressure: MemoryPressureWatcher?
-    /// What the pictures in memory are judged by, whichever manager loaded them.
+    /// The answers by which pictures in memory are judged, whichever manager loaded them.
     let answers = AnswerBook()
-    /// Guards what is stored and removed against each other; nothing waits under it.
+    /// Orders stores and removals; nothing waits while it is held.
     let pending = Guarded(PendingStores())
 
     public convenience init(configuration: Configuration = Configuration()) {
@@ -126,11 +127,11 @@ public final class ImageCache: ImageCaching {
             })
     }
 
-    /// A cache of parts that somebody has already, such as a manager.
+    /// Makes a cache from existing parts, such as those of a manager.
     ///
     /// - Parameters:
-    ///   - decoding: decodes and encodes.
-    ///   - executor: for files.
+    ///   - decoding: the service for decoding and encoding.
+    ///   - executor: the executor for files.
     init(
         memory: MemoryCache, disk: DiskCache?, partials: PartialStore?, decoding: DecodeService,
         executor: any WorkExecutor, furtherTiers: [FurtherTier] = [], encoding: CacheEncoding = .automatic,
@@ -150,7 +151,7 @@ public final class ImageCache: ImageCaching {
         pressure?.start()
     }
 
-    /// It gives memory back no more when it is short.
+    /// Stops freeing memory when it is short.
     func stopWatchingMemory() { pressure?.stop() }
 
     /// O(1).
@@ -158,8 +159,8 @@ public final class ImageCache: ImageCaching {
         Usage(memoryCount: memoryCache.count, memoryCost: memoryCache.cost, disk: diskCache?.usage)
     }
 
-    /// Returns when the further tiers have made, or given up, every change that was given to them so far; at once in a task that is
-    /// cancelled.
+    /// Returns when every change so far has been made in the further tiers, or has failed. In a cancelled task it
+    /// returns at once.
     func finishTiers() async {
         for tier in furtherTiers {
             let answer = CancellableAnswer<Void>()
@@ -184,8 +185,8 @@ public final class ImageCache: ImageCaching {
         return try await reads.image(for: request, asksMemory: asksMemory, promotes: promotes)
     }
 
-    /// The picture itself on disk, not its original; in memory from then on, where the request keeps it there. From memory
-    /// when somebody else has just put it there.
+    /// Returns the finished picture from disk, not its original, and stores it in memory if the request allows it. If
+    /// it has just been stored in memory, it is returned from there.
     func finished(_ request: ImageRequest) async throws(WebImageError) -> CachedImage? {
         guard let reads else { return nil }
         let promotes = request.options.caching.store.contains(.memory)
@@ -215,7 +216,7 @@ public final class ImageCache: ImageCaching {
         try await run(work, on: executor, priority)
     }
 
-    /// Runs `work` on an executor. A task that is cancelled before does without it.
+    /// Runs `work` on an executor, unless the task is cancelled before.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws(WebImageError) -> Value, on executor: any WorkExecutor,
         _ priority: LoadPriority
@@ -231,7 +232,7 @@ public final class ImageCache: ImageCaching {
 }
 
 extension MemoryPressureWatcher {
-    /// Has pictures leave a cache, and decoded frames of animations be given up, as the level says.
+    /// Evicts pictures from a cache and releases decoded frames of animations, depending on the level.
     convenience init(
         source: any MemoryPressureSource, clock: any LoadClock, trims memory: MemoryCache, frames: FrameBudget
     ) {

@@ -8,17 +8,18 @@ extension ImageRequest {
     /// Its ``Caching/policy`` is ``CachePolicy/cacheOnly``. If the text is a URL in normal form, it names that URL's
     /// original.
     public init(cacheKey text: String) {
-        // RFC 6761, section 6.4: there is no such host.
+        // A host that does not exist (RFC 6761, section 6.4).
         self.init("https://no.invalid/") {
             $0.caching.key = text
             $0.caching.policy = .cacheOnly
         }
     }
 
-    /// The name of this very picture on disk: a plain one is its original, so that no bytes are stored twice.
+    /// The key of the finished picture on disk. An unchanged picture has the key of its original, so that no bytes are
+    /// stored twice.
     var diskKey: CacheKey { isPlain ? originalKey : variantKey }
 
-    /// A request for the same pixels that has the original's bytes with it.
+    /// A request for the same pixels with the original's bytes.
     package func reading(_ original: [UInt8]) -> ImageRequest {
         var request = ImageRequest(data: original, name: options.caching.key ?? redactedURL)
         var wanted = request.options

@@ -1,14 +1,14 @@
 import WebImageCore
 
-/// Stores that are not staged yet, because their bytes are still being made: the latest of each key. What happens to a
-/// key meanwhile decides over them.
+/// Stores that are not staged yet, because their bytes are still being made: the latest of each key. A removal or a
+/// newer store of the key cancels them.
 struct PendingStores {
-    /// What was removed lately.
+    /// The recent removals.
     var removals = Removals()
     private var latest: [CacheKey: Int] = [:]
     private var number = 0
 
-    /// - Returns: the store's number; those of the same key that began before are not wanted any more.
+    /// - Returns: the store's number. Earlier stores of the same key are cancelled.
     mutating func begin(_ key: CacheKey) -> Int {
         number += 1
         latest[key] = number

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// What was removed lately, so that a load that was on its way when it was leaves nothing behind.
+/// The recent removals, so that a load that was running during a removal does not store its picture again.
 struct Removals {
     private struct Removal {
         /// Nil: everything.
@@ -8,10 +8,10 @@ struct Removals {
         var layers: CacheLayers
     }
 
-    /// A load that has seen more of them go by is taken to be one of them.
+    /// The most removals that are remembered. A load that began before all of them counts as removed.
     private static let mostKept = 64
 
-    /// How many there were so far; what a load remembers of its beginning.
+    /// The number of removals so far, which a load records when it begins.
     private(set) var count = 0
     private var latest: [Removal] = []
 
@@ -31,10 +31,10 @@ struct Removals {
     }
 }
 
-/// What a load remembers of its beginning: how many removals there had been in its caches.
+/// The numbers of removals in a load's caches when it began.
 struct RemovalCounts: Hashable {
-    /// Where its pictures are kept.
+    /// The cache of its pictures.
     var pictures = 0
-    /// Where their originals are kept.
+    /// The cache of their originals.
     var originals = 0
 }

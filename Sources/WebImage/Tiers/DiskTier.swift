@@ -2,8 +2,8 @@ import WebImageCache
 import WebImageCore
 import WebImageDownload
 
-/// The disk cache as the first tier. It also has what is still on its way to the disk: those bytes need not be collected
-/// first.
+/// The disk cache as the first tier. It also finds originals that are still being written, whose bytes need not be
+/// collected first.
 struct DiskTier: OriginalTier {
     let disk: DiskCache
     /// Reads and writes files.
@@ -15,7 +15,7 @@ struct DiskTier: OriginalTier {
 
     var source: ImageSource { .disk }
 
-    /// Reading and checking so much takes some 20 us.
+    /// Reading and checking this much takes some 20 us.
     private static let longestAtOnce = 128 << 10
 
     func findAtOnce(_ key: CacheKey, for reader: any TierReader) -> FoundOriginal? {
@@ -45,7 +45,7 @@ struct DiskTier: OriginalTier {
         }
     }
 
-    /// What this process is about to write.
+    /// An original that this process is about to write.
     private func coming(_ key: CacheKey) -> FoundOriginal? {
         guard let write = disk.expectedEntry(for: key) as? DiskTierWrite, let log = write.log else { return nil }
         return FoundOriginal(log: log, metadata: write.metadata)
@@ -60,7 +60,7 @@ struct DiskTier: OriginalTier {
         }
     }
 
-    /// - Parameter lease: what was taken for the bytes; nil where it was not known before that there are some.
+    /// - Parameter lease: the memory that was reserved for the bytes; nil if their length was not known before.
     private func read(_ key: CacheKey, _ lease: AdmissionLease?) -> FoundOriginal? {
         do throws(WebImageError) {
             guard let entry = try disk.read(key) else { return nil }
@@ -85,7 +85,7 @@ struct DiskTier: OriginalTier {
     }
 
     func remove(_ key: CacheKey, _ then: @escaping @Sendable () -> Void) {
-        // What is stored from now on stays, however late this is done.
+        // Originals that are stored from now on stay, however late the removal runs.
         let order = disk.orderRemoval(of: key)
         run(then) { () throws(WebImageError) in _ = try disk.remove(key, as: order) }
     }
@@ -100,9 +100,9 @@ struct DiskTier: OriginalTier {
     }
 }
 
-/// An original on its way to the disk.
+/// An original that is being written to disk.
 final class DiskTierWrite: ExpectedEntry, TierWrite {
-    /// Its bytes; nil where others will be written, which nobody knows yet.
+    /// Its bytes; nil if a serializer will make other bytes.
     let log: ByteLog?
     let metadata: DiskMetadata
     let key: CacheKey
@@ -140,7 +140,8 @@ final class DiskTierWrite: ExpectedEntry, TierWrite {
         }
     }
 
-    /// - Returns: why nothing was written; nil when it was, or when a newer write or a removal has made it needless.
+    /// - Returns: why nothing was written; nil if it was written, or if a newer write or a removal has made the write
+    ///   unnecessary.
     private func write(_ log: ByteLog, _ metadata: DiskMetadata) -> WebImageError? {
         guard order.isWanted else { return nil }
         do throws(WebImageError) {

@@ -5,8 +5,8 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// A ``BytesTier`` behind the disk cache, with what keeps it from harming loads: deadlines, a bound on the calls that run at
-/// once and on what waits, changes of one key in their order, and a pause for a tier that keeps failing.
+/// A ``BytesTier`` behind the disk cache, with safeguards for loads: deadlines, limits for simultaneous and waiting
+/// calls, ordered changes of each key, and a pause for a tier that keeps failing.
 final class FurtherTier: OriginalTier {
     private struct State {
         var changes = TierChanges(mostRunning: FurtherTier.mostCalls / 2, mostWaitingBytes: 64 << 20)
@@ -23,21 +23,22 @@ final class FurtherTier: OriginalTier {
         }
     }
 
-    /// Calls that run at a time: one half reads, the other half changes.
+    /// The most calls at a time: half of them reads, half of them changes.
     private static let mostCalls = 64
-    /// What the circuit counts apart: a tier may be too slow for reads and yet make every change in time.
+    /// The kinds of calls that the circuit counts separately: a tier may be too slow for reads and yet make every
+    /// change in time.
     private enum Use: String {
         case reads, changes
     }
 
-    /// What an entry is taken to be long before it has come.
+    /// The assumed length of an entry before it has arrived.
     private static let expectedLength = 256 << 10
 
     private let tier: any BytesTier
     /// What originals may take that were read and wait for a decoder.
     private let inputMemory: Admission
     private let clock: any LoadClock
-    /// Goes on with what the tier has answered.
+    /// Continues with the tier's answer.
     private let executor: any WorkExecutor
     private let logger: Logger
     private let state = Guarded(State())
@@ -79,7 +80,7 @@ final class FurtherTier: OriginalTier {
         _ work: @escaping @Sendable (any BytesTier) async throws(WebImageError) -> FoundOriginal?
     ) {
         let mayRead = state.withLock { state in
-            // What is about to go is gone.
+            // An entry that is about to be removed counts as missing.
             guard !state.changes.isRemoving(key), state.readCount < Self.mostCalls / 2,
                 state.circuit.admits(Use.reads.rawValue, at: clock.now)
             else { return false }
@@ -117,7 +118,7 @@ final class FurtherTier: OriginalTier {
 
     /// Removes an entry and waits for it.
     ///
-    /// - Throws: what the tier failed with: the entry may still be there. `cancelled`; the removal goes on.
+    /// - Throws: the error of the tier; the entry may then still be there. `cancelled`; the removal then goes on.
     func remove(_ key: CacheKey) async throws(WebImageError) {
         let answer = CancellableAnswer<Void>()
         // An earlier change of the key may have to end first.
@@ -130,7 +131,7 @@ final class FurtherTier: OriginalTier {
         try await answer.value()
     }
 
-    /// Puts an entry behind the caller's back.
+    /// Stores an entry in the background.
     func put(_ body: [UInt8], _ metadata: DiskMetadata, for key: CacheKey) {
         add(.put(ByteLog(bytes: body), metadata), key) { _ in }
     }
@@ -147,7 +148,7 @@ final class FurtherTier: OriginalTier {
 
     fileprivate func endReservation(_ key: CacheKey) { state.withLock { $0.changes.endReservation(key) } }
 
-    /// Calls `run` once, off every lock, when every change that was given so far has been made or given up.
+    /// Calls `run` once, without locks held, when every change so far has been made or has failed.
     func whenIdle(_ run: @escaping @Sendable () -> Void) {
         let isIdle = state.withLock { state in
             if !state.changes.isIdle { state.waiting.append(run) }
@@ -175,7 +176,7 @@ final class FurtherTier: OriginalTier {
     }
 
     private func begin(_ change: TierChanges.Change) {
-        // A removal is tried in any case: what it should remove would come back with the tier.
+        // A removal is always tried, because the entry would come back with the tier.
         let isAdmitted =
             state.withLock { $0.circuit.admits(Use.changes.rawValue, at: clock.now) }
             || change.isRemoval
@@ -193,7 +194,7 @@ final class FurtherTier: OriginalTier {
                     make(change) { [tier, entry] () throws(WebImageError) in try await tier.put(entry, for: change.key)
                     }
                 } catch {
-                    // The tier was not asked, which the circuit may wait for.
+                    // Tells the circuit, which may wait for a call, that the tier was not asked.
                     state.withLock { $0.circuit.note(.neither, of: Use.changes.rawValue, at: clock.now) }
                     change.then(error)
                     end(change)
@@ -231,7 +232,7 @@ final class FurtherTier: OriginalTier {
     /// Makes a call of the tier.
     ///
     /// - Parameters:
-    ///   - answer: gets what it brought, once: at the deadline at the latest.
+    ///   - answer: gets the result once, at the deadline at the latest.
     ///   - end: called when the call has really ended.
     private func call<Value: Sendable>(
         within deadline: Duration, _ work: @escaping @Sendable () async throws(WebImageError) -> Value,
@@ -258,7 +259,7 @@ final class FurtherTier: OriginalTier {
         WebImageError(.deadlineExceeded, "a tier of bytes did not answer within \(deadline)")
     }
 
-    /// Judges the tier by how a call went.
+    /// Records the outcome of a call in the circuit.
     private func note<Value>(_ result: Result<Value, WebImageError>, of use: Use) {
         guard case .failure(let error) = result else {
             return state.withLock { $0.circuit.note(.success, of: use.rawValue, at: clock.now) }
@@ -273,7 +274,7 @@ final class FurtherTier: OriginalTier {
     }
 }
 
-/// A put whose place in the order of changes is taken.
+/// A store whose place in the order of changes is reserved.
 private final class FurtherTierWrite: TierWrite {
     private let key: CacheKey
     private let number: UInt64
@@ -287,7 +288,7 @@ private final class FurtherTierWrite: TierWrite {
 
     deinit { tier.endReservation(key) }
 
-    /// The tier has nothing before it was put.
+    /// The tier does not have the entry before it is stored.
     func announce() {}
 
     func end() {}

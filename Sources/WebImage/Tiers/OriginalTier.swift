@@ -2,38 +2,38 @@ import WebImageCache
 import WebImageCore
 import WebImageDownload
 
-/// A tier of originals as loads see it: the disk cache (``DiskTier``), or a further one (``FurtherTier``). A load has a list
-/// of them and treats all alike.
+/// A tier of originals as loads see it: the disk cache (``DiskTier``), or a further one (``FurtherTier``). A load has a
+/// list of tiers and treats them all alike.
 ///
-/// No call blocks its caller. What is handed over as `then` is called once, on a thread for files.
+/// No call blocks its caller. The closure `then` is called once, on a file thread.
 protocol OriginalTier: Sendable {
-    /// How pictures are told to have come that were made of this tier's bytes.
+    /// The source of pictures that were made from this tier's bytes.
     var source: ImageSource { get }
 
-    /// The entry, where it can be had on the calling thread within some microseconds and without waiting for anything. Nil
-    /// says nothing: ``find(_:_:for:_:)`` knows.
+    /// The entry, if it can be read on the calling thread within some microseconds without waiting. Nil does not mean
+    /// that there is none: call ``find(_:_:for:_:)`` then.
     func findAtOnce(_ key: CacheKey, for reader: any TierReader) -> FoundOriginal?
 
-    /// Finds an entry. A failure costs speed, not pictures: the tier logs it and has nothing. A reader that has left may
-    /// get no answer.
+    /// Finds an entry. On a failure the tier logs the error and reports a miss. A reader that has left may get no
+    /// answer.
     func find(
         _ key: CacheKey, _ part: OriginalPart, for reader: any TierReader,
         _ then: @escaping @Sendable (FoundOriginal?) -> Void)
 
-    /// Takes a place in the order of what happens to the key: a removal from now on beats the write, and so does a write
-    /// that is announced later and ends earlier.
+    /// Reserves a place in the order of changes to the key. A removal from now on cancels the write, and so does a
+    /// write that is announced later and ends earlier.
     ///
     /// - Parameters:
-    ///   - log: the bytes, which may still be coming; nil where others will be written, which nobody knows yet.
-    ///   - metadata: what is known of them.
+    ///   - log: the bytes, which may still be arriving; nil if a serializer will make other bytes.
+    ///   - metadata: the metadata of the bytes.
     func reserve(_ key: CacheKey, _ log: ByteLog?, _ metadata: DiskMetadata) -> any TierWrite
 
-    /// Replaces the metadata of an entry by what `change` makes of it, in one step.
+    /// Replaces the metadata of an entry by the result of `change`, in one step.
     func renew(
         _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?,
         _ then: @escaping @Sendable () -> Void)
 
-    /// Removes an entry in the background; what is reserved from now on is not touched.
+    /// Removes an entry in the background; writes that are reserved from now on are not affected.
     func remove(_ key: CacheKey, _ then: @escaping @Sendable () -> Void)
 }
 
@@ -49,16 +49,16 @@ enum OriginalPart {
 
 /// Who reads from tiers.
 protocol TierReader: Sendable {
-    /// Whose urgency may change while something waits.
+    /// The object whose priority may change while something waits.
     var owner: AnyObject { get }
-    /// True when nobody wants the bytes any more.
+    /// True when no one needs the bytes any more.
     var isAbandoned: Bool { get }
     var priority: LoadPriority { get }
 }
 
 extension Admission {
-    /// Goes on once there is memory for an original's bytes: what waits for a decoder is not read meanwhile. A reader that has
-    /// left may get no answer.
+    /// Continues when there is memory for an original's bytes, so that originals are not read while they would only
+    /// wait for a decoder. A reader that has left may get no answer.
     func lease(
         _ amount: Int, for reader: any TierReader, on executor: any WorkExecutor,
         _ then: @escaping @Sendable (AdmissionLease) -> Void
@@ -75,23 +75,22 @@ extension Admission {
     }
 }
 
-/// What a tier has of an original.
+/// An original that was found in a tier.
 struct FoundOriginal: Sendable {
-    /// Nil where only the metadata was wanted.
+    /// Nil if only the metadata was requested.
     let log: ByteLog?
     let metadata: DiskMetadata
 
     var storedResponse: StoredResponse { metadata.storedResponse }
 }
 
-/// A write to one tier, whose place in the order of writes is taken.
+/// A write to one tier, whose place in the order of writes is reserved.
 protocol TierWrite: AnyObject, Sendable {
-    /// Has the entry found from now on, where its bytes are known.
+    /// Makes the entry available to look-ups from now on, if its bytes are known.
     func announce()
-    /// Writes the complete bytes of `log`, unless something has beaten the write.
+    /// Writes the complete bytes of `log`, unless a removal or a newer write has cancelled the write.
     ///
-    /// - Parameter then: gets how long the writing took, also where something has made it needless, or why nothing was
-    ///   written.
+    /// - Parameter then: gets how long the write took, also if it was unnecessary, or why it failed.
     func write(
         _ log: ByteLog, _ metadata: DiskMetadata, _ priority: LoadPriority,
         _ then: @escaping @Sendable (Result<Duration, WebImageError>) -> Void)

@@ -3,10 +3,10 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// The changes that one further tier is still to make. A pure value.
+/// The pending changes of one further tier. A pure value.
 ///
-/// Changes of one key happen one after the other. A removal takes the place of older ones that have not begun, and so does a
-/// put. What is not wanted any more is answered and never begins.
+/// Changes of one key happen one after the other. A removal replaces older changes that have not begun, and so does a
+/// store. Replaced changes are answered and never begin.
 struct TierChanges {
     enum Action: Sendable {
         case put(ByteLog, DiskMetadata)
@@ -17,7 +17,7 @@ struct TierChanges {
     struct Change: Sendable {
         let key: CacheKey
         let action: Action
-        /// Its place in the order of what happens to the key.
+        /// Its place in the order of changes to the key.
         let number: UInt64
         /// What it holds in memory or on temporary disk while it waits.
         let length: Int
@@ -27,9 +27,9 @@ struct TierChanges {
     }
 
     private struct Line {
-        /// Puts that are announced and have not been given or taken back.
+        /// Stores that are announced but were neither given nor withdrawn.
         var reserved = 0
-        /// Puts with a lower number are not wanted any more.
+        /// Stores with a lower number are obsolete.
         var leastWanted: UInt64 = 0
         var waiting: [Change] = []
         var isRunning = false
@@ -42,7 +42,7 @@ struct TierChanges {
     private static let mostWaiting = 10_000
 
     private let mostRunning: Int
-    /// Bytes of puts that may wait; one may always wait.
+    /// The most bytes of stores that may wait; one store may always wait.
     private let mostWaitingBytes: Int
     private var lines: [CacheKey: Line] = [:]
     /// Keys whose first change may begin, in order.
@@ -86,15 +86,15 @@ struct TierChanges {
 
     // MARK: Changes
 
-    /// What became of a change that was given.
+    /// The result of adding a change.
     struct Added {
-        /// Changes that will not happen, because something has beaten them.
+        /// Changes that will not happen, because others have replaced them.
         var beaten: [Change] = []
         /// There is no room for the change: it will not happen.
         var isRefused = false
     }
 
-    /// - Parameter number: of a put that was announced; nil: the change is the newest.
+    /// - Parameter number: the number of an announced store; nil: the change is the newest.
     mutating func add(
         _ action: Action, _ key: CacheKey, number: UInt64? = nil,
         _ then: @escaping @Sendable (WebImageError?) -> Void
