@@ -108,9 +108,9 @@ extension DiskCache {
         try await hopWhenOpen(.low) { () throws(WebImageError) in try self.flush() }
     }
 
-    /// Returns when everything that was staged is on the disk or was given up: then ``stage(_:_:_:priority:completion:)``
-    /// takes more.
-    /// - Throws: `cancelled`. What became of an entry its completion is told.
+    /// Returns when every staged entry is on disk or was skipped: then ``stage(_:_:_:priority:completion:)`` takes
+    /// more.
+    /// - Throws: `cancelled`. The completion of an entry gets its result.
     package func finishStaging() async throws(WebImageError) {
         try await hopWhenOpen(.low) { () throws(WebImageError) in _ = try? self.writeAllStaged() }
     }
@@ -180,7 +180,7 @@ extension DiskCache {
     }
 }
 
-/// One answer for one waiting task, whoever comes first with it: the work or the cancellation.
+/// The answer for one waiting task, from the work or from the cancellation, whichever comes first.
 private final class Hop<Value: Sendable>: Sendable {
     private typealias Answer = Result<Value, WebImageError>
     typealias Waiter = CheckedContinuation<Result<Value, WebImageError>, Never>

@@ -18,11 +18,12 @@ extension DiskCache {
         try changeMetadata(key) { _ in metadata }
     }
 
-    /// Replaces the metadata of an entry by what `change` makes of it. Blocks.
+    /// Replaces the metadata of an entry by the result of `change`. Blocks.
     ///
-    /// The comparison and the change are one step: where the entry is replaced, removed or changed between the two, `change`
-    /// is asked again about what is there then.
-    /// - Parameter change: returns nil where the entry is to stay as it is. May be called several times, off every lock.
+    /// The comparison and the change are one step: if the entry is replaced, removed or changed between the two,
+    /// `change` is called again with the new state.
+    /// - Parameter change: returns nil if the entry must not be changed. May be called several times, without locks
+    ///   held.
     /// - Returns: false when nothing was changed: there is no such entry, `change` returned nil, or there is no room for
     ///   longer metadata.
     /// - Throws: `locked` when others keep changing the entry; `noSpace`, `readOnly`, `cacheIO`.

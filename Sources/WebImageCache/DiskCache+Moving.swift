@@ -33,10 +33,10 @@ extension DiskCache {
 
     /// Moves every entry of another directory into this cache, the least recently used first, file by file. Blocks.
     ///
-    /// Each file changes its place in one step, so that whoever uses either directory meanwhile, this process or another,
-    /// finds an entry whole or not at all; to a cache that has the old directory open they are misses. What somebody stores
-    /// there later stays there. Within this process a younger entry of a key never gives way to an older one; another
-    /// process may lose one that it stores within the microseconds between the check and the move.
+    /// Each file is moved in one step, so that this process and others that use either directory meanwhile find an
+    /// entry whole or not at all. For a cache that has the old directory open, moved entries are misses. Entries that
+    /// are stored there later stay there. Within this process a younger entry of a key never gives way to an older one;
+    /// another process may lose one that it stores within the microseconds between the check and the move.
     package func moveEntries(from directory: String, namespace: String) throws(WebImageError) -> DiskMove {
         index.finishScan()
         let source = CacheLayout(directory: directory, namespace: namespace)

@@ -26,10 +26,11 @@ extension DiskCache {
         return DiskEntry(key: key, body: body, trailer: trailer, path: path)
     }
 
-    /// The entry of that key where no disk must be waited for: it is known and young, its file is in the system's memory.
-    /// Takes some microseconds, and blocks nobody. Nil wherever that is not so: ``read(_:)`` then says what there is.
+    /// Returns the entry of a key if it can be read without waiting for a disk: if it is known and not expired, and its
+    /// file is in the system's memory. Takes some microseconds and does not block. Nil does not mean that there is no
+    /// entry: call ``read(_:)`` then.
     ///
-    /// - Parameter mayTake: asked for the bytes that the entry takes, before they are read.
+    /// - Parameter mayTake: called with the number of bytes before they are read; returns whether they may be read.
     package func readAtOnce(_ key: CacheKey, _ mayTake: (_ count: Int) -> Bool) -> DiskEntry? {
         let id = EntryID(key)
         guard unwritten.newest(id) == nil, let path = folder.knownPath(of: id),

@@ -3,11 +3,11 @@ package import WebImageCore
 import WebImageSystem
 
 extension DiskCache {
-    /// Keeps a body under that key, in place of an older one. Blocks; waits for the scan of the directory, since before
-    /// it nobody knows how much room there is.
+    /// Stores a body under a key, and replaces an older one. Blocks, and waits for the scan of the directory, because
+    /// the free room is not known before.
     ///
     /// - Returns: false when it was skipped because the limit leaves no room for it.
-    /// - Throws: `noSpace`, `readOnly`, `cacheIO`; what was there before stays.
+    /// - Throws: `noSpace`, `readOnly`, `cacheIO`; the older entry then stays.
     @discardableResult
     package func store(
         _ key: CacheKey, _ body: UnsafeRawBufferPointer, _ metadata: DiskMetadata

@@ -65,8 +65,8 @@ public final class DiskCache: Sendable {
 
     // MARK: - Opening and flushing
 
-    /// Calls `run` once it is known what the directory holds, at once where it is: whoever waited for that on a thread of
-    /// the executor would keep it from hits, which do not wait. `run` must not block.
+    /// Calls `run` when the directory has been scanned, or at once if it has been. Waiting for this on a thread of the
+    /// executor would keep the thread from hits, which need not wait. `run` must not block.
     package func whenOpen(_ run: @escaping @Sendable () -> Void) { index.whenOpen(run) }
 
     /// Returns when it is known what the directory holds; does nothing once it is. Blocks.

@@ -4,8 +4,8 @@ import WebImageSystem
 
 /// An entry that is being written, part by part, under a temporary name. All calls block.
 ///
-/// Exactly one of ``commit(_:)`` and ``abandon()`` ends it; one that is let go without is abandoned. Where there
-/// is no room within the cache's limit, the entry is skipped: the writer then takes bytes and forgets them.
+/// Exactly one of ``commit(_:)`` and ``abandon()`` ends it; a writer that is released without either is abandoned. If
+/// there is no room within the cache's limit, the entry is skipped: the writer then accepts bytes and discards them.
 package final class DiskWriter: Sendable {
     private struct State: ~Copyable {
         /// Nil once it was committed, abandoned or skipped.

@@ -79,7 +79,7 @@ package struct FilePath: Sendable {
     package var text: String { directory.map { "\($0.path)/\(name)" } ?? name }
 }
 
-/// A directory held open, which stays the same whatever is put in its place; closed when it is let go.
+/// An open directory, which stays the same even if its path is replaced. It is closed when it is released.
 package final class OpenDirectory: Sendable {
     package let path: String
     package let file: Int32

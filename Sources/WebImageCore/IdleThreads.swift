@@ -1,4 +1,4 @@
-/// Threads that help with one piece of work while nobody else wants them.
+/// Idle threads that help with one piece of work.
 package protocol IdleThreads: AnyObject, Sendable {
     /// How many have nothing to do; 0 while any work waits.
     var idleCount: Int { get }

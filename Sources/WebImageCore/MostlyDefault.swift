@@ -1,13 +1,13 @@
 /// A type of many settings, of which most users change none.
 @usableFromInline package protocol HasDefault: Hashable, Sendable {
-    /// What nobody has changed. Made once.
+    /// The unchanged default value, which is made once.
     static var standard: MostlyDefaultBox<Self> { get }
 }
 
 /// Settings that most users leave as they are. They take memory only once one of them is changed. A copy costs one reference
 /// count, not one for each setting, and none while nothing is changed: threads do not share a count either.
 @usableFromInline package struct MostlyDefault<Value: HasDefault>: Sendable {
-    /// Nil for what nobody has changed.
+    /// Nil for an unchanged value.
     @usableFromInline var box: MostlyDefaultBox<Value>?
 
     @inlinable package init() {}

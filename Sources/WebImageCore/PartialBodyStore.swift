@@ -1,8 +1,8 @@
-/// Beginnings of bodies whose transfers broke off, kept for the next attempt, by key.
+/// A store for the beginnings of interrupted bodies, by key, for the next attempt.
 ///
-/// What is kept may be lost at any time, but is never wrong: an implementation gives back the bytes that it was given,
-/// from the first one on, or fewer of them. It is a help only: where it cannot keep or find something it says so, logs
-/// why, and the transfer goes on without. All calls but ``mayHave(_:)`` block.
+/// A beginning may be lost at any time, but is never wrong: an implementation returns the bytes that it was given, from
+/// the first one on, or fewer of them. The store is optional for a transfer: if it cannot store or find something, it
+/// reports and logs this, and the transfer goes on without it. All calls except ``mayHave(_:)`` block.
 package protocol PartialBodyStore: Sendable {
     /// False when a look at the disk can be spared. Costs nothing, and may be wrong either way.
     func mayHave(_ key: CacheKey) -> Bool
@@ -14,7 +14,7 @@ package protocol PartialBodyStore: Sendable {
     func claim(_ key: CacheKey, creates: Bool) -> (any PartialBody)?
 }
 
-/// The beginning of a body, in the hands of one transfer; released when it is let go of. All calls block.
+/// The beginning of a body, claimed by one transfer until this object is released. All calls block.
 package protocol PartialBody: AnyObject, Sendable {
     /// What was said of it when it was begun, which means nothing to the store; nil when nothing is kept yet.
     var metadata: [UInt8]? { get }
@@ -26,7 +26,7 @@ package protocol PartialBody: AnyObject, Sendable {
     /// - Throws: `cacheIO`; `corruptEntry` when they are not what they were when they were claimed.
     func read(at offset: Int) throws(WebImageError) -> [UInt8]
 
-    /// Forgets what is kept and begins anew. False when nothing can be kept.
+    /// Discards the stored bytes and starts again. Returns false if nothing can be stored.
     func restart(metadata: [UInt8]) -> Bool
 
     /// Adds bytes. False when they were not kept; then none that follow are, and what was kept before stays.

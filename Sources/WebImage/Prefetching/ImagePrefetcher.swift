@@ -49,7 +49,7 @@ public final class ImagePrefetcher: Sendable {
     /// The same for URLs.
     ///
     /// - Parameters:
-    ///   - urls: texts of absolute URLs.
+    ///   - urls: absolute URLs.
     ///   - executor: where `onEvent` is called.
     ///   - onEvent: told of one event after another; `finished` comes exactly once, last.
     /// - Returns: the list's token.

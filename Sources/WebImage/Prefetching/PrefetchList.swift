@@ -2,7 +2,7 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// What belongs to a list but not to the order of work: its requests, and who is told of it.
+/// The parts of a list that do not concern the order of work: its requests and its listener.
 final class PrefetchList: Sendable {
     fileprivate struct State {
         var waiting = FIFO<PrefetchEvent>()
@@ -28,7 +28,7 @@ final class PrefetchList: Sendable {
         self.onEvent = onEvent
     }
 
-    /// Whether somebody is told of what happens.
+    /// Whether there is a listener.
     var isWatched: Bool { onEvent != nil }
 
     /// Tells an event, after those that came before it.

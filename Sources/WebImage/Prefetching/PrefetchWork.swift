@@ -14,7 +14,7 @@ final class PrefetchWork: Sendable {
         var queue: PrefetchQueue
         var lists: [PrefetchQueue.ListID: PrefetchList] = [:]
         var tasks: [Place: Task<Void, Never>] = [:]
-        /// Goes on when the rate allows it.
+        /// Continues when the rate allows it.
         var alarm: ScheduledAction?
         /// Whether the manager tells when nobody waits for a picture any more.
         var awaitsQuiet = false
@@ -267,7 +267,7 @@ final class PrefetchWork: Sendable {
 }
 
 extension PrefetchWork {
-    /// Waits until nobody else brings the same original to disk.
+    /// Waits until no other load is storing the same original.
     private func takeTurn(to key: CacheKey) async throws(WebImageError) {
         while true {
             let answer = CancellableAnswer<Void>()

@@ -114,7 +114,7 @@ public import WebImageCore
     let hop: MainActorHop
     var options: SlotOptions
     var isVisible = true
-    /// In pixels; nil as long as nobody knows.
+    /// The size in pixels; nil until it is known.
     var size: PixelSize?
 
     var clock: any LoadClock { manager.loader.clock }

@@ -36,7 +36,7 @@ struct SlotMachine {
     /// The calls of loads that go on without being shown.
     private var detached: [Int: Int] = [:]
     private var isVisible = true
-    /// In pixels; nil as long as nobody knows.
+    /// The size in pixels; nil until it is known.
     private var targetSize: PixelSize?
 
     init(targetSize: PixelSize?, isVisible: Bool) {
@@ -76,7 +76,7 @@ struct SlotMachine {
         }
     }
 
-    /// Ends the load; the slot goes on showing what it shows.
+    /// Cancels the load; the slot keeps showing its current picture.
     mutating func cancel() -> [Action] {
         guard let call else { return [] }
         let wasUnderWay = call.result == nil || call.isRunning
@@ -86,7 +86,7 @@ struct SlotMachine {
         return actions + [.tell(call: generation)]
     }
 
-    /// Ends all loads, also those that go on without being shown: there is nobody left to see them.
+    /// Cancels all loads, also those that continue without being shown, because the target no longer exists.
     mutating func abandon() -> [Action] {
         let others = detached.sorted { $0.key < $1.key }
         detached = [:]

@@ -2,10 +2,10 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// What a cache knows of its entries and of the room they take: values that are changed together, since an entry that
-/// leaves the index goes on taking room until its file is gone.
+/// A cache's records of its entries and of the room that they take. They are changed together, because an entry that
+/// leaves the index takes room until its file is removed.
 ///
-/// Takes events and answers with what must be done; does not touch the disk.
+/// It receives events and returns actions; it does not access the disk.
 struct DiskBooks {
     var index = DiskIndex()
     var scan = DirectoryScan()

@@ -19,7 +19,7 @@ extension IndexKeeper {
             let isYoung = began.map { status.isYoung(at: $0) } ?? false
             if isYoung || status.modifiedNanoseconds != times[shard] { changed.append(shard) }
         }
-        // Of a directory that was never read nobody knows how much there is.
+        // The content of a directory that was never read is not known.
         let looks = books.withLock { books in
             changed.reduce(0) { $0 + (times[$1] == nil ? 50 : books.index.count(inShard: $1) + 4) }
         }

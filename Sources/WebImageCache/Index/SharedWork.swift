@@ -2,8 +2,8 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Pieces of work that any number of threads take, one after the other. Whoever wants the results works, too, and waits
-/// only for those who have begun: an executor that has no thread to spare holds nobody up.
+/// Pieces of work that any number of threads take one after the other. The thread that needs the results works, too,
+/// and waits only for threads that have begun, so that it does not depend on free threads of the executor.
 final class SharedWork<Result: Sendable>: Sendable {
     private static var mostHelpers: Int { 3 }
 

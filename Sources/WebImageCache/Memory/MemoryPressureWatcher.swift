@@ -2,10 +2,10 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// Tells its owner when memory is short. Whoever owns caches makes one, and stops it.
+/// Reports to its owner when memory is short. The owner of caches creates it and stops it.
 ///
-/// Where the kernel wakes us it is one thread that blocks, and costs nothing; else a timer. While memory is short it looks
-/// again every two seconds, so that caches go on giving back until it is not.
+/// If the kernel can report pressure, it is one blocked thread, which costs nothing; otherwise a timer. While memory is
+/// short it checks again every two seconds, so that caches continue to free memory until it is not.
 package final class MemoryPressureWatcher: Sendable {
     private struct State {
         var gauge = MemoryPressureGauge()

@@ -5,9 +5,8 @@ import WebImageSystem
 
 /// Beginnings of bodies on disk: one file for each key, in a folder `partial` beside a disk cache's entries.
 ///
-/// A claim is a lock on the file, which goes with the process that holds it. What the files may take together is held
-/// to at all times, by all processes: a file is made longer before it is written to, under a lock, and the oldest ones
-/// that nobody has claimed go for it.
+/// A claim is a lock on the file, which ends with its process. All processes together never exceed the limit: a file is
+/// extended before it is written to, under a lock, and the oldest unclaimed files are removed for it.
 package final class PartialStore: PartialBodyStore {
     package struct Limits: Hashable, Sendable {
         /// What all beginnings take together; beside a cache never more than a sixteenth of its limit. Default 64 MiB.
@@ -104,7 +103,7 @@ package final class PartialStore: PartialBodyStore {
         }
     }
 
-    /// Removes everything that nobody has claimed. Blocks.
+    /// Removes all unclaimed files. Blocks.
     package func removeAll() {
         for found in listing() { drop(found) }
     }

@@ -2,10 +2,10 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Everything that is on its way to the disk, and the order in which it counts: which writes are open, which of them were
-/// beaten, what is staged and what others are about to write.
+/// All entries that are not on disk yet, and the order of their writes: which writes are open, which were cancelled by
+/// later changes, which entries are staged, and which others are about to write.
 ///
-/// Knows neither the directory nor the index: whoever writes asks here whether the write is still wanted.
+/// It knows neither the directory nor the index: a writer asks it whether its write is still wanted.
 final class UnwrittenEntries: Sendable {
     private struct State {
         var writes = OpenWrites()
@@ -35,7 +35,7 @@ final class UnwrittenEntries: Sendable {
     }
 
     private let clock: any LoadClock
-    // What leaves the state is let go after the lock is left: a write that ends then takes the lock itself.
+    // Values that leave the state are released after the lock, because a write that ends then takes the lock itself.
     private let state = Guarded(State())
     /// Entries that are staged or expected. A hit looks at this alone, and takes no lock while it is zero.
     private let count = Atomic<Int>(0)
@@ -166,7 +166,7 @@ final class UnwrittenEntries: Sendable {
     /// What who needs an entry on the disk must do; nil: it does not wait to be written.
     func turn(_ id: EntryID) -> StagedEntries.Turn? { isEmpty ? nil : state.withLock { $0.staged.turn(id) } }
 
-    /// A write has ended; whoever waits for it is told what became of it.
+    /// Ends a write, and tells its waiters the result.
     func finish(_ entry: StagedEntry, _ id: EntryID, _ answer: StagedEntry.Answer) {
         let waiting = change { state in
             state.writes.end(id)

@@ -6,8 +6,8 @@ import WebImageSystem
 /// The decoding processes of one manager: started when they are needed, lent to one thread at a time, ended when they are idle.
 /// Any thread may use it.
 ///
-/// A process may hold several pictures at once, each of which takes it for one call: a picture whose bytes come slowly
-/// keeps nobody else from it.
+/// A process may hold several pictures at once. Each occupies it only for one call, so that a picture whose bytes
+/// arrive slowly does not block the others.
 package final class DecoderPool: Sendable {
     typealias Checkpoint = @Sendable () throws(WebImageError) -> Void
 
@@ -21,7 +21,7 @@ package final class DecoderPool: Sendable {
         case started
         /// By itself, or since it did not keep to the protocol.
         case crashed(WebImageError)
-        /// Since its picture took too long, or nobody wanted it any more.
+        /// Because its picture took too long, or was cancelled.
         case ended
         /// There is no sandbox, or not all of it: why. Told once.
         case isWeak(String)

@@ -70,8 +70,8 @@ extension ByteLog {
         return ByteChunk(storage: storage, start: 0, range: range)
     }
 
-    /// Calls `run` once, off every lock, when there is a byte at `offset` or the log has ended: on the writer's thread,
-    /// or at once on this one. `run` must not block.
+    /// Calls `run` once, without locks held, when there is a byte at `offset` or the log has ended: on the writer's
+    /// thread, or at once on this thread. `run` must not block.
     @discardableResult
     package func whenReadable(after offset: Int, run: @escaping @Sendable () -> Void) -> Interest {
         wait(for: .byte(at: offset), run)

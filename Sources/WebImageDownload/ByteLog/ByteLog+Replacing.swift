@@ -2,8 +2,8 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// What becomes of a log whose body turns out to be no longer the origin's: it ends, and another log has the new body from
-/// its first byte on. Whoever reads forgets what it has and goes on there, so that no body is ever a mixture.
+/// Replaces a log whose body the origin has changed. The log ends, and another log has the new body from its first byte
+/// on. Readers discard what they have and continue with the new log, so that no body is ever a mixture.
 extension ByteLog {
     /// The log to go on with. The log itself has failed then: one who does not look here takes it for cut.
     package var successor: ByteLog? { state.withLock { $0.successor } }
@@ -27,7 +27,7 @@ extension ByteLog {
         return { for waiter in ready { waiter.run() } }
     }
 
-    /// Calls `run` once, off every lock, with the log that has the body in the end, when that has ended: as
+    /// Calls `run` once, without locks held, with the log that has the final body, when that log has ended, like
     /// ``whenEnded(run:)``.
     package func whenSettled(run: @escaping @Sendable (ByteLog) -> Void) {
         whenEnded {

@@ -2,7 +2,7 @@ import WebImageCore
 import Synchronization
 import WebImageSystem
 
-/// A file that has a log's bytes: closed when the log and the last reader have let go of it.
+/// A file with a log's bytes, which is closed when the log and the last reader have released it.
 final class LogFile: Sendable {
     let descriptor: Int32
     let files: any FileSystem

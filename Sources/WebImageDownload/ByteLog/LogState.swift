@@ -100,7 +100,7 @@ struct LogState {
 
     // MARK: From the spill
 
-    /// True when there is something to write and nobody writes: the caller must then do so.
+    /// True if there is something to write and no thread is writing: the caller must then write.
     mutating func claimSpill() -> Bool {
         guard !isSpilling, fault == nil, nextToWrite != nil else { return false }
         isSpilling = true

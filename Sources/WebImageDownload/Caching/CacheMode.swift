@@ -10,7 +10,7 @@ package enum CacheMode: String, Hashable, Sendable, CaseIterable {
     case refresh
     /// No entry; the answer is stored.
     case reload
-    /// As ``reload``, and caches on the way are told to do the same.
+    /// Like ``reload``, but also tells caches on the way to do the same.
     case reloadFromOrigin
     /// Only an entry, whatever its age.
     case cacheOnly

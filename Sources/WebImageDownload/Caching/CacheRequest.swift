@@ -6,7 +6,7 @@ package struct CacheRequest: Sendable {
     /// All fields, the configuration's and the modifier's included: `Vary` may name any of them. Without the jar's cookies,
     /// and without what credentials other than fields become.
     package let fields: HTTPFields
-    /// Who asks: what an answer for this request is bound to. Nil for nobody in particular.
+    /// The user to whom an answer for this request is bound. Nil if there is no particular user.
     package let credentialScope: String?
     /// False while a modifier has yet to say what is sent: then only what is good for everybody is good for this request, and
     /// what is bound to a scope that was declared.

@@ -55,9 +55,9 @@ extension HTTPCacheRules {
         return digest(FieldIdentity.value(value, of: name))
     }
 
-    /// Notes whom an answer is for.
+    /// Records the user for whom an answer is.
     ///
-    /// - Returns: false when nobody could tell later: it is not to be kept.
+    /// - Returns: false if this could not be determined later; the answer must then not be stored.
     func bind(_ stored: inout StoredResponse, to request: CacheRequest, _ arrival: CacheExchange.Arrival) -> Bool {
         var names: Set<String> = []
         guard addVaryNames(of: stored["vary"], to: &names) else { return false }
@@ -83,7 +83,7 @@ extension HTTPCacheRules {
         return true
     }
 
-    /// False when nobody can tell what the answer varies by.
+    /// False if it cannot be determined what the answer varies by.
     private func addVaryNames(of value: String?, to names: inout Set<String>) -> Bool {
         guard let value else { return true }
         guard case .fields(let some) = VaryRule(value) else { return false }

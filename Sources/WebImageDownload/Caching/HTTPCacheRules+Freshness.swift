@@ -7,7 +7,7 @@ extension HTTPCacheRules {
 
     /// For how many seconds more the answer is fresh; below 0: for how long it has been stale.
     func remaining(_ stored: StoredResponse, now: Int64) -> Int64 {
-        // The clock was set back: nobody knows how old it is.
+        // The clock was set back, so that the age is not known.
         if stored.responseTime.subtracting(now) > Self.clockSlack { return -DeltaSeconds.most }
         let own = lifetime(of: stored).subtracting(age(of: stored, now: now))
         // What the redirects said counts from when they were followed.

@@ -1,8 +1,8 @@
 import HTTPTypes
 import WebImageCore
 
-/// What may be stored, what may be served, and what must be asked: RFC 9111 for a cache of one user's or of many's, RFC 5861
-/// and RFC 8246. Values in, decisions out: it reads no clock and no cache.
+/// The rules for storing, serving and revalidating answers: RFC 9111 for a cache of one user or of many, RFC 5861 and
+/// RFC 8246. It maps values to decisions, and reads no clock and no cache.
 ///
 /// Three things bind in every mode: an answer with `no-store` is not kept, an answer that `Vary` ties to another
 /// request is not served, and an answer that was given to somebody is served to nobody else, unless it is `public`. Who
@@ -16,7 +16,8 @@ package struct HTTPCacheRules: Sendable {
     /// For how many seconds an entry that is not fresh any more may stand in for an origin that does not answer, where
     /// neither request nor answer says so. Default 0.
     package var staleIfError: Int64 = 0
-    /// Whether the cache serves many users: nothing that is `private` is kept, and what is said to shared caches counts.
+    /// Whether the cache serves many users: `private` answers are then not stored, and directives for shared caches are
+    /// obeyed.
     package var isShared = false
     /// Stands for what may be a secret (who asks, and the values of fields that `Vary` names) where it is stored.
     package var digest: @Sendable (String) -> String
@@ -51,7 +52,7 @@ package struct HTTPCacheRules: Sendable {
         switch mode {
         case .cacheFirst, .cacheOnly: return .serve(usable)
         case .refresh:
-            // RFC 8246: nobody need ask about what the origin said would not change.
+            // RFC 8246: an answer that the origin declared immutable need not be revalidated.
             let isSettled = usable.control.immutable && remaining(usable, now: now) > 0
             if isSettled || request.control.onlyIfCached { return .serve(usable) }
             return .serveAndRevalidate(usable, exchange(mode, request, base: usable, isBackground: true))

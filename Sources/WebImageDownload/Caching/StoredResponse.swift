@@ -16,7 +16,7 @@ package struct StoredResponse: Hashable, Sendable {
     package internal(set) var fields: [Field]
     /// For each field that `Vary` names the digest of its value in the request, empty where the request had none.
     package var vary: [Field]
-    /// The digest of who asked; nil when it was nobody in particular.
+    /// The digest of the user; nil if there was no particular user.
     package var scope: String?
     /// For each request on the way where it went, as ``SentHop/place`` has it, and the digest of the jar's cookies, empty
     /// for none. Nothing for a request without a jar.

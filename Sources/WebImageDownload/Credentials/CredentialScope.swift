@@ -2,8 +2,8 @@ import WebImageCore
 import CSysCrypto
 import WebImageSystem
 
-/// Who asks, as a text that names nobody: keys are written to disk. What is got by a password, cookies or a certificate is
-/// not for everybody.
+/// The user of a request, as a text without names, because keys are written to disk. An answer that was loaded with a
+/// password, cookies or a certificate is not for everybody.
 enum CredentialScope {
     /// All that a request says of who asks; nil when it says nothing.
     ///

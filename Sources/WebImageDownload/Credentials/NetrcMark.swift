@@ -9,8 +9,9 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// Tells one state of a `.netrc` from the next. It is looked at each time, since what it was changed to a moment ago counts, and read
-/// where it has changed, or may have: whoever asks may be on a thread that must not wait.
+/// Identifies the state of a `.netrc` file. The file's status is checked each time, since a recent change must take
+/// effect, but the file is read only if it has, or may have, changed, because the calling thread may not be allowed to
+/// wait.
 enum NetrcMark {
     private struct Stamp: Hashable {
         let inode: UInt64

@@ -2,8 +2,8 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// One scheduled action for any number of deadlines: it fires at the earliest one known, and whoever is asked then says
-/// when the next may be. Deadlines that move away cost nothing.
+/// One scheduled action for any number of deadlines. It fires at the earliest known deadline, and its handler then
+/// returns the next one. Postponing a deadline costs nothing.
 final class DeadlineTimer: Sendable {
     private struct State {
         var armedFor: Duration?

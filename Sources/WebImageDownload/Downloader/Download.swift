@@ -2,8 +2,8 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// One caller's share in a transfer. It counts until ``cancel()`` or until it is let go of; the transfer ends with its
-/// last share. Safe to use from any thread.
+/// One caller's share in a transfer, which counts until ``cancel()`` or until it is released. The transfer ends with
+/// its last share. Safe to use from any thread.
 package final class Download: Sendable {
     /// Everything that arrives, and how it ends.
     package let log: ByteLog
@@ -39,7 +39,7 @@ package final class Download: Sendable {
     /// The request that was answered and its answer; there from when the log has a head on. Nil for local sources.
     package var exchange: DownloadExchange? { entry?.transfer.exchange }
 
-    /// Leaves. The last one to leave cancels the transfer, whose log then ends with `cancelled`; for others it goes on.
+    /// Ends this share. When the last share ends, the transfer is cancelled, and its log ends with `cancelled`.
     package func cancel() {
         let left = share.withLock { share in
             defer { share = nil }

@@ -2,7 +2,7 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// The end of transfers: all at once, or those that nobody needs when the downloader ends.
+/// Ending transfers: all at once, or the unmarked ones when the downloader is drained.
 extension DownloadCenter {
     func cancelAll() { failAll(.cancelled) }
 
@@ -24,7 +24,7 @@ extension DownloadCenter {
         shutDown()
     }
 
-    /// Takes nothing but what is marked from now on, and ends all else.
+    /// Accepts only marked transfers from now on, and ends the others.
     func endUnmarked() {
         let unmarked = state.withLock { state -> [any Transfer] in
             state.isEnding = true
@@ -36,7 +36,7 @@ extension DownloadCenter {
         for transfer in unmarked { transfer.fail(Self.shutDownError) }
     }
 
-    /// One of a transfer's callers wants it finished.
+    /// Marks a transfer because one of its callers wants it to finish.
     func mark(_ entry: TransferEntry) { state.withLock { _ in entry.finishesWhenDrained = true } }
 
     func shutDown() {

@@ -179,8 +179,8 @@ final class DownloadCenter: TransferOwner {
 
     // MARK: From transfers
 
-    /// Begins them one after the other. One that is refused ends at once and makes room for the next, which is then begun by
-    /// whoever is at it already: however many are refused, the stack does not grow.
+    /// Begins transfers one after the other. A transfer that is refused ends at once and makes room for the next one,
+    /// which the running loop then begins. So the stack does not grow, however many are refused.
     private func begin(_ transfers: [any Transfer]) {
         if transfers.isEmpty { return }
         noteRunning()

@@ -1,7 +1,7 @@
 package import HTTPTypes
 import WebImageCore
 
-/// One run of bytes from a source into a log, whoever wants them.
+/// One transfer of bytes from a source into a log, for all its callers.
 protocol Transfer: AnyObject, Sendable {
     var id: TransferQueue.ID { get }
     var log: ByteLog { get }

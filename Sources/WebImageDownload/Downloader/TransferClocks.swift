@@ -10,7 +10,7 @@ struct TransferClocks: Sendable {
         case connecting(since: Duration)
         case awaitingHead(since: Duration)
         case receiving
-        /// The rest of a body that nobody wants.
+        /// The rest of an unwanted body.
         case draining(until: Duration)
         /// Until the next try.
         case resting(until: Duration)

@@ -1,13 +1,13 @@
 import WebImageCore
 
-/// A transfer as the downloader keeps it, and who shares it. One object, so that whoever has it need not look it up.
+/// A transfer with its callers, as the downloader keeps it. It is one object, so that it need not be looked up again.
 final class TransferEntry: @unchecked Sendable {
     // Sendable: what changes is only touched under the center's lock.
     let transfer: any Transfer
-    /// What readers see; the transfer's own unless a decryptor stands between.
+    /// The log that readers see: the transfer's own, unless there is a decryptor.
     let log: ByteLog
     let request: ResolvedRequest
-    /// Whether it may end its work when the downloader is drained.
+    /// Whether it may finish when the downloader is drained.
     var finishesWhenDrained: Bool
     /// Whether others may still join it.
     var isInTable = true

@@ -15,11 +15,11 @@ package struct TransferQueue: Sendable {
     package struct Limits: Hashable, Sendable {
         package var total: Int
         package var perHost: Int
-        /// Of both, those that transfers of low and very low priority may not take; one is left to them. Those of very low
-        /// priority count against the limits of their own kind only, so that they hold up nobody else.
+        /// The slots of both limits that transfers of low and very low priority may not take; one is left to them.
+        /// Transfers of very low priority count only against their own kind, so that they do not hold up the others.
         package var reserved: Int
-        /// How many may run beyond both, so that slow origins hold up nobody: slow transfers are not counted, and a host that
-        /// has none running may begin one. 0: nobody goes beyond.
+        /// How many transfers may run beyond both limits, so that slow origins do not hold up the others: slow
+        /// transfers are not counted, and a host without a running transfer may begin one. 0: none.
         package var spare: Int
         /// How many may wait. A tenth of them is kept free of low-priority ones.
         package var waiting: Int
@@ -228,7 +228,7 @@ package struct TransferQueue: Sendable {
     }
 
     private var nextHost: (id: String, rank: Rank)? {
-        // Where the most urgent may not start, nobody may.
+        // If the most urgent transfer may not start, no other may.
         if let first = ready.first, hasSlot(for: first.rank.priority) { return first }
         if let first = idle.first, hasSpare(for: first.rank.priority) { return first }
         return nil
@@ -282,7 +282,7 @@ package struct TransferQueue: Sendable {
         for host in Array(hosts.keys) { update(host) }
     }
 
-    /// A suspended queue starts nothing; what runs goes on.
+    /// A suspended queue starts nothing; running transfers go on.
     package mutating func setSuspended(_ isSuspended: Bool) { self.isSuspended = isSuspended }
 
     /// Brings `ready` and `idle` in line with what `host` may do, and forgets hosts that have nothing.

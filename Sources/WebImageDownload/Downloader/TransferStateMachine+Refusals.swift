@@ -1,7 +1,7 @@
 import HTTPTypes
 import WebImageCore
 
-/// Which answers are taken, and what is said of the others.
+/// Which answers are accepted, and the errors for the others.
 extension TransferStateMachine {
     func accepts(_ status: Int) -> Bool {
         if status == 304 { return rules.takesNotModified }

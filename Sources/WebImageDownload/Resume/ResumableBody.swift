@@ -67,7 +67,7 @@ package struct ResumableBody: Sendable {
     package init(_ request: CacheRequest, mode: CacheMode, rules: Rules = Rules()) {
         self.rules = rules
         mayResume = request.isPlainGet
-        // Nobody could tell later whose beginning it is.
+        // It could not be determined later to whom the beginning belongs.
         mayWrite = mode.stores && !request.control.noStore && request.knowsScope
         scope = Self.scope(of: request)
     }
@@ -164,10 +164,10 @@ package struct ResumableBody: Sendable {
         return .begin(metadata: point.encoded())
     }
 
-    /// The attempt ended. After a failure that may heal, ``fields`` and ``didAsk()`` begin the next one, which goes on
-    /// where this one broke off.
+    /// Ends the attempt. After a failure that can be retried, ``fields`` and ``didAsk()`` begin the next one, which
+    /// continues where this one broke off.
     ///
-    /// - Parameter failure: nil when the transport says that all came.
+    /// - Parameter failure: nil if the transport reported a complete body.
     /// - Returns: what to do with the store, and the error that it is after all when bytes are missing.
     package mutating func ended(_ failure: WebImageError?) -> (keep: KeepAction, failure: WebImageError?) {
         guard phase != .ended else { return (.nothing, failure) }
