@@ -1,5 +1,6 @@
 import WebImageCodecs
 public import WebImageCore
+import WebImageSystem
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -8,8 +9,8 @@ public import WebImageCore
 #endif
 
 extension Image {
-    /// Writes the picture to a file. The file is written atomically, and replaces an older one. Encodes and writes on
-    /// the library's own threads.
+    /// Writes the picture to a file. The file is written atomically, and replaces an older one, whose permissions it
+    /// keeps; a symbolic link is followed. Encodes and writes on the library's own threads.
     ///
     /// - Parameters:
     ///   - file: a `file` URL.
@@ -48,9 +49,29 @@ extension ImageManager {
 }
 
 extension Data {
+    /// - Parameter mode: who may read and write the file, from its first byte on.
+    private func replace(_ file: URL, _ mode: Any) throws {
+        let folder = file.deletingLastPathComponent()
+        let new = folder.appendingPathComponent(".\(UInt64.random(in: 0 ... .max)).part")
+        do {
+            // For its errors, which tell more than those of the next call.
+            try Data().write(to: new, options: .withoutOverwriting)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: new.path)
+            // In place, so that the permissions stay.
+            try write(to: new)
+            try PosixFileSystem().rename(new.path, to: file.path)
+        } catch {
+            try? FileManager.default.removeItem(at: new)
+            throw error
+        }
+    }
+
     fileprivate func writeWhole(to file: URL) throws(WebImageError) {
         do {
-            try write(to: file, options: .atomic)
+            let file = file.resolvingSymlinksInPath()
+            let older = try? FileManager.default.attributesOfItem(atPath: file.path)
+            guard let mode = older?[.posixPermissions] else { return try write(to: file, options: .atomic) }
+            try replace(file, mode)
         } catch let error as CocoaError {
             let (code, reason): (WebImageError.Code, String) =
                 switch error.code {

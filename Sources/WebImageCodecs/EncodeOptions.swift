@@ -41,7 +41,8 @@ public struct EncodeOptions: Hashable, Sendable {
     public var background: RGBColor
     /// Whether the picture's ICC profile is written, or for PQ and HLG the code points of its colours (PNG, AVIF, HEIC,
     /// JPEG XL; for other formats such pixels are converted to sRGB). For formats without profiles (GIF, BMP, QOI,
-    /// PNM), pixels with a profile are converted to sRGB, unless ``isLossless`` is true. Default true.
+    /// PNM), pixels with a profile are converted to sRGB, unless ``isLossless`` is true. If false, pixels are converted to sRGB in
+    /// the same way. Default true.
     public var embedsICCProfile: Bool
     /// Whether only the first frame of an animation is written, as a still, even if the format supports animations.
     /// Default false.

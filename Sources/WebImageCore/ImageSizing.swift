@@ -13,8 +13,10 @@ public enum ImageFit: String, Hashable, Sendable, Codable, CaseIterable {
 /// Vector pictures are drawn at the fitting size, even if it is larger than their natural size and whatever ``upscale``
 /// says, since they stay sharp.
 public struct TargetSize: Hashable, Sendable, Codable {
-    public var width: Int?
-    public var height: Int?
+    /// In pixels; values below 1 become nil.
+    public var width: Int? { didSet { width = Self.given(width) } }
+    /// In pixels; values below 1 become nil.
+    public var height: Int? { didSet { height = Self.given(height) } }
     public var fit: ImageFit
     /// Whether the result may be larger than the original. Default false.
     public var upscale: Bool
@@ -25,11 +27,22 @@ public struct TargetSize: Hashable, Sendable, Codable {
     ///   - fit: how the picture is fitted to the size.
     ///   - upscale: whether the result may be larger than the original.
     public init(width: Int? = nil, height: Int? = nil, fit: ImageFit = .contain, upscale: Bool = false) {
-        self.width = width.flatMap { $0 > 0 ? $0 : nil }
-        self.height = height.flatMap { $0 > 0 ? $0 : nil }
+        self.width = Self.given(width)
+        self.height = Self.given(height)
         self.fit = fit
         self.upscale = upscale
     }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            width: try values.decodeIfPresent(Int.self, forKey: .width),
+            height: try values.decodeIfPresent(Int.self, forKey: .height),
+            fit: try values.decode(ImageFit.self, forKey: .fit),
+            upscale: try values.decode(Bool.self, forKey: .upscale))
+    }
+
+    private static func given(_ side: Int?) -> Int? { side.flatMap { $0 > 0 ? $0 : nil } }
 
     public init(_ size: PixelSize, fit: ImageFit = .contain, upscale: Bool = false) {
         self.init(width: size.width, height: size.height, fit: fit, upscale: upscale)

@@ -49,8 +49,9 @@ package struct WrittenForm<Group> {
     /// - Throws: `EncodingError.invalidValue` for what cannot be written down.
     package func write(_ group: Group, to encoder: any Encoder) throws {
         if let refusal = refusal(group) {
+            // Not the group itself: errors are printed, and it may hold secrets.
             throw EncodingError.invalidValue(
-                group, EncodingError.Context(codingPath: encoder.codingPath, debugDescription: refusal))
+                "\(Group.self)", EncodingError.Context(codingPath: encoder.codingPath, debugDescription: refusal))
         }
         var container = encoder.container(keyedBy: OptionName.self)
         for option in options { try option.encode(group, standard, &container) }

@@ -115,6 +115,27 @@ import WebImageTesting
         #expect(try await color(of: animation.frame(at: 3)) == BlinkingGIF.colors[3])
     }
 
+    /// The animation that plays already was once replaced by stills of its first frame.
+    @Test func noStillFollowsTheFirstFrame() async throws {
+        let clock = ManualClock()
+        let bench = TestBench(clock: clock)
+        let (bytes, gates) = (BlinkingGIF.file(width: 8, height: 6, frames: 8), [Gate(), Gate()])
+        let held = BlinkingGIF.endOfFirstFrame(width: 8, height: 6)
+        bench.transport.answer(
+            url,
+            .bytes(bytes, contentType: "image/gif").held(by: gates[0], after: held).held(by: gates[1], after: held + 20)
+        )
+        let ledger = Ledger()
+        bench.manager.load(ImageRequest(url)) { ledger.take($0) }
+        await ledger.previewed(1)
+        for gate in gates {
+            clock.advance(by: .seconds(1))
+            gate.open()
+        }
+        _ = try await ledger.finished().get()
+        #expect(ledger.previews.count == 1 && ledger.previews[0].animation != nil)
+    }
+
     @Test func aCutAnimationIsPartialWithTheFramesThatAreThere() async throws {
         let bench = TestBench()
         let bytes = BlinkingGIF.file(width: 8, height: 6, frames: 4)

@@ -56,6 +56,20 @@ import WebImageTesting
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.png"])
     }
 
+    /// A private file stays private, and a link stays one.
+    @Test func aFileKeepsItsPermissionsAndItsLink() async throws {
+        let folder = try TemporaryFolder()
+        let (file, link) = (URL(filePath: "\(folder.path)/a.png"), URL(filePath: "\(folder.path)/link.png"))
+        let manager = FileManager.default
+        #expect(manager.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600]))
+        try manager.createSymbolicLink(atPath: link.path, withDestinationPath: "a.png")
+        try await Fixture.gradient(8, 8).write(to: link)
+        #expect(try await Image(contentsOf: file).size.width == 8)
+        #expect(try manager.destinationOfSymbolicLink(atPath: link.path) == "a.png")
+        #expect(try manager.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int == 0o600)
+        #expect(Set(try manager.contentsOfDirectory(atPath: folder.path)) == ["a.png", "link.png"])
+    }
+
     @Test func aURLIsEnoughToLoadAPicture() async throws {
         let bench = TestBench()
         bench.answer("http://pictures.test/a.png", with: try Fixture.png(40, 30), type: "image/png")

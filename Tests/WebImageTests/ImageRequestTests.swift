@@ -9,6 +9,27 @@ import WebImageDownload
 @Suite struct ImageRequestTests {
     private let url = "https://pictures.test/a.jpg"
 
+    /// Errors are printed: the one that refuses to write a secret down once held it.
+    @Test func anErrorOfWritingDownTellsNoSecret() {
+        var request = ImageRequest("http://a.test/a.png")
+        request.http.headers[.authorization] = "Bearer s3cret"
+        let error = #expect(throws: EncodingError.self) { try JSONEncoder().encode(request) }
+        #expect(error != nil && !String(describing: error).contains("s3cret"))
+        var text = ""
+        dump(BasicCredentials(user: "anna", password: "s3cret"), to: &text)
+        #expect(!text.contains("s3cret") && !text.contains("anna"))
+    }
+
+    @Test func aSideBelowOnePixelIsNotGiven() throws {
+        var size = TargetSize(width: 10, height: 20)
+        (size.width, size.height) = (0, -5)
+        #expect(size == TargetSize())
+        let json = Data(#"{"width":0,"height":7,"fit":"cover","upscale":false}"#.utf8)
+        #expect(try JSONDecoder().decode(TargetSize.self, from: json) == TargetSize(height: 7, fit: .cover))
+        let written = try JSONEncoder().encode(TargetSize(width: 3, upscale: true))
+        #expect(try JSONDecoder().decode(TargetSize.self, from: written) == TargetSize(width: 3, upscale: true))
+    }
+
     @Test func aChangeOfACopyLeavesTheOtherAsItIs() {
         let first = ImageRequest(url)
         let plain = first.variantKey

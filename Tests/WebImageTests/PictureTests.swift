@@ -147,6 +147,31 @@ import WebImageTesting
         }
     }
 
+    /// What a chain is to hide was once seen in the previews.
+    @Test(arguments: [false, true]) func previewsAreTransformedAsThePictureIs(progressive: Bool) async throws {
+        let bench = TestBench()
+        let gate = Gate()
+        let bytes = try SamplePictures.sunset(PixelSize(width: 800, height: 600))
+            .encoded(as: .jpeg, EncodeOptions(quality: 90, progressive: progressive))
+        bench.transport.answer(
+            url, .bytes(bytes, contentType: "image/jpeg").held(by: gate, after: bytes.count * 3 / 4))
+        var request = ImageRequest(url, size: TargetSize(width: 400))
+        request.transformers = [.gray(), .resize(TargetSize(width: 100)), .roundCorners(20)]
+        let ledger = Ledger()
+        bench.manager.load(request) { ledger.take($0) }
+        await ledger.previewed(1)
+        gate.open()
+        let image = try await ledger.finished().get().image
+        for preview in ledger.previews {
+            #expect(preview.size == image.size && preview.info.isPartial)
+            preview.withPixels { pixels in
+                #expect(pixels[3] == 0, "the corner is round")
+                let middle = (20 * 100 + 50) * 4
+                #expect(pixels[middle] == pixels[middle + 1] && pixels[middle + 1] == pixels[middle + 2])
+            }
+        }
+    }
+
     /// Once a preview that came too soon after the last one was dropped, and a transfer that then stood still showed
     /// less than it had.
     @Test func aPreviewThatCameTooSoonIsShownLater() async throws {

@@ -42,10 +42,17 @@ public struct CacheEncoding: Sendable {
     private static let ofStills: Set<ImageFormat> = [.jpeg, .png, .webp, .avif, .heic, .jxl, .qoi, .tiff]
     private static let ofManyBits: Set<ImageFormat> = [.png, .tiff, .jxl, .avif]
 
+    /// Whether a GIF can hold the picture: at the size of its file, and without partial transparency. What was scaled has
+    /// more colours, and what was rounded has soft corners.
+    private static func isAsInGIF(_ image: Image) -> Bool {
+        guard let header = image.info.header, image.displaySize == header.displaySize else { return false }
+        return image.alpha == .opaque || !image.pixels.hasPartialAlpha
+    }
+
     private static func format(for image: Image, _ writable: Set<ImageFormat>) -> ImageFormat {
         let own = image.info.format.flatMap { writable.contains($0) ? $0 : nil }
         if let animation = image.animation, animation.frameCount > 1 {
-            if let own, animated.contains(own) { return own }
+            if let own, animated.contains(own), own != .gif || isAsInGIF(image) { return own }
             return animated.first { writable.contains($0) } ?? .png
         }
         let (isOpaque, hasManyBits) = (image.alpha == .opaque, image.layout.bitDepth > 8)
@@ -53,6 +60,23 @@ public struct CacheEncoding: Sendable {
             return own
         }
         return isOpaque && !hasManyBits && writable.contains(.jpeg) ? .jpeg : .png
+    }
+}
+
+extension PixelBuffer {
+    /// Whether any pixel is neither opaque nor invisible.
+    fileprivate var hasPartialAlpha: Bool {
+        (0..<size.height).contains { row in
+            let row = base + row * bytesPerRow
+            return (0..<size.width).contains { column in
+                if layout == .rgba8 {
+                    let alpha = row.load(fromByteOffset: column * 4 + 3, as: UInt8.self)
+                    return alpha != 0 && alpha != .max
+                }
+                let alpha = row.load(fromByteOffset: column * 8 + 6, as: UInt16.self)
+                return alpha != 0 && alpha != .max
+            }
+        }
     }
 }
 

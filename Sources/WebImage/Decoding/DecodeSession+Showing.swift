@@ -26,7 +26,8 @@ extension DecodeSession {
         pace.previews.isOwed = false
         var isShown = false
         let pixels = try? decoder.preview()
-        for made in work.targets {
+        // An animation that plays already is not replaced by its first frame.
+        for made in work.targets where !made.target.hasShownFirstFrame {
             guard let image = pixels.map({ made.target.preview(of: $0) }) ?? made.target.partialImage() else {
                 continue
             }

@@ -21,7 +21,7 @@ final class DecodeTarget {
     let sink: any RowSink
     /// The frames of a possible animation; nil for stills.
     private(set) var frames: AnimationTarget?
-    private var hasShownFirstFrame = false
+    private(set) var hasShownFirstFrame = false
 
     init(
         _ recipe: PictureRecipe, plan: ResizePlan, scaleDenominator: Int, header: ImageHeader,
@@ -91,7 +91,17 @@ final class DecodeTarget {
     func partialImage() -> Image? {
         guard hasRows, let (buffer, _) = try? made(), let copy = copy(buffer, rows: rowsDone) else { return nil }
         if case .scaled = rows { convert(copy) }
-        return try? finished(copy, .straight, isPartial: true)
+        return (try? finished(copy, .straight, isPartial: true)).flatMap(transformed)
+    }
+
+    /// Returns a preview with the remaining steps of the chain, since they may hide what the original shows. Nil if a
+    /// step fails, or is code of the program's, which is called once for each picture: then there is no preview.
+    private func transformed(_ preview: Image) -> Image? {
+        guard recipe.hasSteps else { return preview }
+        guard recipe.hasOwnStepsOnly else { return nil }
+        if frames != nil { return try? recipe.transformed(firstFrame: preview) }
+        return try? recipe.transformed(
+            preview, by: recipe.decodedSteps..<recipe.transformers.count, isAnimated: false)
     }
 
     /// Returns a preview from the decoder's current rendering of the whole picture, at its scale.
@@ -108,7 +118,7 @@ final class DecodeTarget {
             }
         guard let sized else { return nil }
         convert(sized)
-        return try? finished(sized, alpha, isPartial: true)
+        return (try? finished(sized, alpha, isPartial: true)).flatMap(transformed)
     }
 
     /// A copy of the first rows; the others are transparent.

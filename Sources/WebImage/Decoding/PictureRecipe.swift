@@ -47,6 +47,12 @@ struct PictureRecipe: Sendable {
     /// Whether there are steps to apply to the decoded picture.
     var hasSteps: Bool { transformers.count > decodedSteps }
 
+    /// Whether the steps that are applied to the decoded picture call no code of the program's, so that they can also be
+    /// applied to previews.
+    var hasOwnStepsOnly: Bool {
+        transformers.dropFirst(decodedSteps).allSatisfy { ($0 as? ImageTransform)?.callsClosure == false }
+    }
+
     /// The recipe for stored bytes of a picture that this recipe made, without the steps that are applied already.
     ///
     /// - Parameter format: the format of the bytes.

@@ -27,6 +27,17 @@ extension Loader {
         return freshImage(for: request)
     }
 
+    /// Whether memory has a picture that was just loaded, whatever the request's policy. True also where that cannot be
+    /// told: an interceptor or a modifier may have made another request of it.
+    func memoryHolds(_ given: ImageRequest) -> Bool {
+        guard !door.interceptors.concerns(given),
+            case .ready(let request) = door.enter(given, by: origin.downloader.snapshot)
+        else { return true }
+        if !request.cachesAsUsual, let own = request.ownMemory { return own.image(for: request.variantKey) != nil }
+        if let foreign = caches.foreign { return foreign.cachedImage(for: request) != nil }
+        return caches.memory.image(for: request.variantKey) != nil
+    }
+
     /// The answer, if memory has everything that the request asks for.
     func responseFromMemory(for request: ImageRequest) -> ImageResponse? {
         guard !request.options.includesData, let image = cachedImage(for: request) else { return nil }

@@ -18,6 +18,8 @@ import WebImageSystem
     public var currentIndex: Int { playback.index }
     /// The number of completed rounds.
     public var currentLoop: Int { playback.round }
+    /// The index of ``currentFrame``.
+    private var shownIndex = 0
     public private(set) var animation: ImageAnimation
     /// Whether the player plays, or would if it were visible.
     public private(set) var isPlaying = false
@@ -44,9 +46,11 @@ import WebImageSystem
     }
     /// How often all frames are shown; 0: without end. Default nil: the number in the file.
     public var loopLimit: Int? { didSet { playback.roundLimit = Self.limit(loopLimit, animation) } }
-    /// The speed: 2 shows each frame for half of its time. Default 1. At 0 and less the animation stands still.
+    /// The speed: 2 shows each frame for half of its time. Default 1. At 0 and less, and with what is no finite number, the
+    /// animation stands still; other speeds are kept between 0.001 and 1000.
     public var rate: Double = 1 {
         didSet {
+            rate = rate.isFinite && rate > 0 ? min(max(rate, 0.001), 1000) : 0
             guard rate != oldValue else { return }
             scaleRest(from: oldValue)
             runOrRest()
@@ -295,12 +299,15 @@ import WebImageSystem
         case .success(let frame): show(frame, index, due: dropsLateFrames ? due : nil, then: action)
         case .failure(let error):
             self.error = error
+            // It stays at the frame that is shown.
+            playback.seek(to: shownIndex)
             end()
         }
     }
 
     private func show(_ frame: Image, _ index: Int, due: Duration?, then action: @MainActor () -> Void) {
         currentFrame = frame
+        shownIndex = index
         let begin = due ?? clock.now
         deadline = begin + time(of: index)
         // Late by more than a frame: the others follow one by one, and not all at once.

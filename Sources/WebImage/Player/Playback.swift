@@ -37,6 +37,8 @@ struct Playback {
     /// How many rounds were completed.
     private(set) var round = 0
     private var isGoingBack: Bool
+    /// Whether the round that ends with the present frame was counted, since it was the last one then.
+    private var hasCountedRound = false
 
     init(mode: PlaybackMode = .forward, count: Int, isComplete: Bool, roundLimit: Int) {
         self.mode = mode
@@ -53,6 +55,7 @@ struct Playback {
     mutating func seek(to index: Int, round: Int? = nil) {
         self.index = min(max(index, 0), max(count - 1, 0))
         if let round { self.round = max(round, 0) }
+        hasCountedRound = false
         isGoingBack = mode.startsAtEnd
     }
 
@@ -75,21 +78,23 @@ struct Playback {
         guard case .frame(let index, let completesRound, _) = next else { return false }
         if mode.turns { isGoingBack = turned }
         self.index = index
-        if completesRound { round += 1 }
+        if completesRound, !hasCountedRound { round += 1 }
+        hasCountedRound = false
         return true
     }
 
     /// The last frame of the last round was shown; false where there are no rounds.
     mutating func completeRound() -> Bool {
-        guard count > 1, !mode.turns, roundLimit == 0 || round < roundLimit else { return false }
+        guard count > 1, !mode.turns, !hasCountedRound, roundLimit == 0 || round < roundLimit else { return false }
         round += 1
+        hasCountedRound = true
         return true
     }
 
     /// Whether the frame that was reached is the last to be shown, as it is where a bounce ends.
     var isOver: Bool { mode.turns && roundLimit > 0 && round >= roundLimit && index == start }
 
-    private var isLastRound: Bool { roundLimit > 0 && round + 1 >= roundLimit }
+    private var isLastRound: Bool { roundLimit > 0 && round + (hasCountedRound ? 0 : 1) >= roundLimit }
 
     /// Which way a bounce goes on: it turns at the ends.
     private var turned: Bool {

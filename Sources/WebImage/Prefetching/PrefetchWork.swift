@@ -242,7 +242,17 @@ final class PrefetchWork: Sendable {
     }
 
     private func loadIntoMemory(_ request: ImageRequest) async throws(WebImageError) -> PrefetchedItem.Outcome {
+        // Of two that are the same the second one finds what the first one has stored.
+        let key = request.variantKey
+        try await takeTurn(to: key)
+        defer { giveTurn(to: key) }
         let response = try await manager.image(for: request)
+        if let failure = response.failure ?? response.partialError { throw failure }
+        guard response.source == .memory || manager.loader.memoryHolds(request) else {
+            throw WebImageError(
+                .cacheMiss, "the picture cannot be kept in memory: its origin, the request or the limit forbids it",
+                location: request.redactedURL)
+        }
         return response.source == .memory ? .skipped : .loaded(from: response.source, response.byteCount)
     }
 
@@ -267,7 +277,7 @@ final class PrefetchWork: Sendable {
 }
 
 extension PrefetchWork {
-    /// Waits until no other load is storing the same original.
+    /// Waits until no other load is storing the same original or picture.
     private func takeTurn(to key: CacheKey) async throws(WebImageError) {
         while true {
             let answer = CancellableAnswer<Void>()

@@ -28,7 +28,7 @@ struct PreloadWindow {
     ///   - most: how many at most, however fast it moves.
     init(ahead: Int, most: Int) {
         self.ahead = max(ahead, 0)
-        mostAhead = max(most, ahead)
+        mostAhead = max(most, self.ahead)
     }
 
     /// - Parameters:

@@ -134,8 +134,8 @@ extension Image {
         let sized = try resized(to: TargetSize(size, fit: .fill, upscale: true))
         let isTold =
             info.iccProfile != nil
-            ? options.isLossless || !format.tellsNoProfile
-            : info.colorDescription?.isHighDynamicRange != true || format.tellsDynamicRange
+            ? options.isLossless || !format.tellsNoProfile && options.embedsICCProfile
+            : info.colorDescription?.isHighDynamicRange != true || format.tellsDynamicRange && options.embedsICCProfile
         return isTold ? sized : try sized.inSRGB()
     }
 }

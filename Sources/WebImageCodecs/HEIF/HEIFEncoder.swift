@@ -56,11 +56,14 @@
             try check(heif_context_encode_image(context, picture, encoder, settings, &handle))
             guard let handle else { throw noMemory }
             defer { heif_image_handle_release(handle) }
-            if options.embedsThumbnail {
+            // libheif refuses one that is not smaller than the picture, and crashes at one without rows.
+            let side = EncodeOptions.thumbnailSide
+            let longest = max(image.size.width, image.size.height)
+            let shortest = min(image.size.width, image.size.height)
+            if options.embedsThumbnail, longest > side, shortest * side / longest >= 2 {
                 var small: OpaquePointer?
-                let side = Int32(EncodeOptions.thumbnailSide)
                 try check(
-                    heif_context_encode_thumbnail(context, picture, handle, encoder, settings, side, &small))
+                    heif_context_encode_thumbnail(context, picture, handle, encoder, settings, Int32(side), &small))
                 if let small { heif_image_handle_release(small) }
             }
             let metadata = EmbeddedMetadata(image, options, formatTells: .orientation)

@@ -1,7 +1,9 @@
 import WebImageCore
 
 /// A user's name and password.
-public struct BasicCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+public struct BasicCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
     public var user: String
     public var password: String
 
@@ -13,6 +15,8 @@ public struct BasicCredentials: Hashable, Sendable, CustomStringConvertible, Cus
     /// Tells neither.
     public var description: String { "(credentials)" }
     public var debugDescription: String { description }
+    /// Empty, so that `dump` tells neither.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// How a name and a password are sent to the server.

@@ -28,6 +28,11 @@ public struct ImageTransform: ImageTransformer, Hashable, CustomStringConvertibl
         (operation as? Trim)?.asImgproxy == false || (operation as? any GeometryOperation)?.needsPixels == true
     }
 
+    /// Whether it calls a closure of the program's.
+    package var callsClosure: Bool {
+        operation is CustomPicture || operation is CustomPixels || operation is CustomNeighbors
+    }
+
     public static func == (one: Self, other: Self) -> Bool { one.key == other.key }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(key) }

@@ -85,6 +85,17 @@
             #expect(header != nil && header?.iccProfile == nil)
         }
 
+        /// libheif refuses a small copy that is not smaller.
+        @Test(arguments: [(61, 47), (160, 160), (161, 1), (1, 1), (400, 5), (1000, 12)])
+        func aSmallPictureNeedsNoSmallCopy(
+            width: Int, height: Int
+        ) throws {
+            var options = EncodeOptions()
+            options.embedsThumbnail = true
+            let file = try Self.file(SamplePictures.sunset(PixelSize(width: width, height: height)), options)
+            #expect(CoderDecode(HEIFCoder(), file).format?.size == PixelSize(width: width, height: height))
+        }
+
         @Test(arguments: [Orientation.up, .right]) func theSmallCopyIsDecodedWhereItIsWanted(_ orientation: Orientation)
             throws
         {

@@ -149,8 +149,9 @@
         }
 
         /// libtiff's own reader of colours knows no such indices.
-        @Test(arguments: [3, 5, 6, 7, 12, 16], [1, 257], [nil, 16])
-        func indicesOfOtherDepthsAreColours(depth: Int, scale: Int, tile: Int?) {
+        @Test(arguments: [3, 5, 6, 7, 12, 16], [(1, nil), (257, nil), (1, 16), (257, 16)])
+        func indicesOfOtherDepthsAreColours(depth: Int, kind: (scale: Int, tile: Int?)) {
+            let (scale, tile) = kind
             var maker = TIFFMaker.random(20, 9, photometric: 3, samples: 1, depth: depth)
             maker.tile = tile
             let color = { (index: Int) in [index & 255, index >> max(depth - 8, 0), index * 7 & 255] }
@@ -158,6 +159,7 @@
             let result = decode(maker.file())
             #expect(result.error == nil && result.header?.colorModel == .rgb)
             #expect(result.pixels == Pixels(maker.values.flatMap { color($0).map { UInt8($0) } + [255] }))
+            guard depth > 8 else { return }
             let deep = decode(maker.file(), options: DecodeOptions(keepsBitDepth: true))
             let wide = maker.values.flatMap { color($0).map { $0 * 257 } + [65_535] }
             #expect(deep.pixels == Pixels(wide.flatMap { value in withUnsafeBytes(of: UInt16(value)) { Array($0) } }))

@@ -59,6 +59,22 @@ import WebImageTesting
         }
     }
 
+    /// Soft corners, and the colours that scaling makes, were once lost in a GIF.
+    @Test(arguments: [false, true]) func aChangedAnimationIsNoGIFAnyMore(isScaled: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let url = "http://pictures.test/a.gif"
+        let bench = TestBench()
+        bench.answer(url, with: BlinkingGIF.file(width: 32, height: 32, frames: 3), type: "image/gif")
+        var request = ImageRequest(url)
+        request.transformers = [isScaled ? .resize(TargetSize(width: 20)) : .roundCorners(9)]
+        let image = try await bench.manager.image(for: request).image
+        let cache = CacheBench(folder.path).cache
+        try await cache.store(image, for: "changed")
+        cache.memoryCache.removeAll()
+        let found = try #require(try await cache.image(for: "changed"))
+        #expect(found.metadata?.format == .webp && found.image.animation?.frameCount == 3)
+    }
+
     @Test func theConfigurationSaysHowPicturesAreWritten() async throws {
         let folder = try TemporaryFolder()
         let cache = CacheBench(folder.path) { $0.encoding = .always(.qoi) }.cache

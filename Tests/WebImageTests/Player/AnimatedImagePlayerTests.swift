@@ -190,6 +190,32 @@ import WebImageTesting
         #expect(screen.indices == [3])
     }
 
+    /// The last round was once counted when it ended, and once more when it went on.
+    @Test func aRoundIsCountedOnce() throws {
+        let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
+        player.loopLimit = 1
+        player.play()
+        clock.advance(by: .seconds(1))
+        #expect(screen.loops == [1] && screen.ends == 1)
+        player.loopLimit = 3
+        player.play()
+        clock.advance(by: .seconds(2))
+        #expect(screen.loops == [1, 2, 3] && screen.ends == 2)
+        #expect(screen.indices == [1, 2, 0, 1, 2, 0, 1, 2])
+    }
+
+    @Test func noRateIsTooLargeOrTooSmall() throws {
+        let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
+        player.play()
+        for rate in [1e-30, .infinity, 1, -.infinity, .nan, 1e300, 1e-18, 1e-19, 1] { player.rate = rate }
+        clock.advance(by: .milliseconds(1))
+        player.rate = .nan
+        #expect(player.rate == 0)
+        let shown = screen.shown.count
+        clock.advance(by: .seconds(1))
+        #expect(screen.shown.count == shown)
+    }
+
     @Test func aDamagedFrameEndsItWithAReason() async throws {
         let frames = FakeFrames(delays: [10, 10, 10], isInstant: false)
         let (player, screen) = try player(frames)
@@ -199,6 +225,7 @@ import WebImageTesting
         frames.finish(1, WebImageError(.corruptData, "a damaged frame"))
         #expect(await eventually { player.error != nil })
         #expect(!player.isPlaying && player.currentFrame.size.width == 1 && screen.ends == 1 && clock.waitingCount == 0)
+        #expect(player.currentIndex == 0)
     }
 
     // MARK: - Growing, hiding, sharing

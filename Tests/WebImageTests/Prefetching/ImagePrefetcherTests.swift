@@ -70,6 +70,33 @@ private final class ListBook: Sendable {
         #expect(await prefetcher.prefetch(requests).finished().skipped == 5)
     }
 
+    /// A picture that is nowhere once counted as loaded.
+    @Test func whatIsNotInMemoryAfterwardsCountsAsFailed() async throws {
+        let bench = try bench()
+        var options = PrefetchOptions()
+        options.destination = .memory
+        let prefetcher = ImagePrefetcher(manager: bench.manager, options: options)
+        var requests = Self.urls(5).map { ImageRequest($0) }
+        bench.transport.answer(
+            requests[1].url,
+            .bytes(try Fixture.png(8, 8), contentType: "image/png", headers: [.cacheControl: "no-store"]))
+        requests[2].caching.policy = .noStore
+        requests[3].caching.store = []
+        bench.transport.answer(requests[4].url, .status(404))
+        requests[4].options.fallback = Fixture.gradient(4, 4)
+        let book = ListBook()
+        let end = await prefetcher.prefetch(requests, onEvent: book.take).finished()
+        #expect(end.loaded == 1 && end.failed == 4)
+        #expect(await eventually { !book.ends.isEmpty })
+        var codes: [Int: WebImageError.Code] = [:]
+        for item in book.items { if case .failed(let error) = item.outcome { codes[item.index] = error.code } }
+        #expect(codes == [1: .cacheMiss, 2: .cacheMiss, 3: .cacheMiss, 4: .badStatus])
+        // Of two that are the same the second is there already.
+        let twice = ImageRequest(Self.urls(1)[0], size: TargetSize(width: 10))
+        let again = await prefetcher.prefetch([twice, twice, twice]).finished()
+        #expect(again.loaded == 1 && again.skipped == 2)
+    }
+
     @Test func anEmptyListEndsBeforeTheCallReturns() async throws {
         let prefetcher = ImagePrefetcher(manager: try bench().manager)
         let book = ListBook()

@@ -6,6 +6,11 @@ import WebImageTesting
 @testable import WebImage
 
 @Suite struct ListPreloaderTests {
+    @Test func nothingIsAheadOfNegativeNumbers() {
+        var window = PreloadWindow(ahead: -1, most: -5)
+        #expect(window.show(0..<5, of: 100, now: 0).begin.isEmpty)
+    }
+
     @Test func theNearestComeFirstAndAFewBehind() {
         var window = PreloadWindow(ahead: 8, most: 40)
         #expect(window.show(10..<14, of: 100, now: 0) == .init(begin: Array(14..<22) + [9, 8]))
