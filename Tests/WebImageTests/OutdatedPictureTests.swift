@@ -72,6 +72,23 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 2)
     }
 
+    /// An origin that names no version, and whose answer is over, has replaced the body for all sizes.
+    @Test func whatIsOverIsReplacedForAllSizes() async throws {
+        let clock = ManualClock()
+        let bench = TestBench(disk: folder.path, clock: clock)
+        let fields: [(HTTPField.Name, String)] = [(.cacheControl, "max-age=1")]
+        bench.transport.answer(url, answer(old, fields), answer(new, fields))
+        for width in [nil, 20] { _ = try await bench.manager.image(for: request(.protocol, width: width)) }
+        #expect(bench.transport.hits(url) == 1)
+        clock.advance(by: .seconds(3))
+        #expect(try await bench.manager.image(for: request(.protocol)).image.size.width == 80)
+        await bench.manager.finishStores()
+        #expect(bench.manager.cachedImage(for: request(.cacheFirst, width: 20)) == nil)
+        #expect(bench.manager.cachedImage(for: request(.cacheFirst))?.size.width == 80)
+        #expect(try await bench.manager.image(for: request(.cacheFirst, width: 20)).source == .disk)
+        #expect(bench.transport.hits(url) == 2)
+    }
+
     /// Without a disk two sizes are two transfers, and neither takes the other out of memory.
     @Test func sizesOfAnOriginWithoutValidatorsStayBesideEachOther() async throws {
         let bench = TestBench()

@@ -53,6 +53,9 @@ final class AnswerBook: Sendable {
         return record
     }
 
+    /// The newest answer of an original, while it has pictures.
+    func known(_ key: CacheKey) -> StoredResponse? { state.withLock { $0.entries[key]?.record }?.response }
+
     /// Marks the pictures of an original as outdated.
     func outdate(_ key: CacheKey) {
         if let record = state.withLock({ $0.entries.removeValue(forKey: key)?.record }) { end(record) }

@@ -72,14 +72,24 @@ extension Loader {
     }
 
     /// Returns the record of an answer that has just arrived, for pictures in memory. If the origin was asked
-    /// unconditionally, the record replaces the one that memory has.
+    /// although memory has pictures, or because their answer is no longer fresh, the record replaces the one that
+    /// memory has.
     func record(of stored: StoredResponse, _ key: BytesKey) -> AnswerRecord {
         let asksAnyway: Bool =
             switch key.policy.mode {
             case .revalidate, .refresh, .reload, .reloadFromOrigin: true
-            case .cacheFirst, .cacheOnly, .httpRules, .noStore: false
+            case .httpRules: !isFresh(answers.known(key.originalKey), key)
+            case .cacheFirst, .cacheOnly, .noStore: false
             }
         return answers.record(of: key.originalKey, stored, replaces: asksAnyway)
+    }
+
+    private func isFresh(_ known: StoredResponse?, _ key: BytesKey) -> Bool {
+        guard let known else { return true }
+        return switch origin.decision(key, known) {
+        case .serve, .serveAndRevalidate: true
+        case .revalidate, .fetch, .fail: false
+        }
     }
 
     /// Removes the original from every tier in the background; its pictures are no longer served from memory.
