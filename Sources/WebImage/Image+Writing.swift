@@ -49,16 +49,18 @@ extension ImageManager {
 }
 
 extension Data {
-    /// - Parameter mode: who may read and write the file, from its first byte on.
+    /// - Parameter mode: who may read and write the file.
     private func replace(_ file: URL, _ mode: Any) throws {
         let folder = file.deletingLastPathComponent()
         let new = folder.appendingPathComponent(".\(UInt64.random(in: 0 ... .max)).part")
         do {
             // For its errors, which tell more than those of the next call.
             try Data().write(to: new, options: .withoutOverwriting)
-            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: new.path)
+            // Nobody else reads it while it is written, and its owner may write it, which the older file may forbid.
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: new.path)
             // In place, so that the permissions stay.
             try write(to: new)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: new.path)
             try PosixFileSystem().rename(new.path, to: file.path)
         } catch {
             try? FileManager.default.removeItem(at: new)

@@ -18,6 +18,7 @@ final class ConnectionRequests: ChannelDuplexHandler {
 
     private let connectionGuard: ConnectionGuard
     private let takesBodies: Bool
+    private let isLast: @Sendable () -> Bool
     /// Those whose answers are not all written, in order.
     private var requests = CircularBuffer<Request>()
     /// Whether the request has come behind which the connection ends.
@@ -28,11 +29,19 @@ final class ConnectionRequests: ChannelDuplexHandler {
     private var dropsBody = false
     /// Whether the answer that is being written has told the client of the end, unasked.
     private var closesBehindAnswer = false
+    /// Whether the end of the connection is to tell the end of the body that is being written.
+    private var endsByClosing = false
 
-    /// - Parameter takesBodies: whether requests may have bodies, for which clients are told to go on.
-    init(_ connectionGuard: ConnectionGuard, takesBodies: Bool = false) {
+    /// - Parameters:
+    ///   - takesBodies: whether requests may have bodies, for which clients are told to go on.
+    ///   - isLast: whether a request that comes now is the last of its connection, whatever the client says.
+    init(
+        _ connectionGuard: ConnectionGuard, takesBodies: Bool = false,
+        isLast: @escaping @Sendable () -> Bool = { false }
+    ) {
         self.connectionGuard = connectionGuard
         self.takesBodies = takesBodies
+        self.isLast = isLast
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -47,7 +56,7 @@ final class ConnectionRequests: ChannelDuplexHandler {
             connectionGuard.requestBegan()
             requests.append(Request(isHead: head.method == .HEAD, isOld: head.version.minor == 0))
             // Of HTTP/1.0 no connection is kept. Hummingbird knows neither versions nor other spellings of this.
-            if !head.isKeepAlive || head.version.minor == 0 {
+            if !head.isKeepAlive || head.version.minor == 0 || isLast() {
                 hasLastRequest = true
                 head.headers.replaceOrAdd(name: "connection", value: "close")
             }
@@ -76,6 +85,7 @@ final class ConnectionRequests: ChannelDuplexHandler {
         case .body where dropsBody: promise?.succeed()
         case .body: context.write(data, promise: promise)
         case .end:
+            endsByClosing = false
             _ = requests.popFirst()
             guard closesBehindAnswer else {
                 context.write(data, promise: promise)
@@ -90,6 +100,14 @@ final class ConnectionRequests: ChannelDuplexHandler {
         }
     }
 
+    /// Resets the connection where its end would tell the client that a body is whole which has broken off.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if mode == .all, endsByClosing, let socket = context.channel as? any SocketOptionProvider {
+            _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+        }
+        context.close(mode: mode, promise: promise)
+    }
+
     /// Says how long the body is, or that it comes in chunks, so that the client knows its end (RFC 9112, 6.3).
     private func frame(_ head: inout HTTPResponseHead, for request: Request) {
         head.headers.remove(name: "Transfer-Encoding")
@@ -99,7 +117,11 @@ final class ConnectionRequests: ChannelDuplexHandler {
             return
         }
         // Without a length a client of HTTP/1.0 reads to the end of the connection.
-        if request.isHead || request.isOld || head.headers.contains(name: "Content-Length") { return }
+        if request.isHead || head.headers.contains(name: "Content-Length") { return }
+        if request.isOld {
+            endsByClosing = true
+            return
+        }
         head.headers.add(name: "Transfer-Encoding", value: "chunked")
     }
 

@@ -17,6 +17,8 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
     let memoryAnswers: MemoryAnswers.Make?
     /// Whether requests may have bodies.
     let takesBodies: Bool
+    /// Whether a request that comes now is the last of its connection.
+    let isLast: @Sendable () -> Bool
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
@@ -44,7 +46,7 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
             withEncoderConfiguration: writing, withDecoderLimitConfiguration: parsing)
-        try pipeline.addHandler(ConnectionRequests(connectionGuard, takesBodies: takesBodies))
+        try pipeline.addHandler(ConnectionRequests(connectionGuard, takesBodies: takesBodies, isLast: isLast))
         try pipeline.addHandler(ClientPresence(goesWithInput: true))
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: isSecure))
         if let memoryAnswers { try pipeline.addHandler(memoryAnswers { true }) }

@@ -12,9 +12,6 @@ extension ImageEndpoint {
     ) async throws(RequestRefusal) -> Answer {
         try await service.admit(record.client?.key)
         let bytes = try await open(url)
-        guard let share = streamedBytes.take(Int((bytes.length ?? StreamedBytes.usualLength).bytes)) else {
-            throw .overloaded("clients have not read too many bytes of raw sources yet")
-        }
         record.sourceHost = SourceHost.name(of: url.source)
         let head = bytes.head?.headers ?? [:]
         let answer = ResultAnswer(settings: settings, url: url, now: now())
@@ -34,7 +31,7 @@ extension ImageEndpoint {
         let known = ResultFormat.allCases.first { $0.mediaType == mediaType }?.fileExtension ?? suffix
         fields[.contentDisposition] = answer.disposition(url.options.filename.isEmpty ? nil : known)
         guard let length = bytes.length.map({ Int($0.bytes) }) else {
-            return Answer(fields: fields, body: .stream(StreamedBody(bytes, length: nil, share: share)))
+            return Answer(fields: fields, body: try body(bytes, length: nil, request))
         }
         fields[.acceptRanges] = "bytes"
         fields[.contentLength] = "\(length)"
@@ -43,17 +40,29 @@ extension ImageEndpoint {
             ? conditions.part(of: length, eTag: head[.eTag], lastModified: freshness.lastModified) : .whole
         switch part {
         case .whole:
-            return Answer(fields: fields, body: .stream(StreamedBody(bytes, length: length, share: share)))
+            return Answer(fields: fields, body: try body(bytes, length: length, request))
         case .bytes(let range):
             fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"
             fields[.contentLength] = "\(range.count)"
-            let body = StreamedBody(bytes[range], length: range.count, share: share)
-            return Answer(status: 206, fields: fields, body: .stream(body))
+            return Answer(status: 206, fields: fields, body: try body(bytes[range], length: range.count, request))
         case .none:
             var answer = Answer.text("Range Not Satisfiable", status: 416)
             answer.fields[.contentRange] = "bytes */\(length)"
             return answer
         }
+    }
+
+    /// - Parameter bytes: of which a transfer brings the whole, also where a part is sent.
+    private func body(
+        _ bytes: ImageBytes, length: Int?, _ request: HTTPRequest
+    ) throws(RequestRefusal) -> Answer.Body {
+        // What comes from a file waits there, and not for the client.
+        let isThere = bytes.source == .file || bytes.source == .disk || request.method == .head
+        let waiting = isThere ? 0 : Int((bytes.length ?? StreamedBytes.usualLength).bytes)
+        guard let share = streamedBytes.take(waiting) else {
+            throw .overloaded("clients have not read too many bytes of raw sources yet")
+        }
+        return .stream(StreamedBody(bytes, length: length, share: share))
     }
 
     private func open(_ url: URLGrammar.ParsedURL) async throws(RequestRefusal) -> ImageBytes {

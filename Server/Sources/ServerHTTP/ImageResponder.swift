@@ -36,6 +36,8 @@ public struct ImageResponder: HTTPResponder {
         switch body {
         // One of no known length: what a HEAD or a 304 says of it is what its fields say.
         case .none: return ResponseBody(contentLength: nil) { try await $0.finish(nil) }
+        case .bytes(let bytes) where bytes.count <= pieceLength:
+            return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
         // Piece by piece: all answers share the bytes, and what a client does not read is not copied for it.
         case .bytes(let bytes):
             return ResponseBody(contentLength: bytes.count) { writer in

@@ -174,7 +174,10 @@ public struct ImageServer: Sendable {
                     ImageChannel(
                         responder: $0, limits: limits, connections: connections,
                         onSlowReader: { metrics.countSlowReader() }, memoryAnswers: memoryAnswers,
-                        takesBodies: memoryAnswers == nil))
+                        takesBodies: memoryAnswers == nil,
+                        isLast: { [state, settings] in
+                            state.current == .draining || settings.keepAliveTimeout == .zero
+                        }))
             },
             configuration: ApplicationConfiguration(
                 address: bind, serverName: Self.name, backlog: 1024,

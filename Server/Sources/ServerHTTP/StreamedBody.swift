@@ -52,7 +52,7 @@ final class StreamedBytes: Sendable {
     }
 
     /// What a body of unknown length takes.
-    static let usualLength = ByteCount.mebibytes(64)
+    static let usualLength = ByteCount.mebibytes(16)
 
     private let most: Int
     private let taken = Mutex(0)

@@ -91,7 +91,13 @@ import WebImageTesting
     @Test func clientsAreToldToSendTheBodyOfAPurge() async throws {
         let port = RedisServer.freePort()
         try await RunningServer.run(["WEBIMAGE_ADMIN_BIND": "127.0.0.1:\(port)"]) { _ in
-            let client = try await RawConnection(port: port)
+            // It begins to listen when it likes.
+            var first: RawConnection?
+            while first == nil {
+                await Task.yield()
+                first = try? await RawConnection(port: port)
+            }
+            let client = try #require(first)
             try await client.send(
                 "POST /purge HTTP/1.1\r\nHost: a\r\nContent-Length: 13\r\nConnection: close\r\nExpect: 100-continue\r\n\r\n"
             )

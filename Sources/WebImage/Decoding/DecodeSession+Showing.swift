@@ -16,25 +16,40 @@ extension DecodeSession {
     /// Whether previews are wanted, and there may be something new to show.
     var wantsPreview: Bool {
         client.showsPreviews && !work.isComplete && work.decoder != nil && plan.header != nil
-            && work.targets.contains(where: \.isWatched)
+            && work.targets.contains { !$0.ordersOfPreviews.isEmpty }
     }
 
     /// Shows a preview, unless the last one is too recent; then it is shown later.
-    func showPreview() {
+    ///
+    /// - Parameter isIdle: whether there are no bytes to decode. Only then are previews made whose chain has steps left,
+    ///   since these may take longer than the rest of the picture.
+    func showPreview(isIdle: Bool) {
         let begin = service.clock.now
         guard let decoder = work.decoder, pace.previews.isDue(at: begin) else { return }
         pace.previews.isOwed = false
-        var isShown = false
-        let pixels = try? decoder.preview()
-        // An animation that plays already is not replaced by its first frame.
-        for made in work.targets where !made.target.hasShownFirstFrame {
-            guard let image = pixels.map({ made.target.preview(of: $0) }) ?? made.target.partialImage() else {
-                continue
-            }
-            for order in made.orders { client.showPreview(image, of: order) }
-            isShown = true
+        var pixels: PixelBuffer??
+        for made in work.targets {
+            let orders = made.ordersOfPreviews
+            let shown = isIdle ? orders : orders.filter { !$0.recipe.hasSteps }
+            if shown.count < orders.count { pace.previews.isOwed = true }
+            guard !shown.isEmpty else { continue }
+            let whole = pixels ?? (try? decoder.preview())
+            pixels = .some(whole)
+            show(whole.map { made.target.preview(of: $0) } ?? made.target.partialImage(), of: made.target, to: shown)
         }
-        if isShown { pace.previews.shown(at: service.clock.now, cost: service.clock.now - begin) }
+        if pixels != nil { pace.previews.shown(at: service.clock.now, cost: service.clock.now - begin) }
+    }
+
+    /// Shows a preview with the steps of each order.
+    private func show(_ preview: Image?, of target: DecodeTarget, to orders: [Client.Order]) {
+        guard let preview else { return }
+        var made: [PictureKey: Image] = [:]
+        for order in orders {
+            let key = PictureKey(order.recipe)
+            let image = made[key] ?? order.recipe.transformed(preview: preview, isAnimated: target.frames != nil)
+            made[key] = image
+            if let image { client.showPreview(image, of: order) }
+        }
     }
 
     /// Shows the first frame of a possible animation as soon as it is decoded, since the others may come much later.

@@ -54,7 +54,7 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
             while true {
                 switch reading.log.read(at: reading.offset, together: work.decoder?.preferredPushLength ?? 0) {
                 case .wait:
-                    if pace.previews.isOwed, !work.isComplete { showPreview() }
+                    if pace.previews.isOwed, !work.isComplete { showPreview(isIdle: true) }
                     pace.meter.end(at: service.clock.now)
                     return waitForBytes()
                 case .chunk(let chunk):
@@ -72,7 +72,7 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
                     showProgress()
                     if wantsPreview {
                         pace.previews.isOwed = true
-                        showPreview()
+                        showPreview(isIdle: false)
                     }
                 case .end(let end):
                     if reading.follow() {

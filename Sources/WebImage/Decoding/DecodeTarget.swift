@@ -87,24 +87,15 @@ final class DecodeTarget {
         return whole.with(animation: frames.animation(first: whole))
     }
 
-    /// Returns a copy of the available rows, for a preview.
+    /// Returns a copy of the available rows, for a preview, without the steps of the chain.
     func partialImage() -> Image? {
         guard hasRows, let (buffer, _) = try? made(), let copy = copy(buffer, rows: rowsDone) else { return nil }
         if case .scaled = rows { convert(copy) }
-        return (try? finished(copy, .straight, isPartial: true)).flatMap(transformed)
+        return try? finished(copy, .straight, isPartial: true)
     }
 
-    /// Returns a preview with the remaining steps of the chain, since they may hide what the original shows. Nil if a
-    /// step fails, or is code of the program's, which is called once for each picture: then there is no preview.
-    private func transformed(_ preview: Image) -> Image? {
-        guard recipe.hasSteps else { return preview }
-        guard recipe.hasOwnStepsOnly else { return nil }
-        if frames != nil { return try? recipe.transformed(firstFrame: preview) }
-        return try? recipe.transformed(
-            preview, by: recipe.decodedSteps..<recipe.transformers.count, isAnimated: false)
-    }
-
-    /// Returns a preview from the decoder's current rendering of the whole picture, at its scale.
+    /// Returns a preview from the decoder's current rendering of the whole picture, at its scale, without the steps of the
+    /// chain.
     func preview(of pixels: PixelBuffer) -> Image? {
         let alpha: AlphaMode = header.hasAlpha ? .straight : .opaque
         let sized: PixelBuffer? =
@@ -118,7 +109,7 @@ final class DecodeTarget {
             }
         guard let sized else { return nil }
         convert(sized)
-        return (try? finished(sized, alpha, isPartial: true)).flatMap(transformed)
+        return try? finished(sized, alpha, isPartial: true)
     }
 
     /// A copy of the first rows; the others are transparent.

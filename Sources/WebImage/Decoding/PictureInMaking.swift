@@ -30,6 +30,10 @@ struct PictureInMaking<Order: PictureOrder> {
 
     var isAbandoned: Bool { first.isAbandoned && others.allSatisfy(\.isAbandoned) }
     var isWatched: Bool { first.isWatched || others.contains(where: \.isWatched) }
+    /// The orders that want previews. An animation that plays already is not replaced by its first frame.
+    var ordersOfPreviews: [Order] {
+        target.hasShownFirstFrame ? [] : orders.filter { $0.isWatched && $0.recipe.allowsPreviews }
+    }
 
     /// Whether every order needs further work on the pixels.
     var hasWorkAhead: Bool {

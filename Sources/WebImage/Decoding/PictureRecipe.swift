@@ -47,10 +47,19 @@ struct PictureRecipe: Sendable {
     /// Whether there are steps to apply to the decoded picture.
     var hasSteps: Bool { transformers.count > decodedSteps }
 
-    /// Whether the steps that are applied to the decoded picture call no code of the program's, so that they can also be
-    /// applied to previews.
-    var hasOwnStepsOnly: Bool {
+    /// Whether previews can be shown. The steps of the chain may hide what the original shows, so that they are applied to
+    /// previews, too. Code of the program's is called once for each picture: with it there are no previews.
+    var allowsPreviews: Bool {
         transformers.dropFirst(decodedSteps).allSatisfy { ($0 as? ImageTransform)?.callsClosure == false }
+    }
+
+    /// Applies the remaining transformers to a preview. Nil if one of them fails: then there is no preview.
+    ///
+    /// - Parameter isAnimated: whether the picture may be the first of an animation.
+    func transformed(preview image: Image, isAnimated: Bool) -> Image? {
+        guard hasSteps else { return image }
+        if isAnimated { return try? transformed(firstFrame: image) }
+        return try? transformed(image, by: decodedSteps..<transformers.count, isAnimated: false)
     }
 
     /// The recipe for stored bytes of a picture that this recipe made, without the steps that are applied already.

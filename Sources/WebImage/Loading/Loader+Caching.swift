@@ -85,7 +85,8 @@ extension Loader {
     }
 
     private func isFresh(_ known: StoredResponse?, _ key: BytesKey) -> Bool {
-        guard let known else { return true }
+        // What is for another user, or another variant, is not replaced.
+        guard let known, origin.rules.isFor(key.settings.cacheRequest(for: key.download), known) else { return true }
         return switch origin.decision(key, known) {
         case .serve, .serveAndRevalidate: true
         case .revalidate, .fetch, .fail: false

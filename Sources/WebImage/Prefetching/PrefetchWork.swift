@@ -245,14 +245,23 @@ final class PrefetchWork: Sendable {
         // Of two that are the same the second one finds what the first one has stored.
         let key = request.variantKey
         try await takeTurn(to: key)
-        defer { giveTurn(to: key) }
-        let response = try await manager.image(for: request)
-        if let failure = response.failure ?? response.partialError { throw failure }
+        let response: ImageResponse
+        do throws(WebImageError) {
+            response = try await manager.image(for: request)
+            if let failure = response.failure ?? response.partialError { throw failure }
+        } catch {
+            giveTurn(to: key)
+            throw error
+        }
         guard response.source == .memory || manager.loader.memoryHolds(request) else {
-            throw WebImageError(
+            let error = WebImageError(
                 .cacheMiss, "the picture cannot be kept in memory: its origin, the request or the limit forbids it",
                 location: request.redactedURL)
+            // The others would load it in vain, too.
+            giveTurn(to: key, failing: error)
+            throw error
         }
+        giveTurn(to: key)
         return response.source == .memory ? .skipped : .loaded(from: response.source, response.byteCount)
     }
 
@@ -291,9 +300,10 @@ extension PrefetchWork {
         }
     }
 
-    private func giveTurn(to key: CacheKey) {
+    /// - Parameter error: what those who wait fail with; nil: they take their turns.
+    private func giveTurn(to key: CacheKey, failing error: WebImageError? = nil) {
         let waiting = state.withLock { $0.keeping.removeValue(forKey: key) } ?? []
-        for answer in waiting { answer.give(.success(())) }
+        for answer in waiting { answer.give(error.map { .failure($0) } ?? .success(())) }
     }
 }
 

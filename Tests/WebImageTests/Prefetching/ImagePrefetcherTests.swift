@@ -95,6 +95,10 @@ private final class ListBook: Sendable {
         let twice = ImageRequest(Self.urls(1)[0], size: TargetSize(width: 10))
         let again = await prefetcher.prefetch([twice, twice, twice]).finished()
         #expect(again.loaded == 1 && again.skipped == 2)
+        // Where the first cannot be kept, the others are not loaded in vain.
+        let hits = bench.transport.hits(requests[1].url)
+        let vain = await prefetcher.prefetch([requests[1], requests[1], requests[1]]).finished()
+        #expect(vain.failed == 3 && bench.transport.hits(requests[1].url) == hits + 1)
     }
 
     @Test func anEmptyListEndsBeforeTheCallReturns() async throws {
