@@ -33,9 +33,12 @@ public import WebImageCore
     ///   - completion: called once: with the picture, with the error, or with `cancelled` if another call came first;
     ///     then before that call's load begins. Also called when the target is deallocated.
     public func load(_ request: ImageRequest?, options: SlotOptions? = nil, completion: Completion? = nil) {
-        let options = options ?? surroundings.options
+        begin(request, options ?? surroundings.options, isRetry: false, completion)
+    }
+
+    private func begin(_ request: ImageRequest?, _ options: SlotOptions, isRetry: Bool, _ completion: Completion?) {
         lastOptions = options
-        let actions = machine.begin(request, options)
+        let actions = machine.begin(request, options, isRetry: isRetry)
         if let completion {
             completions[machine.generation, default: []].append(SlotCompletion(completion, hop: surroundings.hop))
         }
@@ -70,9 +73,7 @@ public import WebImageCore
 
     /// Repeats the last request, even if its URL is blocked after a failure. Call it from a retry button.
     public func reload(completion: Completion? = nil) {
-        var request = state.request
-        request?.retriesFailed = true
-        load(request, options: lastOptions, completion: completion)
+        begin(state.request, lastOptions, isRetry: true, completion)
     }
 
     private func cancel(generation: Int) {
@@ -81,7 +82,7 @@ public import WebImageCore
 
     // MARK: - From the target
 
-    func resize(to size: PixelSize) { perform(machine.resize(to: size)) }
+    func resize(to size: PixelSize?) { perform(machine.resize(to: size)) }
     func setVisible(_ isVisible: Bool) { perform(machine.setVisible(isVisible)) }
     func lookInMemory() { perform(machine.lookInMemory()) }
     func connected() { perform(machine.connected()) }

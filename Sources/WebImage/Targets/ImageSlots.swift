@@ -89,9 +89,15 @@ public import WebImageCore
 
     /// Sets the size of the target, in pixels of the screen, for loads with ``SlotOptions/fitsTarget``. Call it
     /// whenever the size has changed. An empty size means that it is not known.
-    public func resize(to size: PixelSize) {
+    public func resize(to size: PixelSize) { setSize(size.isEmpty ? nil : size) }
+
+    /// Sets the size of a target that gets its size from its picture. A side of 0 is not known, and follows from the other
+    /// one.
+    package func resize(toSides size: PixelSize) { setSize(size.width > 0 || size.height > 0 ? size : nil) }
+
+    private func setSize(_ size: PixelSize?) {
         guard size != surroundings.size else { return }
-        surroundings.size = size.isEmpty ? nil : size
+        surroundings.size = size
         for slot in slots.values { slot.resize(to: size) }
     }
 
@@ -114,7 +120,7 @@ public import WebImageCore
     let hop: MainActorHop
     var options: SlotOptions
     var isVisible = true
-    /// The size in pixels; nil until it is known.
+    /// The size in pixels; nil until it is known. A side of 0 follows from the other one.
     var size: PixelSize?
 
     var clock: any LoadClock { manager.loader.clock }

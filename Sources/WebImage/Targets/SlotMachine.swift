@@ -9,6 +9,9 @@ import WebImageCore
 struct SlotMachine {
     /// What the current call is about.
     private struct Call {
+        /// As the caller gave it.
+        let given: ImageRequest
+        /// As it is loaded: a retry also loads what is blocked after a failure.
         var request: ImageRequest
         var options: SlotOptions
         /// The load that runs for it.
@@ -36,7 +39,7 @@ struct SlotMachine {
     /// The calls of loads that go on without being shown.
     private var detached: [Int: Int] = [:]
     private var isVisible = true
-    /// The size in pixels; nil until it is known.
+    /// The size in pixels; nil until it is known. A side of 0 follows from the other one.
     private var targetSize: PixelSize?
 
     init(targetSize: PixelSize?, isVisible: Bool) {
@@ -47,12 +50,17 @@ struct SlotMachine {
     // MARK: - From the owner
 
     /// A new call. Its number is ``generation`` afterwards, unless it has joined the one before.
-    mutating func begin(_ request: ImageRequest?, _ options: SlotOptions) -> [Action] {
-        if let joined = join(request, options) { return joined }
+    ///
+    /// - Parameter isRetry: whether it also loads what is blocked after a failure.
+    mutating func begin(_ request: ImageRequest?, _ options: SlotOptions, isRetry: Bool = false) -> [Action] {
+        let loaded = isRetry ? request?.retrying : request
+        // A retry takes part in a retry alone; any other call does not care how its request is loaded.
+        let isEqual = isRetry ? call?.request == loaded : call?.given == request
+        if isEqual, request != nil, let joined = join(options) { return joined }
         var actions = leave(detaching: !options.cancelsPrevious)
         generation += 1
         state = SlotState()
-        guard let request else {
+        guard let request, let loaded else {
             let error = WebImageError(.invalidURL, "there is no URL to load")
             state.phase = .failed(error)
             if !options.keepsCurrentImage {
@@ -61,13 +69,13 @@ struct SlotMachine {
             return actions + [.tell(call: generation), .answer(call: generation, .failure(error))]
         }
         state.request = request
-        call = Call(request: request, options: options)
+        call = Call(given: request, request: loaded, options: options)
         return actions + start()
     }
 
-    /// Takes part in the current call if that is for the same; nil: the call is another one.
-    private mutating func join(_ request: ImageRequest?, _ options: SlotOptions) -> [Action]? {
-        guard options.keepsEqualLoad, let call, let request, call.request == request else { return nil }
+    /// Takes part in the current call, which is for the same request; nil: a call of its own is needed.
+    private mutating func join(_ options: SlotOptions) -> [Action]? {
+        guard options.keepsEqualLoad, let call else { return nil }
         switch (state.phase, call.result) {
         case (.loaded, .success(let response)?) where !call.awaitsTransition:
             return [.answer(call: generation, .success(response))]
@@ -104,8 +112,8 @@ struct SlotMachine {
         return actions + [.show(call: generation, nil, .placeholder, SlotOptions()), .tell(call: generation)]
     }
 
-    mutating func resize(to size: PixelSize) -> [Action] {
-        targetSize = size.isEmpty ? nil : size
+    mutating func resize(to size: PixelSize?) -> [Action] {
+        targetSize = size
         guard call != nil else { return [] }
         if case .waitingForSize = state.phase { return start() }
         return grow()
@@ -150,7 +158,7 @@ struct SlotMachine {
     mutating func connected() -> [Action] {
         guard let call, call.options.reloadsWhenConnected, !call.isRunning, let error = state.error, error.isOfNetwork
         else { return [] }
-        self.call?.request.retriesFailed = true
+        self.call?.request = call.given.retrying
         self.call?.result = nil
         return start()
     }
@@ -296,8 +304,8 @@ struct SlotMachine {
     /// Loads the picture again where the target has outgrown it.
     private mutating func grow() -> [Action] {
         guard let call, !call.isRunning, case .success(let response)? = call.result, let asked = call.askedSize,
-            let targetSize, targetSize.width > asked.width || targetSize.height > asked.height, isVisible,
-            response.image.mayBeLarger
+            let targetSize, isVisible,
+            response.image.isOutgrown(by: targetSize, askedSize: asked, call.options.fitsTarget)
         else { return [] }
         return start()
     }
@@ -380,12 +388,11 @@ extension ImageSource {
     }
 }
 
-extension Image {
-    /// Whether its original has more pixels than it.
-    fileprivate var mayBeLarger: Bool {
-        if info.isVector { return true }
-        guard let header = info.header else { return false }
-        let original = header.orientation.displaySize(of: header.size)
-        return original.width > displaySize.width || original.height > displaySize.height
+extension ImageRequest {
+    /// The request, for a load of what may be blocked after a failure.
+    fileprivate var retrying: ImageRequest {
+        var request = self
+        request.retriesFailed = true
+        return request
     }
 }

@@ -69,6 +69,49 @@ import WebImageTesting
         #expect(slots[.image].state.phase.name.hasPrefix("loaded"))
     }
 
+    /// As in a widget that becomes as high as its picture at the width that it has.
+    @Test func aSideThatIsNotKnownFollowsFromTheOther() throws {
+        try bench.answer(200, height: 100)
+        let slots = bench.slots(of: target, fitting())
+        slots.load(bench.request(200))
+        slots.resize(toSides: PixelSize(width: 0, height: 0))
+        #expect(slots[.image].state.phase.name == "waitingForSize")
+        slots.resize(toSides: PixelSize(width: 50, height: 0))
+        bench.settle()
+        #expect(slots[.image].state.image?.size == PixelSize(width: 50, height: 25))
+        slots.resize(toSides: PixelSize(width: 50, height: 25))
+        bench.settle()
+        #expect(target.log == ["nothing", "picture(50)"], "it is as high as its picture made it")
+        slots.resize(toSides: PixelSize(width: 80, height: 40))
+        bench.settle()
+        #expect(target.shown[.image] == .picture(80))
+    }
+
+    /// Of an original of 200x100, a square shows the middle, and a flat area shows more at both sides of that.
+    @Test func aCoveredTargetThatGetsFlatterShowsWhatWasCutOff() throws {
+        try bench.answer(200, height: 100)
+        let slots = bench.slots(of: target, fitting { $0.fitsTarget = .cover })
+        slots.resize(to: PixelSize(width: 100, height: 100))
+        slots.load(bench.request(200))
+        bench.settle()
+        #expect(slots[.image].state.image?.size == PixelSize(width: 100, height: 100))
+        for (label, area, picture) in [
+            ("smaller", PixelSize(width: 50, height: 50), PixelSize(width: 100, height: 100)),
+            ("narrower, which cuts off more", PixelSize(width: 25, height: 50), PixelSize(width: 100, height: 100)),
+            ("as good as square", PixelSize(width: 51, height: 50), PixelSize(width: 100, height: 100)),
+            ("flatter", PixelSize(width: 100, height: 50), PixelSize(width: 100, height: 50)),
+            ("as high as all of the original", PixelSize(width: 60, height: 30), PixelSize(width: 100, height: 50)),
+            (
+                "flat, which cuts off above and below", PixelSize(width: 80, height: 20),
+                PixelSize(width: 100, height: 50)
+            ),
+        ] {
+            slots.resize(to: area)
+            bench.settle()
+            #expect(slots[.image].state.image?.size == picture, "\(label)")
+        }
+    }
+
     @Test func growthOnTheWayIsMadeUpForAfterwards() throws {
         let gate = Gate()
         try bench.answer(200, height: 100, gate: gate)
@@ -231,6 +274,23 @@ import WebImageTesting
             #expect(bench.transport.hits(SlotBench.url(5)) == 3 && bench.transport.hits(SlotBench.url(6)) == 1)
         }
         #expect(network.observers == 0)
+    }
+
+    @Test func whatIsLoadedWhenTheNetworkIsBackIsNotEndedByTheSameCallAgain() throws {
+        let (network, gate) = (Network(), Gate())
+        let good = FakeAnswer.bytes(try Fixture.png(5, 2), contentType: "image/png")
+        bench.transport.answer(
+            SlotBench.url(5), .failure(WebImageError(.dnsFailed, "no address")), good.held(by: gate))
+        let slots = ImageSlots(of: target, manager: bench.manager, connectivity: network, hop: bench.loop.hop)
+        slots.options.keepsEqualLoad = true
+        slots.load(bench.request(5))
+        bench.settle()
+        network.comesBack()
+        bench.settle()
+        slots.load(bench.request(5))
+        gate.open()
+        bench.settle()
+        #expect(target.shown[.image] == .picture(5))
     }
 }
 

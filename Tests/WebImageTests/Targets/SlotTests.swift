@@ -307,6 +307,31 @@ import WebImageTesting
         #expect(answers == 4 && target.log.count == 2 && bench.transport.hits(SlotBench.url(5)) == 1)
     }
 
+    /// A list binds its cells anew whenever it changes, also the one whose button was clicked a moment before: the bound
+    /// request is without the retry's permission, and it ended the retry with `blockedURL`.
+    @Test func aRetryIsNotEndedByTheSameCallAgain() throws {
+        let gate = Gate()
+        let good = FakeAnswer.bytes(try Fixture.png(5, 2), contentType: "image/png")
+        bench.transport.answer(SlotBench.url(5), .status(404), good.held(by: gate))
+        let slots = bench.slots(of: target, options { $0.keepsEqualLoad = true })
+        slots.load(bench.request(5))
+        bench.settle()
+        #expect(slots[.image].state.error?.code == .badStatus)
+        var answers: [String] = []
+        for name in ["retry", "second retry"] {
+            slots[.image].reload { if case .success = $0 { answers.append(name) } }
+        }
+        bench.settle()
+        slots[.image].load(bench.request(5)) { if case .success = $0 { answers.append("call") } }
+        #expect(slots[.image].state.isLoading && slots[.image].state.request?.retriesFailed == false)
+        gate.open()
+        bench.settle()
+        #expect(target.shown[.image] == .picture(5) && answers == ["retry", "second retry", "call"])
+        slots.load(bench.request(5))
+        bench.settle()
+        #expect(bench.transport.hits(SlotBench.url(5)) == 2)
+    }
+
     @Test func aFailedLoadIsTriedAgainOnRequest() throws {
         bench.transport.answer(
             SlotBench.url(5), .status(404), .bytes(try Fixture.png(5, 2), contentType: "image/png"))
