@@ -27,7 +27,8 @@ import WebImageSystem
     public private(set) var error: WebImageError?
 
     /// Called with each next frame when it is due. It is not called for the frame at which playing begins: draw
-    /// ``currentFrame`` first.
+    /// ``currentFrame`` first. A target that has loaded its picture in another size calls it with the current frame in
+    /// that size.
     public var onFrame: (@MainActor (_ image: Image, _ index: Int) -> Void)?
     /// Called after each round with the number of completed rounds.
     public var onLoop: (@MainActor (_ loop: Int) -> Void)?
@@ -81,6 +82,8 @@ import WebImageSystem
     private var hasBegun = false
     /// The wait for a frame that is not decoded yet.
     private var awaited: Task<Void, Never>?
+    /// The wait for the current frame in another size.
+    private var replacing: Task<Void, Never>?
     private var presence: AnimationPresence?
 
     /// Whether the frame that is due is the one that is seen; false while it is waited for. For tests.
@@ -105,6 +108,7 @@ import WebImageSystem
     isolated deinit {
         wake?.cancel()
         awaited?.cancel()
+        replacing?.cancel()
     }
 
     // MARK: - Playing
@@ -161,6 +165,35 @@ import WebImageSystem
         guard isRunning, awaited == nil, wake == nil || isStarving else { return }
         if isStarving, case .frame = playback.next { deadline = clock.now }
         schedule()
+    }
+
+    /// Takes over the same animation in another size. Playing continues, and the current frame is shown in that size as soon
+    /// as it is decoded.
+    ///
+    /// - Returns: false, without any change, if the picture is another animation, or more frames of one may still arrive.
+    package func replaceFrames(with image: Image) -> Bool {
+        guard let other = image.animation, other.isComplete, animation.isComplete, other.frameCount == playback.count
+        else { return false }
+        animation = other
+        presence = AnimationPresence(other, isPresent: isVisible)
+        learn()
+        if isRunning, awaited == nil { schedule() }
+        let index = playback.index
+        replacing?.cancel()
+        replacing = Task { [weak self, awaited] in
+            let frame = index == 0 ? image : try? await other.frame(at: index)
+            // The frame of the old size that is waited for would take its place.
+            await awaited?.value
+            guard !Task.isCancelled, let frame else { return }
+            self?.replaceCurrent(with: frame, index)
+        }
+        return true
+    }
+
+    private func replaceCurrent(with frame: Image, _ index: Int) {
+        guard index == playback.index, awaited == nil else { return }
+        currentFrame = frame
+        onFrame?(frame, index)
     }
 
     private var hasEnded: Bool {

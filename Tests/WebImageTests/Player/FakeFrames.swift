@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Frames that a test decodes when it pleases. Frame `n` is `n + 1` pixels wide.
+/// Frames that a test decodes when it pleases. Frame `n` is `n + 1` pixels wide, and all are as high as the test says.
 final class FakeFrames: FrameSource {
     private struct State {
         var timeline = AnimationTimeline()
@@ -19,17 +19,19 @@ final class FakeFrames: FrameSource {
     private let state = Guarded(State())
     /// Whether each frame is there when it is wanted.
     private let isInstant: Bool
+    private let height: Int
 
-    init(delays: [Int], loops: Int? = 0, isComplete: Bool = true, isInstant: Bool = true) {
+    init(delays: [Int], loops: Int? = 0, isComplete: Bool = true, isInstant: Bool = true, height: Int = 1) {
         self.isInstant = isInstant
+        self.height = height
         add(delays: delays, isComplete: isComplete)
         state.withLock { $0.timeline.loopCount = loops }
     }
 
     /// The first frame, with all as its animation.
-    var image: Image { Self.frame(0).with(animation: ImageAnimation(self)) }
+    var image: Image { frame(0).with(animation: ImageAnimation(self)) }
 
-    static func frame(_ index: Int) -> Image { Fixture.gradient(index + 1, 1) }
+    private func frame(_ index: Int) -> Image { Fixture.gradient(index + 1, height) }
 
     func add(delays: [Int], isComplete: Bool) {
         state.withLock { state in
@@ -45,7 +47,7 @@ final class FakeFrames: FrameSource {
             return state.waiting.removeValue(forKey: index) ?? []
         }
         for continuation in waiting {
-            continuation.resume(returning: error.map { .failure($0) } ?? .success(Self.frame(index)))
+            continuation.resume(returning: error.map { .failure($0) } ?? .success(frame(index)))
         }
     }
 
@@ -71,14 +73,14 @@ final class FakeFrames: FrameSource {
                 state.waiting[index, default: []].append(continuation)
                 return false
             }
-            if isReady { continuation.resume(returning: Result<Image, WebImageError>.success(Self.frame(index))) }
+            if isReady { continuation.resume(returning: Result<Image, WebImageError>.success(frame(index))) }
         }
         return try result.get()
     }
     func decodeNow(_ index: Int) throws(WebImageError) {}
     func preload(_ count: Int) async throws(WebImageError) {}
     func keptFrame(at index: Int) -> Image? {
-        isInstant || state.withLock { $0.ready.contains(index) } ? Self.frame(index) : nil
+        isInstant || state.withLock { $0.ready.contains(index) } ? frame(index) : nil
     }
     func prepare(_ index: Int) { state.withLock { $0.prepared.append(index) } }
     func addViewer() { state.withLock { $0.viewers += 1 } }
