@@ -270,6 +270,7 @@ final class PrefetchWork: Sendable {
     ) async throws(WebImageError) -> (PrefetchedItem.Outcome, OriginalResponse) {
         var request = given
         request.options.caching.waitsForStore = true
+        try checkPlace(for: request)
         // Of two that are the same the second one finds what the first one has stored.
         let key = request.originalKey
         try await takeTurn(to: key)
@@ -286,6 +287,15 @@ final class PrefetchWork: Sendable {
 }
 
 extension PrefetchWork {
+    /// - Throws: where there is no cache for an original that would come from the network, so that nothing is transferred in
+    ///   vain.
+    private func checkPlace(for request: ImageRequest) throws(WebImageError) {
+        let isRemote = ["http://", "https://"].contains { request.url.lowercased().hasPrefix($0) }
+        guard isRemote, manager.loader.caches.tiers(request.options.caching).isEmpty else { return }
+        throw WebImageError(
+            .cacheMiss, "there is no disk cache for the original to be loaded into", location: request.redactedURL)
+    }
+
     /// Waits until no other load is storing the same original or picture.
     private func takeTurn(to key: CacheKey) async throws(WebImageError) {
         while true {

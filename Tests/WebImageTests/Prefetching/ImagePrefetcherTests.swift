@@ -130,6 +130,20 @@ private final class ListBook: Sendable {
         #expect(codes == [1: .badStatus, 2: .cacheMiss, 3: .badImageData])
     }
 
+    /// Without a disk cache the originals were transferred, could not be kept, and were transferred again when somebody
+    /// looked at them.
+    @Test func nothingIsTransferredForADiskThatIsNotThere() async throws {
+        let bench = try bench()
+        let book = ListBook()
+        let end = await ImagePrefetcher(manager: bench.manager).prefetch(Self.urls(3), onEvent: book.take).finished()
+        #expect(end.failed == 3 && bench.transport.requests.isEmpty)
+        #expect(await eventually { !book.ends.isEmpty })
+        for item in book.items {
+            guard case .failed(let error) = item.outcome else { throw WebImageError(.cacheMiss, "it has not failed") }
+            #expect(error.code == .cacheMiss)
+        }
+    }
+
     @Test func soManyRunAtOnceAndOverlappingListsShare() async throws {
         let folder = try TemporaryFolder()
         let bench = try bench(folder)
