@@ -8,6 +8,7 @@ typedef struct {
     void *context;
     guint ticks;
     gboolean is_height_for_width;
+    gboolean is_allocated;
 } WiBox;
 
 typedef struct {
@@ -35,7 +36,7 @@ static void measure(
 static void report_size(GtkWidget *widget) {
     WiBox *self = own(widget);
     int width = gtk_widget_get_width(widget), height = gtk_widget_get_height(widget);
-    if (self->context == NULL || width <= 0 || height <= 0) return;
+    if (self->context == NULL || !self->is_allocated) return;
     self->callbacks.resize(self->context, width, height, gtk_widget_get_scale_factor(widget));
 }
 
@@ -43,6 +44,7 @@ static void size_allocate(GtkWidget *widget, int width, int height, int baseline
     (void)width;
     (void)height;
     (void)baseline;
+    own(widget)->is_allocated = TRUE;
     report_size(widget);
 }
 
@@ -119,6 +121,13 @@ void wi_box_stop_ticks(void *box) {
 void wi_box_set_height_for_width(void *box, int is_so) {
     own(box)->is_height_for_width = is_so;
     gtk_widget_queue_resize(box);
+}
+
+int wi_animations_are_enabled(void) {
+    gboolean is_enabled = TRUE;
+    GtkSettings *settings = gtk_settings_get_default();
+    if (settings != NULL) g_object_get(settings, "gtk-enable-animations", &is_enabled, NULL);
+    return is_enabled;
 }
 
 void wi_set_label(void *widget, const char *text) {

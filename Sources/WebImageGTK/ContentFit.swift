@@ -1,4 +1,6 @@
 #if GTK
+    internal import WebImageCore
+
     /// How a picture is fitted into its area. Parts outside of the area are cut off.
     public enum ContentFit: String, Hashable, Sendable, CaseIterable {
         /// Stretched to the area.
@@ -14,6 +16,16 @@
     }
 
     extension ContentFit {
+        /// How a picture is decoded for an area that it is fitted into; nil: in its own size.
+        var decodedFit: ImageFit? {
+            switch self {
+            case .fill: .fill
+            case .contain, .scaleDown: .contain
+            case .cover: .cover
+            case .none: nil
+            }
+        }
+
         /// An area in logical pixels.
         struct Area: Hashable {
             var x: Double

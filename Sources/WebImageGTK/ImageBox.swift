@@ -19,8 +19,12 @@
         /// Called with true when the box begins to be drawn (in GTK's term, is mapped), and with false when it is no
         /// longer drawn. In a list that scrolls, the cells in view are drawn, after each layout.
         public var onVisibilityChange: (@MainActor (Bool) -> Void)?
-        /// The last allocated size; nil before the first allocation.
+        /// The last allocated size in which both sides were above 0; nil before that.
         public private(set) var size: BoxSize?
+        /// What GTK has allocated last, where a side may be 0; nil before the first layout.
+        private(set) var allocation: BoxSize?
+        /// Told of everything before the closures above.
+        weak var owner: (any ImageBoxOwner)?
         /// Whether the box is drawn.
         public private(set) var isVisible = false
         /// The size that the box requests, in logical pixels. Default nil: the natural size of its picture, or less.
@@ -71,6 +75,13 @@
         private func wantedSizeChanged() { wi_box_set_height_for_width(object, fixedSize == nil ? 1 : 0) }
     }
 
+    /// The owner of a box, which leaves the public closures to the program.
+    @MainActor protocol ImageBoxOwner: AnyObject {
+        /// GTK has laid the box out with another size or scale factor. A side may be 0. Called during the layout.
+        func boxWasLaidOut(_ allocation: BoxSize)
+        func boxVisibilityChanged(to isVisible: Bool)
+    }
+
     extension ImageBox: FrameTicks {
         /// Calls a closure before each frame while the box is visible.
         ///
@@ -102,15 +113,19 @@
     }
 
     extension ImageBox {
-        private func resized(to size: BoxSize) {
-            guard size != self.size else { return }
-            self.size = size
-            onResize?(size)
+        private func allocated(_ allocation: BoxSize) {
+            guard allocation != self.allocation else { return }
+            self.allocation = allocation
+            let isNew = allocation.width > 0 && allocation.height > 0 && allocation != size
+            if isNew { size = allocation }
+            owner?.boxWasLaidOut(allocation)
+            if isNew { onResize?(allocation) }
         }
 
         private func visibilityChanged(to isVisible: Bool) {
             self.isVisible = isVisible
             if !isVisible { endTicks() }
+            owner?.boxVisibilityChanged(to: isVisible)
             onVisibilityChange?(isVisible)
         }
 
@@ -136,7 +151,7 @@
         private static let callbacks = wi_box_callbacks(
             resize: { context, width, height, scale in
                 onMainActor(context, ()) { (box: ImageBox, _) in
-                    box.resized(to: BoxSize(width: Int(width), height: Int(height), scale: Int(scale)))
+                    box.allocated(BoxSize(width: Int(width), height: Int(height), scale: Int(scale)))
                 }
             },
             visibility: { context, isMapped in

@@ -6,7 +6,7 @@
     /// pictures that come next are prefetched.
     ///
     ///     let cells = ImageCells(manager: manager, width: 150, height: 150, count: { urls.count }) { ImageRequest(urls[$0]) }
-    ///     let grid = gtk_grid_view_new(selection, cells.factory)
+    ///     let grid = gtk_grid_view_new(selection, OpaquePointer(cells.takeFactory()))
     ///
     /// Each cell is a ``WebImageView``, which loads while it is bound and visible, and pauses otherwise. A cell that a
     /// list unbinds and binds again for the same picture, as lists do with all cells after a removed one, keeps its
@@ -14,9 +14,6 @@
     ///
     /// Keep this object for as long as the list exists.
     @MainActor public final class ImageCells {
-        /// The `GtkListItemFactory *`. Owned by this object; a view that is made with it takes a reference, which
-        /// ``takeFactory()`` gives.
-        public let factory: OpaquePointer
         /// Called for each cell when it is bound, after its load has begun, for example to set
         /// ``WebImageView/alternativeText``.
         public var onBind: (@MainActor (_ view: WebImageView, _ position: Int) -> Void)?
@@ -27,6 +24,10 @@
         /// The number of cells, visible or not.
         public private(set) var cellCount = 0
 
+        /// The `GtkListItemFactory *`, with a reference of this object's own.
+        private let factory: OpaquePointer
+        /// The cells that are bound, visible or not: GTK binds many more than those in view.
+        private var bound: [ObjectIdentifier: ListCell] = [:]
         private let manager: ImageManager
         private let size: (width: Int, height: Int)
         private let fit: ContentFit
@@ -40,7 +41,8 @@
         ///   - width: the width of a cell, in logical pixels. A grid may make it larger.
         ///   - height: the height of a cell, in logical pixels.
         ///   - fit: how a picture is fitted into its cell.
-        ///   - prefetcher: loads the pictures that come next; nil: nothing is loaded ahead.
+        ///   - prefetcher: loads the pictures that come next: with the destination
+        ///     ``/WebImage/PrefetchOptions/Destination/memory`` at the size of the cells; nil: nothing is loaded ahead.
         ///   - count: returns the current number of items in the list.
         ///   - request: returns the request of an item; nil: the cell shows nothing.
         public init(
@@ -67,13 +69,18 @@
 
         isolated deinit { g_object_unref(UnsafeMutableRawPointer(factory)) }
 
-        /// Returns the factory with a new reference, for functions that take over a reference, such as
-        /// `gtk_grid_view_new`.
+        /// Returns the factory, a `GtkListItemFactory *`, with a new reference, for functions that take over a reference,
+        /// such as `gtk_grid_view_new`.
         public func takeFactory() -> UnsafeMutableRawPointer { g_object_ref(UnsafeMutableRawPointer(factory)) }
 
-        /// Binds the visible cells again. Call it when ``request`` returns other requests for them.
+        /// Binds all bound cells again, and prefetches anew. Call it when the `request` closure returns other requests for the
+        /// same positions.
         public func reload() {
-            for (position, view) in visible { show(position, on: view) }
+            for cell in bound.values {
+                if let position = cell.position { show(position, on: cell.view) }
+            }
+            ahead.stop()
+            preloadSoon()
         }
 
         // MARK: - From the list
@@ -83,9 +90,7 @@
             let view = WebImageView(manager: manager, fit: fit)
             view.box.fixedSize = size
             let cell = ListCell(view)
-            cell.onVisibilityChange = { [weak self, weak cell] in
-                if let self, let cell { visibilityChanged(of: cell) }
-            }
+            cell.cells = self
             AttachedObjects.attach(cell, to: UnsafeMutableRawPointer(item), as: ListCell.name)
             gtk_list_item_set_child(item, view.widget.cWidget)
             cellCount += 1
@@ -96,6 +101,7 @@
             guard let item, let cell = ListCell.of(item) else { return }
             let position = Int(gtk_list_item_get_position(item))
             cell.position = position
+            bound[ObjectIdentifier(cell)] = cell
             show(position, on: cell.view)
             visibilityChanged(of: cell)
         }
@@ -107,19 +113,24 @@
 
         private func unbind(_ item: OpaquePointer?) {
             guard let item, let cell = ListCell.of(item) else { return }
-            forget(cell)
-            cell.position = nil
+            release(cell)
             cell.view.recycle()
         }
 
         private func tearDown(_ item: OpaquePointer?) {
             guard let item, let cell = ListCell.of(item) else { return }
-            forget(cell)
+            release(cell)
             cellCount -= 1
             gtk_list_item_set_child(item, nil)
         }
 
-        private func visibilityChanged(of cell: ListCell) {
+        private func release(_ cell: ListCell) {
+            forget(cell)
+            cell.position = nil
+            bound[ObjectIdentifier(cell)] = nil
+        }
+
+        fileprivate func visibilityChanged(of cell: ListCell) {
             if let position = cell.position, cell.view.box.isVisible {
                 visible[position] = cell.view
                 preloadSoon()
@@ -128,9 +139,15 @@
             }
         }
 
+        /// Prefetching needs the size of a cell.
+        fileprivate func wasLaidOut(_ cell: ListCell) {
+            if let position = cell.position, visible[position] === cell.view { preloadSoon() }
+        }
+
         private func forget(_ cell: ListCell) {
             guard let position = cell.position, visible[position] === cell.view else { return }
             visible[position] = nil
+            preloadSoon()
         }
 
         /// Once for all cells that a turn of the loop has changed.
@@ -141,7 +158,8 @@
                 guard let self else { return }
                 isPreloadDue = false
                 guard let first = visible.keys.min(), let last = visible.keys.max() else { return }
-                ahead.show(first..<last + 1, of: count(), size: visible[first]?.box.size, fit: fit, request)
+                let size = visible.values.lazy.compactMap(\.box.size).first
+                ahead.show(first..<last + 1, of: count(), size: size, fit: fit, request)
             }
         }
     }
@@ -151,16 +169,21 @@
         static let name = "wi-cell"
         let view: WebImageView
         var position: Int?
-        var onVisibilityChange: (@MainActor () -> Void)?
+        weak var cells: ImageCells?
 
         init(_ view: WebImageView) {
             self.view = view
-            view.onVisibilityChange = { [weak self] _ in self?.onVisibilityChange?() }
+            view.owner = self
         }
 
         static func of(_ item: OpaquePointer) -> ListCell? {
             AttachedObjects.find(ListCell.self, of: UnsafeMutableRawPointer(item), as: name)
         }
+    }
+
+    extension ListCell: WebImageViewOwner {
+        func viewWasLaidOut() { cells?.wasLaidOut(self) }
+        func viewVisibilityChanged() { cells?.visibilityChanged(of: self) }
     }
 
     /// Has loaded what a list comes to next, at the size of its cells.
@@ -182,13 +205,14 @@
             guard let preloader, let size else { return }
             wanted.set { position in
                 guard var request = request(position) else { return [] }
-                if request.size == nil {
-                    request.size = TargetSize(size.pixels, fit: fit == .cover ? .cover : .contain)
-                }
+                if request.size == nil, let fit = fit.decodedFit { request.size = TargetSize(size.pixels, fit: fit) }
                 return [request]
             }
             preloader.show(visible, of: count)
         }
+
+        /// Cancels what is being loaded. The next ``show(_:of:size:fit:_:)`` begins anew.
+        func stop() { preloader?.stop() }
     }
 
     /// Hands a function of the main actor's to a preloader, which calls it within `show` and so on the main actor.

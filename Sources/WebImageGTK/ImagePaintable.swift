@@ -9,7 +9,8 @@
     ///     paintable.show(placeholder)
     ///     paintable.show(image, fading: .milliseconds(300))
     ///
-    /// A placeholder is a picture like any other. Fades need frames from ``ticks``; without frames a fade ends at once.
+    /// A placeholder is a picture like any other. Fades need frames from ``ticks``; without frames a fade ends at once, and
+    /// also where the user wants no animations (`gtk-enable-animations`).
     ///
     /// The paintable lives as long as Swift or GTK retains it.
     @MainActor public final class ImagePaintable {
@@ -147,7 +148,9 @@
 
         private func startTicks() {
             // The source may have gone in the middle of a fade.
-            guard fades.isFading, tick == nil || ticks == nil else { return }
+            guard fades.isFading else { return }
+            guard wi_animations_are_enabled() != 0 else { return fades.finish() }
+            guard tick == nil || ticks == nil else { return }
             tick = ticks?.addTick { [weak self] in self?.advance($0) }
             if tick == nil { fades.finish() }
         }

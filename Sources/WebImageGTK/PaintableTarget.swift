@@ -19,6 +19,13 @@
         /// The fit of placeholders and error images; nil (the default): the same as for pictures.
         public var placeholderFit: ContentFit?
 
+        /// Told of each state before ``onStateChange``.
+        weak var owner: (any PaintableTargetOwner)?
+        /// A placeholder that fills the area where ``placeholderFit`` is nil: it has no aspect ratio of its own.
+        var stretchedPlaceholder: Image?
+
+        /// The request whose picture the player plays.
+        private var playedRequest: ImageRequest?
         private let clock = GTKFrameClock()
         private var isVisible = true
 
@@ -62,8 +69,13 @@
 
         // MARK: - For the slot
 
-        public func setImage(_ image: Image?, in slot: SlotName) { show(image) }
-        public func setPlaceholder(_ image: Image?, in slot: SlotName) { show(image, fit: placeholderFit) }
+        public func setImage(_ image: Image?, in slot: SlotName) { show(image, of: slots[slot].state.request) }
+
+        public func setPlaceholder(_ image: Image?, in slot: SlotName) {
+            let isStretched = image != nil && image?.storage === stretchedPlaceholder?.storage
+            show(image, fit: placeholderFit ?? (isStretched ? .fill : nil))
+        }
+
         public func setErrorImage(_ image: Image?, in slot: SlotName) { show(image, fit: placeholderFit) }
 
         /// Runs a transition. Every transition except a ``/WebImage/CustomTransition`` is shown as a fade.
@@ -74,29 +86,46 @@
             if let custom = transition as? CustomTransition {
                 custom.run(to: image, in: slot, of: self, completion: completion)
             } else {
-                show(image, fading: transition.duration, completion: completion)
+                show(
+                    image, of: slots[slot].state.request, fading: transition.duration, completion: completion)
             }
         }
 
-        public func slot(_ slot: SlotName, didChange state: SlotState) { onStateChange?(state) }
+        public func slot(_ slot: SlotName, didChange state: SlotState) {
+            owner?.targetStateChanged(to: state)
+            onStateChange?(state)
+        }
 
         private func show(
-            _ image: Image?, fading duration: Duration? = nil, fit: ContentFit? = nil,
+            _ image: Image?, of request: ImageRequest? = nil, fading duration: Duration? = nil, fit: ContentFit? = nil,
             completion: (@MainActor () -> Void)? = nil
         ) {
-            // A later state of the same animation goes on where the one before was.
-            if let image, let player, let animation = image.animation, player.animation.hasFrames(of: animation) {
-                player.update(image)
+            if let image, continuesPlaying(image, of: request) {
                 completion?()
                 return
             }
-            player = nil
+            (player, playedRequest) = (nil, nil)
             paintable.show(image, fading: duration, fit: fit, completion: completion)
             guard let image, let player = AnimatedImagePlayer(image, clock: clock) else { return }
-            self.player = player
+            (self.player, playedRequest) = (player, request)
             player.onFrame = { [weak self] frame, _ in self?.paintable.replace(with: Texture(frame)) }
             player.isVisible = isVisible
             if plays { player.play() }
         }
+
+        /// Has the player go on with a later state of its animation, or with the same animation in another size.
+        private func continuesPlaying(_ image: Image, of request: ImageRequest?) -> Bool {
+            guard let player, let animation = image.animation else { return false }
+            if player.animation.hasFrames(of: animation) {
+                player.update(image)
+                return true
+            }
+            return request != nil && request == playedRequest && player.replaceFrames(with: image)
+        }
+    }
+
+    /// The owner of a target, which leaves the public closure to the program.
+    @MainActor protocol PaintableTargetOwner: AnyObject {
+        func targetStateChanged(to state: SlotState)
     }
 #endif

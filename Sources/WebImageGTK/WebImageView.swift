@@ -19,7 +19,8 @@
     ///
     /// The view lives as long as Swift retains it or its widget is part of GTK's widget tree.
     @MainActor public final class WebImageView {
-        /// The indicator of a load for which the user has to wait.
+        /// The indicator of a load for which the user has to wait. A spinner takes the place of a progress bar that does not
+        /// fit into the view; in a view that is smaller than the spinner there is none.
         public enum Indicator: String, Hashable, Sendable, CaseIterable { case none, spinner, progressBar }
 
         /// The box that draws the picture.
@@ -28,7 +29,8 @@
         public let target: PaintableTarget
         /// The indicator. Default ``Indicator/spinner``.
         public var indicator = Indicator.spinner { didSet { if indicator != oldValue { showState(target.state) } } }
-        /// Whether a click retries a failed load. Default true.
+        /// Whether a click retries a failed load. The view shows a button for it if it is large enough, and if the load may
+        /// succeed the next time. Default true.
         public var retriesOnClick = true { didSet { if retriesOnClick != oldValue { showState(target.state) } } }
         /// The text that a screen reader reads for the picture. Default nil.
         public var alternativeText: String? {
@@ -40,12 +42,19 @@
         /// Called with true when the view begins to be drawn, and with false when it is no longer drawn.
         public var onVisibilityChange: (@MainActor (Bool) -> Void)?
 
+        /// Told of the view's changes before the closures above.
+        weak var owner: (any WebImageViewOwner)?
+
         private let overlay: UnsafeMutableRawPointer
         private let spinner = GTKWidget(made: gtk_spinner_new())
         private let bar = GTKWidget(made: gtk_progress_bar_new())
         private let retry = GTKWidget(made: gtk_button_new_from_icon_name("view-refresh-symbolic"))
         /// Counts what was asked for, so that what comes a turn of the loop later knows whether it still counts.
         private var turn = 0
+        /// Parts that do not fit into the view as it is laid out.
+        private var partsWithoutRoom: Set<UnsafeMutableRawPointer> = []
+        /// The last BlurHash and its picture.
+        private var blur: (hash: String, image: Image?) = ("", nil)
 
         /// - Parameters:
         ///   - manager: loads the pictures.
@@ -61,23 +70,19 @@
             ObjectTie.tie(overlay, to: Unmanaged.passUnretained(self).toOpaque())
             gtk_overlay_set_child(OpaquePointer(overlay), box.widget.cWidget)
             build()
-            box.onResize = { [weak self] in self?.resized(to: $0) }
-            box.onVisibilityChange = { [weak self] in self?.visibilityChanged(to: $0) }
-            target.onStateChange = { [weak self] state in
-                self?.showState(state)
-                self?.onStateChange?(state)
-            }
+            box.owner = self
+            target.owner = self
             retry.onSignal("clicked") { [weak self] in self?.target.slots[.image].reload() }
             showState(target.state)
         }
 
         isolated deinit { wi_untie(overlay) }
 
-        /// Returns the standard options: decode to the widget's size, fade in pictures that were not in memory, pause
-        /// while the widget is not visible, and ignore a second call for the same picture.
+        /// Returns the standard options: decode to the widget's size (except for ``ContentFit/none``), fade in pictures that
+        /// were not in memory, pause while the widget is not visible, and ignore a second call for the same picture.
         public static func standardOptions(_ fit: ContentFit = .contain) -> SlotOptions {
             var options = SlotOptions()
-            options.fitsTarget = fit == .cover ? .cover : .contain
+            options.fitsTarget = fit.decodedFit
             options.transition = .fade(.milliseconds(200))
             options.whenHidden = .paused
             options.keepsEqualLoad = true
@@ -104,13 +109,17 @@
             target.load(request, change, completion: completion)
         }
 
-        /// Loads a picture, and shows the blurred picture of a BlurHash until it has loaded.
+        /// Loads a picture, and shows the blurred picture of a BlurHash until it has loaded: over the whole view, unless
+        /// ``PaintableTarget/placeholderFit`` is set.
         ///
         /// - Parameters:
         ///   - request: what is loaded.
         ///   - blurHash: a BlurHash, for example from `webimage info --placeholder`. An invalid one is ignored.
         public func load(_ request: ImageRequest?, blurHash: String) {
-            load(request) { $0.placeholder = try? BlurHash(blurHash).image(width: 32, height: 32) }
+            // A cell that is bound to the same item again keeps its load and that load's placeholder.
+            if blur.hash != blurHash { blur = (blurHash, try? BlurHash(blurHash).image(width: 32, height: 32)) }
+            target.stretchedPlaceholder = blur.image
+            load(request) { $0.placeholder = blur.image }
         }
 
         /// Releases the view's picture at the main loop's next turn, for cells that a list has unbound. A call of
@@ -128,6 +137,7 @@
         // MARK: - Parts
 
         private func build() {
+            gtk_widget_set_overflow(widget.cWidget, GTK_OVERFLOW_HIDDEN)
             for widget in [spinner, bar, retry] {
                 gtk_overlay_add_overlay(OpaquePointer(overlay), widget.cWidget)
                 gtk_widget_set_halign(widget.cWidget, GTK_ALIGN_CENTER)
@@ -137,56 +147,110 @@
             gtk_widget_set_valign(bar.cWidget, GTK_ALIGN_END)
             gtk_widget_set_size_request(spinner.cWidget, 24, 24)
             gtk_widget_set_tooltip_text(retry.cWidget, "Try again")
+            wi_set_label(retry.pointer, "Try again")
         }
 
         private func showState(_ state: SlotState) {
             let waits = state.isLoading && state.image == nil
-            show(spinner, waits && indicator == .spinner)
-            gtk_spinner_set_spinning(OpaquePointer(spinner.pointer), waits && indicator == .spinner ? 1 : 0)
-            show(bar, state.isLoading && indicator == .progressBar)
+            let hasBar = show(bar, state.isLoading && indicator == .progressBar)
+            let spins = show(spinner, waits && indicator != .none && !hasBar)
+            gtk_spinner_set_spinning(OpaquePointer(spinner.pointer), spins ? 1 : 0)
             if let fraction = state.fraction {
                 gtk_progress_bar_set_fraction(OpaquePointer(bar.pointer), fraction)
             } else if state.isLoading {
                 gtk_progress_bar_pulse(OpaquePointer(bar.pointer))
             }
-            show(retry, state.error != nil && state.request != nil && retriesOnClick)
+            let mayHeal = state.error.map { $0.code != .invalidURL } ?? false
+            show(retry, mayHeal && state.request != nil && retriesOnClick)
         }
 
-        private func show(_ widget: GTKWidget, _ isShown: Bool) {
-            let isShownNow = gtk_widget_get_visible(widget.cWidget) != 0
-            if isShown != isShownNow { gtk_widget_set_visible(widget.cWidget, isShown ? 1 : 0) }
+        /// - Returns: whether the part is shown, which needs room.
+        @discardableResult private func show(_ part: GTKWidget, _ isWanted: Bool) -> Bool {
+            let isShown = isWanted && !partsWithoutRoom.contains(part.pointer)
+            let isShownNow = gtk_widget_get_visible(part.cWidget) != 0
+            guard isShown != isShownNow else { return isShown }
+            gtk_widget_set_visible(part.cWidget, isShown ? 1 : 0)
+            // GTK measures only what is visible.
+            guard isShown, !hasRoom(for: part) else { return isShown }
+            partsWithoutRoom.insert(part.pointer)
+            gtk_widget_set_visible(part.cWidget, 0)
+            return false
         }
 
-        // MARK: - Size and visibility
-
-        private func resized(to size: BoxSize) {
-            box.paintable.scale = Double(size.scale)
-            // Nothing but what memory has is shown of a view that is not seen yet: that must not wait.
-            guard target.slots.isVisible else {
-                target.slots.resize(to: size.pixels)
-                target.slots.lookInMemory()
-                return beginSoon()
+        private func hasRoom(for part: GTKWidget) -> Bool {
+            guard let room = box.allocation else { return false }
+            func minimum(_ orientation: GtkOrientation) -> Int {
+                var minimum: Int32 = 0
+                gtk_widget_measure(part.cWidget, orientation, -1, &minimum, nil, nil, nil)
+                return Int(minimum)
             }
-            // GTK lays widgets out now; a spinner that comes or goes would have it begin anew.
-            Task { @MainActor [weak self] in self?.target.slots.resize(to: size.pixels) }
+            return minimum(GTK_ORIENTATION_HORIZONTAL) <= room.width && minimum(GTK_ORIENTATION_VERTICAL) <= room.height
         }
 
-        private func visibilityChanged(to isVisible: Bool) {
-            defer { onVisibilityChange?(isVisible) }
-            guard isVisible else { return target.setVisible(false) }
-            // What has come into memory since the view was bound is to be seen in its very first frame.
-            target.slots.lookInMemory()
-            beginSoon()
+        /// Shows the parts again that had no room before, and hides those that have none now.
+        private func makeRoom() {
+            partsWithoutRoom = []
+            for part in [spinner, bar, retry] where gtk_widget_get_visible(part.cWidget) != 0 && !hasRoom(for: part) {
+                partsWithoutRoom.insert(part.pointer)
+            }
+            showState(target.state)
         }
 
-        /// Has loads begin for a view that is seen and has a size.
+        /// Has loads begin for a view that is seen and laid out. Those that fit their picture to the view wait for a size.
         private func beginSoon() {
-            guard box.isVisible, box.size != nil else { return }
+            guard box.isVisible, box.allocation != nil else { return }
             // A list maps all its cells at first, and unmaps those that are not in view in the same turn.
             Task { @MainActor [weak self] in
                 guard let self, box.isVisible else { return }
                 target.setVisible(true)
             }
+        }
+    }
+
+    /// The owner of a view, which leaves the public closures to the program.
+    @MainActor protocol WebImageViewOwner: AnyObject {
+        /// Called during GTK's layout.
+        func viewWasLaidOut()
+        func viewVisibilityChanged()
+    }
+
+    extension WebImageView: PaintableTargetOwner {
+        func targetStateChanged(to state: SlotState) {
+            showState(state)
+            onStateChange?(state)
+        }
+    }
+
+    extension WebImageView: ImageBoxOwner {
+        func boxWasLaidOut(_ allocation: BoxSize) {
+            box.paintable.scale = Double(allocation.scale)
+            owner?.viewWasLaidOut()
+            let sides = box.widget.loadedSize(of: allocation)
+            // Nothing but what memory has is shown of a view that is not seen yet: that must not wait.
+            let showsNow = !target.slots.isVisible && allocation.width > 0 && allocation.height > 0
+            if showsNow {
+                target.slots.resize(toSides: sides)
+                target.slots.lookInMemory()
+            }
+            // GTK lays widgets out now. A spinner that comes or goes would have it begin anew, and it would not notice that
+            // a picture gives the view a size.
+            Task { @MainActor [weak self] in
+                guard let self else { return }
+                if !showsNow { target.slots.resize(toSides: sides) }
+                makeRoom()
+            }
+            beginSoon()
+        }
+
+        func boxVisibilityChanged(to isVisible: Bool) {
+            defer {
+                owner?.viewVisibilityChanged()
+                onVisibilityChange?(isVisible)
+            }
+            guard isVisible else { return target.setVisible(false) }
+            // What has come into memory since the view was bound is to be seen in its very first frame.
+            target.slots.lookInMemory()
+            beginSoon()
         }
     }
 #endif

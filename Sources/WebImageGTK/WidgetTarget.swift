@@ -11,8 +11,9 @@
         ///     icon.webImage(manager)?.load("https://example.com/icon.png")
         ///
         /// The target lives as long as the widget; a second call returns the same one. Its loads have a lower priority
-        /// while the widget is not visible. With ``/WebImage/SlotOptions/fitsTarget`` a picture is decoded to the size
-        /// that the widget has when it becomes visible. This needs a widget whose size does not depend on the picture.
+        /// while the widget is not visible. With ``/WebImage/SlotOptions/fitsTarget`` a picture is decoded to the size of
+        /// the widget once that was laid out, and again when the widget becomes larger. A side that has no length without
+        /// a picture follows from the other one.
         ///
         /// - Parameters:
         ///   - manager: loads the pictures. Used only in the first call.
@@ -29,13 +30,17 @@
             paintable.ticks = ticks
             AttachedObjects.attach(target, to: pointer, as: Self.targetName)
             AttachedObjects.attach(ticks, to: pointer, as: "wi-ticks")
-            target.setVisible(gtk_widget_get_mapped(cWidget) != 0)
-            onSignal("map") { [weak target, weak ticks] in
+            let sizes = WidgetSizes(pointer, target)
+            AttachedObjects.attach(sizes, to: pointer, as: "wi-sizes")
+            let isMapped = gtk_widget_get_mapped(cWidget) != 0
+            target.setVisible(isMapped)
+            if isMapped { sizes.follow() }
+            onSignal("map") { [weak target, weak sizes] in
                 target?.setVisible(true)
-                // It is laid out before it is drawn.
-                ticks?.tellSize(to: target)
+                sizes?.follow()
             }
-            onSignal("unmap") { [weak target, weak ticks] in
+            onSignal("unmap") { [weak target, weak ticks, weak sizes] in
+                sizes?.end()
                 ticks?.end()
                 target?.setVisible(false)
             }
@@ -69,8 +74,6 @@
     @MainActor private final class WidgetTicks: FrameTicks {
         private let widget: UnsafeMutablePointer<GtkWidget>
         private var bodies: [Int: @MainActor (FrameTick) -> Void] = [:]
-        /// Those of ``tellSize(to:)``, which come once.
-        private var measuring: Set<Int> = []
         private var last = 0
         private var callback: UInt32 = 0
 
@@ -110,21 +113,6 @@
             let ended = bodies.sorted { $0.key < $1.key }
             bodies = [:]
             for (_, body) in ended { body(.ended) }
-        }
-
-        /// Tells the size with the next frame.
-        func tellSize(to target: PaintableTarget?) {
-            let tick = addTick { [weak self, weak target] _ in
-                guard let self else { return }
-                for number in measuring { bodies[number] = nil }
-                measuring = []
-                let scale = Int(gtk_widget_get_scale_factor(widget))
-                target?.slots.resize(
-                    to: PixelSize(
-                        width: Int(gtk_widget_get_width(widget)) * scale,
-                        height: Int(gtk_widget_get_height(widget)) * scale))
-            }
-            if let tick { measuring.insert(tick.number) }
         }
     }
 #endif

@@ -2,7 +2,9 @@
     /// What the probe can look at.
     @MainActor enum Script: String, CaseIterable {
         case textures, orientations, fits, fades, widgetFades, lives, signals, pump, sizes, visibility, clock, label,
-            frames, files, loads, retries, ends, plays, widgets, cells
+            frames, files, loads, retries, ends, plays, widgets, cells, reloads, prefetches, sizeless, widgetSizes,
+            growing,
+            room, buttonLabel, hooks, blur, noAnimations
 
         func run() async {
             switch self {
@@ -26,6 +28,16 @@
             case .plays: await Views.plays()
             case .widgets: await Views.widgets()
             case .cells: await Views.cells()
+            case .reloads: await Lists.reloads()
+            case .prefetches: await Lists.prefetches()
+            case .sizeless: await Layouts.sizeless()
+            case .widgetSizes: await Layouts.widgetSizes()
+            case .growing: await Layouts.growing()
+            case .room: await Parts.room()
+            case .buttonLabel: await Parts.buttonLabel()
+            case .hooks: await Parts.hooks()
+            case .blur: await Parts.blur()
+            case .noAnimations: await Parts.noAnimations()
             }
         }
     }

@@ -30,11 +30,17 @@
                 transport.answer(Self.url(number), gate.map { answer.held(by: $0) } ?? answer)
             }
 
+            /// An animation of frames of 80x80.
+            func animate(_ number: Int, frames: Int, loops: Int) {
+                let file = BlinkingGIF.file(width: 80, height: 80, frames: frames, loops: loops)
+                transport.answer(Self.url(number), .bytes(file, contentType: "image/gif"))
+            }
+
             func request(_ number: Int) -> ImageRequest { ImageRequest(Self.url(number)) }
         }
 
         /// Waits until a state of the view's is what a function wants.
-        private static func wait(_ view: WebImageView, for isRight: @escaping @MainActor (SlotState) -> Bool) async {
+        static func wait(_ view: WebImageView, for isRight: @escaping @MainActor (SlotState) -> Bool) async {
             if isRight(view.state) { return }
             await withCheckedContinuation { continuation in
                 view.onStateChange = { [unowned view] state in

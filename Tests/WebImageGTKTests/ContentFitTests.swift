@@ -1,5 +1,6 @@
 #if GTK
     import Testing
+    import WebImageCore
 
     @testable import WebImageGTK
 
@@ -22,5 +23,13 @@
         ) {
             #expect(fit.placed((natural.0, natural.1), in: (100, 100)) == expected, "\(label)")
         }
+
+        @Test(
+            arguments: [
+                (ContentFit.fill, ImageFit?.some(.fill)), (.contain, .contain), (.cover, .cover),
+                (.scaleDown, .contain),
+                (.none, nil),
+            ])
+        func aPictureIsDecodedAsItIsDrawn(fit: ContentFit, decoded: ImageFit?) { #expect(fit.decodedFit == decoded) }
     }
 #endif

@@ -31,8 +31,11 @@
         }
 
         func fill(_ manager: ImageManager, _ urls: [String], _ selection: OpaquePointer?) -> ImageCells {
+            var options = PrefetchOptions()
+            options.destination = .memory
+            let prefetcher = ImagePrefetcher(manager: manager, options: options)
             let cells = ImageCells(
-                manager: manager, width: 160, height: 160, prefetcher: ImagePrefetcher(manager: manager),
+                manager: manager, width: 160, height: 160, prefetcher: prefetcher,
                 count: { urls.count }, request: { ImageRequest(urls[$0]) })
             cells.onBind = { view, position in view.alternativeText = urls[position] }
             let grid = gtk_grid_view_new(selection, OpaquePointer(cells.takeFactory()))

@@ -34,5 +34,67 @@
         @Test func noCellOfAGridShowsAnothersPicture() throws {
             #expect(try Probe("cells").lines == ["cells true seen true wrong 0", "warm true true"])
         }
+
+        /// GTK binds more cells than are in view and does not bind them again when they come into view: they kept the old
+        /// pictures.
+        @Test func reloadingAListAlsoChangesItsCellsThatAreNotInView() throws {
+            #expect(try Probe("reloads").lines == ["reloaded true true true"])
+        }
+
+        @Test func aListIsPrefetchedBeforeItIsScrolled() throws {
+            #expect(try Probe("prefetches").lines == ["ahead true"])
+        }
+
+        /// A view that had no size before its picture waited for one for ever.
+        @Test func aViewWithoutASizeGetsItFromItsPicture() throws {
+            #expect(
+                try Probe("sizeless").lines == [
+                    "column 120x80 in 300x200", "row 120x80 in 300x300", "packed 120x80 in 120x80",
+                    "wide 300x200 in 300x200", "explicit 90x60 in 300x200", "natural 120x80 in 120x80",
+                ])
+        }
+
+        @Test func widgetsOfGTKsOwnLoadForTheSizeThatTheyHave() throws {
+            #expect(
+                try Probe("widgetSizes").lines == [
+                    "shown-first false 60x40", "grown 150x100", "shown-first true 60x40", "grown 150x100",
+                ])
+        }
+
+        @Test func anAnimationGoesOnInAViewThatGrows() throws {
+            #expect(
+                try Probe("growing").lines == [
+                    "paused true plays false loop 0 rate 1.0", "playing true plays true loop 0 rate 0.25",
+                    "ended true plays false loop 2 rate 1.0",
+                ])
+        }
+
+        @Test func whatDoesNotFitIntoAViewIsNotShown() throws {
+            #expect(
+                try Probe("room").lines == [
+                    "loading-small 0", "loading-large 1", "loading-small 0", "failed-small false", "failed-large true",
+                    "failed-for-ever false",
+                ])
+        }
+
+        @Test func aScreenReaderFindsTheButton() throws {
+            #expect(try Probe("buttonLabel", ["GTK_A11Y=test"]).lines == ["label true"])
+        }
+
+        /// Each of these closures was the one by which the view itself was told.
+        @Test func aViewWorksAlsoForAProgramThatSetsItsClosures() throws {
+            #expect(
+                try Probe("hooks").lines == [
+                    "hooks [\"size\", \"state\", \"visibility\"] button true", "visible 3 true",
+                ])
+        }
+
+        @Test func aBlurHashFillsItsView() throws {
+            #expect(try Probe("blur").lines == ["blur [\"ff\", \"ff\", \"ff\"]"])
+        }
+
+        @Test func aUserWithoutAnimationsSeesNoFade() throws {
+            #expect(try Probe("noAnimations").lines == ["completed", "fading false"])
+        }
     }
 #endif

@@ -45,7 +45,7 @@ void wi_paintable_detach(void *_Nonnull paintable);
 // --- The widget
 
 typedef struct {
-    /// The widget has a size, in logical pixels, and a scale factor, or others than before.
+    /// The widget was laid out with a size, in logical pixels, and a scale factor. A side may be 0.
     void (*_Nonnull resize)(void *_Nonnull context, int width, int height, int scale);
     /// 1: the widget is among what is drawn (mapped); 0: not any more.
     void (*_Nonnull visibility)(void *_Nonnull context, int is_mapped);
@@ -71,6 +71,9 @@ void wi_box_stop_ticks(void *_Nonnull box);
 
 /// Whether the height follows from the width.
 void wi_box_set_height_for_width(void *_Nonnull box, int is_so);
+
+/// Whether the user wants animations (gtk-enable-animations).
+int wi_animations_are_enabled(void);
 
 /// What a screen reader says of a widget; NULL for nothing.
 void wi_set_label(void *_Nonnull widget, const char *_Nullable text);
