@@ -225,7 +225,7 @@
         func boxWasLaidOut(_ allocation: BoxSize) {
             box.paintable.scale = Double(allocation.scale)
             owner?.viewWasLaidOut()
-            let sides = box.widget.loadedSize(of: allocation)
+            let sides = box.widget.loadedSize(of: placeSize(allocation))
             // Nothing but what memory has is shown of a view that is not seen yet: that must not wait.
             let showsNow = !target.slots.isVisible && allocation.width > 0 && allocation.height > 0
             if showsNow {
@@ -240,6 +240,17 @@
                 makeRoom()
             }
             beginSoon()
+        }
+
+        /// What the place of the view gives it: a side that is only as long as the placeholder follows from the picture.
+        private func placeSize(_ allocation: BoxSize) -> BoxSize {
+            guard box.fixedSize == nil, target.state.image == nil, let natural = box.paintable.naturalSize else {
+                return allocation
+            }
+            var size = allocation
+            if size.width == Int(natural.width.rounded()) { size.width = 0 }
+            if size.height == Int(natural.height.rounded()) { size.height = 0 }
+            return size
         }
 
         func boxVisibilityChanged(to isVisible: Bool) {

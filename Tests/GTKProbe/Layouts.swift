@@ -17,6 +17,9 @@
                 ("packed", 1, GTK_ORIENTATION_VERTICAL, true, { _ in }),
                 ("wide", 2, GTK_ORIENTATION_VERTICAL, true, { _ in }),
                 ("explicit", 2, GTK_ORIENTATION_VERTICAL, false, { _ in }),
+                (
+                    "placeholder", 1, GTK_ORIENTATION_VERTICAL, true, { $0.placeholder = Image.plain([0, 0, 0, 255]) }
+                ),
                 ("natural", 1, GTK_ORIENTATION_VERTICAL, true, { $0.fitsTarget = nil }),
             ] as [(String, Int, GtkOrientation, Bool, (inout SlotOptions) -> Void)] {
                 let box = GTKWidget(gtk_box_new(orientation, 0))

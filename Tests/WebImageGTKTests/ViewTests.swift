@@ -50,7 +50,8 @@
             #expect(
                 try Probe("sizeless").lines == [
                     "column 120x80 in 300x200", "row 120x80 in 300x300", "packed 120x80 in 120x80",
-                    "wide 300x200 in 300x200", "explicit 90x60 in 300x200", "natural 120x80 in 120x80",
+                    "wide 300x200 in 300x200", "explicit 90x60 in 300x200", "placeholder 120x80 in 120x80",
+                    "natural 120x80 in 120x80",
                 ])
         }
 

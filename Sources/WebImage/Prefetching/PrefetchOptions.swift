@@ -4,6 +4,7 @@ public import WebImageCore
 public struct PrefetchOptions: Sendable {
     public enum Destination: Hashable, Sendable {
         /// Loads the original into the disk cache, without making a picture from it.
+        /// Without a disk cache or a further tier, pictures from the network fail before they are transferred.
         case disk(check: OriginalCheck = .header)
         /// Loads the finished picture into memory, and wherever else its request stores it
         /// (``ImageRequest/Caching/store``).
