@@ -228,14 +228,17 @@
             let sides = box.widget.loadedSize(of: placeSize(allocation))
             // Nothing but what memory has is shown of a view that is not seen yet: that must not wait.
             let showsNow = !target.slots.isVisible && allocation.width > 0 && allocation.height > 0
+            let before = box.paintable.texture?.displaySize
             if showsNow {
                 target.slots.resize(toSides: sides)
                 target.slots.lookInMemory()
             }
+            let needsLayout = box.fixedSize == nil && box.paintable.texture?.displaySize != before
             // GTK lays widgets out now. A spinner that comes or goes would have it begin anew, and it would not notice that
-            // a picture gives the view a size.
+            // a picture gives the view another size.
             Task { @MainActor [weak self] in
                 guard let self else { return }
+                if needsLayout { gtk_widget_queue_resize(box.widget.cWidget) }
                 if !showsNow { target.slots.resize(toSides: sides) }
                 makeRoom()
             }
