@@ -1,6 +1,14 @@
 import NIOCore
 import NIOHTTP1
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// What a connection's requests decide of its answers: how their bodies are framed, and when the connection ends. It tells the guard
 /// of the connection of both.
 final class ConnectionRequests: ChannelDuplexHandler {
@@ -102,10 +110,11 @@ final class ConnectionRequests: ChannelDuplexHandler {
 
     /// Resets the connection where its end would tell the client that a body is whole which has broken off.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        if mode == .all, endsByClosing, let socket = context.channel as? any SocketOptionProvider {
-            _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+        guard endsByClosing, mode != .input, let socket = context.channel as? any SocketOptionProvider else {
+            return context.close(mode: mode, promise: promise)
         }
-        context.close(mode: mode, promise: promise)
+        _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+        context.close(mode: .all, promise: promise)
     }
 
     /// Says how long the body is, or that it comes in chunks, so that the client knows its end (RFC 9112, 6.3).

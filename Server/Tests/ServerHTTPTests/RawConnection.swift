@@ -7,13 +7,17 @@ final class RawConnection: Sendable {
     private final class Inbox: ChannelInboundHandler, Sendable {
         typealias InboundIn = ByteBuffer
         let bytes = Mutex<[UInt8]>([])
+        let hasFailed = Atomic(false)
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let buffer = unwrapInboundIn(data)
             bytes.withLock { $0.append(contentsOf: buffer.readableBytesView) }
         }
 
-        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            hasFailed.store(true, ordering: .relaxed)
+            context.close(promise: nil)
+        }
     }
 
     private let inbox: Inbox
@@ -38,6 +42,8 @@ final class RawConnection: Sendable {
     var received: [UInt8] { inbox.bytes.withLock { $0 } }
     var text: String { String(decoding: received, as: UTF8.self) }
     var isOpen: Bool { channel.isActive }
+    /// Whether the connection was reset.
+    var hasFailed: Bool { inbox.hasFailed.load(ordering: .relaxed) }
 
     func send(_ text: String) async throws {
         try await channel.writeAndFlush(ByteBuffer(string: text)).get()
