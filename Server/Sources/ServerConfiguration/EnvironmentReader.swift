@@ -1,28 +1,28 @@
 import ServerGrammar
 
-/// Reads settings from variables, and collects what is wrong with them.
+/// Reads settings from environment variables, and collects the problems with them.
 struct EnvironmentReader {
     private let variables: [String: String]
     private var read: Set<String> = []
-    /// Sentences that name a variable each.
+    /// One sentence for each problem; it names the variable.
     private(set) var problems: [String] = []
 
     init(_ variables: [String: String]) { self.variables = variables }
 
-    /// The names that nobody has asked for, of those that begin with one of the prefixes.
+    /// The variables that begin with one of the prefixes and that were never read.
     func unread(_ prefixes: [String]) -> [String] {
         variables.keys.filter { name in prefixes.contains { name.hasPrefix($0) } && !read.contains(name) }.sorted()
     }
 
     mutating func fail(_ problem: String) { problems.append(problem) }
 
-    /// - Returns: nil where the variable is not set, or blank.
+    /// - Returns: nil if the variable is not set or is blank.
     mutating func text(_ name: String) -> String? {
         read.insert(name)
         return variables[name].flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     }
 
-    /// A word of a few, in any case.
+    /// The value in lower case, for settings with a few fixed words.
     mutating func word(_ name: String) -> String? { text(name)?.lowercased() }
 
     mutating func flag(_ name: String, _ fallback: Bool) -> Bool {
@@ -58,14 +58,14 @@ struct EnvironmentReader {
         .seconds(whole(name, fallback, in: least...31_536_000))
     }
 
-    /// The parts between commas, without white space around them.
+    /// The parts of a comma-separated value, without surrounding white space.
     mutating func list(_ name: String) -> [String] { list(name, separatedBy: ",") }
 
     mutating func list(_ name: String, separatedBy separator: String) -> [String] {
         (text(name) ?? "")[...].components(of: separator).map { String($0[...].trimmed) }.filter { !$0.isEmpty }
     }
 
-    /// Hex digits in pairs; each member of the list is one value.
+    /// A comma-separated list of values that are written as pairs of hex digits.
     mutating func keys(_ name: String) -> [[UInt8]] {
         list(name).compactMap { text in
             let digits = text.utf8.compactMap { UInt8(String(UnicodeScalar($0)), radix: 16) }

@@ -1,8 +1,8 @@
 import ServerGrammar
 
-/// Times as RFC 3339 writes them: `2026-01-31T12:00:00Z`, `2026-01-31T12:00:00.5+02:00`.
+/// Parses times as RFC 3339 writes them: `2026-01-31T12:00:00Z`, `2026-01-31T12:00:00.5+02:00`.
 enum InternetTime {
-    /// - Returns: seconds since 1970, without fractions; nil for what is no such time.
+    /// - Returns: seconds since 1970, without fractions; nil if the text is not such a time.
     static func seconds(_ text: String) -> Int? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20 else { return nil }

@@ -4,10 +4,10 @@ import WebImage
 
 extension ServerSettings {
     /// - Parameters:
-    ///   - variables: by imgproxy's names, and ours that begin with `WEBIMAGE_`.
-    ///   - readFile: the text of a file; nil where it cannot be read.
+    ///   - variables: the environment: imgproxy's names, and ours, which begin with `WEBIMAGE_`.
+    ///   - readFile: returns the text of a file; nil if it cannot be read.
     ///   - now: seconds since 1970.
-    /// - Throws: all that is wrong, by the names of the variables.
+    /// - Throws: all problems, each with the name of its variable.
     public init(
         environment variables: [String: String], readFile: (String) -> String?, now: @escaping @Sendable () -> Int
     ) throws(SettingsError) {
@@ -34,7 +34,7 @@ extension ServerSettings {
         guard reader.problems.isEmpty else { throw SettingsError(problems: reader.problems) }
     }
 
-    /// What no limit is.
+    /// Stands for "no limit".
     private static let mostClients = 1_000_000
 
     private mutating func readListening(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
@@ -128,7 +128,7 @@ extension ServerSettings {
         }
     }
 
-    /// - Parameter any: what stands for no host.
+    /// - Parameter any: the host that an address without one gets.
     static func tcp(
         _ text: String, _ name: String, any: String = "0.0.0.0", _ reader: inout EnvironmentReader
     ) -> Address? {
@@ -146,7 +146,7 @@ extension ServerSettings {
     private mutating func readGrammar(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
         grammar.argumentsSeparator = reader.text("IMGPROXY_ARGUMENTS_SEPARATOR") ?? ":"
         if grammar.argumentsSeparator.contains("/") { reader.fail("IMGPROXY_ARGUMENTS_SEPARATOR holds a slash") }
-        // Of a URL, its path.
+        // Only the path counts: a query or a fragment is dropped.
         var prefix = String((reader.text("IMGPROXY_PATH_PREFIX") ?? "").prefix { $0 != "?" && $0 != "#" })
         while prefix.hasSuffix("/") { prefix.removeLast() }
         grammar.pathPrefix = prefix.isEmpty || prefix.hasPrefix("/") ? prefix : "/" + prefix
@@ -189,7 +189,7 @@ extension ServerSettings {
             limits.animationFrames = 1
         }
         limits.sourceResolution = reader.number("IMGPROXY_MAX_SRC_RESOLUTION", 50, in: 0.001...1_000_000)
-        // Who says it means all frames together.
+        // An explicit limit also bounds all frames of an animation together.
         if reader.text("IMGPROXY_MAX_SRC_RESOLUTION") != nil { limits.animationResolution = limits.sourceResolution }
         limits.sourceBytes = reader.whole("IMGPROXY_MAX_SRC_FILE_SIZE", limits.sourceBytes)
         limits.animationFrames = reader.whole(
@@ -284,7 +284,8 @@ extension ServerSettings {
 }
 
 extension ServerSettings.RateLimit {
-    /// `10/s`, `300/m`, `10/s;burst=50`, `10/s;burst=50;by=ip`. Without a burst that is as many as in a second.
+    /// Parses `10/s`, `300/m`, `10/s;burst=50`, `10/s;burst=50;by=ip`. The default burst is the number of requests a
+    /// second.
     init?(_ text: String) {
         let parts = text.split(separator: ";", omittingEmptySubsequences: false)
         let rate = parts[0].split(separator: "/", omittingEmptySubsequences: false)

@@ -94,7 +94,7 @@ extension ServerSettings {
     }
 
     private func picture(_ name: String, _ reader: inout EnvironmentReader) -> PictureSource? {
-        // All are read: one that is not used is no unknown setting.
+        // All three are read, so that an unused one is not reported as unknown.
         let (data, path, url) = (reader.text(name + "_DATA"), reader.text(name + "_PATH"), reader.text(name + "_URL"))
         if let data {
             if Self.bytes(base64: data) == nil { reader.fail("\(name)_DATA is not base64") }
@@ -103,7 +103,7 @@ extension ServerSettings {
         return path.map { .path($0) } ?? url.map { .url($0) }
     }
 
-    /// Of the usual letters or those of URLs, on any number of lines.
+    /// Decodes base64 in the standard or the URL alphabet, on any number of lines.
     public static func bytes(base64: String) -> [UInt8]? {
         Base64URL.decode(
             String(base64.filter { !$0.isWhitespace }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }))
@@ -111,7 +111,7 @@ extension ServerSettings {
 }
 
 extension EnvironmentReader {
-    /// What imgproxy has and this server has not: nobody shall believe that it works.
+    /// Features of imgproxy that this server lacks. Setting one is an error, so that no one relies on it.
     private static let absent: [(prefix: String, why: String)] = [
         ("IMGPROXY_S3_ASSUME_ROLE_", "roles are not assumed; use AWS_SESSION_TOKEN"),
         ("IMGPROXY_S3_MULTI_REGION", "all buckets are in one region"),
@@ -122,7 +122,7 @@ extension EnvironmentReader {
         ("IMGPROXY_USE_SWIFT", "there is no loader for OpenStack"),
         ("IMGPROXY_SWIFT_", "there is no loader for OpenStack"),
         ("IMGPROXY_ENV_", "the environment is read as it is; use --config"),
-        // Of those that monitor, the variables that switch them on: others say nothing without these.
+        // For monitoring, only the variables that enable it are listed: the others have no effect without these.
         ("IMGPROXY_OPEN_TELEMETRY_ENABLE_", "there is no exporter of it"),
         ("IMGPROXY_NEW_RELIC_KEY", "there is no exporter for it"),
         ("IMGPROXY_DATADOG_ENABLE", "there is no exporter for it"),
@@ -145,7 +145,7 @@ extension EnvironmentReader {
         ("IMGPROXY_ICO_", "it is a part of imgproxy Pro"), ("IMGPROXY_HEIC_QUALITY", "use IMGPROXY_FORMAT_QUALITY"),
     ]
 
-    /// Refuses variables that switch something on that is not here.
+    /// Refuses variables that enable features which this server lacks.
     mutating func refuseAbsent() {
         for name in unread(["IMGPROXY_"]) {
             guard let absent = Self.absent.first(where: { name.hasPrefix($0.prefix) }) else { continue }

@@ -2,24 +2,24 @@ import ServerGrammar
 import WebImage
 
 extension ServerSettings {
-    /// Names the settings that change the bytes of results: what others made is not found, here or in what servers share, once one of
-    /// them is another.
+    /// Identifies the settings that change the bytes of results. If one of them changes, results that were made with
+    /// the old value are no longer found, here or in shared caches.
     ///
-    /// Which formats the server may choose, and what only refuses or only says how an answer is sent, is left out. The watermark's
-    /// picture is not a part of it.
+    /// Settings that only refuse requests or affect how an answer is sent are left out, as are the formats that the
+    /// server may choose and the watermark's picture.
     public var resultName: String {
         var output = output
-        // A result is asked for by the choice of its format.
+        // The chosen format is a part of a result's key already.
         (output.automatic, output.enforced) = ([], [])
         output.returnAttachment = false
-        // All of them, so that none that comes later is forgotten.
+        // Takes all members, so that one that is added later is not forgotten.
         var texts = Mirror(reflecting: output).children.map { "\($0.label ?? "")=\(Self.text($0.value))" }
         texts.append("\(limits.sourceResolution),\(limits.animationFrames),\(limits.resultDimension)")
         texts.append("\(watermarkOpacity)")
         return Base64URL.encode(Digest.sha256(Array(texts.joined(separator: ";").utf8)))
     }
 
-    /// The same for the same value in every process, which the order of sets is not.
+    /// The same text for the same value in every process, although the order of sets differs.
     private static func text(_ value: Any) -> String {
         switch value {
         case let formats as Set<ResultFormat>: formats.map(\.rawValue).sorted().joined(separator: ",")

@@ -3,7 +3,7 @@ public import S3Client
 public import S3Signing
 
 extension ServerSettings {
-    /// A storage that speaks S3: AWS' own, or another's.
+    /// A storage that speaks the S3 protocol: that of AWS or another.
     public struct S3: Sendable {
         /// A bucket, or a part of one.
         public struct Place: Hashable, Sendable {
@@ -13,31 +13,31 @@ extension ServerSettings {
             public init(bucket: String, prefix: String = "") { (self.bucket, self.prefix) = (bucket, prefix) }
         }
 
-        /// `http://HOST[:PORT]` or `https://HOST[:PORT]`; nil: AWS' own of the region.
+        /// `http://HOST[:PORT]` or `https://HOST[:PORT]`; nil: the endpoint of AWS in the region.
         public var endpoint: String?
         public var region = "us-east-1"
-        /// Whether the bucket stands in the path of URLs; nil: where an endpoint is given.
+        /// Whether URLs name the bucket in their path; nil: only if an endpoint is set.
         public var usesPathStyle: Bool?
         public var credentials: S3Credentials?
-        /// A file of certificates, PEM, of the authorities that the storage's own may be from.
+        /// The path of a PEM file with the authorities that are trusted to sign the storage's certificate.
         public var authorities: String?
-        /// What is in it.
+        /// The content of that file.
         public var authoritiesText: String?
         /// Whether sources may be `s3://BUCKET/KEY`.
         public var servesSources = false
         /// Only these buckets are served; empty: all.
         public var allowedBuckets: Set<String> = []
         public var deniedBuckets: Set<String> = []
-        /// Where all servers of a fleet keep their results; nil: nowhere.
+        /// Where all servers of a fleet store their results; nil: nowhere.
         public var results: Place?
-        /// Where all servers of a fleet keep originals; nil: nowhere.
+        /// Where all servers of a fleet store originals; nil: nowhere.
         public var originals: Place?
 
         public init() {}
 
         var isUsed: Bool { servesSources || results != nil || originals != nil }
 
-        /// - Throws: for what is wrong with the settings or with the place.
+        /// - Throws: if the settings or the place are invalid.
         public func configuration(_ place: Place) throws(S3Error) -> S3Configuration {
             var configuration = try S3Configuration(
                 bucket: place.bucket, prefix: place.prefix, endpoint: endpoint, region: region,
@@ -46,7 +46,7 @@ extension ServerSettings {
             return configuration
         }
 
-        /// Whether URLs may name that bucket.
+        /// Whether URLs may name the bucket.
         public func serves(bucket: String) -> Bool {
             servesSources && !deniedBuckets.contains(bucket)
                 && (allowedBuckets.isEmpty || allowedBuckets.contains(bucket))
@@ -81,7 +81,7 @@ extension ServerSettings {
             reader.fail("of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY one is not set")
         }
         if s3.servesSources, s3.results == nil, s3.originals == nil {
-            // What is wrong with the rest is told with any bucket.
+            // The other settings are checked with any bucket.
             check(S3.Place(bucket: "bucket", prefix: ""), "IMGPROXY_S3_ENDPOINT or IMGPROXY_S3_REGION", &reader)
         }
     }

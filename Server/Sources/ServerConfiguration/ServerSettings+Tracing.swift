@@ -1,25 +1,25 @@
 import ServerGrammar
 
 extension ServerSettings {
-    /// Where spans go, by OpenTelemetry's variables, and which.
+    /// Where spans are sent and which, by OpenTelemetry's variables.
     public struct Tracing: Hashable, Sendable {
-        /// The URL that takes spans as JSON (OTLP/HTTP).
+        /// The URL that receives spans as JSON (OTLP/HTTP).
         public var endpoint = "http://localhost:4318/v1/traces"
-        /// Fields of requests to it.
+        /// Header fields of the requests to it.
         public var headers: [String: String] = [:]
-        /// What all spans are of.
+        /// The attributes of the resource that all spans belong to.
         public var resource = ["service.name": "webimage-server"]
-        /// The share of traces that begin here and are kept, 0 to 1.
+        /// The share of the traces begun here that is sampled, 0 to 1.
         public var ratio = 1.0
-        /// Whether a trace of the client's is kept when the client keeps it.
+        /// Whether a client's trace is sampled if the client samples it.
         public var followsParent = true
-        /// Whether traces of clients go on here, and at the origins of sources.
+        /// Whether clients' traces are continued here and passed on to the origins of sources.
         public var isPropagated = false
-        /// Spans that wait to be sent; more are dropped.
+        /// How many spans may wait to be sent; more are dropped.
         public var queueSize = 2048
-        /// Spans of one request.
+        /// How many spans one export request holds at most.
         public var batchSize = 512
-        /// How long spans wait for others.
+        /// How long spans wait for others before they are sent.
         public var delay = Duration.seconds(5)
         public var timeout = Duration.seconds(10)
 

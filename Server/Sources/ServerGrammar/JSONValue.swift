@@ -19,7 +19,7 @@ public enum JSONValue: Sendable {
         }
     }
 
-    /// The object of some members, and behind them those of another one that is written down already.
+    /// Writes an object with the given members, followed by those of an object that is serialized already.
     public static func object(_ members: [(String, JSONValue)], before object: [UInt8]) -> String {
         let rest = String(decoding: object, as: UTF8.self).dropFirst()
         return Self.object(members).text.dropLast() + (rest == "}" || members.isEmpty ? "" : ",") + rest

@@ -1,11 +1,11 @@
 import WebImage
 
-/// The arguments of one option, and how imgproxy reads them.
+/// The arguments of one option, parsed as imgproxy does.
 struct OptionArguments {
     let name: String
     let all: [Substring]
 
-    /// The argument, nil when it is absent or empty.
+    /// The argument; nil if it is absent or empty.
     func filled(_ index: Int) -> Substring? {
         index < all.count && !all[index].isEmpty ? all[index] : nil
     }
@@ -25,7 +25,7 @@ struct OptionArguments {
         return value
     }
 
-    /// A number where 0 stands for none; what is less stands for it, too.
+    /// A number for which 0 or less means none.
     func wholeOrNone(_ argument: Substring) throws(RequestRefusal) -> Int {
         max(0, try whole(argument, from: -1 << 40))
     }
@@ -39,12 +39,12 @@ struct OptionArguments {
 
     func positive(_ argument: Substring) throws(RequestRefusal) -> Double {
         let value = try number(argument)
-        // What the library's geometry takes.
+        // The range that the library's geometry accepts.
         guard value >= 0.0001, value <= 1e4 else { throw fails(argument) }
         return value
     }
 
-    /// - Throws: for no argument or several.
+    /// - Throws: if there is not exactly one argument.
     func only() throws(RequestRefusal) -> Substring {
         guard all.count == 1 else { throw .invalidURL("\(name): one argument is wanted, not \(all.count)") }
         return all[0]
@@ -61,9 +61,9 @@ struct OptionArguments {
         }
     }
 
-    /// Reads a place. Offsets that are left out stay as they are.
+    /// Reads a gravity. Offsets that are left out stay unchanged.
     ///
-    /// - Parameter canvas: whether a picture is laid on something, which has no `sm`.
+    /// - Parameter canvas: whether the gravity places a picture on a canvas; `sm` is not allowed then.
     func read(_ place: inout ImgproxyGeometry.Place, canvas: Bool = false) throws(RequestRefusal) {
         try check(atMost: 3)
         guard let first = all.first, let kind = ImgproxyGeometry.Place.Kind(rawValue: String(first)),

@@ -1,4 +1,4 @@
-/// The options by their long names, and which short ones they have.
+/// The options by their long names, with their short names.
 enum OptionName: String, CaseIterable {
     case resize, size, width, height, zoom, dpr, enlarge, extend, gravity, crop, trim, padding, rotate, flip
     case background, blur, sharpen, pixelate, watermark, quality, format, preset, raw, cachebuster, filename, expires

@@ -1,17 +1,18 @@
 import WebImage
 
-/// Reads the options of one URL, one after the other; later ones win. What an option leaves out stays as it was said before.
+/// Reads the options of one URL in order; later ones win. Arguments that an option leaves out keep their earlier
+/// values.
 struct OptionReader {
     private(set) var options = ProcessingOptions()
-    /// The presets that are being read, the one within the other.
+    /// The presets that are being read, outermost first.
     private var openPresets: [String] = []
-    /// What an empty `trim` switched off. A later one goes on with its equal sides, as imgproxy does.
+    /// The value that an empty `trim` switched off. A later `trim` keeps its equal sides, as in imgproxy.
     private var trimSwitchedOff: ProcessingOptions.Trim?
     private let grammar: URLGrammar
 
     init(_ grammar: URLGrammar) { self.grammar = grammar }
 
-    /// - Parameter isPreset: options of a preset are not held against the list of those that are allowed.
+    /// - Parameter isPreset: whether the option comes from a preset. Those need not be on the list of allowed options.
     mutating func apply(_ option: WrittenOption, isPreset: Bool = false) throws(RequestRefusal) {
         if !isPreset, let allowed = grammar.allowedOptions, !allowed.contains(option.name) {
             throw .invalidURL("\(option.name) is not an option that IMGPROXY_ALLOWED_PROCESSING_OPTIONS lists")
@@ -185,7 +186,7 @@ struct OptionReader {
     }
 
     private mutating func readWatermark(_ arguments: OptionArguments) throws(RequestRefusal) {
-        // The last two are those of imgproxy Pro, which its open edition does not look at.
+        // The last two arguments are those of imgproxy Pro; its open edition ignores them.
         try arguments.check(atMost: 7)
         var mark = options.watermark
         mark.opacity = try arguments.number(arguments.all[0], in: 0...1)

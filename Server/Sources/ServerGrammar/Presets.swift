@@ -1,7 +1,7 @@
 extension URLGrammar {
-    /// Adds presets, `name=option:argument/option:argument` each, and checks them.
+    /// Adds presets, each as `name=option:argument/option:argument`, and checks them.
     ///
-    /// - Throws: a sentence that says what is wrong with which preset.
+    /// - Throws: a sentence that names the preset and its problem.
     public mutating func addPresets(_ texts: [String]) throws(PresetError) {
         for text in texts where !text.hasPrefix("#") {
             guard let equals = text.firstIndex(of: "=") else {
@@ -45,7 +45,7 @@ public struct PresetError: Error, CustomStringConvertible {
 }
 
 extension Substring {
-    /// The same without white space around it.
+    /// The text without white space around it.
     package var trimmed: Substring {
         var rest = drop(while: \.isWhitespace)
         while rest.last?.isWhitespace == true { rest.removeLast() }

@@ -1,6 +1,6 @@
 public import WebImage
 
-/// All that the options of a URL say. A Boolean that is nil was not said: the configuration decides.
+/// The options of a URL. A Boolean that is nil was not given: the configuration decides.
 public struct ProcessingOptions: Hashable, Sendable {
     public struct Trim: Hashable, Sendable {
         public var threshold: Double
@@ -11,11 +11,11 @@ public struct ProcessingOptions: Hashable, Sendable {
     }
 
     public struct Watermark: Hashable, Sendable {
-        /// 0: there is none.
+        /// 0: no watermark.
         public var opacity = 0.0
         public var place = ImgproxyGeometry.Place()
         public var tiles = false
-        /// 0: the size that it has.
+        /// 0: its own size.
         public var scale = 0.0
     }
 
@@ -29,10 +29,10 @@ public struct ProcessingOptions: Hashable, Sendable {
         public var animationFrameResolution: Double?
         public var resultDimension: Int?
 
-        /// What a source may be long; nil where the URL does not say it.
+        /// The limit for the source's bytes; nil if the URL sets none.
         public var bodyLimit: ByteCount? { sourceFileSize.map(Self.bodyLimit) }
 
-        /// - Parameter bytes: 0: as many as come.
+        /// - Parameter bytes: 0: no limit.
         public static func bodyLimit(_ bytes: Int) -> ByteCount { bytes > 0 ? ByteCount(bytes) : .mebibytes(1 << 20) }
     }
 
@@ -52,7 +52,7 @@ public struct ProcessingOptions: Hashable, Sendable {
     public var stripColorProfile: Bool?
     public var preserveHDR: Bool?
     public var enforceThumbnail: Bool?
-    /// 0: by the format.
+    /// 0: the default of the format.
     public var quality = 0
     public var formatQuality: [ResultFormat: Int] = [:]
     /// 0: no limit.
@@ -66,7 +66,7 @@ public struct ProcessingOptions: Hashable, Sendable {
     /// Seconds since 1970; 0: never.
     public var expires = 0
     public var security = Security()
-    /// What was strange but taken, for the log.
+    /// Options that are unusual but accepted, for the log.
     public internal(set) var warnings: [String] = []
 
     public init() {}

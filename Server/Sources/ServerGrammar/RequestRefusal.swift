@@ -1,6 +1,6 @@
-/// A request that is not served: the status and the text that the client gets, and what the log says of it.
+/// A request that is refused: the status and the text for the client, and the detail for the log.
 public struct RequestRefusal: Error, Hashable, Sendable {
-    /// The class that metrics count it under, by imgproxy's names.
+    /// The class under which metrics count it, by imgproxy's names.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case timeout
         case pathParsing = "path_parsing"
@@ -9,21 +9,21 @@ public struct RequestRefusal: Error, Hashable, Sendable {
         case unexpected
     }
 
-    /// What is wrong with a source, whatever is to be made of it.
+    /// A problem with a source that does not depend on the options.
     public enum SourceFault: String, Hashable, Sendable {
         /// Its origin cannot be reached, or fails.
         case down
-        /// It does not come in time.
+        /// It did not arrive in time.
         case late
-        /// Its origin says that it has no such thing.
+        /// Its origin says that it does not exist.
         case gone
-        /// Its origin does not give it.
+        /// Its origin refuses access to it.
         case withheld
-        /// Its origin says that the client has it, and was not asked.
+        /// Its origin answered "not modified" although no condition was sent.
         case unchanged
-        /// It is too large, or says itself that it is no picture.
+        /// It is too large, or its type says that it is not a picture.
         case unfit
-        /// It is no picture of a format that is known.
+        /// It is not a picture of a known format.
         case noPicture
         /// It is a picture that cannot be decoded.
         case broken
@@ -35,9 +35,9 @@ public struct RequestRefusal: Error, Hashable, Sendable {
     public var kind: Kind
     /// For the log.
     public var detail: String
-    /// After how many seconds the client may ask again; nil: not said.
+    /// After how many seconds the client may retry; nil: not stated.
     public var retryAfter: Int?
-    /// nil: the source is not what is wrong.
+    /// nil: the source is not the problem.
     public var fault: SourceFault?
 
     public init(status: Int, text: String, kind: Kind, detail: String, retryAfter: Int? = nil) {
@@ -48,11 +48,11 @@ public struct RequestRefusal: Error, Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// Whether an older result will do.
+    /// Whether an older result may be served instead.
     public var isSourceDown: Bool { fault == .down || fault == .late }
-    /// Whether it will be so the next time, until the source changes.
+    /// Whether a retry fails the same way until the source changes.
     public var isOfSource: Bool { fault == .noPicture || fault == .broken }
-    /// Whether there is nothing to make a picture of: where there is a fallback image, that is served.
+    /// Whether there is no source to make a picture of: the fallback image is served then, if there is one.
     public var hasNoSource: Bool { fault.map { ![.late, .broken, .unchanged].contains($0) } ?? false }
 
     public static func invalidURL(_ detail: String) -> RequestRefusal {
@@ -67,7 +67,7 @@ public struct RequestRefusal: Error, Hashable, Sendable {
         RequestRefusal(status: 404, text: "Invalid source URL", kind: .security, detail: detail)
     }
 
-    /// A security option of a URL where the configuration does not allow them.
+    /// A URL has a security option, which the configuration does not allow.
     static func securityOption(_ name: String) -> RequestRefusal {
         RequestRefusal(
             status: 403, text: "Invalid URL", kind: .security,

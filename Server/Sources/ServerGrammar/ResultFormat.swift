@@ -2,7 +2,7 @@
 public enum ResultFormat: String, Hashable, Sendable, CaseIterable {
     case jpeg, png, webp, avif, gif, jxl, heic, tiff, bmp, ico, svg
 
-    /// - Parameter name: as it stands in URLs: lower case, `jpg` being the same as `jpeg`.
+    /// - Parameter name: as in URLs: lower case; `jpg` is the same as `jpeg`.
     public init?(name: some StringProtocol) {
         self.init(rawValue: name == "jpg" ? "jpeg" : String(name))
     }

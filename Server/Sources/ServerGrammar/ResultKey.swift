@@ -1,8 +1,8 @@
 import WebImage
 
 extension ProcessingOptions {
-    /// All that changes the bytes of a result, in one spelling: whoever asks for the same in other words, or in another order,
-    /// gets the same text. ``expires``, ``filename`` and ``returnAttachment`` change none.
+    /// A canonical text of all options that change the bytes of a result: URLs with the same options in another
+    /// spelling or order have the same text. ``expires``, ``filename`` and ``returnAttachment`` are not a part of it.
     public var canonicalText: String {
         func text(_ value: Bool?) -> String { value.map { $0 ? "1" : "0" } ?? "-" }
         func text(_ color: RGBColor?) -> String { color.map { "\($0.red),\($0.green),\($0.blue)" } ?? "-" }

@@ -1,6 +1,6 @@
 import FleetCrypto
 
-/// A secret and its salt, of which URLs are signed.
+/// A secret and its salt, with which URLs are signed.
 public struct SigningKey: Hashable, Sendable {
     private let key: SecretKey
     private let salt: [UInt8]
@@ -11,14 +11,14 @@ public struct SigningKey: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - path: begins with a slash: all that stands behind the signature.
+    ///   - path: everything after the signature, with the leading slash.
     ///   - size: how many bytes of the digest are used, 1 to 32.
     /// - Returns: base64 for URLs of HMAC-SHA256 of salt and path.
     public func signature(of path: String, size: Int = 32) -> String {
         Base64URL.encode(key.code(of: message(path)).prefix(size))
     }
 
-    /// How long it takes tells nothing of where the two differ.
+    /// Compares in constant time.
     func accepts(_ signature: [UInt8], of path: String, size: Int) -> Bool {
         key.accepts(signature, of: message(path), length: size)
     }
@@ -26,12 +26,12 @@ public struct SigningKey: Hashable, Sendable {
     private func message(_ path: String) -> [UInt8] { salt + Array(path.utf8) }
 }
 
-/// Who may ask for what.
+/// Decides which signatures are accepted.
 public struct SignatureCheck: Sendable {
-    /// Any of them will do. Empty: nothing is checked.
+    /// A signature by any of them is accepted. Empty: signatures are not checked.
     public var keys: [SigningKey] = []
     public var size = 32
-    /// Signatures that pass with every path.
+    /// Signatures that are accepted with every path.
     public var trusted: Set<String> = []
 
     public init() {}

@@ -4,7 +4,7 @@ struct SourceText {
 
     init(_ grammar: URLGrammar) { self.grammar = grammar }
 
-    /// - Returns: the URL, and what stands behind it as the format of the result.
+    /// - Returns: the URL, and the extension after it, which is the format of the result.
     func read(_ segments: [Substring]) throws(RequestRefusal) -> (url: String, format: String?) {
         guard let first = segments.first else { throw .invalidURL("the URL of the source is missing") }
         let (url, format) =
@@ -40,7 +40,7 @@ struct SourceText {
         guard parts.count <= 2 else { throw .invalidURL("several formats are named behind the source") }
         guard let url = parts.first, !url.isEmpty else { throw .invalidURL("the URL of the source is empty") }
         guard parts.count == 2, !parts[1].isEmpty else { return (url, nil) }
-        // It may be the rest of a URL with a user, and is not repeated.
+        // The extension may be the rest of a URL with credentials, so errors do not repeat it.
         guard parts[1].utf8.count <= 20, parts[1].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
             throw .invalidURL("what stands behind the source, after its last \(mark), is the name of no format")
         }
@@ -53,7 +53,7 @@ struct SourceText {
         return Self.withPlainScheme(url.hasPrefix(grammar.baseURL) ? url : grammar.baseURL + url)
     }
 
-    /// Letters of a scheme count in any case.
+    /// The URL with its scheme in lower case.
     private static func withPlainScheme(_ url: String) -> String {
         guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://"),
             url[..<colon].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })

@@ -22,7 +22,7 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// - Returns: nil where the text is none. Padding is dropped.
+    /// - Returns: nil if the text is not base64. Padding is ignored.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var digits = Array(text.utf8)
         while digits.last == UInt8(ascii: "=") { digits.removeLast() }
@@ -45,7 +45,7 @@ public enum Base64URL {
 }
 
 public enum PercentEncoding {
-    /// - Returns: nil where a `%` is not followed by two hex digits, or the result is not UTF-8.
+    /// - Returns: nil if a `%` is not followed by two hex digits, or the result is not UTF-8.
     public static func decode(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8.makeIterator()
@@ -60,7 +60,7 @@ public enum PercentEncoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Everything but letters, digits and `-._~/` is encoded.
+    /// Encodes everything except letters, digits and `-._~/`.
     public static func encode(_ text: String) -> String {
         var result = ""
         for byte in text.utf8 {

@@ -2,13 +2,13 @@ import WebImage
 
 extension URLGrammar {
     private static let longestLogged = 2048
-    /// Paths of one part that are no signature.
+    /// Paths of one part that are not signatures.
     private static let known: Set<Substring> = ["health", "ready", "favicon.ico", "robots.txt", "sign"]
 
-    /// A path as it may be logged: without its signature, which is a secret where it grants access, without what grants access to the
-    /// source, and without what is too long. Of a source that cannot be read nothing is shown.
+    /// Returns a path in a form that may be logged: without its signature, which grants access, without credentials for
+    /// the source, and shortened. A source that cannot be parsed is not shown.
     ///
-    /// - Parameter target: of the request, as it came.
+    /// - Parameter target: the request target as received.
     public func logged(_ target: String) -> String {
         var rest = target.prefix { $0 != "?" }
         var kept = ""
@@ -16,7 +16,7 @@ extension URLGrammar {
             kept += start
             rest = rest.dropFirst(start.count)
         }
-        // A path that begins with several slashes has its signature behind them.
+        // The signature may follow several slashes.
         rest = rest.drop { $0 == "/" }
         guard let slash = rest.firstIndex(of: "/") else {
             return kept + "/" + (rest.isEmpty || Self.known.contains(rest) ? rest : "-")
@@ -42,7 +42,7 @@ extension URLGrammar {
         return "plain/\(shown)\(format.map { "@" + $0 } ?? "")"
     }
 
-    /// With the format behind it: the `@` of one is no user's, and stays.
+    /// Includes the extension: its `@` does not end a user name, and is kept.
     private func plainText(_ source: [Substring]) -> String? {
         let text = source.dropFirst().joined(separator: "/")
         return PercentEncoding.decode(text[...])

@@ -6,37 +6,37 @@ public struct WrittenOption: Hashable, Sendable {
     public var arguments: [String]
 }
 
-/// What a server takes for a URL of a picture: imgproxy's grammar, as far as its configuration changes it.
+/// The grammar of picture URLs: imgproxy's, with the parts that the configuration changes.
 public struct URLGrammar: Sendable {
     public var argumentsSeparator = ":"
-    /// What each path begins with; without a slash at the end. Default none.
+    /// The prefix of every path, without a trailing slash. Default none.
     public var pathPrefix = ""
     public var signatures = SignatureCheck()
     /// Lists of options by name; `default` is used in every URL.
     public internal(set) var presets: [String: [WrittenOption]] = [:]
     /// Whether the first part of a path lists presets, and there are no options.
     public var onlyPresets = false
-    /// The names, short and long ones apart, that URLs may use; nil: all.
+    /// The names that URLs may use, long and short ones listed separately; nil: all.
     public var allowedOptions: Set<String>?
     public var allowsSecurityOptions = false
-    /// Whether the last part of a source in base64 is a file name for robots, and ignored.
+    /// Whether the last part of a base64 source is a file name for search engines, which is ignored.
     public var base64IncludesFilename = false
     public var replacements: [URLReplacement] = []
-    /// Stands before source URLs that do not begin with it.
+    /// Prepended to source URLs that do not begin with it.
     public var baseURL = ""
-    /// The beginnings of source URLs that are served. Empty: all.
+    /// The prefixes of source URLs that are served. Empty: all.
     public var allowedSources: [WildcardPattern] = []
     /// Seconds since 1970.
     public var now: @Sendable () -> Int = { 0 }
 
     public init() {}
 
-    /// What a URL asks for.
+    /// The parsed content of a URL.
     public struct ParsedURL: Hashable, Sendable {
         public var options: ProcessingOptions
         /// The URL of the source.
         public var source: String
-        /// The client's cookies, where the origin of the source gets them: what comes back then is this client's alone.
+        /// The client's cookies that are sent to the origin of the source. The result is then for this client alone.
         public var cookies: String?
 
         /// A source with no options.
@@ -49,24 +49,24 @@ public struct URLGrammar: Sendable {
             self.source = source
         }
 
-        /// Tells apart what is got of one source for clients who send it other cookies.
+        /// Identifies the source; includes the cookies, because the origin may answer differently for them.
         public var sourceName: String { cookies.map { "\(source)\ncookies \($0)" } ?? source }
     }
 
-    /// - Parameter target: of the request, as it came: `/signature/options/source`.
+    /// - Parameter target: the request target: `/signature/options/source`.
     public func parse(target: some StringProtocol) throws(RequestRefusal) -> ParsedURL {
         let signed = try SignedPath(target: target, prefix: pathPrefix)
         return try parse(signed)
     }
 
-    /// Checks the signature and reads the rest, of the same bytes.
+    /// Checks the signature, and parses the rest of the same bytes.
     public func parse(_ path: SignedPath) throws(RequestRefusal) -> ParsedURL {
         let rest = path.mended(separator: argumentsSeparator)
         try signatures.check(path.signature, of: "/" + rest)
         return try read(rest)
     }
 
-    /// - Parameter path: what stands behind the signature and its slash.
+    /// - Parameter path: everything after the signature and its slash.
     func read(_ path: String) throws(RequestRefusal) -> ParsedURL {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         var reader = OptionReader(self)
@@ -105,7 +105,7 @@ public struct URLGrammar: Sendable {
         return segments[count...]
     }
 
-    /// Whether the source may be asked, also where a redirect led there.
+    /// Whether the source is allowed; also checked for the targets of redirects.
     public func allows(source: String) -> Bool {
         allowedSources.isEmpty || allowedSources.contains { $0.matches(source) }
     }
@@ -119,14 +119,14 @@ public struct URLGrammar: Sendable {
     }
 }
 
-/// The path of a URL, cut into its signature and the rest.
+/// The path of a URL, split into its signature and the rest.
 public struct SignedPath: Hashable, Sendable {
     public let signature: Substring
     public let rest: Substring
 
     /// - Parameters:
-    ///   - target: of the request, with its query.
-    ///   - prefix: is taken away. Without it at the beginning there is no such path.
+    ///   - target: the request target, with its query.
+    ///   - prefix: is removed. A path that does not begin with it is refused.
     public init(target: some StringProtocol, prefix: String = "") throws(RequestRefusal) {
         var path = Substring(target).prefix { $0 != "?" }
         if !prefix.isEmpty {
@@ -138,7 +138,7 @@ public struct SignedPath: Hashable, Sendable {
             throw .invalidURL("the path has no part behind the signature")
         }
         signature = path[..<slash]
-        // A second slash is none of the path, and was not signed.
+        // A second slash is not a part of the path, and was not signed.
         path = path[path.index(after: slash)...]
         rest = path.hasPrefix("/") ? path.dropFirst() : path
         guard !signature.isEmpty, !rest.isEmpty else {
@@ -146,7 +146,7 @@ public struct SignedPath: Hashable, Sendable {
         }
     }
 
-    /// The rest with what proxies break mended: an encoded colon in the options, and a slash that was taken from the source.
+    /// Undoes what proxies do to the path: they encode colons in the options, and merge the two slashes of the source.
     func mended(separator: String) -> String {
         let marker: Substring = "plain/"
         var options = rest
@@ -180,7 +180,7 @@ extension Substring {
         String(self).replacing("%3A", with: ":").replacing("%3a", with: ":")
     }
 
-    /// Where a text first begins.
+    /// The first occurrence of a text.
     fileprivate func firstRange(of text: String) -> Index? {
         let wanted = Array(text.utf8)
         var index = utf8.startIndex
@@ -191,7 +191,7 @@ extension Substring {
         return nil
     }
 
-    /// The parts between separators, empty ones too.
+    /// The parts between separators, including empty ones.
     package func components(of separator: String) -> [String] {
         if separator.utf8.count == 1, let character = separator.first {
             return split(separator: character, omittingEmptySubsequences: false).map(String.init)
@@ -209,18 +209,18 @@ extension Substring {
 // MARK: - For paths that are no pictures
 
 extension URLGrammar {
-    /// What is signed of a path, without its first slash.
+    /// The signed text of a path, without its first slash.
     public func signedText(_ path: SignedPath) -> String { path.mended(separator: argumentsSeparator) }
 
-    /// - Throws: 403 for a signature that is not that of the path.
+    /// - Throws: 403 if the signature is not that of the path.
     public func check(_ path: SignedPath) throws(RequestRefusal) {
         try signatures.check(path.signature, of: "/" + signedText(path))
     }
 
-    /// - Parameter path: options and source, whose signature was checked as a part of another path.
+    /// - Parameter path: options and source; their signature was checked as a part of another path.
     public func parse(unsignedPath path: String) throws(RequestRefusal) -> ParsedURL { try read(path) }
 
-    /// Checks the signature, and reads the source behind options that are not those of pictures.
+    /// Checks the signature, and reads the source that follows options other than those of pictures.
     public func parseSource(
         _ path: SignedPath, _ separator: String
     ) throws(RequestRefusal) -> (source: String, options: [(name: Substring, arguments: [Substring])]) {
@@ -236,7 +236,7 @@ extension URLGrammar {
         return (source, options)
     }
 
-    /// What `crop` says with these arguments.
+    /// Parses the arguments of `crop`.
     public func crop(_ arguments: [Substring]) throws(RequestRefusal) -> ImgproxyGeometry {
         guard !arguments.isEmpty else { throw .invalidURL("crop wants a width") }
         var reader = OptionReader(self)
@@ -244,7 +244,7 @@ extension URLGrammar {
         return reader.options.geometry
     }
 
-    /// The path with one more option behind those that it has.
+    /// The path with one more option after its own.
     public func inserting(_ option: String, before path: String) -> String {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         let count = segments.prefix { $0.components(of: argumentsSeparator).count > 1 }.count

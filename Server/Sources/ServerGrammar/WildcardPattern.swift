@@ -1,4 +1,4 @@
-/// A beginning of URLs in which `*` stands for any text without a slash.
+/// A prefix of URLs in which `*` stands for any text without a slash.
 public struct WildcardPattern: Hashable, Sendable {
     private let parts: [[UInt8]]
 
@@ -8,11 +8,11 @@ public struct WildcardPattern: Hashable, Sendable {
 
     public func matches(_ url: String) -> Bool { match(url) != nil }
 
-    /// - Returns: what the stars stand for, and how many bytes the match has. Stars take as much as they can.
+    /// - Returns: the texts that the stars match, and the length of the match in bytes. Stars are greedy.
     func match(_ url: String) -> (captures: [String], length: Int)? {
         let bytes = Array(url.utf8)
         guard bytes.starts(with: parts[0]) else { return nil }
-        // The places behind each part that can be reached, and from where: as many steps as parts times bytes.
+        // For each part, the positions after it that can be reached, and from where: at most parts times bytes steps.
         var reached: [[Int: Int]] = [[parts[0].count: 0]]
         for part in parts.dropFirst() {
             let starts = reached[reached.count - 1]
@@ -38,11 +38,11 @@ public struct WildcardPattern: Hashable, Sendable {
     }
 }
 
-/// Writes the beginning of source URLs anew.
+/// Rewrites the beginning of source URLs.
 public struct URLReplacement: Hashable, Sendable {
     public var pattern: WildcardPattern
-    /// `${1}` or `$1` is what the first star stands for, `$0` all that the pattern matches; `$$` is a dollar sign. A name is as long as
-    /// it can be, as in Go: `$1x` is nothing, `${1}x` is something.
+    /// `${1}` or `$1` is the text that the first star matches, `$0` the whole match; `$$` is a dollar sign. A name is
+    /// as long as possible, as in Go: `$1x` is an unknown name and therefore empty, `${1}x` is not.
     public var replacement: String
 
     public init(pattern: WildcardPattern, replacement: String) {
@@ -83,7 +83,7 @@ public struct URLReplacement: Hashable, Sendable {
 }
 
 extension String {
-    /// The same with every occurrence of a text, which is not empty, replaced.
+    /// The string with every occurrence of a non-empty text replaced.
     func replacing(_ text: String, with other: String) -> String {
         var result: [UInt8] = []
         let (bytes, wanted) = (Array(utf8), Array(text.utf8))
