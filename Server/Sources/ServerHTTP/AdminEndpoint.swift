@@ -10,14 +10,14 @@ import WebImage
     import Foundation
 #endif
 
-/// What a purge is asked for with, as JSON: `{"urls": ["https://example.com/a.jpg"], "prefixes": [...], "tags": [...]}` or
+/// The JSON body of a purge request: `{"urls": ["https://example.com/a.jpg"], "prefixes": [...], "tags": [...]}` or
 /// `{"all": true}`.
 struct PurgeOrder: Decodable {
     var urls: [String]?
     var prefixes: [String]?
     var tags: [String]?
     var all: Bool?
-    /// Whether this server purges now, and tells the others when it can. Default false: all do, or none.
+    /// Whether this server purges now, and tells the others when it can. Default false: all servers purge, or none.
     var local: Bool?
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
@@ -32,7 +32,7 @@ struct PurgeOrder: Decodable {
         init?(intValue: Int) { nil }
     }
 
-    /// A member of another name is refused: a purge that is misspelt must not look as if it had been made.
+    /// Unknown members are refused, so that a misspelt purge does not look as if it had succeeded.
     init(from decoder: any Decoder) throws {
         for key in try decoder.container(keyedBy: AnyKey.self).allKeys
         where CodingKeys(rawValue: key.stringValue) == nil {
@@ -53,18 +53,18 @@ struct PurgeOrder: Decodable {
     }
 }
 
-/// What those who run the server are answered, at an address of its own: purges, metrics, health.
+/// The endpoint for operators, at an address of its own: purges, metrics, health.
 struct AdminEndpoint: Sendable {
     static let longestBody = 1 << 20
     private static let mostPurges = 1000
 
     let endpoint: ImageEndpoint
 
-    /// - Parameter body: nil: longer than ``longestBody``.
+    /// - Parameter body: nil if it is longer than ``longestBody``.
     func answer(_ request: HTTPRequest, body: [UInt8]?) async -> Answer {
         let path = String((request.path ?? "").prefix { $0 != "?" })
         do throws(RequestRefusal) {
-            // The answer to a HEAD loses its body where it is written.
+            // The body of an answer to HEAD is dropped when the answer is written.
             switch (path, request.method == .head ? .get : request.method) {
             case ("/health", .get): return .text("webimage is running")
             case ("/ready", .get): return endpoint.readiness

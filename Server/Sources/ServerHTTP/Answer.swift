@@ -1,12 +1,12 @@
 public import HTTPTypes
 public import ServerGrammar
 
-/// What a client gets.
+/// An answer to a client.
 public struct Answer: Sendable {
     public enum Body: Sendable {
         case none
         case bytes([UInt8])
-        /// As it comes from the origin.
+        /// Sent as it arrives from the origin.
         case stream(StreamedBody)
     }
 
@@ -24,7 +24,7 @@ public struct Answer: Sendable {
         Answer(status: status, fields: [.contentType: type], body: .bytes(Array(text.utf8)))
     }
 
-    /// - Parameter showsDetail: whether the client is told what the log is.
+    /// - Parameter showsDetail: whether the client gets the text that is meant for the log.
     public static func refusal(_ refusal: RequestRefusal, showsDetail: Bool) -> Answer {
         var answer = Answer.text(
             showsDetail ? "\(refusal.text): \(refusal.detail)" : refusal.text, status: refusal.status)
@@ -35,7 +35,7 @@ public struct Answer: Sendable {
 
 extension HTTPField.Name {
     static func named(_ name: String) -> HTTPField.Name {
-        // Every caller gives a literal that is a token.
+        // Callers pass only literals that are valid tokens.
         HTTPField.Name(name) ?? .from
     }
 

@@ -2,7 +2,8 @@
     import NIOCore
     import NIOHTTP2
 
-    /// Ends a connection whose client does not keep to the protocol: NIO tells it so, and leaves the connection open.
+    /// Closes connections whose client violates the protocol. NIO reports this as an error, but leaves the connection
+    /// open.
     final class BrokenConnection: ChannelInboundHandler {
         typealias InboundIn = HTTP2Frame
 
@@ -12,7 +13,7 @@
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) {
             switch error {
-            // Of one stream alone, which has been reset.
+            // The error concerns only one stream, which has been reset.
             case is NIOHTTP2Errors.StreamError, is NIOHTTP2Errors.StreamClosed: break
             default:
                 connectionGuard.breaks()

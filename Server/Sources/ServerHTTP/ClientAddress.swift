@@ -3,14 +3,14 @@ import NIOCore
 import ServerConfiguration
 import WebImage
 
-/// Who asks, as far as the network tells.
+/// The network address of a client.
 struct ClientAddress: Hashable, Sendable {
     /// The numeric address.
     let text: String
-    /// What rates are counted by: the address, or of IPv6 the first 64 bits, all of which one customer has.
+    /// The key for rate limits: the address, or the first 64 bits of an IPv6 address, which one customer typically has.
     let key: String
 
-    /// - Returns: nil for a text that is no address.
+    /// - Returns: nil if the text is not an address.
     init?(_ text: some StringProtocol) {
         var text = String(text)
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
@@ -30,16 +30,16 @@ struct ClientAddress: Hashable, Sendable {
             key = text
             return
         }
-        // The address is behind family, port and flow: RFC 3493, section 3.3.
+        // The address follows family, port and flow information: RFC 3493, section 3.3.
         key = withUnsafeBytes(of: full.address) { bytes in
             bytes[8..<16].map { String($0, radix: 16) }.joined(separator: ":")
         }
     }
 
-    /// The client behind proxies that may say who it is: the last address of `X-Forwarded-For` that is not a proxy's. Where a
-    /// proxy is not trusted, it is the client.
+    /// Returns the client behind trusted proxies: the last address of `X-Forwarded-For` that does not belong to such a
+    /// proxy. If the peer is not a trusted proxy, the peer is the client.
     ///
-    /// - Parameter peer: whom the connection is with; nil for a unix socket, whose other end is trusted.
+    /// - Parameter peer: the other end of the connection; nil for a unix socket, whose other end is trusted.
     static func behindProxies(
         _ peer: ClientAddress?, _ fields: HTTPFields, trusted: [AddressRange]
     ) -> ClientAddress? {

@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// Tells a running request when its client has gone: of a connection, or of a stream of HTTP/2.
+/// Cancels a running request when its client disconnects or, with HTTP/2, resets the stream.
 final class ClientPresence: ChannelInboundHandler {
     typealias InboundIn = NIOAny
 
@@ -20,8 +20,8 @@ final class ClientPresence: ChannelInboundHandler {
     private var hasGone = false
     private var running: Watch?
 
-    /// - Parameter goesWithInput: whether a client that has sent its last byte while an answer is made is taken for gone. The end of a
-    ///   stream's input is the end of its request.
+    /// - Parameter goesWithInput: whether a client that closes its sending side while an answer is made counts as gone.
+    ///   On a stream of HTTP/2, this is merely the end of the request.
     init(goesWithInput: Bool) { self.goesWithInput = goesWithInput }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -44,13 +44,13 @@ final class ClientPresence: ChannelInboundHandler {
         running?.cancel()
     }
 
-    /// Cancels the task when the client goes before ``Watch/end()``.
+    /// Cancels the task if the client goes before ``Watch/end()``.
     static func watch(_ task: Task<Answer, Never>, on channel: any Channel) -> Watch {
         let watch = Watch(task)
         channel.eventLoop.execute {
             guard channel.isActive else { return watch.cancel() }
             let own = try? channel.pipeline.syncOperations.handler(type: ClientPresence.self)
-            // It stays until the next request's: the end of an answer says nothing of the request that is running then.
+            // It is kept until the next request sets its own: another request may be running when an answer ends.
             own?.running = watch
             // The client may have gone before the request was watched.
             if own?.hasGone == true { watch.cancel() }

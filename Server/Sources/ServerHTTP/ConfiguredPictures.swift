@@ -42,7 +42,7 @@ struct ConfiguredPictures {
             request = ImageRequest(data: bytes, name: name + "_DATA")
         case .path(let path):
             request = ImageRequest(path: path)
-            // What the configuration names is no stranger's.
+            // The operator's own URL may lead to any address.
             request.options.http.addressPolicy = AddressPolicy()
             request.options.http.addressPolicy?.schemes = ["file"]
         case .url(let url): request = ImageRequest(url)

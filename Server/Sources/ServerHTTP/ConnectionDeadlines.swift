@@ -1,16 +1,16 @@
 import NIOCore
 import ServerConfiguration
 
-/// Decides when a client has taken too long. It is told what happens on a connection, and says when it must be asked again.
+/// Decides when a client has taken too long. It is told the events of a connection, and returns when to check again.
 struct ConnectionDeadlines {
     struct Limits: Sendable {
-        /// For a whole request, from its first byte; of a new connection from its start.
+        /// The time for a whole request from its first byte, or on a new connection from the connection's start.
         var request = TimeAmount.seconds(10)
         /// Between an answer and the first byte of the next request.
         var idle = TimeAmount.seconds(10)
-        /// For how long a client may read nothing while an answer waits for it.
+        /// How long a client may read nothing while an answer is waiting for it.
         var reading = TimeAmount.seconds(10)
-        /// Bytes a second that a client must read in the long run.
+        /// The bytes a second that a client must read on average.
         var readingRate = 16 << 10
     }
 
@@ -19,12 +19,12 @@ struct ConnectionDeadlines {
     }
 
     private let limits: Limits
-    /// Since when the client is expected to send a request, or the rest of one.
+    /// When the client was first expected to send a request, or the rest of one.
     private var turnBegan: NIODeadline
     private var isRequestPartial = true
     private(set) var requestsInProgress = 0
     private var reader: Reader?
-    /// Parts of answers that wait until the client takes them, and since when it has taken none.
+    /// The parts of answers that wait for the client, and when it took one last.
     private var parts = (waiting: 0, since: NIODeadline.distantFuture)
     private var isMultiplexed = false
     private var end: NIODeadline?
@@ -34,7 +34,7 @@ struct ConnectionDeadlines {
         turnBegan = now
     }
 
-    /// Bytes of a request have come.
+    /// Called when bytes of a request arrive.
     mutating func receivedBytes(now: NIODeadline) {
         guard !isRequestPartial, !isMultiplexed else { return }
         isRequestPartial = true
@@ -45,46 +45,47 @@ struct ConnectionDeadlines {
 
     mutating func requestEnded() { isRequestPartial = false }
 
-    /// From here on bytes do not begin a request, nor is a client idle that asks for nothing: only a first request is waited for.
+    /// From now on, incoming bytes do not mean that a request begins, and idle clients are not closed here. Only the
+    /// first request has a deadline.
     mutating func becomesMultiplexed() { isMultiplexed = true }
 
-    /// The connection is of no more use: what runs has the time of a reader to come to its end.
+    /// The connection is no longer usable: answers in progress have a reader's time to finish.
     mutating func breaks(now: NIODeadline) { end = min(end ?? .distantFuture, now + limits.reading) }
 
-    /// How many parts of answers wait.
+    /// How many parts of answers are waiting.
     var waitingParts: Int { parts.waiting }
 
-    /// A part of an answer waits until the client has room for it.
+    /// Called when a part of an answer waits for room at the client.
     mutating func partWaits(now: NIODeadline) {
         if parts.waiting == 0 { parts.since = now }
         parts.waiting += 1
     }
 
-    /// The client has taken a part, or wants it no more.
+    /// Called when the client has taken a part, or no longer wants it.
     mutating func partWent(now: NIODeadline) {
         parts.waiting -= 1
         parts.since = now
     }
 
-    /// The end of an answer has been written. One answer, to what is no request at all, has no beginning.
+    /// Called when the end of an answer has been written. An answer to an unparsable request has no matching beginning.
     mutating func answered(now: NIODeadline) {
         requestsInProgress = max(requestsInProgress - 1, 0)
         if requestsInProgress == 0 { turnBegan = now }
     }
 
-    /// Whether the client is known to keep bytes of an answer waiting.
+    /// Whether bytes of an answer are known to wait for the client.
     var isReaderAwaited: Bool { reader != nil }
 
-    /// Bytes of an answer wait until the client has read others.
+    /// Called when bytes of an answer wait until the client has read earlier ones.
     ///
-    /// - Parameter progress: how many bytes the client has ever taken.
+    /// - Parameter progress: how many bytes the client has taken in all.
     mutating func readerIsAwaited(progress: UInt64, now: NIODeadline) {
         reader = Reader(deadline: now + limits.reading, progress: progress)
     }
 
     mutating func readerCaughtUp() { reader = nil }
 
-    /// When a verdict is wanted; nil: not before something else happens.
+    /// When to ask for the next verdict; nil: not before another event.
     var nextCheck: NIODeadline? {
         guard let end else { return nextTurn }
         return min(end, nextTurn ?? end)
@@ -100,7 +101,7 @@ struct ConnectionDeadlines {
 
     private var partDeadline: NIODeadline? { parts.waiting > 0 ? parts.since + limits.reading : nil }
 
-    /// - Parameter progress: how many bytes the client has ever taken. It counts only while a reader is awaited.
+    /// - Parameter progress: how many bytes the client has taken in all. Used only while a reader is awaited.
     mutating func verdict(progress: UInt64, now: NIODeadline) -> Verdict {
         if let end, end <= now { return .broken }
         if let reader {
@@ -112,17 +113,18 @@ struct ConnectionDeadlines {
         return isRequestPartial ? .slowRequest : .idle
     }
 
-    /// A client that an answer waits for. What it reads earns it time, so that reading in spurts is not taken for reading slowly.
+    /// A client for which an answer waits. Reading earns it time, so that a client that reads in bursts does not count
+    /// as slow.
     private struct Reader {
         var deadline: NIODeadline
         var progress: UInt64
 
-        /// - Returns: nil when its time is over.
+        /// - Returns: nil if its time is over.
         func after(_ newProgress: UInt64, now: NIODeadline, _ limits: Limits) -> Reader? {
             guard deadline <= now else { return self }
             guard newProgress > progress else { return nil }
             let seconds = Double(newProgress - progress) / Double(limits.readingRate)
-            // An hour is longer than any limit.
+            // One hour is longer than any limit.
             let earned = TimeAmount.nanoseconds(Int64(min(seconds, 3600) * 1_000_000_000))
             let extended = min(deadline + earned, now + limits.reading)
             return extended > now ? Reader(deadline: extended, progress: newProgress) : nil
@@ -133,7 +135,7 @@ struct ConnectionDeadlines {
 extension ConnectionDeadlines.Limits {
     init(_ settings: ServerSettings) {
         request = TimeAmount(settings.readRequestTimeout)
-        // The first request is waited for also where there is no second one.
+        // The first request has a deadline also if connections are not kept alive.
         idle = TimeAmount(settings.keepAliveTimeout > .zero ? settings.keepAliveTimeout : settings.readRequestTimeout)
         reading = TimeAmount(settings.writeResponseTimeout)
     }

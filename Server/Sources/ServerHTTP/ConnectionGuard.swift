@@ -1,9 +1,9 @@
 import NIOCore
 import Synchronization
 
-/// Ends connections whose client takes too long: to send a request, to read an answer, to ask again.
+/// Closes connections whose client takes too long to send a request, to read an answer or to send the next request.
 ///
-/// It stands before the parser, where it sees the first byte of a request.
+/// It precedes the parser, where it sees the first byte of a request.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = IOData
@@ -15,12 +15,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let onSlowReader: @Sendable () -> Void
     private var context: ChannelHandlerContext?
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
-    /// Bytes of all answers.
+    /// The bytes of all answers.
     private var written: UInt64 = 0
     private var isClosing = false
 
     /// - Parameters:
-    ///   - connections: of the server.
+    ///   - connections: the connections of the server.
     ///   - onSlowReader: called when a connection is closed because its client does not read.
     init(
         _ limits: ConnectionDeadlines.Limits, among connections: OpenConnections,
@@ -31,10 +31,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
         self.onSlowReader = onSlowReader
     }
 
-    /// How many requests have come whose answers are not all written.
+    /// How many requests have arrived whose answers are not completely written.
     var requestsInProgress: Int { deadlines.requestsInProgress }
 
-    /// How many parts of answers wait until the client takes them.
+    /// How many parts of answers are waiting for the client.
     var waitingParts: Int { deadlines.waitingParts }
 
     func requestBegan() {
@@ -44,17 +44,17 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func requestEnded() { deadlines.requestEnded() }
 
-    /// The connection speaks HTTP/2: its bytes say nothing of where requests begin, and somebody else asks clients that do nothing to
-    /// go.
+    /// The connection speaks HTTP/2: its bytes do not show where requests begin, and another handler closes idle
+    /// connections.
     func becomesMultiplexed() { deadlines.becomesMultiplexed() }
 
-    /// The client does not keep to the protocol.
+    /// Called when the client violates the protocol.
     func breaks() {
         deadlines.breaks(now: .now())
         scheduleCheck()
     }
 
-    /// A part of an answer waits until the client takes it.
+    /// Called when a part of an answer waits for the client.
     func partWaits() {
         deadlines.partWaits(now: .now())
         scheduleCheck()
@@ -68,7 +68,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         scheduleCheck()
     }
 
-    /// Closes the connection, unless a request has come meanwhile.
+    /// Returns a function that closes the connection unless a request has arrived by then.
     private func makeRoom(_ context: ChannelHandlerContext) -> @Sendable () -> Void {
         let (loop, bound) = (context.eventLoop, NIOLoopBound(self, eventLoop: context.eventLoop))
         return {
@@ -78,7 +78,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
     }
 
-    // MARK: - What happens on the connection
+    // MARK: - Events of the connection
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -115,7 +115,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
     }
 
-    /// Closes behind the last byte that was written: by itself NIO throws away what the client has not read yet.
+    /// Closes the connection after the last written byte. NIO by itself discards what the client has not read yet.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         guard mode == .all, !isClosing, unsent(context) > 0 else { return context.close(mode: mode, promise: promise) }
         isClosing = true
@@ -133,10 +133,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
         timer = nil
     }
 
-    // MARK: - Time
+    // MARK: - Deadlines
 
-    /// Sees to it that the client is checked when its time may be over. A check that comes too early costs less than one that is moved
-    /// with every request.
+    /// Schedules a check for the time when the client's deadline may have passed. A check that comes too early is
+    /// cheaper than one that is rescheduled with every request.
     private func scheduleCheck() {
         guard let context, let next = deadlines.nextCheck else { return }
         if let timer {
@@ -160,16 +160,17 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private func apply(_ verdict: ConnectionDeadlines.Verdict) {
         if verdict == .open { return scheduleCheck() }
         if verdict == .slowReader { onSlowReader() }
-        // Not by ``close(context:mode:promise:)``, which would wait for the client.
+        // ``close(context:mode:promise:)`` would wait for the client.
         context?.close(promise: nil)
     }
 
-    /// Bytes that the system has not taken yet.
+    /// How many bytes the system has not taken yet.
     private func unsent(_ context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
-    /// Calls back with the number of bytes that the client's system has acknowledged, or where that is not known, that were sent to it.
+    /// Calls back with the number of bytes that the client's system has acknowledged or, if that is not known, of those
+    /// that were sent.
     private func withProgress(
         _ context: ChannelHandlerContext, _ body: @escaping @Sendable (ConnectionGuard, UInt64) -> Void
     ) {
@@ -183,7 +184,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 }
 
-/// What Linux tells of a TCP connection (`struct tcp_info`), as far as its count of acknowledged bytes, which older C libraries lack.
+/// The part of Linux' `struct tcp_info` up to the count of acknowledged bytes, which the headers of older C libraries
+/// lack.
 private struct TransportState: Sendable {
     private var head: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
     private var rest: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)

@@ -9,40 +9,41 @@ import NIOHTTP1
     import Darwin
 #endif
 
-/// What a connection's requests decide of its answers: how their bodies are framed, and when the connection ends. It tells the guard
-/// of the connection of both.
+/// Frames the bodies of answers, and ends the connection, as the requests of the connection demand. It reports requests
+/// and answers to the connection's guard.
 final class ConnectionRequests: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// What of a request its answer depends on.
+    /// The properties of a request that determine how its answer is framed.
     private struct Request {
         var isHead = false
-        /// Whether the client knows no chunks (HTTP/1.0).
+        /// Whether the client does not understand chunked encoding (HTTP/1.0).
         var isOld = false
     }
 
     private let connectionGuard: ConnectionGuard
     private let takesBodies: Bool
     private let isLast: @Sendable () -> Bool
-    /// Those whose answers are not all written, in order.
+    /// The requests whose answers are not completely written, oldest first.
     private var requests = CircularBuffer<Request>()
-    /// Whether the request has come behind which the connection ends.
+    /// Whether the last request of this connection has arrived.
     private var hasLastRequest = false
-    /// Whether nothing more is read: the last request is over, or an answer has told the client that no other will follow.
+    /// Whether nothing more is read: the last request is complete, or an answer has announced that the connection
+    /// closes.
     private var hasLastRequestEnded = false
-    /// Whether the answer that is being written has no body, whatever is given as one.
+    /// Whether the body of the current answer is discarded, because the answer must not have one.
     private var dropsBody = false
-    /// Whether the answer that is being written has told the client of the end, unasked.
+    /// Whether the current answer has announced that the connection closes, although the request did not ask for it.
     private var closesBehindAnswer = false
     /// Whether the end of the connection is to tell the end of the body that is being written.
     private var endsByClosing = false
 
     /// - Parameters:
-    ///   - takesBodies: whether requests may have bodies, for which clients are told to go on.
-    ///   - isLast: whether a request that comes now is the last of its connection, whatever the client says.
+    ///   - takesBodies: whether requests may have bodies, for which clients that ask get `100 Continue`.
+    ///   - isLast: whether a request that arrives now is the last of its connection, whatever the client asks for.
     init(
         _ connectionGuard: ConnectionGuard, takesBodies: Bool = false,
         isLast: @escaping @Sendable () -> Bool = { false }
@@ -57,13 +58,14 @@ final class ConnectionRequests: ChannelDuplexHandler {
         switch unwrapInboundIn(data) {
         case .head(var head):
             guard Self.isWellFormed(head) else {
-                // Hummingbird refuses it when its turn comes, as what cannot be parsed.
+                // Hummingbird answers it in its turn, as it does requests that cannot be parsed.
                 hasLastRequestEnded = true
                 return context.fireErrorCaught(HTTPParserError.unknown)
             }
             connectionGuard.requestBegan()
             requests.append(Request(isHead: head.method == .HEAD, isOld: head.version.minor == 0))
-            // Of HTTP/1.0 no connection is kept. Hummingbird knows neither versions nor other spellings of this.
+            // Connections of HTTP/1.0 are not kept open. Hummingbird does not check the version, nor other spellings of
+            // `close`.
             if !head.isKeepAlive || head.version.minor == 0 || isLast() {
                 hasLastRequest = true
                 head.headers.replaceOrAdd(name: "connection", value: "close")
@@ -101,14 +103,14 @@ final class ConnectionRequests: ChannelDuplexHandler {
             }
             closesBehindAnswer = false
             let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
-            // The client has to read what was sent before the connection is gone: it closes its own side then.
+            // The client must be able to read everything before the connection is closed; it then closes its own side.
             sent.futureResult.assumeIsolated().whenComplete { _ in context.close(mode: .output, promise: nil) }
             context.write(data, promise: sent)
             connectionGuard.answered()
         }
     }
 
-    /// Resets the connection where its end would tell the client that a body is whole which has broken off.
+    /// Resets the connection if the client would take its end for the end of a body that has broken off.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         guard endsByClosing, mode != .input, let socket = context.channel as? any SocketOptionProvider else {
             return context.close(mode: mode, promise: promise)
@@ -117,7 +119,7 @@ final class ConnectionRequests: ChannelDuplexHandler {
         context.close(mode: .all, promise: promise)
     }
 
-    /// Says how long the body is, or that it comes in chunks, so that the client knows its end (RFC 9112, 6.3).
+    /// Declares the length of the body or chunked encoding, so that the client finds the end (RFC 9112, 6.3).
     private func frame(_ head: inout HTTPResponseHead, for request: Request) {
         head.headers.remove(name: "Transfer-Encoding")
         dropsBody = request.isHead || !head.status.mayHaveResponseBody
@@ -125,8 +127,8 @@ final class ConnectionRequests: ChannelDuplexHandler {
             if head.status != .notModified { head.headers.remove(name: "Content-Length") }
             return
         }
-        // Without a length a client of HTTP/1.0 reads to the end of the connection.
         if request.isHead || head.headers.contains(name: "Content-Length") { return }
+        // Without a length, a client of HTTP/1.0 reads until the connection is closed.
         if request.isOld {
             endsByClosing = true
             return
@@ -142,7 +144,7 @@ final class ConnectionRequests: ChannelDuplexHandler {
         head.version.minor > 0 && head.headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" }
     }
 
-    /// Whether it names one host (RFC 9112, 3.2), and its body has an end (6.3).
+    /// Whether the request names exactly one host (RFC 9112, 3.2), and its body has a defined end (6.3).
     private static func isWellFormed(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
         if hosts.count > 1 || hosts.isEmpty && head.version.minor > 0 { return false }

@@ -3,7 +3,7 @@ import ServerGrammar
 import HTTPTypes
 import ServerConfiguration
 
-/// The page at `/` for who tries the server: a URL and options go in, the picture comes out.
+/// The page at `/` for trying out the server: the user enters a URL and options, and sees the picture.
 enum DevelopmentPage {
     static func answer(_ settings: ServerSettings) -> Answer {
         var answer = Answer.text(

@@ -19,12 +19,12 @@ import WebImage
     import Darwin
 #endif
 
-/// Joins this server to the others of its fleet, as the settings say.
+/// Connects this server to the others of its fleet, as configured.
 struct FleetMaking {
     let settings: ServerSettings
     let logger: Logger
 
-    /// - Returns: nil where the settings name no Redis.
+    /// - Returns: nil if no Redis is configured.
     func fleet(_ group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton) throws(RedisError) -> Fleet? {
         guard let url = settings.redisURL else { return nil }
         var redis = try RedisConfiguration(url: url)
@@ -46,14 +46,14 @@ struct FleetMaking {
         }
     }
 
-    /// Where all servers keep their results; nil where the settings name no such place.
+    /// The storage in which all servers keep their results; nil if none is configured.
     func storage(_ group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton) throws(S3Error) -> SharedResults?
     {
         guard let place = settings.s3.results else { return nil }
         return SharedResults(try client(of: place, "results", group), logger: logger)
     }
 
-    /// Where all servers keep originals, behind their disks.
+    /// The storage in which all servers keep originals, after their disk caches.
     func originals(
         _ group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     ) throws(S3Error) -> (any BytesTier)? {
@@ -73,7 +73,7 @@ struct FleetMaking {
         }
     }
 
-    /// Of this machine and this run.
+    /// A name that is unique to this machine and this run.
     private static var name: String {
         var host = [CChar](repeating: 0, count: 256)
         gethostname(&host, host.count - 1)
@@ -82,7 +82,7 @@ struct FleetMaking {
     }
 }
 
-/// Keeps this server in step with its fleet for as long as it runs.
+/// Keeps this server in touch with its fleet while it runs.
 struct FleetService: Service {
     let fleet: Fleet
 

@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// A client's connection: Hummingbird's for HTTP/1.1, with a guard at each end of the parser.
+/// A client's connection: Hummingbird's for HTTP/1.1, with our handlers before and after the parser.
 struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
@@ -13,7 +13,7 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
     let limits: ConnectionDeadlines.Limits
     let connections: OpenConnections
     let onSlowReader: @Sendable () -> Void
-    /// Makes the handler of answers that are in memory; nil: the connection has none.
+    /// Makes the handler that answers from memory; nil: the connection has none.
     let memoryAnswers: MemoryAnswers.Make?
     /// Whether requests may have bodies.
     let takesBodies: Bool
@@ -30,7 +30,7 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
 
     func newGuard() -> ConnectionGuard { ConnectionGuard(limits, among: connections, onSlowReader: onSlowReader) }
 
-    /// Has the connection speak HTTP/1.1 from here on.
+    /// Configures the pipeline for HTTP/1.1.
     func speak(
         on channel: any Channel, behind connectionGuard: ConnectionGuard, isSecure: Bool, _ logger: Logger
     ) throws -> Value {
@@ -39,10 +39,10 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
         parsing.maxHeaderFieldSize = Self.mostHeaderBytes
         parsing.maxHeaderListSize = Self.mostHeaderBytes
         parsing.maxHeaderFieldCount = 100
-        // NIO knows nothing of the request that an answer is to.
+        // NIO's encoder does not know the request, so ``ConnectionRequests`` frames the answer.
         var writing = HTTPResponseEncoder.Configuration()
         writing.automaticallySetFramingHeaders = false
-        // Hummingbird answers what cannot be parsed, and takes requests one by one.
+        // Hummingbird answers requests that cannot be parsed, and processes requests one by one.
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
             withEncoderConfiguration: writing, withDecoderLimitConfiguration: parsing)

@@ -5,13 +5,13 @@ import ServerImages
 import WebImage
 
 extension ImageEndpoint {
-    /// What a picture is, as JSON: `/info/SIGNATURE/OPTIONS/SOURCE`.
+    /// Describes a picture as JSON: `/info/SIGNATURE/OPTIONS/SOURCE`.
     func info(
         _ path: some StringProtocol, _ request: HTTPRequest, _ record: inout RequestRecord
     ) async throws(RequestRefusal) -> Answer {
         let signed = try SignedPath(target: path, prefix: settings.grammar.pathPrefix)
         let separator = settings.grammar.argumentsSeparator
-        // The signature is checked with the whole path; the options of `/info` are others than those of pictures.
+        // The signature covers the whole path; the options of `/info` differ from those of pictures.
         let (source, written) = try settings.grammar.parseSource(signed, separator)
         let url = URLGrammar.ParsedURL(source: source)
         return try await info(InfoOptions(written, settings.grammar), of: url, request, &record) { $0 }

@@ -12,7 +12,7 @@ import WebImage
 #endif
 
 extension ImageEndpoint {
-    /// What Prometheus is told.
+    /// The metrics for Prometheus.
     var metricsText: String {
         let isolation = service.maker.isolationReport
         var counters = [
@@ -74,7 +74,7 @@ extension ImageEndpoint {
             counters: counters)
     }
 
-    /// What the process has in memory (proc(5), `VmRSS`); nil where the system does not tell it so.
+    /// The resident memory of the process (proc(5), `VmRSS`); nil if the system does not report it.
     private static var residentBytes: Int? {
         let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }

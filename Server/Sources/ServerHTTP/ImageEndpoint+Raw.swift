@@ -5,8 +5,8 @@ import ServerImages
 import WebImage
 
 extension ImageEndpoint {
-    /// The source as it is, streamed, or the part of it that is asked for. Conditions and ranges are answered here, whether the
-    /// origin knows them or not.
+    /// Streams the source unchanged, or the requested part of it. Conditions and ranges are evaluated here, whether or
+    /// not the origin supports them.
     func raw(
         _ url: URLGrammar.ParsedURL, _ request: HTTPRequest, _ record: inout RequestRecord
     ) async throws(RequestRefusal) -> Answer {
@@ -24,7 +24,7 @@ extension ImageEndpoint {
         if conditions.isKnown(eTag: head[.eTag], lastModified: freshness.lastModified) {
             return Answer(status: 304, fields: fields)
         }
-        // Of a file, by its name.
+        // The type of a local file is that of its extension.
         let suffix = answer.sourceExtension
         let mediaType = head[.contentType] ?? suffix.flatMap { ImageFormat(fileExtension: $0)?.mimeType }
         fields[.contentType] = mediaType

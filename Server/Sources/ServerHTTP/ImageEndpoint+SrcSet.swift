@@ -7,9 +7,9 @@ import WebImage
 extension ImageEndpoint {
     private static let mostWidths = 32
 
-    /// Signed URLs of a picture in several widths, as JSON: `/srcset/SIGNATURE/w:320:640/OPTIONS/SOURCE`.
+    /// Returns signed URLs of a picture in several widths, as JSON: `/srcset/SIGNATURE/w:320:640/OPTIONS/SOURCE`.
     ///
-    /// The signature is that of the whole rest: `/w:320:640/OPTIONS/SOURCE`.
+    /// The signature covers the whole rest: `/w:320:640/OPTIONS/SOURCE`.
     func srcset(
         _ path: Substring, _ request: HTTPRequest, _ record: inout RequestRecord
     ) async throws(RequestRefusal) -> Answer {
@@ -27,7 +27,7 @@ extension ImageEndpoint {
         var urls: [(width: Int, url: String)] = []
         for width in widths.sorted() {
             let option = "w\(separator)\(width)"
-            // The width stands behind other options, since later ones win, and before the source.
+            // The width follows the other options, because later ones win, and precedes the source.
             let path = "/" + settings.grammar.inserting(option, before: String(tail))
             urls.append((width, settings.grammar.signed(path)))
         }

@@ -6,7 +6,7 @@ public import ServerImages
 import Synchronization
 import WebImage
 
-/// Takes requests and gives answers: routes, checks, and the fields that every answer has.
+/// Answers requests: routing, checks, and the header fields that every answer has.
 public struct ImageEndpoint: Sendable {
     private static let longestURL = 8 << 10
     private static let policy =
@@ -33,8 +33,8 @@ public struct ImageEndpoint: Sendable {
         self.logger = logger
     }
 
-    /// - Parameter peer: whom the connection is with; nil where it has no address.
-    /// - Returns: the whole answer; nothing is thrown.
+    /// - Parameter peer: the other end of the connection; nil if it has no address.
+    /// - Returns: the whole answer; errors are answers, too.
     func answer(_ request: HTTPRequest, from peer: ClientAddress? = nil) async -> Answer {
         let begin = ContinuousClock.now
         let id = Self.requestID(request.headerFields[.requestID])
@@ -50,7 +50,7 @@ public struct ImageEndpoint: Sendable {
         return await span.run { finish(await route(request, &record), request, record, since: begin) }
     }
 
-    /// The answer where memory has the result, and the URL was seen a short while ago. Nothing is waited for.
+    /// Returns the answer if the result is in memory and the URL was seen recently. Does not wait.
     func answerFromMemory(_ request: HTTPRequest, from peer: ClientAddress? = nil) -> Answer? {
         let begin = ContinuousClock.now
         let fields = request.headerFields
@@ -76,7 +76,7 @@ public struct ImageEndpoint: Sendable {
         ClientAddress.behindProxies(peer, request.headerFields, trusted: settings.trustedProxies)
     }
 
-    /// The host that the client asked, where a proxy that is trusted says it.
+    /// The host that the client requested, as reported by a trusted proxy.
     private func forwardedHost(of request: HTTPRequest, _ peer: ClientAddress?) -> String? {
         guard settings.cookies.arePassedOn, !settings.trustedProxies.isEmpty,
             peer.map({ peer in settings.trustedProxies.contains { $0.contains(peer.text) } }) ?? true
@@ -84,7 +84,7 @@ public struct ImageEndpoint: Sendable {
         return request.headerFields[.named("X-Forwarded-Host")]
     }
 
-    /// Adds what all answers have, and tells log and metrics.
+    /// Adds the fields that all answers have, and records the request in log and metrics.
     private func finish(
         _ answer: Answer, _ request: HTTPRequest, _ record: RequestRecord, since begin: ContinuousClock.Instant
     ) -> Answer {
@@ -118,7 +118,7 @@ public struct ImageEndpoint: Sendable {
         return answer
     }
 
-    /// Tells log, metrics and traces of a request that is over.
+    /// Records a finished request in log, metrics and traces.
     private func tell(_ request: HTTPRequest, _ record: RequestRecord, since begin: ContinuousClock.Instant) {
         var record = record
         record.seconds = (ContinuousClock.now - begin).inSeconds
@@ -129,7 +129,7 @@ public struct ImageEndpoint: Sendable {
         }
     }
 
-    /// Whether an answer ends with its fields (RFC 9112, 6.3).
+    /// Whether an answer of this status has no body (RFC 9112, 6.3).
     static func hasNoBody(_ status: Int) -> Bool { status < 200 || status == 204 || status == 304 }
 
     private func route(_ request: HTTPRequest, _ record: inout RequestRecord) async -> Answer {
@@ -189,7 +189,7 @@ public struct ImageEndpoint: Sendable {
     func authorise(_ request: HTTPRequest) throws(RequestRefusal) {
         guard let secret = settings.secret else { return }
         let given = Digest.sha256(Array((request.headerFields[.authorization] ?? "").utf8))
-        // Digests are compared, so that the time tells nothing of the secret.
+        // Digests are compared, so that the duration reveals nothing about the secret.
         guard given == Digest.sha256(Array("Bearer \(secret)".utf8)) else {
             throw .forbidden("the bearer is not IMGPROXY_SECRET")
         }
@@ -224,7 +224,7 @@ public struct ImageEndpoint: Sendable {
         let disposition = ResultAnswer.Disposition(
             fileExtension: fileExtension, text: answer.disposition(fileExtension))
         answer.known = disposition
-        // What expires must be read each time, and what is long is not worth the room.
+        // A URL that expires must be checked each time, and a long one is not worth the memory.
         let asked = KnownURLs.Asked(target: target, accept: request.headerFields[.accept])
         if url.options.expires == 0, !settings.clientHints, !settings.cookies.arePassedOn, asked.length <= 2048 {
             knownURLs.keep(.init(url: url, key: key, host: host, disposition: disposition), asked)
@@ -232,9 +232,9 @@ public struct ImageEndpoint: Sendable {
         return answer.answer(found, request.headerFields)
     }
 
-    /// What the URL asks for, made of the picture that stands for a source that cannot be had.
+    /// Applies the URL's options to the fallback picture, if a source is not available.
     ///
-    /// - Returns: nil where there is none, or it cannot be made.
+    /// - Returns: nil if there is no fallback picture, or it cannot be processed.
     private func fallback(
         for refusal: RequestRefusal, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
     ) async -> Answer? {
@@ -245,13 +245,13 @@ public struct ImageEndpoint: Sendable {
         return ResultAnswer(settings: settings, url: url, now: now()).answer(found, insteadOf: refusal)
     }
 
-    /// The client's cookies that go to the origin of a source.
+    /// The client's cookies that are sent to the origin of a source.
     func cookies(_ request: HTTPRequest, _ record: RequestRecord, _ source: String) -> String? {
         PassedCookies(settings: settings.cookies)
             .value(request, forwardedHost: record.forwardedHost, source: source)
     }
 
-    /// What the URL asks for, with what the client hints at.
+    /// Parses the URL, and applies the client hints.
     func parse(
         _ target: String, _ request: HTTPRequest, _ record: RequestRecord
     ) throws(RequestRefusal) -> URLGrammar.ParsedURL {
@@ -263,7 +263,7 @@ public struct ImageEndpoint: Sendable {
         url.cookies = cookies(request, record, url.source)
         guard settings.clientHints else { return url }
         let fields = request.headerFields
-        // Of a hint that says nothing the older form counts.
+        // If the newer hint is not valid, the older one counts.
         let dpr = [fields[.clientHintDPR], fields[.dpr]].lazy.compactMap { $0.flatMap { Double($0) } }
             .first { $0 > 0 && $0 <= 8 }.map { max($0, 0.0001) }
         if let dpr, !url.options.saysDPR { url.options.geometry.dpr = dpr }
@@ -276,7 +276,7 @@ public struct ImageEndpoint: Sendable {
         return url
     }
 
-    /// The path `path` of the query with its signature: for the development page.
+    /// Returns the path given in the query `path` with its signature, for the development page.
     private func signed(_ target: String) throws(RequestRefusal) -> Answer {
         guard let query = target.split(separator: "?", maxSplits: 1).dropFirst().first,
             query.hasPrefix("path="), let path = PercentEncoding.decode(query.dropFirst(5))
@@ -297,13 +297,13 @@ public struct ImageEndpoint: Sendable {
     }
 }
 
-/// Names of requests that nobody named: no two of a process are the same, nor likely those of two processes.
+/// Makes ids for requests without one: unique within a process, and with high probability across processes.
 private enum RequestNumbers {
     private static let state = Mutex(UInt64.random(in: .min ... .max))
     private static let start = UInt64.random(in: .min ... .max)
 
     static func next() -> String {
-        // SplitMix64: the system's own numbers, which nobody can guess, cost a microsecond.
+        // SplitMix64: the system's cryptographic generator costs a microsecond.
         var number = state.withLock { state in
             state &+= 0x9E37_79B9_7F4A_7C15
             return state

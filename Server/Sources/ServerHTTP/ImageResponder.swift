@@ -3,7 +3,7 @@ import NIOCore
 import HTTPTypes
 import WebImage
 
-/// What Hummingbird hands on with a request: the connection that it came by.
+/// The context that Hummingbird passes with a request: its connection.
 public struct ImageContext: RequestContext {
     public var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -14,7 +14,7 @@ public struct ImageContext: RequestContext {
     }
 }
 
-/// Joins the endpoint to Hummingbird.
+/// Connects the endpoint to Hummingbird.
 public struct ImageResponder: HTTPResponder {
     private static let pieceLength = 32 << 10
 
@@ -34,11 +34,11 @@ public struct ImageResponder: HTTPResponder {
 
     private static func body(_ body: Answer.Body) -> ResponseBody {
         switch body {
-        // One of no known length: what a HEAD or a 304 says of it is what its fields say.
+        // No content length here: the fields of an answer to HEAD or of a 304 already state it.
         case .none: return ResponseBody(contentLength: nil) { try await $0.finish(nil) }
         case .bytes(let bytes) where bytes.count <= pieceLength:
             return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
-        // Piece by piece: all answers share the bytes, and what a client does not read is not copied for it.
+        // Written in pieces: all answers share the bytes, and bytes that a client does not read are not copied for it.
         case .bytes(let bytes):
             return ResponseBody(contentLength: bytes.count) { writer in
                 for start in stride(from: 0, to: bytes.count, by: pieceLength) {
@@ -51,7 +51,7 @@ public struct ImageResponder: HTTPResponder {
             return ResponseBody(contentLength: body.length) { writer in
                 do {
                     for try await piece in body.bytes {
-                        // Returns once there is room for the next one.
+                        // Returns when there is room for the next piece.
                         try await writer.write(ByteBuffer(bytes: piece.bytes))
                         body.hasSent(piece.bytes.count)
                     }

@@ -18,7 +18,7 @@ public import WebImage
     import Darwin
 #endif
 
-/// The whole server: made of its settings, run until it is told to stop.
+/// The whole server: it is made from its settings, and runs until it is stopped.
 public struct ImageServer: Sendable {
     private let settings: ServerSettings
     let endpoint: ImageEndpoint
@@ -33,17 +33,17 @@ public struct ImageServer: Sendable {
         private let certificate: ServerCertificate?
     #endif
 
-    /// The tracer of the whole process, which hands spans to the server; nil where the settings want none. To be set up
-    /// (`InstrumentationSystem.bootstrap`) before the server runs.
+    /// The tracer of the process, which passes spans to the server; nil if the settings enable no tracing. Install it
+    /// with `InstrumentationSystem.bootstrap` before the server runs.
     public var tracer: OTLPTracer? {
         guard let spans, let tracing = settings.tracing else { return nil }
         return OTLPTracer(tracing) { spans.take($0) }
     }
 
     /// - Parameters:
-    ///   - settings: checked.
-    ///   - now: seconds since 1970.
-    /// - Throws: when a picture of the configuration, or the certificate, cannot be loaded.
+    ///   - settings: the checked settings.
+    ///   - now: returns seconds since 1970.
+    /// - Throws: if a configured picture, or the certificate, cannot be loaded.
     public init(
         settings: ServerSettings, coders: CoderRegistry = .standard, now: @escaping @Sendable () -> Int, logger: Logger
     ) async throws {
@@ -85,9 +85,9 @@ public struct ImageServer: Sendable {
             settings: settings, service: service, state: state, now: now, logger: logger)
     }
 
-    /// Serves until SIGTERM or SIGINT, or until the task is cancelled, then lets what runs come to its end.
+    /// Serves until SIGTERM or SIGINT, or until the task is cancelled, then finishes the running requests.
     ///
-    /// - Parameter onListening: told the port once the server listens.
+    /// - Parameter onListening: called with the port when the server listens.
     public func run(onListening: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
         let date = DateField(endpoint.now)
         let memoryAnswers: MemoryAnswers.Make = { [endpoint] hasRoom in
@@ -114,7 +114,8 @@ public struct ImageServer: Sendable {
             if let certificate { services.append(CertificateService(certificate: certificate, logger: logger)) }
         #endif
         services += [images, ReadinessService(state: state, delay: settings.drainDelay)]
-        // Stopped from the end: first nobody is sent here any more, then nothing is accepted, then all is written down.
+        // Services stop in reverse order: first balancers send no more requests, then connections are refused, then
+        // caches are written.
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.maximumGracefulShutdownDuration = settings.drainDelay + settings.gracefulTimeout + .seconds(1)
@@ -125,7 +126,7 @@ public struct ImageServer: Sendable {
         }
     }
 
-    /// Where it listens, and by which setting.
+    /// The addresses that the server listens at, each with its setting.
     private var addresses: [String] {
         [
             ("IMGPROXY_BIND", settings.address), ("IMGPROXY_PROMETHEUS_BIND", settings.prometheus),
@@ -139,12 +140,12 @@ public struct ImageServer: Sendable {
         }
     }
 
-    /// Connections beyond those that are wanted, of which the oldest that does nothing is closed then. Where all are busy, new ones
-    /// wait to be accepted.
+    /// How many connections beyond the wanted number are accepted. When they come, the oldest idle connection is
+    /// closed. If all are busy, new ones wait to be accepted.
     private static let connectionsToSpare = 64
     static let name = "webimage"
 
-    /// Has a connection speak TLS where there is a certificate.
+    /// Adds TLS to a connection if there is a certificate.
     private func secured(_ channel: ImageChannel) -> any ServerChildChannel {
         #if TLS
             if let certificate { return SecureChannel(images: channel, certificate: certificate) }
@@ -184,14 +185,14 @@ public struct ImageServer: Sendable {
                 availableConnectionsDelegate: MaximumAvailableConnections(settings.maxClients + Self.connectionsToSpare)
             ),
             onServerRunning: { channel in
-                // A proxy of the same group may connect, and nobody else.
+                // Only processes of the same group, such as a proxy, may connect.
                 if case .unix(let path) = address { chmod(path, 0o660) }
                 onListening(channel.localAddress?.port ?? 0)
             }, logger: logger)
     }
 }
 
-/// Answers nothing but what metrics say.
+/// Serves metrics only.
 private struct MetricsResponder: HTTPResponder {
     let endpoint: ImageEndpoint
 
@@ -205,7 +206,7 @@ private struct MetricsResponder: HTTPResponder {
     }
 }
 
-/// Joins the endpoint of those who run the server to Hummingbird.
+/// Connects the operators' endpoint to Hummingbird.
 private struct AdminResponder: HTTPResponder {
     let endpoint: AdminEndpoint
 
@@ -219,7 +220,7 @@ private struct AdminResponder: HTTPResponder {
     }
 }
 
-/// Says that the server is going, and waits until balancers have seen it.
+/// On shutdown, reports the server as not ready, and waits until balancers have noticed.
 private struct ReadinessService: Service {
     let state: ServerState
     let delay: Duration
@@ -227,12 +228,12 @@ private struct ReadinessService: Service {
     func run() async throws {
         try? await gracefulShutdown()
         state.become(.draining)
-        // Not cancelled by the shutdown, which it is a part of.
+        // The shutdown must not cancel this wait, which is a part of it.
         try? await Task.sleep(for: delay)
     }
 }
 
-/// Ends loads and writes the caches down, as the last one.
+/// Cancels loads and writes the caches; it is the last service to stop.
 private struct PicturesService: Service {
     let manager: ImageManager
     let cache: ResultCache

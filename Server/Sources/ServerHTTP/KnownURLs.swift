@@ -1,20 +1,20 @@
 import ServerGrammar
 import Synchronization
 
-/// URLs that were checked and read a short while ago, so that a result in memory costs neither again. Any thread may use it.
+/// URLs that were checked and parsed recently, so that a result in memory needs neither again. Any thread may use it.
 final class KnownURLs: Sendable {
-    /// A URL with what was asked for by it.
+    /// The parsed content of a URL.
     struct Known: Sendable {
         var url: URLGrammar.ParsedURL
-        /// Names the result.
+        /// The key of the result.
         var key: String
-        /// Of the source.
+        /// The host of the source.
         var host: String?
-        /// The name that the result was given last.
+        /// The last `Content-Disposition` of the result.
         var disposition: ResultAnswer.Disposition
     }
 
-    /// What the meaning of a URL depends on.
+    /// Everything that determines the meaning of a URL.
     struct Asked: Hashable, Sendable {
         var target: String
         var accept: String?
@@ -24,14 +24,14 @@ final class KnownURLs: Sendable {
 
     private struct State {
         var recent: [Asked: Known] = [:]
-        /// Those of the generation before.
+        /// The entries of the previous generation.
         var older: [Asked: Known] = [:]
     }
 
     private let most: Int
     private let state = Mutex(State())
 
-    /// - Parameter most: how many there are in a generation; there are two.
+    /// - Parameter most: how many entries a generation has; there are two generations.
     init(most: Int = 2048) { self.most = most }
 
     func known(_ asked: Asked) -> Known? {

@@ -19,7 +19,7 @@ import WebImage
     import Darwin
 #endif
 
-/// Makes the library's manager as the settings say.
+/// Makes the library's image manager from the settings.
 struct ManagerMaking {
     private let settings: ServerSettings
     private let threads: Int
@@ -33,7 +33,7 @@ struct ManagerMaking {
 
     static var cores: Int { max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 1) }
 
-    /// - Parameter tiers: behind the disk.
+    /// - Parameter tiers: further tiers after the disk.
     func manager(_ coders: CoderRegistry, tiers: [any BytesTier] = []) -> ImageManager {
         var configuration = ImageManager.Configuration()
         configuration.memoryLimits = .init(cost: 0)
@@ -57,12 +57,13 @@ struct ManagerMaking {
         return ImageManager(configuration: configuration, coders: coders)
     }
 
-    /// Says at the start what else only slow answers would tell: that nothing can be kept on disk. The server does its work without.
+    /// Warns at the start if nothing can be stored on disk, which otherwise only slow answers would show. The server
+    /// works without.
     static func checkDirectory(_ settings: ServerSettings, _ logger: Logger) {
         guard let directory = settings.cacheDirectory else { return }
         let probe = directory + "/probe-\(UInt64.random(in: 0 ... .max))"
         do {
-            // As the caches make it: for nobody else.
+            // With the permissions that the caches use: for this user only.
             try FileManager.default.createDirectory(
                 atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             try Data().write(to: URL(fileURLWithPath: probe))
@@ -84,12 +85,12 @@ struct ManagerMaking {
         }
     }
 
-    /// Where a server keeps its purges that is in no fleet.
+    /// Where a server without a fleet stores its purges.
     static func purgeFile(_ settings: ServerSettings, _ logger: Logger) -> DiskCache? {
         settings.cacheDirectory.map { directory in
             var configuration = DiskCacheConfiguration(
                 directory: directory, namespace: "purges",
-                // Results know no age either.
+                // Results have no maximum age either.
                 limits: .init(bytes: .mebibytes(64), age: nil))
             configuration.logger = logger
             return DiskCache(configuration)
@@ -100,7 +101,7 @@ struct ManagerMaking {
         var download = DownloadConfiguration()
         download.maxConcurrentPerHost = 16
         download.addressPolicy = addressPolicy
-        // A proxy would connect in our place, and look at no address.
+        // A proxy would make the connection for us, without checking addresses.
         download.proxy = .direct
         download.redirectLimit = settings.maxRedirects
         download.bodyLimit =

@@ -4,8 +4,8 @@ import NIOHTTPTypes
 import ServerGrammar
 import Synchronization
 
-/// Answers requests for results that are in memory where they come in, on the event loop: what is behind it costs more than the
-/// answer. All others go on to Hummingbird.
+/// Answers requests for results in memory right on the event loop, because the handlers behind it cost more than the
+/// answer. All other requests go on to Hummingbird.
 final class MemoryAnswers: ChannelDuplexHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -13,26 +13,26 @@ final class MemoryAnswers: ChannelDuplexHandler {
     typealias OutboundOut = HTTPResponsePart
 
     typealias Find = @Sendable (HTTPRequest, ClientAddress?) -> Answer?
-    /// Makes the handler of a connection, or of a stream of one that tells whether it has room for a further answer.
+    /// Makes the handler of a connection, or of a stream, whose connection may have no room for a further answer.
     typealias Make = @Sendable (_ hasRoom: @escaping () -> Bool) -> MemoryAnswers
 
-    /// Longer answers are written piece by piece, as the client takes them. These are handed over as a whole.
+    /// Longer answers are written in pieces, as the client reads them. Shorter ones are handed over whole.
     static let longestBody = 64 << 10
 
     private let find: Find
     private let date: DateField
     private let hasRoom: () -> Bool
-    /// Whom the connection is with, once that was asked for.
+    /// The other end of the connection; the outer nil: not determined yet.
     private var peer: ClientAddress??
-    /// The answer to the request whose end is awaited.
+    /// The answer to the request whose end has not arrived yet.
     private var answer: Answer?
-    /// Requests that went on and are not answered: answers keep the order of requests.
+    /// How many requests went on to Hummingbird and are not answered yet: answers keep the order of requests.
     private var others = 0
     private var hasWritten = false
 
     /// - Parameters:
-    ///   - find: an answer that is there, of ``longestBody`` at most; nil where there is none. It must not block.
-    ///   - hasRoom: false while the client leaves too much unread of other answers.
+    ///   - find: returns an answer from memory, of ``longestBody`` at most; nil if there is none. It must not block.
+    ///   - hasRoom: returns false while the client leaves too much of other answers unread.
     init(_ find: @escaping Find, _ date: DateField, hasRoom: @escaping () -> Bool = { true }) {
         self.find = find
         self.date = date
@@ -42,8 +42,8 @@ final class MemoryAnswers: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let request):
-            // A connection that ends behind the answer is Hummingbird's to end. A client that does not read gets its answers from
-            // there too, one after the other: what is written here waits in memory.
+            // Hummingbird closes connections that end after the answer. It also answers clients that do not read, one
+            // answer after the other, because answers that are written here wait in memory.
             if others == 0, request.headerFields[.connection]?.lowercased() != "close",
                 context.channel.isWritable, hasRoom(),
                 let found = find(request, peer(context))
@@ -97,12 +97,12 @@ final class MemoryAnswers: ChannelDuplexHandler {
     }
 }
 
-/// The text of `Date`, which changes once a second. Any thread may use it.
+/// The text of the `Date` field, which changes once a second. Any thread may use it.
 final class DateField: Sendable {
     private let now: @Sendable () -> Int
     private let kept = Mutex((second: Int.min, text: ""))
 
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: returns seconds since 1970.
     init(_ now: @escaping @Sendable () -> Int) { self.now = now }
 
     var text: String {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The connections of clients. When there are more than wanted, the one that has asked for nothing for longest makes room for the new
-/// one, so that nobody keeps others out by connecting and then doing nothing. Any thread may use it.
+/// The connections of clients. If there are too many, the one that has been idle longest is closed, so that clients
+/// that connect and do nothing do not lock out others. Any thread may use it.
 final class OpenConnections: Sendable {
     typealias ID = Int
 
@@ -14,7 +14,8 @@ final class OpenConnections: Sendable {
         var open = 0
         var last = 0
         var idle: [ID: Idle] = [:]
-        /// Those that became idle, in order. An entry counts while the connection has been idle since then.
+        /// The idle connections in the order in which they became idle. An entry is valid if its connection has been
+        /// idle since then.
         var order: [(id: ID, since: Int)] = []
         var first = 0
 
@@ -27,7 +28,7 @@ final class OpenConnections: Sendable {
             let since = next()
             idle[id] = Idle(since: since, close: close)
             order.append((id, since))
-            // What counts no more is thrown away now and then.
+            // Invalid entries are removed now and then.
             if order.count > 2 * idle.count + 64 {
                 order = order[first...].filter { idle[$0.id]?.since == $0.since }
                 first = 0
@@ -49,15 +50,16 @@ final class OpenConnections: Sendable {
     private let most: Int
     private let state = Mutex(State())
 
-    /// - Parameter most: connections at a time, when any of them is idle.
+    /// - Parameter most: how many connections may be open before idle ones are closed.
     init(most: Int) { self.most = most }
 
     var count: Int { state.withLock { $0.open } }
     var idleCount: Int { state.withLock { $0.idle.count } }
 
-    /// A client has connected.
+    /// Registers a new connection.
     ///
-    /// - Parameter close: closes the connection unless a request has come by then. Called once at most, on any thread.
+    /// - Parameter close: closes the connection unless a request has arrived by then. Called at most once, on any
+    ///   thread.
     func opened(_ close: @escaping @Sendable () -> Void) -> ID {
         let (id, oldest) = state.withLock { state in
             let id = state.next()
@@ -70,10 +72,10 @@ final class OpenConnections: Sendable {
         return id
     }
 
-    /// A request has come.
+    /// Called when a request has arrived.
     func becomesBusy(_ id: ID) { state.withLock { $0.idle[id] = nil } }
 
-    /// All requests are answered.
+    /// Called when all requests are answered.
     func becomesIdle(_ id: ID, _ close: @escaping @Sendable () -> Void) { state.withLock { $0.append(id, close) } }
 
     func closed(_ id: ID) {

@@ -8,9 +8,10 @@
 
 /// How many files and connections the process may have open (`RLIMIT_NOFILE`).
 public enum OpenFileLimit {
-    /// Asks for as many as the system allows the process: the usual 1024 are fewer than the connections that a server has.
+    /// Raises the limit to the maximum that the system allows the process: the usual 1024 are fewer than the
+    /// connections of a server.
     ///
-    /// - Returns: how many it may have from now on.
+    /// - Returns: the limit from now on.
     @discardableResult
     public static func raise() -> Int {
         var limits = rlimit()

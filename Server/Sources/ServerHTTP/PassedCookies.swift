@@ -2,14 +2,15 @@ import HTTPTypes
 import ServerConfiguration
 import ServerGrammar
 
-/// Which cookies of a client go to the origin of a source. A `Cookie` field does not tell where its cookies belong: they are taken
-/// to belong to `IMGPROXY_COOKIE_BASE_URL`, or to the host that the client asked.
+/// Selects the cookies of a client that are sent to the origin of a source. A `Cookie` field does not say where its
+/// cookies belong, so they are assumed to belong to `IMGPROXY_COOKIE_BASE_URL`, or to the host that the client
+/// requested.
 struct PassedCookies {
     let settings: ServerSettings.Cookies
 
     /// - Parameters:
-    ///   - forwardedHost: what a proxy that is trusted says the client asked for.
-    /// - Returns: nil where none go there.
+    ///   - forwardedHost: the host that the client requested, as reported by a trusted proxy.
+    /// - Returns: nil if no cookies are sent there.
     func value(_ request: HTTPRequest, forwardedHost: String?, source: String) -> String? {
         guard settings.arePassedOn, source.hasPrefix("http://") || source.hasPrefix("https://"),
             let cookies = request.headerFields[.cookie], !cookies.isEmpty
@@ -28,7 +29,7 @@ struct PassedCookies {
         return path.firstIndex(of: "/").map { path[$0...] } ?? "/"
     }
 
-    /// The path that cookies have which say none (RFC 6265, section 5.1.4), with a slash at its end.
+    /// The default path of cookies (RFC 6265, section 5.1.4), with a trailing slash.
     private static func folder(of url: String) -> Substring {
         let path = path(of: url)
         return path.lastIndex(of: "/").map { path[...$0] } ?? "/"

@@ -1,12 +1,12 @@
 import HTTPTypes
 import WebImage
 
-/// What a request says of the version that its client has, and of the part that it wants (RFC 9110, sections 13 and 14).
+/// The conditions and the range of a request (RFC 9110, sections 13 and 14).
 struct RequestConditions {
     enum Part: Hashable {
         case whole
         case bytes(Range<Int>)
-        /// The range begins behind the end.
+        /// The range begins after the end of the body.
         case none
     }
 
@@ -14,11 +14,11 @@ struct RequestConditions {
     /// Seconds since 1970.
     let now: Int
 
-    /// Whether the client has this version already.
+    /// Whether the client has the current version already.
     ///
     /// - Parameters:
-    ///   - eTag: nil: there is none, or tags count for nothing.
-    ///   - lastModified: in the same way.
+    ///   - eTag: nil if there is none, or tags are not used.
+    ///   - lastModified: nil if there is none, or dates are not used.
     func isKnown(eTag: String?, lastModified: String?) -> Bool {
         if let wanted = fields[.ifNoneMatch] {
             return eTag.map { HTTPFieldText.ifNoneMatch(wanted, names: $0) } ?? false
@@ -29,7 +29,8 @@ struct RequestConditions {
         return modified <= since
     }
 
-    /// The part that is wanted of a body. Several ranges, and what is no range of bytes, are as none: the whole is sent.
+    /// Returns the requested part of a body. Several ranges, and ranges in other units than bytes, are ignored: the
+    /// whole body is sent.
     func part(of length: Int, eTag: String?, lastModified: String?) -> Part {
         guard let text = fields[.range], isOfSameVersion(eTag, lastModified) else { return .whole }
         let halves = text.split(separator: "=", maxSplits: 1)
@@ -38,7 +39,7 @@ struct RequestConditions {
         guard let dash = range.firstIndex(of: "-"), !range.contains(",") else { return .whole }
         let (first, last) = (range[..<dash], range[range.index(after: dash)...])
         guard first.allSatisfy(Self.isDigit), last.allSatisfy(Self.isDigit) else { return .whole }
-        // What is too long for a number lies behind every end.
+        // A number that overflows lies after the end of every body.
         let end = last.isEmpty ? nil : Int(last) ?? .max
         if first.isEmpty {
             guard let end else { return .whole }
@@ -49,7 +50,7 @@ struct RequestConditions {
         return start >= length ? .none : .bytes(start..<min(end ?? .max, length - 1) + 1)
     }
 
-    /// `If-Range`: a strong tag, or the very date.
+    /// `If-Range`: a strong tag, or exactly the same date.
     private func isOfSameVersion(_ eTag: String?, _ lastModified: String?) -> Bool {
         guard let wanted = fields[.ifRange] else { return true }
         if wanted.hasSuffix("\"") { return wanted == eTag && !wanted.hasPrefix("W/") }

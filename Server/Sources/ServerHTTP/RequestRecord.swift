@@ -3,7 +3,7 @@ import Logging
 import ServerGrammar
 import ServerImages
 
-/// What is told of a request in the log and in metrics.
+/// The facts about a request for log and metrics.
 struct RequestRecord: Sendable {
     let id: String
     var status = 0
@@ -11,11 +11,11 @@ struct RequestRecord: Sendable {
     var refusal: RequestRefusal?
     var cache: ImageService.Source?
     var cost: PictureMaker.Cost?
-    /// Of the picture in the answer, as the extension of its name.
+    /// The format of the picture in the answer, as a file extension.
     var format: String?
     var sourceHost: String?
     var client: ClientAddress?
-    /// The host that the client asked, where a proxy that is trusted says it.
+    /// The host that the client requested, as reported by a trusted proxy.
     var forwardedHost: String?
     var span: RequestSpan?
     var bytesOut = 0
@@ -23,7 +23,7 @@ struct RequestRecord: Sendable {
 
     init(id: String) { self.id = id }
 
-    /// - Parameter host: of the source.
+    /// - Parameter host: the host of the source.
     mutating func take(_ found: ImageService.Found, _ host: String?) {
         cache = found.source
         cost = found.cost
@@ -33,7 +33,7 @@ struct RequestRecord: Sendable {
         sourceHost = host
     }
 
-    /// Whether the body broke off, which ``refusal`` tells more of.
+    /// Whether the body ended early; ``refusal`` has the reason.
     var isCut = false
 
     var level: Logger.Level {

@@ -4,7 +4,7 @@ import ServerImages
 import ServerTracing
 import Tracing
 
-/// The span of a request, by OpenTelemetry's names for HTTP servers.
+/// The span of a request, with OpenTelemetry's names for HTTP servers.
 struct RequestSpan: Sendable {
     private struct Fields: Extractor {
         func extract(key: String, from carrier: HTTPFields) -> String? {
@@ -23,7 +23,7 @@ struct RequestSpan: Sendable {
     /// For the log.
     var traceID: String? { span.context.traceIdentity?.traceText }
 
-    /// What is done for the request belongs to it.
+    /// Runs work as a part of the span.
     func run<Value>(_ work: () async -> Value) async -> Value {
         await ServiceContext.withValue(span.context, operation: work)
     }

@@ -5,15 +5,15 @@ import ServerConfiguration
 import ServerGrammar
 import ServerImages
 
-/// The answer that holds a result, or says that the client has it.
+/// Makes the answer that holds a result, or says that the client has it already.
 struct ResultAnswer {
     let settings: ServerSettings
     let url: URLGrammar.ParsedURL
     let now: Int
-    /// What is known already of the name that the result gets.
+    /// The known file name of the result, if any.
     var known: Disposition?
 
-    /// The name that a client gets a result by.
+    /// The file name that a client saves a result under.
     struct Disposition: Sendable {
         let fileExtension: String
         let text: String
@@ -23,8 +23,8 @@ struct ResultAnswer {
     private var source: String { url.source }
 
     /// - Parameters:
-    ///   - found: the result and where it was.
-    ///   - request: fields of the request, for its conditions.
+    ///   - found: the result, and where it was found.
+    ///   - request: the fields of the request, for its conditions.
     func answer(_ found: ImageService.Found, _ request: HTTPFields) -> Answer {
         let result = found.result
         var fields: HTTPFields = [
@@ -57,7 +57,7 @@ struct ResultAnswer {
         return Answer(fields: fields, body: .bytes(result.bytes))
     }
 
-    /// The answer that holds a picture which stands for the one that was asked for.
+    /// Makes the answer that holds the fallback picture.
     func answer(_ fallback: ImageService.Found, insteadOf refusal: RequestRefusal) -> Answer {
         var answer = answer(fallback, [:])
         (answer.fields[.eTag], answer.fields[.lastModified], answer.fields[.age]) = (nil, nil, nil)
@@ -67,7 +67,7 @@ struct ResultAnswer {
         return answer
     }
 
-    /// The same for all results of a source: `s-` and 16 hexadecimal digits.
+    /// The cache tag, the same for all results of a source: `s-` and 16 hexadecimal digits.
     static func cacheTag(_ source: String) -> String {
         let digits = Digest.sha256(Array(source.utf8)).prefix(8).map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
@@ -82,7 +82,7 @@ struct ResultAnswer {
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }
 
-    /// Where the picture is by itself, without a user and a password; nil where that is not told.
+    /// The URL of the source without credentials, for `Link: rel="canonical"`; nil if it is not sent.
     var canonicalLink: String? {
         guard settings.setsCanonical, source.hasPrefix("http") else { return nil }
         let parts = source.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
@@ -94,33 +94,33 @@ struct ResultAnswer {
         return "<\((parts[..<2] + [host] + parts[3...]).joined(separator: "/"))>; rel=\"canonical\""
     }
 
-    /// - Parameter origin: what the origin says, which counts where the configuration says so.
+    /// - Parameter origin: the origin's freshness, which is used if the configuration says so.
     func cacheControl(_ origin: SourceFreshness) -> String {
         if settings.passesCacheControl, options.expires == 0 {
             if let own = origin.cacheControl { return own }
-            // One in the past, or that is no date, says nothing, as in imgproxy.
+            // An expiry date in the past, or one that is invalid, is ignored, as in imgproxy.
             if let expires = origin.expires, expires > now { return "max-age=\(expires - now), \(audience)" }
         }
         return cacheControl(for: settings.timeToLive)
     }
 
-    /// How old the origin's answer is, where its own lifetime is handed on; nil where it is not.
+    /// The age of the origin's answer, if its own lifetime is passed on; otherwise nil.
     func age(_ origin: SourceFreshness) -> String? {
         guard settings.passesCacheControl, options.expires == 0, origin.cacheControl != nil else { return nil }
         return "\(max(now - origin.madeAt, 0))"
     }
 
-    /// - Parameter seconds: for how long, where the URL does not expire before.
+    /// - Parameter seconds: the lifetime, unless the URL expires earlier.
     private func cacheControl(for seconds: Int) -> String {
         var seconds = seconds
         if options.expires > 0 { seconds = min(seconds, options.expires - now) }
         return seconds > 0 ? "max-age=\(seconds), \(audience)" : "no-cache"
     }
 
-    /// Who may keep it: what is made of one client's cookies is for no other.
+    /// Who may cache the answer: one that was made with a client's cookies is for that client only.
     private var audience: String { url.cookies == nil ? "public" : "private" }
 
-    /// The origin's, or `IMGPROXY_LAST_MODIFIED_BUSTER` where that is later.
+    /// The origin's date, or `IMGPROXY_LAST_MODIFIED_BUSTER` if that is later.
     private func lastModified(_ result: StoredResult) -> String? {
         guard let own = result.freshness.lastModified, let buster = settings.lastModifiedBuster else {
             return result.freshness.lastModified
@@ -133,19 +133,19 @@ struct ResultAnswer {
         return disposition(result.fileExtension)
     }
 
-    /// The last part of the source's path; empty where it has none.
+    /// The last component of the source's path; empty if there is none.
     private var sourceName: Substring {
         let path = source.prefix { $0 != "?" && $0 != "#" }
-        // Behind the scheme, and the host of those that have one.
+        // Skips the scheme, and the host if there is one.
         let before = LocalFiles.has(source) ? 1 : path.contains("://") ? 2 : 0
         if path.hasSuffix("/") { return "" }
         return path.split(separator: "/").dropFirst(before).last ?? ""
     }
 
-    /// What stands behind the last dot of the source's name; nil where there is none.
+    /// The extension of the source's name; nil if there is none.
     var sourceExtension: String? { sourceName.split(separator: ".").dropFirst().last.map(String.init) }
 
-    /// - Parameter fileExtension: nil: that of the source's own name.
+    /// - Parameter fileExtension: nil: the extension of the source's own name.
     func disposition(_ fileExtension: String?) -> String {
         var name = sourceName
         if let decoded = PercentEncoding.decode(name) { name = decoded[...] }
@@ -164,7 +164,7 @@ struct ResultAnswer {
         return "\(kind); filename=\"\(quoted)\""
     }
 
-    /// By W3C's Server Timing, in milliseconds: what making the picture took, stage by stage.
+    /// The durations of the stages of making the picture in milliseconds, in the format of W3C's Server Timing.
     static func serverTiming(_ cost: PictureMaker.Cost) -> String {
         let stages = [
             ("queue", cost.queue), ("fetch", cost.fetch), ("decode", cost.decode), ("encode", cost.encode),
@@ -174,7 +174,7 @@ struct ResultAnswer {
         }.joined(separator: ", ")
     }
 
-    /// By RFC 9211.
+    /// The format of RFC 9211.
     private static func cacheStatus(_ source: ImageService.Source) -> String {
         switch source {
         case .memory, .disk, .stale, .shared, .stored: "webimage; hit; detail=\(source.rawValue)"

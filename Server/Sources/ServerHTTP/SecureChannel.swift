@@ -6,7 +6,7 @@
     import NIOHTTPTypes
     import NIOHTTPTypesHTTP2
 
-    /// A client's connection by TLS, over which it speaks HTTP/2, or HTTP/1.1 where it knows no other.
+    /// A client's TLS connection, which speaks HTTP/2, or HTTP/1.1 if the client does not support that.
     struct SecureChannel: ServerChildChannel {
         typealias Stream = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
         typealias Version = NIONegotiatedHTTPVersion<ImageChannel.Value, NIOHTTP2Handler.AsyncStreamMultiplexer<Stream>>
@@ -19,18 +19,18 @@
         let images: ImageChannel
         let certificate: ServerCertificate
 
-        /// Streams of one client that are answered at once.
+        /// How many streams of one client are answered at the same time.
         private static let mostStreams = 100
-        /// Who scrolls through many pictures lets go of many that it has asked for.
+        /// High, because a client that scrolls through many pictures cancels many requests.
         private static let mostResets = 1000
-        /// Parts of answers that wait for the client, from which on no answer is handed over at once.
+        /// From this number of waiting parts of answers on, answers from memory take the slow way, too.
         private static let mostWaitingParts = 16
 
         func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
             let version = channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 try pipeline.addHandler(certificate.handler())
-                // It times the handshake too, of which it sees nothing.
+                // The guard also limits the time of the handshake, although it sees no bytes of it.
                 let connectionGuard = images.newGuard()
                 try pipeline.addHandler(connectionGuard)
                 return NIOLoopBound(connectionGuard, eventLoop: channel.eventLoop)
@@ -92,7 +92,7 @@
                     }
                 }
             } catch {
-                // The client has gone, or it does not keep to what it agreed upon.
+                // The client has disconnected, or violates the protocol.
                 logger.trace("a connection has ended: \(error)")
             }
         }

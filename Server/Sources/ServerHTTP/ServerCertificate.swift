@@ -6,7 +6,7 @@
     import ServiceLifecycle
     import Synchronization
 
-    /// The certificate by which the server is known, and its key, read from files; anew when these have changed. Any thread may use it.
+    /// The server's certificate and its key, read from files, and again when these have changed. Any thread may use it.
     final class ServerCertificate: Sendable {
         private struct Loaded {
             let chain: [NIOSSLCertificate]
@@ -38,13 +38,13 @@
             loaded = Mutex(try Loaded(files))
         }
 
-        /// Of a new connection, where it stands first.
+        /// Makes the TLS handler of a new connection, which must be the first one.
         func handler() -> NIOSSLServerHandler { NIOSSLServerHandler(context: loaded.withLock { $0.context }) }
 
-        /// Reads the files again. Connections that there are keep what they were made with.
+        /// Reads the files again. Existing connections keep the certificate that they began with.
         ///
-        /// - Returns: whether they have changed.
-        /// - Throws: when they are no certificate and its key. What was read before stays.
+        /// - Returns: whether the files have changed.
+        /// - Throws: if they are not a certificate and its key. The previous certificate stays.
         func renew() async throws -> Bool {
             let new = try await NIOThreadPool.singleton.runIfActive { [files] in try Loaded(files) }
             return loaded.withLock { loaded in
@@ -55,9 +55,9 @@
         }
     }
 
-    /// Takes a certificate over that was put in the place of the old one.
+    /// Loads a certificate that has replaced the old one.
     struct CertificateService: Service {
-        /// Certificates are renewed days before they run out.
+        /// Certificates are renewed days before they expire.
         private static let pause = Duration.seconds(60)
 
         let certificate: ServerCertificate

@@ -32,7 +32,7 @@ public final class ServerMetrics: Sendable {
         var duration = Histogram()
         var spans: [String: Histogram] = [:]
         var decoding = Histogram()
-        /// By the format that is written.
+        /// By the format that was encoded.
         var encoding: [String: Histogram] = [:]
         /// How many connections clients have.
         var connections: @Sendable () -> Int = { 0 }
@@ -44,7 +44,7 @@ public final class ServerMetrics: Sendable {
 
     func begin() { counts.withLock { $0.inProgress += 1 } }
 
-    /// Has connections told, too.
+    /// Sets the function that returns the number of connections.
     func tell(connections: @escaping @Sendable () -> Int) { counts.withLock { $0.connections = connections } }
 
     var connectionCount: Int { counts.withLock { $0.connections }() }
@@ -81,13 +81,13 @@ public final class ServerMetrics: Sendable {
         }
     }
 
-    /// In Prometheus' text format.
+    /// Returns the metrics in Prometheus' text format.
     ///
     /// - Parameters:
-    ///   - namespace: stands before imgproxy's names, with an underscore.
-    ///   - compatible: gauges by imgproxy's names.
-    ///   - gauges: further values by name, with their labels where they have some.
-    ///   - counters: further ones that only grow.
+    ///   - namespace: the prefix of imgproxy's names, followed by an underscore.
+    ///   - compatible: gauges with imgproxy's names.
+    ///   - gauges: further gauges by name, with their labels if they have some.
+    ///   - counters: further counters.
     func text(
         namespace: String, compatible: [(name: String, value: Int)] = [], gauges: [(name: String, value: Int)],
         counters: [(name: String, value: Int)] = []
@@ -97,7 +97,7 @@ public final class ServerMetrics: Sendable {
         var lines: [String] = []
         var typed: Set<String> = []
         func add(_ name: String, _ type: String, _ values: [(labels: String, value: String)]) {
-            // Of values with labels in their names there are several.
+            // Several values share a name if it includes labels.
             let bare = String(name.prefix { $0 != "{" })
             if typed.insert(bare).inserted { lines.append("# TYPE \(bare) \(type)") }
             lines += values.map { "\(name)\($0.labels) \($0.value)" }

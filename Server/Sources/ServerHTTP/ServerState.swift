@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether the server takes new work. Any thread may use it.
+/// Whether the server accepts new work. Any thread may use it.
 public final class ServerState: Sendable {
     enum Phase: String, Sendable { case starting, ready, draining }
 

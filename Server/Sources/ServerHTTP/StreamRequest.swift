@@ -3,14 +3,14 @@
     import NIOCore
     import NIOHTTPTypes
 
-    /// Tells the guard of a connection of the request and the answer of one of its streams.
+    /// Reports the request and the answer of a stream to the guard of its connection.
     final class StreamRequest: ChannelDuplexHandler {
         typealias InboundIn = HTTPRequestPart
         typealias InboundOut = HTTPRequestPart
         typealias OutboundIn = HTTPResponsePart
         typealias OutboundOut = HTTPResponsePart
 
-        /// The client takes bodies in parts, and has to take one in the time that it has for reading.
+        /// The size of the parts in which a body is written. The client must take each within the reading time limit.
         private static let partBytes = 16 << 10
 
         private let connectionGuard: ConnectionGuard
@@ -34,7 +34,7 @@
         func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
             switch unwrapOutboundIn(data) {
             case .head(var head):
-                // Connections are told of their end by other means, and answers may not speak of them (RFC 9113, 8.2.2).
+                // The fields of HTTP/1.1 that control the connection are not allowed in HTTP/2 (RFC 9113, 8.2.2).
                 head.headerFields[.connection] = nil
                 context.write(wrapOutboundOut(.head(head)), promise: promise)
             case .body(var body):
@@ -44,7 +44,7 @@
                 write(.body(body), context, promise)
             case .end:
                 let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
-                // A body that nobody reads would hold the stream for as long as the client likes.
+                // A request body that is not read would keep the stream open as long as the client likes.
                 if !hasEnded {
                     sent.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
                 }

@@ -1,9 +1,9 @@
 import Synchronization
 import WebImage
 
-/// A body that is sent as it comes from the origin, once.
+/// A body that is sent as it arrives from the origin, once.
 ///
-/// Bytes that the client has not read wait in memory and in files: ``StreamedBytes`` bounds those of all such bodies.
+/// Bytes that the client has not read wait in memory and in files; ``StreamedBytes`` limits those of all such bodies.
 public final class StreamedBody: Sendable {
     let length: Int?
     let bytes: ImageBytes
@@ -12,23 +12,23 @@ public final class StreamedBody: Sendable {
     private let sent = Atomic(0)
 
     /// - Parameters:
-    ///   - length: of the part of `bytes` that is sent; nil: that is not known.
-    ///   - share: held until the body has been sent.
+    ///   - length: the length of the part of `bytes` that is sent; nil if it is not known.
+    ///   - share: released when the body has been sent.
     init(_ bytes: ImageBytes, length: Int?, share: StreamedBytes.Share) {
         (self.bytes, self.length, self.share) = (bytes, length, share)
     }
 
     deinit { ended(WebImageError.cancelled) }
 
-    /// - Parameter body: told once how many bytes were handed to the client, and why not all were. A body that nobody sends ends as
-    ///   cancelled.
+    /// - Parameter body: called once with the number of bytes that were handed to the client, and the reason if these
+    ///   are not all. A body that is never sent ends as cancelled.
     func whenEnded(_ body: @escaping @Sendable (_ sent: Int, WebImageError?) -> Void) {
         onEnd.withLock { $0 = body }
     }
 
     func hasSent(_ count: Int) { sent.add(count, ordering: .relaxed) }
 
-    /// - Parameter error: what is no error of the load is one of the connection.
+    /// - Parameter error: any error other than one of the load is one of the connection.
     func ended(_ error: (any Error)?) {
         let body = onEnd.withLock { body in
             defer { body = nil }
@@ -38,10 +38,10 @@ public final class StreamedBody: Sendable {
     }
 }
 
-/// Bounds the bytes of sources that are on their way to clients, each of which may read as slowly as ``ConnectionDeadlines`` allow.
-/// Any thread may use it.
+/// Limits the bytes of sources that are on their way to clients, each of which may read as slowly as
+/// ``ConnectionDeadlines`` allows. Any thread may use it.
 final class StreamedBytes: Sendable {
-    /// Given back when nobody holds it.
+    /// Returned when it is released.
     final class Share: Sendable {
         private let bytes: Int
         private let owner: StreamedBytes
@@ -51,7 +51,7 @@ final class StreamedBytes: Sendable {
         deinit { owner.taken.withLock { $0 -= bytes } }
     }
 
-    /// What a body of unknown length takes.
+    /// The share of a body of unknown length.
     static let usualLength = ByteCount.mebibytes(16)
 
     private let most: Int
@@ -59,7 +59,7 @@ final class StreamedBytes: Sendable {
 
     init(most: Int = 1 << 30) { self.most = most }
 
-    /// - Returns: nil when there is no room. One body always fits.
+    /// - Returns: nil if there is no room. A single body always fits.
     func take(_ bytes: Int) -> Share? {
         let fits = taken.withLock { taken in
             guard taken == 0 || taken <= most - bytes else { return false }
