@@ -1,11 +1,11 @@
 import ServerConfiguration
 public import ServerGrammar
 
-/// Which of the newer formats a client takes, by its `Accept` (RFC 9110, section 12.5.1).
+/// The newer formats that a client accepts, by its `Accept` field (RFC 9110, section 12.5.1).
 public struct AcceptedFormats: Hashable, Sendable {
     public private(set) var formats: Set<ResultFormat> = []
 
-    /// A format counts when it is named and its `q` is not 0; a wildcard names none.
+    /// A format counts if it is named and its `q` is not 0; wildcards count for no format.
     public init(accept: String?) {
         guard let accept else { return }
         for range in accept.utf8.prefix(4096).split(separator: UInt8(ascii: ",")) {
@@ -22,7 +22,7 @@ public struct AcceptedFormats: Hashable, Sendable {
         }
     }
 
-    /// Those of a list, the best one first.
+    /// The accepted ones of the wanted formats, best first.
     func best(of wanted: Set<ResultFormat>) -> [ResultFormat] {
         [ResultFormat.jxl, .avif, .webp].filter { wanted.contains($0) && formats.contains($0) }
     }

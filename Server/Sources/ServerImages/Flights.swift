@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Work that several ask for at the same time, and that is done once. Any thread may use it.
+/// Runs work once that several callers request at the same time. Any thread may use it.
 final class Flights<Value: Sendable>: Sendable {
     private struct Flight {
         var number: Int
@@ -20,19 +20,20 @@ final class Flights<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many are in the air.
+    /// How many pieces of work are running.
     var count: Int { state.withLock { $0.flights.count } }
 
-    /// How many wait for any of it.
+    /// How many callers are waiting in all.
     var waiterCount: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
 
-    /// How many wait for the work of a key.
+    /// How many callers are waiting for the work of a key.
     func waiters(_ key: String) -> Int { state.withLock { $0.flights[key]?.waiters.count ?? 0 } }
 
-    /// The value of the work that runs for the key, or of `work`, which is begun when there is none. The work is cancelled
-    /// when nobody waits for it any more.
+    /// Returns the value of the running work for the key, or starts `work` if none is running. The work is cancelled
+    /// when it has no waiters left.
     ///
-    /// - Returns: nil when the caller's task was cancelled; and whether the caller came to work that ran already.
+    /// - Returns: a nil value if the caller's task was cancelled; and whether the caller joined work that was running
+    ///   already.
     func value(_ key: String, _ work: @escaping @Sendable () async -> Value) async -> (value: Value?, joined: Bool) {
         let waiter = state.withLock { $0.next() }
         let joined = Mutex(false)
@@ -74,7 +75,7 @@ final class Flights<Value: Sendable>: Sendable {
             state.flights[key]?.task = task
             return true
         }
-        // The last one has left already; or it has ended.
+        // The last waiter has left already, or the work has ended.
         if !isWanted { task.cancel() }
     }
 
@@ -83,7 +84,7 @@ final class Flights<Value: Sendable>: Sendable {
             state -> (CheckedContinuation<Value?, Never>?, Task<Void, Never>?) in
             guard let continuation = state.flights[key]?.waiters.removeValue(forKey: waiter) else { return (nil, nil) }
             guard let flight = state.flights[key], flight.waiters.isEmpty else { return (continuation, nil) }
-            // Who comes now begins anew.
+            // Later callers start the work anew.
             state.flights[key] = nil
             return (continuation, flight.task)
         }

@@ -4,7 +4,7 @@ public import WebImage
 
 /// Chooses the format of a result.
 public struct FormatChoice: Hashable, Sendable {
-    /// What is known of the picture before its result is written.
+    /// The facts about a picture that are known before its result is encoded.
     public struct Picture: Hashable, Sendable {
         public var format: ImageFormat?
         public var size: PixelSize
@@ -36,15 +36,15 @@ public struct FormatChoice: Hashable, Sendable {
         self.writable = writable
     }
 
-    /// What of the client's wishes the result depends on.
+    /// The part of the choice that the result depends on.
     var key: String {
         "e=\(enforced.map(\.rawValue).joined(separator: ","));a=\(automatic.map(\.rawValue).joined(separator: ","))"
     }
 
-    /// Whether the result is a still, whatever the source is.
+    /// Whether the result is a still picture, whatever the source is.
     var isStill: Bool { enforced.isEmpty && asked.map { !$0.holdsAnimation } ?? false }
 
-    /// - Throws: 422 for a format that cannot be written.
+    /// - Throws: 422 if the format cannot be encoded.
     public func format(for picture: Picture) throws(RequestRefusal) -> ResultFormat {
         func fits(_ format: ResultFormat) -> Bool {
             !picture.isAnimated || format.holdsAnimation
@@ -64,7 +64,7 @@ public struct FormatChoice: Hashable, Sendable {
         return small(good ?? preferred.first ?? .jpeg, picture)
     }
 
-    /// AVIF has no side under 16 pixels.
+    /// Replaces AVIF for pictures with a side under 16 pixels, which it cannot hold.
     private func small(_ format: ResultFormat, _ picture: Picture) -> ResultFormat {
         guard format == .avif, min(picture.size.width, picture.size.height) < 16 else { return format }
         return picture.hasAlpha ? .png : .jpeg
@@ -74,7 +74,7 @@ public struct FormatChoice: Hashable, Sendable {
 extension ResultFormat {
     var imageFormat: ImageFormat { ImageFormat(rawValue: rawValue) }
 
-    /// The longest side that it holds.
+    /// The longest side that the format can hold.
     var longestSide: Int? {
         switch self {
         case .webp: 16_383

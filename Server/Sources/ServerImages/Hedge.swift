@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Two ways to the same value: one that is cheap and may have nothing, and one that is dear.
+/// Two ways to get the same value: a cheap one, which may find nothing, and an expensive one.
 ///
-/// The cheap one is tried first. Where it has nothing, or takes too long to say so, the dear one is begun as well, and the
-/// first good value counts; the other is cancelled then, and nobody waits until it has ended.
+/// The cheap one is tried first. If it finds nothing, or takes too long, the expensive one is started as well. The
+/// first good value is returned, and the other way is cancelled without waiting for its end.
 struct Hedge<Value: Sendable>: Sendable {
-    /// For how long the cheap one is waited for alone.
+    /// How long to wait for the cheap way alone.
     var patience: Duration
-    /// Whether a value of the dear one ends the wait for the cheap one.
+    /// Whether a value of the expensive way ends the wait for the cheap one.
     var isGood: @Sendable (Value) -> Bool
 
     /// - Parameters:
-    ///   - cheap: nil: it has nothing. It ends in its own time.
-    ///   - dear: called once at most.
+    ///   - cheap: returns nil if it finds nothing. It is not waited for once there is a value.
+    ///   - dear: the expensive way; called at most once.
     func value(
         _ cheap: @escaping @Sendable () async -> Value?, orElse dear: @escaping @Sendable () async -> Value
     ) async -> Value {
@@ -32,7 +32,7 @@ struct Hedge<Value: Sendable>: Sendable {
             var tasks: [Task<Void, Never>] = []
             var hasBegunDear = false
             var hasEndedCheap = false
-            /// Of the dear one: not good, but there is nothing else so far.
+            /// The value of the expensive way if it is not good. It is used if the cheap way finds nothing.
             var last: Value?
             var isCancelled = false
         }
@@ -105,7 +105,7 @@ struct Hedge<Value: Sendable>: Sendable {
             for task in tasks { task.cancel() }
         }
 
-        /// Both end soon; what the dear one says then is the value.
+        /// Both ways end soon; the value is then that of the expensive one.
         func cancel() {
             let tasks = state.withLock { state in
                 state.isCancelled = true

@@ -7,9 +7,10 @@ import Synchronization
 import Tracing
 import WebImage
 
-/// Answers requests for pictures: from the results that are there, else by making them, each once, whoever asks.
+/// Answers requests for pictures from cached results, or makes the results; the same result is made only once at a
+/// time.
 public final class ImageService: Sendable {
-    /// How a result came to be there.
+    /// How a result was obtained.
     public enum Source: String, Hashable, Sendable {
         case memory, disk, stale, miss, collapsed
         /// Another server of the fleet made it.
@@ -18,18 +19,18 @@ public final class ImageService: Sendable {
         case stored
     }
 
-    /// What a request gets.
+    /// The result for a request.
     public struct Found: Sendable {
         public var result: StoredResult
         public var source: Source
-        /// Of what was made for it.
+        /// The cost of making it, if it was made for this request.
         public var cost: PictureMaker.Cost?
     }
 
-    /// What became of work.
+    /// The outcome of making a result.
     private struct Landing: Sendable {
         var result: Result<PictureMaker.Made, RequestRefusal>
-        /// Where the result was; nil: it was made here.
+        /// Where the result was found; nil: it was made here.
         var source: Source?
 
         var isGood: Bool { if case .success = result { true } else { false } }
@@ -38,7 +39,7 @@ public final class ImageService: Sendable {
     public let settings: ServerSettings
     public let maker: PictureMaker
     public let cache: ResultCache
-    /// Behind ``cache``; nil: there is none.
+    /// Used after ``cache``; nil: there is none.
     public let storage: SharedResults?
     public let gate: MissGate
     public let purging: Purging
@@ -67,20 +68,20 @@ public final class ImageService: Sendable {
         limiter = settings.rateLimit.map { RateLimiter(perSecond: $0.perSecond, burst: $0.burst) }
     }
 
-    /// Names the result of a URL for a client, as the settings have it made.
+    /// Returns the key of the result for a URL and a client; it includes the settings that change results.
     public func key(_ url: URLGrammar.ParsedURL, _ choice: FormatChoice) -> String {
         let mark = url.options.watermark.opacity > 0 ? maker.watermarkName : ""
         let text = "3\n\(resultName)\n\(mark)\n\(url.options.canonicalText)\n\(choice.key)\n\(url.sourceName)"
         return Base64URL.encode(Digest.sha256(Array(text.utf8)))
     }
 
-    /// How many requests wait for results that are being made.
+    /// How many requests are waiting for results that are being made.
     public var waitingCount: Int { flights.waiterCount }
 
-    /// How many wait for results to be renewed behind the clients' backs: as many as are renewed.
+    /// How many results are being renewed in the background.
     public var renewingCount: Int { renewals.waiterCount }
 
-    /// The result when memory has it, it is fresh, and its source was not purged: nothing is waited for.
+    /// Returns the result if it is in memory, fresh and not purged. Does not wait.
     ///
     /// - Parameter source: the URL of the source.
     public func cached(_ key: String, source: String) -> Found? {
@@ -90,22 +91,22 @@ public final class ImageService: Sendable {
         return Found(result: result, source: .memory)
     }
 
-    /// Counts a request that is not answered from what is kept.
+    /// Counts a request that the caches cannot answer.
     ///
     /// - Parameter client: its address; nil: it is not known, and not limited.
-    /// - Throws: 429 where the client asked for more than `WEBIMAGE_RATE_LIMIT` allows.
+    /// - Throws: 429 if the client has exceeded `WEBIMAGE_RATE_LIMIT`.
     public func admit(_ client: String?) async throws(RequestRefusal) {
         guard let limiter, let client, let seconds = await wait(client, limiter) else { return }
         throw .overRate(client, retryAfter: max(1, Int(seconds.rounded(.up))))
     }
 
-    /// - Returns: nil when the request is within the limit, else the seconds after which the next one is.
+    /// - Returns: nil if the request is within the limit, else the seconds until the next one is.
     private func wait(_ client: String, _ limiter: RateLimiter) async -> Double? {
         guard let fleet = purging.fleet else { return limiter.take(client) }
         do throws(RedisError) {
             return try await fleet.count(client, interval: limiter.interval, tolerance: limiter.tolerance)
         } catch {
-            // Each server allows its share.
+            // If Redis fails, each server allows its share of the rate.
             return limiter.take(client, among: fleet.servers)
         }
     }
@@ -139,7 +140,8 @@ public final class ImageService: Sendable {
         }
     }
 
-    /// What is told of a source: found out once, and kept like a picture. It takes a place among the pictures that are made.
+    /// Returns the description of a source, which is made once and cached like a picture. Making it takes a place in
+    /// the queue of pictures.
     public func find(
         _ options: InfoOptions, of url: URLGrammar.ParsedURL, client: String?
     ) async throws(RequestRefusal) -> Found {
@@ -161,7 +163,7 @@ public final class ImageService: Sendable {
         }
     }
 
-    /// Whether a result that is not fresh may be served in place of a source that is down.
+    /// Whether a stale result may be served because its source is down.
     private func mayServeStale(_ result: StoredResult) -> Bool {
         !result.freshness.mustRevalidate && now() - result.freshness.freshUntil < settings.staleIfError
     }
@@ -186,13 +188,13 @@ public final class ImageService: Sendable {
             }
             guard let landing else { throw .clientGone }
             let told = try landing.result.get().result
-            // As with pictures.
+            // As for pictures, below.
             if attempts < Self.mostAttempts, purging.verdict(told, url.source) == .purged { continue }
             return Found(result: told, source: joined ? .collapsed : .miss)
         }
     }
 
-    /// How often something is made that is purged meanwhile.
+    /// How often a result is made anew because it was purged meanwhile.
     private static let mostAttempts = 3
 
     private func make(
@@ -206,7 +208,7 @@ public final class ImageService: Sendable {
                 throw .clientGone
             }
             let made = try landing.result.get()
-            // Purged while it was made: it is made again, unless purges come faster than pictures can be made.
+            // If the result was purged while it was made, it is made again, unless purges are faster than that.
             if attempts < Self.mostAttempts, purging.verdict(made.result, url.source) == .purged { continue }
             let source = landing.source ?? (joined ? .collapsed : .miss)
             return Found(result: made.result, source: source, cost: source == .miss ? made.cost : nil)
@@ -214,7 +216,7 @@ public final class ImageService: Sendable {
     }
 
     private func fly(_ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String) async -> Landing {
-        // Another flight may have landed since the caller looked.
+        // The result may have been stored since the caller looked.
         if let known = cached(key, source: url.source) { return Landing(result: .success(.init(result: known.result))) }
         guard let fleet = purging.fleet else { return await work(url, choice, key, begun: purging.stamp) }
         let job = Fleet.Job(
@@ -224,7 +226,7 @@ public final class ImageService: Sendable {
             take(outcome, key, url.source)
         } work: { begun in
             let landing = await work(url, choice, key, begun: begun)
-            // What is stored is as old as it is, and for everybody there already.
+            // A result from the storage keeps its age, and all servers can read it already.
             let shared =
                 landing.source == nil && Self.isForAll(url)
                 ? SharedOutcome.shared(landing.result, most: settings.redisResultBytes, now: now())
@@ -234,7 +236,7 @@ public final class ImageService: Sendable {
         return landing ?? Landing(result: .failure(.timedOut("another server has not made the picture in time")))
     }
 
-    /// What another server made, or could not make.
+    /// Uses the outcome of another server, which made the result or failed.
     private func take(_ outcome: FleetOutcome, _ key: String, _ source: String) -> Landing? {
         switch outcome.kind {
         case .result:
@@ -249,10 +251,10 @@ public final class ImageService: Sendable {
         }
     }
 
-    /// What is made of one client's cookies stays on this server.
+    /// Results that were made with a client's cookies stay on this server.
     private static func isForAll(_ url: URLGrammar.ParsedURL) -> Bool { url.cookies == nil }
 
-    /// Takes the picture from the storage, or makes it.
+    /// Reads the result from the storage, or makes it.
     private func work(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, begun: Int
     ) async -> Landing {
@@ -265,7 +267,7 @@ public final class ImageService: Sendable {
         }
     }
 
-    /// What the storage had, when it may be served.
+    /// The stored result, if it may be served.
     private func stored(
         _ result: StoredResult, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String
     ) async -> Landing? {
@@ -281,7 +283,7 @@ public final class ImageService: Sendable {
             renewLater(result, key, url, choice)
             return Landing(result: .success(.init(result: result)), source: .stale)
         case .current, .unsure:
-            // Where the origin cannot say it, making the picture cannot do better.
+            // If the origin cannot answer this question, making the picture would fail, too.
             guard
                 let renewed = try? await inTurn(
                     url.source,
@@ -316,9 +318,9 @@ public final class ImageService: Sendable {
         }
     }
 
-    /// Does work with a source when it is the turn of the source's host.
+    /// Runs work on a source when it is the turn of the source's host.
     ///
-    /// - Parameter work: gets its place and the time that is left; returns what it took, too.
+    /// - Parameter work: gets its place and the remaining time; also returns what it cost.
     public func inTurn<Value: Sendable>(
         _ source: String,
         _ work: (MissGate.Place, _ left: Duration) async throws(RequestRefusal) -> (Value, spent: MissGate.Spent?)
@@ -340,33 +342,33 @@ public final class ImageService: Sendable {
         return try await gate.enter(SourceHost.name(of: source) ?? "")
     }
 
-    /// At once. Where more results are stale, the next request for them renews them.
+    /// How many results are renewed at the same time. Further stale results are renewed by later requests.
     private static let mostRenewals = 64
 
-    /// Asks the origin behind the client's back, and makes the result anew where the source has changed.
+    /// Asks the origin in the background, and makes the result anew if the source has changed.
     private func renewLater(
         _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
     ) {
-        // One renewal of a result runs at a time: without this every stale answer would wait beside it.
+        // Only one renewal of a result runs at a time. Without this check every stale answer would add a waiter to it.
         guard !gate.isFull, renewals.count < Self.mostRenewals, renewals.waiters(key) == 0 else { return }
         Task { [self] in
             _ = await renewals.value(key) { [self] in await renew(result, key, url, choice, certainly: false) }
         }
     }
 
-    /// - Parameter certainly: purges may be lost that were for it: the origin must be asked.
+    /// - Parameter certainly: whether the origin must be asked, because purges may have been missed.
     private func renew(
         _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, certainly: Bool
     ) async -> Bool {
         // Another renewal may have ended since the caller looked.
         if cached(key, source: url.source) != nil { return true }
         do throws(RequestRefusal) {
-            // Nobody waits for it but who must know certainly.
+            // No client waits for a renewal in the background, so it has a low priority.
             if let renewed = try await renewed(
                 result, url, certainly: certainly, timeout: settings.timeout, priority: certainly ? .normal : .low)
             {
                 cache.renew(renewed, key)
-                // Worth a write where others profit from it for long.
+                // A write to the storage is worthwhile if other servers can use it for long.
                 if Self.isForAll(url), renewed.freshness.freshUntil - now() >= Self.longFreshness {
                     storage?.keep(renewed, key)
                 }
@@ -377,7 +379,7 @@ public final class ImageService: Sendable {
         } catch {
             logger.debug("a result cannot be renewed: \(error.detail)")
             if error.fault == .gone {
-                // What has no source any more is not served once more.
+                // If the source no longer exists, the result is not served again.
                 var last = result
                 last.freshness.mustRevalidate = true
                 cache.renew(last, key)
@@ -389,7 +391,7 @@ public final class ImageService: Sendable {
     /// In seconds.
     private static let longFreshness = 3600
 
-    /// - Returns: the result, as fresh as the origin says; nil where the source has changed.
+    /// - Returns: the result with the freshness of the origin's answer; nil if the source has changed.
     private func renewed(
         _ result: StoredResult, _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration,
         priority: LoadPriority = .normal

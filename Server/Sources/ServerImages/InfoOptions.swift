@@ -2,7 +2,7 @@ import FleetCrypto
 public import ServerGrammar
 import WebImage
 
-/// What `/info` is asked for: imgproxy Pro's options, with their defaults.
+/// The options of `/info`: imgproxy Pro's, with their defaults.
 public struct InfoOptions: Hashable, Sendable {
     var size = true
     var format = true
@@ -11,23 +11,23 @@ public struct InfoOptions: Hashable, Sendable {
     var alpha = false
     var exif = false
     var average = false
-    /// Colours; 0: none.
+    /// How many colours; 0: none.
     var palette = 0
     var dominantColors = false
-    /// Whether dominant colours that the picture has not are made of others.
+    /// Whether dominant colours that are missing from the picture are derived from others.
     var buildsMissingColors = false
     var blurHashColumns = 0
     var blurHashRows = 0
     var thumbHash = false
     var hashSums: [RunningHash.Algorithm] = []
-    /// The part of the picture that its colours are those of.
+    /// The part of the picture whose colours are described.
     var crop = ImgproxyGeometry()
     private var cachebuster = ""
 
     /// Whether pixels must be decoded.
     var needsPixels: Bool { average || palette > 0 || dominantColors || blurHashColumns > 0 || thumbHash }
 
-    /// What `/srcset` tells beside its URLs.
+    /// The information that `/srcset` adds to its URLs.
     public static var ofSets: InfoOptions {
         var options = InfoOptions()
         (options.size, options.format, options.average) = (false, false, true)
@@ -37,8 +37,8 @@ public struct InfoOptions: Hashable, Sendable {
 
     init() {}
 
-    /// - Parameter options: as they stand in the path, in order; later ones win.
-    /// - Throws: 404 for what is no option of `/info`.
+    /// - Parameter options: as in the path, in order; later ones win.
+    /// - Throws: 404 for options that `/info` does not have.
     public init(
         _ options: [(name: Substring, arguments: [Substring])], _ grammar: URLGrammar
     ) throws(RequestRefusal) {
@@ -78,7 +78,7 @@ public struct InfoOptions: Hashable, Sendable {
         }
     }
 
-    /// All that changes the answer, in one spelling.
+    /// A canonical text of everything that changes the answer.
     var key: String {
         let flags = [
             size, format, dimensions, pages, alpha, exif, average, dominantColors, buildsMissingColors, thumbHash,

@@ -1,25 +1,25 @@
 public import ServerGrammar
 import Synchronization
 
-/// Lets pictures be made, so many at a time, the hosts of their sources taking turns. Refuses at once who would wait in vain. Any
-/// thread may use it.
+/// Limits how many pictures are made at a time; the hosts of their sources take turns. Refuses requests at once that
+/// would wait in vain. Any thread may use it.
 public final class MissGate: Sendable {
-    /// What making a picture took, in seconds.
+    /// The time that making a picture took, in seconds.
     public struct Spent: Hashable, Sendable {
-        /// How long a thread was busy with it.
+        /// How long it kept a thread busy.
         public var work: Double
-        /// How long its source was waited for, while threads did other things.
+        /// How long it waited for its source, while threads did other work.
         public var fetch: Double
 
         public init(work: Double, fetch: Double = 0) { (self.work, self.fetch) = (work, fetch) }
     }
 
-    /// A place among the pictures that are made; give it back with ``leave(_:_:)``.
+    /// A place among the pictures that are being made; return it with ``leave(_:_:)``.
     public struct Place: Hashable, Sendable {
         let host: String
-        /// How many pictures of the same host were being made when it began.
+        /// How many pictures of the same host were being made when this one began.
         let rank: Int
-        /// How long it was waited for.
+        /// How long the picture waited for the place.
         public let waited: Duration
         let began: ContinuousClock.Instant
     }
@@ -31,7 +31,7 @@ public final class MissGate: Sendable {
 
     private struct Waiter {
         var continuation: CheckedContinuation<Outcome, Never>
-        /// Ends the wait when it is too long.
+        /// Ends the wait after the maximum time.
         var timer: Task<Void, Never>?
 
         func resume(_ outcome: Outcome) {
@@ -44,9 +44,9 @@ public final class MissGate: Sendable {
         var queue: MissQueue
         var waiters: [Int: Waiter] = [:]
         var lastNumber = 0
-        /// What one picture takes; moving averages.
+        /// The cost of one picture, as moving averages.
         var cost = Spent(work: 0.02)
-        /// When a picture was refused last; nil: that is over.
+        /// When a picture was last refused; nil: there is no overload.
         var overloadedAt: ContinuousClock.Instant?
 
         mutating func learn(_ spent: Spent) {
@@ -55,13 +55,15 @@ public final class MissGate: Sendable {
         }
     }
 
-    /// Under overload half as many of a host are let in again as keep the threads busy: a queue that never empties makes all wait and
-    /// nothing faster. Of a host, since those that wait for a slow origin say nothing of the threads, nor of other origins.
+    /// Under overload each host gets 1.5 times as many places as keep the threads busy. More would only make the queue
+    /// longer and all requests slower. The limit is for each host, because pictures that wait for a slow origin say
+    /// nothing about the threads or about other origins.
     private static let reserve = 1.5
-    /// An overload is over when none are left, and none were refused for so long.
+    /// An overload ends when the queue is empty and nothing has been refused for this long.
     private static let overload = Duration.seconds(1)
 
-    /// Transfers that the downloader runs at a time, in all and of one host: as many pictures more are made as keep threads busy.
+    /// How many transfers the downloader runs at a time, in all and for each host. So many more pictures are made than
+    /// keep the threads busy.
     static let transfers = (all: 64, perHost: 16)
 
     private let most: Int
@@ -72,11 +74,11 @@ public final class MissGate: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - most: pictures that are made or wait at a time.
-    ///   - threads: that make them.
-    ///   - patience: after which a caller gives up.
-    ///   - now: the time, for how long an overload lasts.
-    ///   - sleep: returns after a time, or throws when its task is cancelled.
+    ///   - most: how many pictures may be made or wait at a time.
+    ///   - threads: how many threads make pictures.
+    ///   - patience: how long a caller waits at most.
+    ///   - now: returns the time, which determines how long an overload lasts.
+    ///   - sleep: returns after a duration, or throws if its task is cancelled.
     public init(
         most: Int, threads: Int, patience: Duration, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -91,11 +93,11 @@ public final class MissGate: Sendable {
         state = Mutex(State(queue: MissQueue(limits)))
     }
 
-    /// How many are being made or wait.
+    /// How many pictures are being made or waiting.
     public var count: Int { state.withLock { $0.queue.count } }
-    /// How many wait for their turn.
+    /// How many pictures are waiting for their turn.
     public var waiting: Int { state.withLock { $0.queue.waiting } }
-    /// Whether the next one of a host without pictures here would take the place of another, or be refused; and under overload.
+    /// Whether the next picture of a new host would displace another or be refused, or there is an overload.
     public var isFull: Bool {
         state.withLock { state in
             let isOverloaded = state.overloadedAt.map { now() - $0 <= Self.overload } ?? false
@@ -103,12 +105,13 @@ public final class MissGate: Sendable {
         }
     }
 
-    /// Whether pictures of the same host that began earlier keep the threads busy already: others go before it then.
+    /// Whether earlier pictures of the same host already keep the threads busy; pictures of other hosts then go first.
     func isLate(_ place: Place) -> Bool { place.rank >= 2 * threads }
 
-    /// Returns when it is the turn of a picture from a host.
+    /// Waits for the turn of a picture from a host.
     ///
-    /// - Throws: `Too many requests`, with the time after which to ask again; `Timeout`; `Cancelled` when the task is cancelled.
+    /// - Throws: `Too many requests`, with the time after which to retry; `Timeout`; `Cancelled` if the task is
+    ///   cancelled.
     public func enter(_ host: String) async throws(RequestRefusal) -> Place {
         let begin = ContinuousClock.now
         let number = state.withLock { state in
@@ -126,7 +129,7 @@ public final class MissGate: Sendable {
         }
     }
 
-    /// - Parameter spent: nil when it came to nothing: then its source was waited for all the time.
+    /// - Parameter spent: nil if no picture was made; the time then counts as waiting for the source.
     public func leave(_ place: Place, _ spent: Spent?) {
         let begun = state.withLock { state in
             state.learn(spent ?? Spent(work: state.cost.work, fetch: (now() - place.began).inSeconds))
@@ -187,7 +190,8 @@ public final class MissGate: Sendable {
         waiter?.resume(.refused(refusal))
     }
 
-    /// Lets in as many as there is room for, or under overload as many as there is use for, until none are left.
+    /// Sets the limit for each host: all places or, under overload, only as many as are useful, until the queue is
+    /// empty.
     private func adapt(_ state: inout State) {
         if state.queue.count == 0, let last = state.overloadedAt, now() - last > Self.overload {
             state.overloadedAt = nil

@@ -1,16 +1,17 @@
-/// The pictures that are made and those that wait for it, by the host of their source. Hosts take turns: one that is slow, or whose
-/// pictures are many, holds up no other host's.
+/// The pictures that are being made or waiting, by the host of their source. Hosts take turns, so that a host that is
+/// slow, or has many pictures, does not delay the others.
 ///
-/// A pure value, which ``MissGate`` owns. A call costs as many steps as there are hosts, at most.
+/// A pure value, owned by ``MissGate``. A call takes at most as many steps as there are hosts.
 struct MissQueue {
     struct Limits: Hashable, Sendable {
-        /// Pictures that are made or wait.
+        /// How many pictures may be made or wait.
         var most: Int
-        /// Pictures that are made at a time. A host of which none is made may always begin one.
+        /// How many pictures may be made at a time. A host without one may always begin one.
         var running: Int
-        /// Pictures of one host that are made at a time.
+        /// How many pictures of one host may be made at a time.
         var runningPerHost: Int
-        /// So many begin beyond ``most`` where none waits whose place they could take: one of each host that has none.
+        /// How many may begin beyond ``most`` if no picture waits whose place they could take: one for each host that
+        /// has none.
         var beyond = 0
     }
 
@@ -21,7 +22,8 @@ struct MissQueue {
         var rank: Int
     }
 
-    /// What becomes of a new picture. One that loses its place to it is the newest of the host that has most.
+    /// What happens to a new picture. If another loses its place to it, that is the newest one of the host that has
+    /// most.
     enum Entry: Hashable, Sendable {
         case begins(Turn, dropped: Int?)
         case waits(dropped: Int?)
@@ -37,10 +39,10 @@ struct MissQueue {
     }
 
     private let limits: Limits
-    /// Pictures of one host that are made or wait, now; those that are there stay when it is less.
+    /// How many pictures of one host may be made or wait at the moment; when it is lowered, those that are there stay.
     var mostPerHost: Int
     private var hosts: [String: Host] = [:]
-    /// The hosts of which pictures wait; the next one's turn is first.
+    /// The hosts with waiting pictures, in the order of their turns.
     private var turns: [String] = []
     private(set) var running = 0
     private(set) var waiting = 0
@@ -51,10 +53,10 @@ struct MissQueue {
     }
 
     var count: Int { running + waiting }
-    /// Whether the next one of a host without pictures here would take the place of another, or be refused.
+    /// Whether the next picture of a new host would displace another or be refused.
     var isFull: Bool { count >= limits.most + (waiting == 0 ? limits.beyond : 0) }
 
-    /// How many pictures go before the next one of a host, when all hosts take turns.
+    /// How many pictures precede the next one of a host if all hosts take turns.
     func ahead(of host: String) -> Int {
         let own = hosts[host]?.count ?? 0
         return hosts.reduce(0) { $0 + ($1.key == host ? own : min($1.value.count, own + 1)) }
@@ -65,7 +67,7 @@ struct MissQueue {
         var dropped: Int?
         if count >= limits.most {
             dropped = dropNewest(inFavourOf: host)
-            // Slow hosts may hold all places with pictures whose sources they do not send.
+            // Without this, hosts that are slow to send could hold all places.
             let mayExceed = hosts[host] == nil && count < limits.most + limits.beyond
             if dropped == nil, !mayExceed { return .refused }
         }
@@ -78,7 +80,7 @@ struct MissQueue {
         return .waits(dropped: dropped)
     }
 
-    /// - Returns: the pictures whose turn it is now that one of a host is done.
+    /// - Returns: the pictures whose turn has come, now that one of a host is finished.
     mutating func leave(_ host: String) -> [Turn] {
         hosts[host]?.running -= 1
         running -= 1
@@ -88,16 +90,16 @@ struct MissQueue {
             let next = turns.remove(at: place)
             guard let number = hosts[next]?.waiting.removeFirst() else { continue }
             waiting -= 1
-            // The others go first now.
+            // The other hosts go first now.
             if hosts[next]?.waiting.isEmpty == false { turns.append(next) }
             begun.append(begin(number, next))
         }
         return begun
     }
 
-    /// Takes away a picture that waits.
+    /// Removes a waiting picture.
     ///
-    /// - Returns: false when it does not wait any more.
+    /// - Returns: false if it is no longer waiting.
     mutating func remove(_ number: Int, _ host: String) -> Bool {
         guard let place = hosts[host]?.waiting.firstIndex(of: number) else { return false }
         hosts[host]?.waiting.remove(at: place)
@@ -118,7 +120,8 @@ struct MissQueue {
         return Turn(number: number, rank: rank)
     }
 
-    /// The host with most pictures gives up its newest one, where that leaves it with no less than the newcomer's host has then.
+    /// Removes the newest waiting picture of the host that has most, if that host still has no fewer than the
+    /// newcomer's host will have.
     private mutating func dropNewest(inFavourOf host: String) -> Int? {
         let own = hosts[host]?.count ?? 0
         let candidates = hosts.filter { !$0.value.waiting.isEmpty }

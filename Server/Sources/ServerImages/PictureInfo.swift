@@ -2,27 +2,27 @@ import FleetCrypto
 import ServerGrammar
 import WebImage
 
-/// What is told of a picture, as JSON with imgproxy Pro's names.
+/// Makes the description of a picture as JSON, with imgproxy Pro's names.
 struct PictureInfo {
-    /// Colours and placeholders are those of a picture of at most so many pixels a side.
+    /// Colours and placeholders are computed from a picture of at most this size.
     private static let side = 100
 
     let options: InfoOptions
     let manager: ImageManager
 
-    /// What came of the source.
+    /// The facts about a source.
     struct Facts: Sendable {
         var header: ImageHeader
         var byteCount: ByteCount?
         var head: ResponseHead?
         var source: ImageSource
-        /// All of the file, where digests of it are wanted.
+        /// The whole file, if its digests are requested.
         var data: [UInt8]?
-        /// The picture, small, where its colours are wanted.
+        /// The picture, small, if its colours are requested.
         var image: Image?
     }
 
-    /// Loads no more than is needed: the header alone, all bytes, or the pixels.
+    /// Loads no more than is needed: only the header, all bytes, or the pixels.
     func facts(_ given: ImageRequest) async throws(WebImageError) -> Facts {
         var request = given
         request.options.includesData = !options.hashSums.isEmpty
@@ -106,7 +106,7 @@ struct PictureInfo {
         .object([("R", .whole(Int(color.red))), ("G", .whole(Int(color.green))), ("B", .whole(Int(color.blue)))])
     }
 
-    /// By the names of EXIF's tags; places in degrees, north and east positive.
+    /// With the names of EXIF's tags; coordinates in degrees, north and east positive.
     private static func exif(_ photo: PhotoDetails?) -> [(String, JSONValue)] {
         guard let photo else { return [] }
         var members: [(String, JSONValue)] = []

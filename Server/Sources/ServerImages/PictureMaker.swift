@@ -5,15 +5,15 @@ public import ServerGrammar
 import Tracing
 public import WebImage
 
-/// Loads sources and makes results of them.
+/// Loads sources and makes results from them.
 public struct PictureMaker: Sendable {
-    /// A result, and what making it took.
+    /// A result, and the cost of making it.
     public struct Made: Sendable {
         public var result: StoredResult
         public var cost = Cost()
     }
 
-    /// In seconds; nil for a stage that there was not.
+    /// Durations in seconds; nil for a stage that did not take place.
     public struct Cost: Hashable, Sendable {
         public var queue: Double?
         public var fetch: Double?
@@ -27,11 +27,11 @@ public struct PictureMaker: Sendable {
     public let purging: Purging
     private let settings: ServerSettings
     private let watermark: Image?
-    /// Names the watermark's pixels; empty without one.
+    /// Identifies the watermark's pixels; empty without one.
     let watermarkName: String
-    /// The bytes of the picture that stands for sources that cannot be got; nil: there is none.
+    /// The bytes of the fallback picture, used if a source is not available; nil: there is none.
     public let fallback: [UInt8]?
-    /// Its name as a source, another one for other bytes: what is made of it is kept like all results.
+    /// The name under which results of the fallback picture are cached; it depends on the bytes.
     public let fallbackSource: String
     private let writable: Set<ResultFormat>
     private let now: @Sendable () -> Int
@@ -55,11 +55,11 @@ public struct PictureMaker: Sendable {
         FormatChoice(options, settings.output, accepted, writable: writable)
     }
 
-    /// How decoders are kept apart.
+    /// How decoders are isolated.
     public var isolationReport: IsolationReport { manager.isolationReport }
 
     /// - Parameter begun: see ``StoredResult/begun``.
-    /// - Throws: what the client is told.
+    /// - Throws: the refusal for the client.
     public func make(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, begun: Int, timeout: Duration,
         priority: LoadPriority = .normal
@@ -76,7 +76,7 @@ public struct PictureMaker: Sendable {
                 purging.noteLoaded(url.source)
                 let last = purging.lastPurge(url.source, tags: tags)
                 if isKept, last > lastPurge {
-                    // The original was kept before its tags were purged, which only it could tell.
+                    // The stored original was purged by a tag, which only the original itself names.
                     lastPurge = last
                     continue
                 }
@@ -88,7 +88,7 @@ public struct PictureMaker: Sendable {
         }
     }
 
-    /// - Returns: also the tags of the source, and whether it was there already.
+    /// - Returns: the picture, with the tags of the source and whether the source was cached.
     private func load(
         _ plan: PicturePlan, _ request: ImageRequest, _ choice: FormatChoice, _ priority: LoadPriority
     ) async throws(WebImageError) -> (Made, tags: [UInt64], isKept: Bool) {
@@ -98,7 +98,7 @@ public struct PictureMaker: Sendable {
             if let made = try await handedOn(original, plan, request.decoding.limits) {
                 return (made, tags, isKept)
             }
-            // All of it is here: it is not got again.
+            // All bytes are here, so the picture is decoded from them without another load.
             if let data = original.data {
                 let response = try await manager.image(for: request.of(data, named: plan.source))
                 return (try await result(of: response, original.head, plan, choice, priority), tags, isKept)
@@ -121,7 +121,7 @@ public struct PictureMaker: Sendable {
         return try await manager.keepOriginal(for: whole)
     }
 
-    /// - Parameter head: of the origin's answer.
+    /// - Parameter head: the head of the origin's answer.
     private func result(
         of response: ImageResponse, _ head: ResponseHead?, _ plan: PicturePlan, _ choice: FormatChoice,
         _ priority: LoadPriority
@@ -148,7 +148,7 @@ public struct PictureMaker: Sendable {
         defer { span.end() }
         let bytes = try await encode(plan.withKeptMetadata(image), as: format, plan, priority)
         let encode = (ContinuousClock.now - begin).inSeconds
-        // As it is seen.
+        // With the orientation applied.
         let original = response.header?.displaySize ?? image.size
         let result = StoredResult(
             bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
@@ -163,7 +163,7 @@ public struct PictureMaker: Sendable {
         return Made(result: result, cost: cost)
     }
 
-    /// Spans of a load that has just ended, for its transfer and for its pixels.
+    /// Records spans of a finished load for its transfer and its pixels.
     private static func traceStages(of timings: LoadTimings) {
         let now = DefaultTracerClock.now.nanosecondsSinceEpoch
         func total(_ stages: [Duration?]) -> UInt64? {
@@ -177,7 +177,7 @@ public struct PictureMaker: Sendable {
         let process = total([timings.decode, timings.transform])
         if let process { tell("webimage.process", from: now - process, for: process) }
         if let fetch = total([timings.connect, timings.firstByte, timings.transfer]) {
-            // They overlap: a picture is decoded while it comes.
+            // They overlap, because a picture is decoded while it arrives.
             let start = now - UInt64(max(timings.total?.inSeconds ?? 0, 0) * 1e9)
             tell("webimage.fetch", from: min(start, now - fetch), for: fetch)
         }
@@ -200,7 +200,7 @@ public struct PictureMaker: Sendable {
         return bytes
     }
 
-    /// What is told of a source.
+    /// Makes the description of a source.
     ///
     /// - Parameter begun: see ``StoredResult/begun``.
     func info(
@@ -228,10 +228,9 @@ public struct PictureMaker: Sendable {
         }
     }
 
-    /// The original as it is, where the options or the configuration want that for its format; a drawing without what browsers would
-    /// run in it.
+    /// Returns the original if options or configuration want it unchanged for its format; an SVG without scripts.
     ///
-    /// - Returns: nil where a picture is to be made of it.
+    /// - Returns: nil if a picture must be made from it.
     private func handedOn(
         _ original: OriginalResponse, _ plan: PicturePlan, _ limits: DecodeLimits
     ) async throws(WebImageError) -> Made? {
@@ -266,14 +265,14 @@ public struct PictureMaker: Sendable {
     }
 
     private func freshness(_ head: ResponseHead?, _ source: String) -> SourceFreshness {
-        // Looking at a file costs nothing.
+        // Checking a file costs nothing.
         SourceFreshness(
             head?.headers ?? [:], now: now(), fallback: settings.sourceTTL, guesses: !LocalFiles.has(source))
     }
 
-    /// What the origin says now of a source, which is brought here when it has changed.
+    /// Asks the origin about a source, and loads the source if it has changed.
     ///
-    /// - Parameter certainly: the origin is asked also where what is kept is fresh.
+    /// - Parameter certainly: whether the origin is asked even if the cached source is fresh.
     func askOrigin(
         _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration, priority: LoadPriority
     ) async throws(RequestRefusal) -> SourceFreshness {
@@ -290,14 +289,14 @@ public struct PictureMaker: Sendable {
 }
 
 extension LoadTimings {
-    /// How long the source was waited for, in seconds; nil where it was here.
+    /// How long the load waited for the source, in seconds; nil if it was cached.
     fileprivate var fetch: Double? {
         [connect, firstByte, transfer].compactMap { $0 }.reduce(nil) { ($0 ?? 0) + $1.inSeconds }
     }
 }
 
 extension ImageRequest {
-    /// The same picture of bytes that are there.
+    /// The same request for bytes that are in memory.
     fileprivate func of(_ data: [UInt8], named name: String) -> ImageRequest {
         var request = ImageRequest(data: data, name: name)
         request.options.decoding = options.decoding

@@ -2,7 +2,7 @@ public import ServerConfiguration
 public import ServerGrammar
 public import WebImage
 
-/// What is done to a picture, as a request to the library: all steps of a URL in imgproxy's order.
+/// The processing of a picture as a request to the library: all steps of a URL in imgproxy's order.
 public struct PicturePlan: Sendable {
     public var source: String
     private let cookies: String?
@@ -27,12 +27,12 @@ public struct PicturePlan: Sendable {
 
     private var frames: Int { options.security.animationFrames ?? settings.limits.animationFrames }
 
-    /// - Parameter isStill: whether the result has one frame, whatever the source has.
+    /// - Parameter isStill: whether the result has one frame, even if the source has more.
     public func request(isStill: Bool, timeout: Duration?) throws(RequestRefusal) -> ImageRequest {
         let transforms = try transforms()
         return try SourceRequest.make(source, cookies: cookies, settings) {
             $0.caching.policy = .protocol
-            // Results are kept, not pixels.
+            // Only encoded results are cached, not pixels.
             $0.caching.store = []
             $0.caching.query = []
             $0.timeout = timeout
@@ -60,7 +60,7 @@ public struct PicturePlan: Sendable {
         return limits
     }
 
-    /// - Parameter image: the picture, of which an animation's frames may be too large or too many.
+    /// - Parameter image: the picture; if it is an animation, its frames may be too large or too many.
     /// - Throws: `limitExceeded`.
     func checkFrames(of image: Image) throws(WebImageError) {
         guard let count = image.animation?.frameCount, count > 1 else { return }
@@ -89,7 +89,7 @@ public struct PicturePlan: Sendable {
         }
         steps.append(.imgproxy(geometry))
         if options.blur > 0 { steps.append(.blur(sigma: min(options.blur, 1000), cut: 0.2)) }
-        // libvips takes no more than 10.
+        // libvips accepts 10 at most.
         if options.sharpen > 0 { steps.append(.sharpenLightness(sigma: min(max(options.sharpen, 0.01), 10))) }
         if options.pixelate > 1 { steps.append(.pixelate(options.pixelate)) }
         if geometry.extend || geometry.extendAspectRatio || geometry.padding != EdgeLengths() {
@@ -99,7 +99,7 @@ public struct PicturePlan: Sendable {
             steps.append(.background(RGBAColor(red: color.red, green: color.green, blue: color.blue)))
         }
         let mark = options.watermark
-        // imgproxy draws none where none is configured.
+        // If no watermark is configured, none is drawn, as in imgproxy.
         if mark.opacity > 0, let watermark {
             steps.append(
                 .imgproxyWatermark(
@@ -109,20 +109,21 @@ public struct PicturePlan: Sendable {
         return steps
     }
 
-    /// Whether a drawing (SVG) is handed on as it is: where no other format is asked for.
+    /// Whether an SVG is served as it is: if no other format is requested.
     var handsOnDrawings: Bool {
         options.format == .svg
             || options.format == nil && (!settings.output.rasterizesSVG || skips(.svg, settings.output.skipProcessing))
     }
 
-    /// Whether the source may be handed on as it is, as far as URL and settings tell.
+    /// Whether URL and settings allow serving the source as it is.
     func mayHandOn(_ skipped: Set<ResultFormat>) -> Bool {
         let path = source.prefix { $0 != "?" && $0 != "#" }
         return !skipped.union(options.skipProcessing).isEmpty || options.format == .svg
             || handsOnDrawings && path.lowercased().hasSuffix(".svg")
     }
 
-    /// Whether a picture of a format is left as it is: where no other format is asked for by the URL, whatever the client likes best.
+    /// Whether a picture of a format is left as it is: if the URL requests no other format, whatever the client
+    /// prefers.
     ///
     /// - Parameter skipped: the formats that the settings name.
     func skips(_ format: ResultFormat, _ skipped: Set<ResultFormat>) -> Bool {
@@ -130,15 +131,15 @@ public struct PicturePlan: Sendable {
             && (skipped.contains(format) || options.skipProcessing.contains(format))
     }
 
-    /// Whether the result is expected to be seen through in parts, when the format is chosen: what only the aspect ratio adds does
-    /// not count.
+    /// Whether the result is expected to have transparent parts when the format is chosen. Extending to an aspect ratio
+    /// does not count.
     ///
-    /// - Parameter hasAlpha: whether the source is.
+    /// - Parameter hasAlpha: whether the source has transparency.
     func expectsAlpha(_ hasAlpha: Bool) -> Bool {
         options.background == nil && (hasAlpha || geometry.extend || geometry.padding != EdgeLengths())
     }
 
-    /// The quality of a format; nil where it has none.
+    /// The quality for a format; nil if the format has none.
     func quality(_ format: ResultFormat) -> Int? {
         guard format.hasQuality, format != .tiff else { return nil }
         if options.quality > 0 { return options.quality }
@@ -146,7 +147,8 @@ public struct PicturePlan: Sendable {
         return settings.output.formatQuality[format] ?? settings.output.quality
     }
 
-    /// - Parameter paletteBits: of the source, see `ImageHeader.paletteBits`: a PNG of it has as many colours, as imgproxy writes it.
+    /// - Parameter paletteBits: of the source, see `ImageHeader.paletteBits`. A PNG gets a palette of the same size, as
+    ///   in imgproxy.
     func encodeOptions(_ format: ResultFormat, paletteBits: Int? = nil) -> EncodeOptions {
         var encoding = EncodeOptions(quality: quality(format))
         encoding.progressive =
@@ -167,7 +169,7 @@ public struct PicturePlan: Sendable {
     private var stripsMetadata: Bool { options.stripMetadata ?? settings.output.stripMetadata }
     private var keepsCopyright: Bool { options.keepCopyright ?? settings.output.keepCopyright }
 
-    /// The picture with what shall be kept of its metadata.
+    /// The picture with the metadata that is to be kept.
     func withKeptMetadata(_ image: Image) -> Image {
         guard stripsMetadata, keepsCopyright else { return image }
         return image.info.metadata.isEmpty ? image : image.replacingMetadata(image.info.metadata.copyrightOnly)

@@ -5,11 +5,12 @@ public import ServerGrammar
 import Synchronization
 public import WebImage
 
-/// What was purged, on this server or in its fleet, as those who make and serve pictures ask for it. Any thread may use it.
+/// Tracks what was purged on this server or in its fleet, for the code that makes and serves pictures. Any thread may
+/// use it.
 ///
-/// Nothing is deleted when something is purged. A result has the time at which the work on it began, and is not served once
-/// a purge that names it is not older. Originals are kept under names that say how often their source was purged, so that
-/// those from before are not found any more.
+/// Nothing is deleted when something is purged. A result holds the time at which the work on it began, and is not
+/// served if a purge that concerns it is as recent or more recent. Originals are cached under names that include the
+/// last purge of their source, so that older ones are no longer found.
 public final class Purging: Sendable {
 
     private struct Asked {
@@ -17,10 +18,10 @@ public final class Purging: Sendable {
         var sources: Set<UInt64> = []
     }
 
-    /// Nil where this server is alone.
+    /// Nil if this server is alone.
     public let fleet: Fleet?
     private let book: PurgeBook
-    /// Where purges are kept that no fleet keeps.
+    /// Where a server without a fleet stores its purges.
     private let file: DiskCache?
     private let now: @Sendable () -> Int
     private let onPurge: @Sendable () -> Void
@@ -31,14 +32,14 @@ public final class Purging: Sendable {
     private static let mostPurges = 100_000
     private static let mostAsked = 100_000
     private static let key = CacheKey("purges")
-    /// A server out of touch with its fleet asks origins about results that it has not asked about for so many seconds.
+    /// For how many seconds a server that has lost its fleet uses a result without asking the origin.
     static let longestSilence = 60
 
     /// - Parameters:
     ///   - fleet: nil: this server is alone.
-    ///   - file: where purges of a server alone are kept; nil: in memory only, as the results are.
-    ///   - now: seconds since 1970.
-    ///   - onPurge: told when something is purged on this server.
+    ///   - file: where a server without a fleet stores its purges; nil: in memory only, like the results.
+    ///   - now: returns seconds since 1970.
+    ///   - onPurge: called when something is purged on this server.
     public init(
         fleet: Fleet?, file: DiskCache?, now: @escaping @Sendable () -> Int,
         onPurge: @escaping @Sendable () -> Void = {}, logger: Logger
@@ -51,14 +52,14 @@ public final class Purging: Sendable {
         book = fleet?.purges ?? PurgeBook()
     }
 
-    /// Reads the purges that were kept. Call it before anything is served.
+    /// Reads the stored purges. Call it before anything is served.
     public func restore() async {
         guard let file else { return }
         do throws(WebImageError) {
             guard let entry = try await file.read(Self.key) else { return }
             book.replace(PurgeTable(text: String(decoding: entry.body, as: UTF8.self)))
         } catch {
-            // What was purged is not known: nothing older is served unasked.
+            // The purges are not known, so origins are asked before anything older is served.
             var table = PurgeTable()
             table.raiseFloor(to: now() * 1000)
             book.replace(table)
@@ -66,13 +67,13 @@ public final class Purging: Sendable {
         }
     }
 
-    /// How many purges this server was told to make.
+    /// How many purges this server was asked for.
     public var purgeCount: Int { count.withLock { $0 } }
 
-    /// The time that work is given as its beginning that begins now.
+    /// The time to note as the beginning of work that begins now.
     var stamp: Int { fleet?.stamp ?? max(now() * 1000, book.latest + 1) }
 
-    /// What is to be done with a result of a source that is there.
+    /// Whether a cached result of a source may be served.
     func verdict(_ result: StoredResult, _ source: String) -> PurgeTable.Verdict {
         let verdict = book.verdict(source: source, tags: result.tags, begun: result.begun)
         guard let fleet, verdict != .purged, !fleet.isInTouch else { return verdict }
@@ -81,17 +82,17 @@ public final class Purging: Sendable {
 
     // MARK: - Originals
 
-    /// When something of a source was purged last; 0: never.
+    /// The time of the last purge that concerns a source; 0: never.
     func lastPurge(_ source: String, tags: [UInt64] = []) -> Int { book.lastPurge(source: source, tags: tags) }
 
-    /// Sees to it that a load uses nothing that was kept before the purge.
+    /// Makes a load ignore what was cached before the purge.
     public func prepare(_ request: inout ImageRequest, _ source: String, lastPurge: Int? = nil) {
         let last = lastPurge ?? self.lastPurge(source)
         if last > 0 { request.options.caching.key = "\(source)\npurged \(last)" }
         if isToBeAsked(source) { request.options.caching.policy = .revalidate }
     }
 
-    /// Whether the origin must say first that what is kept of the source is unchanged: purges may be lost that were for it.
+    /// Whether the origin must first confirm that the cached source is unchanged, because purges may have been missed.
     private func isToBeAsked(_ source: String) -> Bool {
         let floor = book.floor
         guard floor > 0 else { return false }
@@ -101,7 +102,7 @@ public final class Purging: Sendable {
         }
     }
 
-    /// The source was loaded as ``prepare(_:_:lastPurge:)`` wants it.
+    /// Records that the source was loaded as ``prepare(_:_:lastPurge:)`` demands.
     func noteLoaded(_ source: String) {
         let floor = book.floor
         guard floor > 0 else { return }
@@ -116,8 +117,8 @@ public final class Purging: Sendable {
 
     /// Purges on all servers of the fleet.
     ///
-    /// - Parameter onlyHere: now on this server; the others are told when that is possible.
-    /// - Throws: 503 where the others cannot be told; nothing was purged then.
+    /// - Parameter onlyHere: purges now on this server only; the others are told when that is possible.
+    /// - Throws: 503 if the others cannot be told; nothing was purged then.
     public func purge(_ purges: [Purge], onlyHere: Bool) async throws(RequestRefusal) {
         if let fleet {
             if onlyHere {

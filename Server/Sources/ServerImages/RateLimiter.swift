@@ -1,29 +1,30 @@
 import Synchronization
 
-/// Counts requests by client: so many a second, and some more at once. Any thread may use it.
+/// Limits the requests of each client to a rate with a burst. Any thread may use it.
 ///
-/// The generic cell rate algorithm: of each client it is known when the last of its requests would be due at the allowed rate.
+/// It is the generic cell rate algorithm: for each client it stores when its last request would be due at the allowed
+/// rate.
 final class RateLimiter: Sendable {
     private struct State {
-        /// Seconds on the clock of the limiter.
+        /// The due time of each client in seconds, on the limiter's clock.
         var due: [String: Double] = [:]
-        /// That of the clients that were not seen since ``due`` was full last.
+        /// The due times of clients that have not been seen since ``due`` was last full.
         var older: [String: Double] = [:]
     }
 
     /// Seconds between two requests at the allowed rate.
     let interval: Double
-    /// Seconds by which requests may come too early.
+    /// The number of seconds by which requests may come too early.
     let tolerance: Double
     private let mostClients: Int
     private let now: @Sendable () -> Double
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - perSecond: requests that a client may go on making.
-    ///   - burst: requests that it may make at once after a while without any; at least 1.
-    ///   - mostClients: so many are known, twice; who was not seen for longest is forgotten.
-    ///   - now: seconds, on a clock that is not set back.
+    ///   - perSecond: the number of requests that a client may make each second.
+    ///   - burst: the number of requests that it may make at once after a pause; at least 1.
+    ///   - mostClients: the size of each of the two tables; clients that have not been seen for longest are forgotten.
+    ///   - now: returns seconds on a monotonic clock.
     init(
         perSecond: Double, burst: Int, mostClients: Int = 32_768,
         now: @escaping @Sendable () -> Double = RateLimiter.uptime
@@ -38,8 +39,8 @@ final class RateLimiter: Sendable {
 
     static func uptime() -> Double { (ContinuousClock.now - start).inSeconds }
 
-    /// - Parameter servers: how many servers the limit holds for, of which each takes its share.
-    /// - Returns: nil when the request is within the limit, else the seconds after which the next one is.
+    /// - Parameter servers: how many servers share the limit in equal parts.
+    /// - Returns: nil if the request is within the limit, else the seconds until the next one is.
     func take(_ client: String, among servers: Int = 1) -> Double? {
         let now = now()
         let interval = interval * Double(servers)
@@ -47,7 +48,7 @@ final class RateLimiter: Sendable {
         return state.withLock { state in
             let due = max(state.due[client] ?? state.older[client] ?? now, now)
             let wait = due - now - tolerance
-            // Sums of doubles are off by a little.
+            // Tolerates rounding errors.
             if wait > 1e-9 { return wait }
             if state.due.count >= mostClients, state.due[client] == nil {
                 state.older = state.due

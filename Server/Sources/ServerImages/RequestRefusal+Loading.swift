@@ -2,7 +2,7 @@ public import ServerGrammar
 public import WebImage
 
 extension RequestRefusal {
-    /// What a load that failed is for the client.
+    /// Translates the error of a load for the client.
     public init(_ error: WebImageError, source: String) {
         let code = Self.deepest(error).code
         let detail = error.description
@@ -54,7 +54,7 @@ extension RequestRefusal {
         }
     }
 
-    /// A source that names nothing that could be asked for.
+    /// The source's URL names nothing that could be requested.
     static func unreachable(_ detail: String) -> RequestRefusal {
         var refusal = RequestRefusal(status: 404, text: "Source is unreachable", kind: .download, detail: detail)
         refusal.fault = .withheld
@@ -76,14 +76,15 @@ extension RequestRefusal {
     public static let clientGone = RequestRefusal(
         status: 499, text: "Cancelled", kind: .timeout, detail: "the client has gone")
 
-    /// A client that asks for more than its share. It is 429 also where overload is another status.
+    /// The client exceeds its rate. The status is 429 even if another one is configured for overload.
     public static func overRate(_ client: String, retryAfter: Int) -> RequestRefusal {
         RequestRefusal(
             status: 429, text: "Too many requests", kind: .security,
             detail: "\(client) asks for more than WEBIMAGE_RATE_LIMIT", retryAfter: retryAfter)
     }
 
-    /// The error that says most: that of the decoder below one that says that there is no picture, or why a URL is left alone.
+    /// The most informative error in a chain of causes, such as the decoder's error below "no picture", or the reason
+    /// why a URL is not retried.
     private static func deepest(_ error: WebImageError) -> WebImageError {
         guard [.badImageData, .transformFailed, .blockedURL].contains(error.code),
             let cause = error.cause as? WebImageError

@@ -2,12 +2,12 @@ public import Logging
 import Synchronization
 public import WebImage
 
-/// Results in memory and on disk. What cannot be read or written costs a result, never an answer.
+/// Results in memory and on disk. If a result cannot be read or written, it is made anew; requests do not fail.
 public final class ResultCache: Sendable {
     /// Where a result was found.
     public enum Layer: String, Sendable { case memory, disk }
 
-    /// What is on its way to disk.
+    /// The results that are being written to disk.
     private struct Writes {
         var bytes = 0
         var tasks: [Int: Task<Void, Never>] = [:]
@@ -22,8 +22,9 @@ public final class ResultCache: Sendable {
 
     /// - Parameters:
     ///   - memoryLimit: bytes.
-    ///   - disk: nil: results are in memory only.
-    ///   - mostUnwritten: bytes that may be on their way to disk; what is made meanwhile is kept in memory only. Default 64 MiB.
+    ///   - disk: nil: results are kept in memory only.
+    ///   - mostUnwritten: how many bytes may wait to be written; further results are kept in memory only. Default 64
+    ///   MiB.
     public init(memoryLimit: Int, disk: DiskCache?, mostUnwritten: Int = 64 << 20, logger: Logger) {
         memory = ResultMemory(limit: memoryLimit)
         self.disk = disk
@@ -31,12 +32,12 @@ public final class ResultCache: Sendable {
         self.logger = logger
     }
 
-    /// Bytes in memory.
+    /// The bytes in memory.
     public var memoryCost: Int { memory.cost }
-    /// Bytes on disk.
+    /// The bytes on disk.
     public var diskCost: Int { Int(disk?.usage.bytes.bytes ?? 0) }
 
-    /// The result when memory has it.
+    /// The result, if it is in memory.
     public func cachedResult(_ key: String) -> StoredResult? { memory.result(key) }
 
     public func result(_ key: String) async -> (StoredResult, Layer)? {
@@ -54,13 +55,13 @@ public final class ResultCache: Sendable {
         }
     }
 
-    /// Keeps a result in memory now, and on disk a little later.
+    /// Stores a result in memory now, and on disk a little later.
     public func keep(_ result: StoredResult, _ key: String) {
         memory.keep(result, key)
         write(result, key, isOnDisk: false)
     }
 
-    /// The same result counts as fresh for longer. Its bytes on disk stay.
+    /// Extends the freshness of a result. Its bytes on disk stay.
     public func renew(_ result: StoredResult, _ key: String) {
         memory.keep(result, key)
         write(result, key, isOnDisk: true)
@@ -69,7 +70,7 @@ public final class ResultCache: Sendable {
     private func write(_ result: StoredResult, _ key: String, isOnDisk: Bool) {
         guard let disk else { return }
         writes.withLock { writes in
-            // A disk that is too far behind gets no more.
+            // If the disk is too far behind, the result is not written.
             guard writes.bytes + result.cost <= mostUnwritten else { return }
             writes.bytes += result.cost
             writes.started += 1
@@ -97,7 +98,7 @@ public final class ResultCache: Sendable {
         }
     }
 
-    /// Returns when all that was kept before is on disk, or could not be written.
+    /// Returns when everything that was stored before is on disk, or could not be written.
     public func flush() async {
         for task in writes.withLock({ Array($0.tasks.values) }) { await task.value }
         try? await disk?.flush()

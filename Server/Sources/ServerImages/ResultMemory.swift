@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Results in memory, up to a number of bytes. What was asked for once leaves before what was asked for again, so that a crawl
-/// through all pictures does not drive out those that are wanted. Any thread may use it.
+/// Results in memory, up to a number of bytes. Results that were requested once are evicted before those that were
+/// requested again, so that a crawler does not evict the popular ones. Any thread may use it.
 final class ResultMemory: Sendable {
     private struct State {
-        /// Asked for once, and more often.
+        /// Requested once (`young`) or more often (`old`).
         var young = RecencyList()
         var old = RecencyList()
     }
 
     private let limit: Int
-    /// Longer results are kept on disk only.
+    /// Results that are longer are kept on disk only.
     private let longest = 512 << 10
     private let state = Mutex(State())
 
@@ -23,7 +23,7 @@ final class ResultMemory: Sendable {
             if let result = state.old.touch(key) { return result }
             guard let result = state.young.remove(key) else { return nil }
             state.old.insert(key, result)
-            // Four fifths at most are for those that were asked for again.
+            // Results that were requested again get at most four fifths.
             while state.old.cost > limit * 4 / 5, let (key, result) = state.old.removeOldest() {
                 state.young.insert(key, result)
             }

@@ -1,21 +1,21 @@
 import FleetCoordination
 import ServerGrammar
 
-/// What servers of a fleet tell each other of pictures, as bytes.
+/// Encodes the outcomes of making pictures that the servers of a fleet send each other.
 enum SharedOutcome {
-    /// For how long the servers that wait can get a result that is not fresh, in milliseconds.
+    /// How long, in milliseconds, a result that is not fresh is available to servers that wait for it.
     private static let momentary = 1000
     private static let longest = 3_600_000
 
-    /// Others have to look or try themselves.
+    /// Tells other servers to look in the storage or to make the picture themselves.
     static let unshared = Fleet.Shared(.unshared, life: momentary)
 
-    /// What is told of a picture that was made, or was not.
+    /// Encodes a result or a refusal for other servers.
     ///
     /// - Parameters:
     ///   - most: longer results are not shared.
     ///   - now: seconds since 1970.
-    /// - Returns: nil where others have to try themselves.
+    /// - Returns: nil if the others must try themselves.
     static func shared(
         _ landing: Result<PictureMaker.Made, RequestRefusal>, most: Int, now: Int
     ) -> Fleet.Shared? {
@@ -34,8 +34,7 @@ enum SharedOutcome {
         }
     }
 
-    /// For how many seconds nobody has to try again what failed for everybody; nil: this concerns the one who asked, or the
-    /// server.
+    /// For how many seconds the same failure holds for all servers; nil: it concerns only this client or this server.
     private static func life(of refusal: RequestRefusal) -> Int? {
         switch (refusal.kind, refusal.status) {
         case (.download, _): refusal.isSourceDown ? 5 : 60
@@ -49,7 +48,7 @@ enum SharedOutcome {
         return Array("\(description.count)\n".utf8) + description + result.bytes
     }
 
-    /// - Returns: nil for what another version of this server wrote.
+    /// - Returns: nil if another version of this server wrote the content.
     static func result(_ content: [UInt8]) -> StoredResult? {
         guard let line = content.prefix(16).firstIndex(of: UInt8(ascii: "\n")),
             let length = Int(String(decoding: content[..<line], as: UTF8.self)), length >= 0,

@@ -4,17 +4,18 @@ public import S3Client
 import ServerGrammar
 import Synchronization
 
-/// Results in a storage that all servers of a fleet share. What cannot be read or written costs a result, never an answer.
+/// Results in a storage that all servers of a fleet share. If a result cannot be read or written, it is made anew;
+/// requests do not fail.
 ///
-/// An object is the picture as it is sent, with its media type; what else is known of it stands in `x-amz-meta-wi-about`. They
-/// are not removed here: a rule of the bucket does that after some time.
+/// An object holds the picture as it is sent, with its media type; the other properties are in `x-amz-meta-wi-about`.
+/// The server does not remove objects: a lifecycle rule of the bucket does.
 public final class SharedResults: Sendable {
     /// Counts since the server was started.
     public struct Statistics: Hashable, Sendable {
         public var hits = 0
         public var misses = 0
         public var writes = 0
-        /// What was not written because too much was on its way.
+        /// Results that were not written because too many bytes were waiting.
         public var skips = 0
     }
 
@@ -25,12 +26,13 @@ public final class SharedResults: Sendable {
         var writes: [Int: Task<Void, Never>] = [:]
     }
 
-    /// For how long a picture is not made because the storage may have it.
+    /// How long to wait for the storage before the picture is made.
     static let patience = Duration.milliseconds(200)
     /// Longer results are not written there.
     static let longest = 8 << 20
     private static let aboutName = "wi-about"
-    /// What S3 holds of an object besides its bytes, with its name. A picture with more tags is made by each server.
+    /// The length of the metadata that S3 stores with an object, including its name. A picture with more tags is not
+    /// shared.
     private static let longestAbout = 2048
 
     public let client: S3Client
@@ -38,7 +40,8 @@ public final class SharedResults: Sendable {
     private let state = Mutex(State())
     private let logger: Logger
 
-    /// - Parameter mostUnwritten: bytes that may be on their way there; what is made meanwhile is not written. Default 64 MiB.
+    /// - Parameter mostUnwritten: how many bytes may wait to be written; further results are not stored. Default 64
+    ///   MiB.
     public init(_ client: S3Client, mostUnwritten: Int = 64 << 20, logger: Logger) {
         self.client = client
         self.mostUnwritten = mostUnwritten
@@ -47,12 +50,12 @@ public final class SharedResults: Sendable {
 
     public var statistics: Statistics { state.withLock { $0.statistics } }
 
-    /// Spread over many beginnings, as storages like it.
+    /// Starts with varying characters, because storages partition objects by the prefix of their names.
     private func name(_ key: String) -> String { "results-1/\(key.prefix(2))/\(key)" }
 
     func result(_ key: String) async -> StoredResult? {
-        // Not cancelled with the caller: that a storage does not answer in time is to be known, or it would be tried again and
-        // again.
+        // Not cancelled with the caller: a storage that does not answer in time must be noticed, or it would be tried
+        // again and again.
         let answer = Task { [client, name = name(key)] in
             do throws(S3Error) {
                 return Result<S3Object?, S3Error>.success(try await client.get(name))
@@ -70,7 +73,7 @@ public final class SharedResults: Sendable {
         }
     }
 
-    /// - Returns: nil for what another version of this server wrote, or what is not what was written.
+    /// - Returns: nil if another version of this server wrote the object, or its content is damaged.
     private static func result(_ object: S3Object) -> StoredResult? {
         guard let about = object.metadata[aboutName].flatMap({ Base64URL.decode($0) }) else { return nil }
         let bytes = Array(object.body.readableBytesView)
@@ -78,7 +81,7 @@ public final class SharedResults: Sendable {
         return result
     }
 
-    /// Writes a result behind the answer.
+    /// Writes a result in the background.
     func keep(_ result: StoredResult, _ key: String) {
         guard result.bytes.count <= Self.longest, client.isAvailable else { return }
         state.withLock { state in
@@ -114,7 +117,7 @@ public final class SharedResults: Sendable {
         }
     }
 
-    /// A storage that keeps failing is left alone, which its client tells.
+    /// Logs a failure, unless the storage keeps failing, which its client reports.
     private func tell(_ text: String, _ error: S3Error) {
         switch error {
         case .cancelled, .closed, .circuitOpen: break
@@ -122,7 +125,7 @@ public final class SharedResults: Sendable {
         }
     }
 
-    /// Returns when all that was kept before is written, or could not be.
+    /// Returns when everything that was stored before is written, or could not be.
     public func flush() async {
         for task in state.withLock({ Array($0.writes.values) }) { await task.value }
     }

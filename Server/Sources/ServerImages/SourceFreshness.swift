@@ -1,30 +1,30 @@
 import ServerGrammar
 public import WebImage
 
-/// How long a source counts as unchanged, and how it is told that it is (RFC 9111, section 4.2).
+/// How long a source is fresh, and its validators (RFC 9111, section 4.2).
 public struct SourceFreshness: Hashable, Sendable {
     /// Seconds since 1970.
     public var freshUntil: Int
-    /// Whether an older result must never be served without asking (`no-cache`, `must-revalidate`, `no-store`).
+    /// Whether a stale result must never be served without asking (`no-cache`, `must-revalidate`, `no-store`).
     public var mustRevalidate = false
-    /// Whether nothing may be kept.
+    /// Whether nothing may be stored (`no-store`).
     public var forbidsStoring = false
     public var eTag: String?
     public var lastModified: String?
     /// The origin's own `Cache-Control`.
     public var cacheControl: String?
-    /// When the origin's `Expires` says that it ends; seconds since 1970.
+    /// The time in the origin's `Expires`; seconds since 1970.
     public var expires: Int?
-    /// When the origin made its answer, by its `Date` and `Age`; seconds since 1970.
+    /// When the origin made its answer, according to `Date` and `Age`; seconds since 1970.
     public var madeAt: Int
 
     public init(freshUntil: Int, madeAt: Int = 0) { (self.freshUntil, self.madeAt) = (freshUntil, madeAt) }
 
     /// - Parameters:
-    ///   - headers: of the origin's answer.
+    ///   - headers: the fields of the origin's answer.
     ///   - now: seconds since 1970.
-    ///   - fallback: seconds for answers that say nothing of it.
-    ///   - guesses: whether what has not changed for long counts as fresh for longer (section 4.2.2).
+    ///   - fallback: the lifetime in seconds for answers that state none.
+    ///   - guesses: whether the lifetime is estimated from `Last-Modified` (section 4.2.2).
     public init(_ headers: HTTPFields, now: Int, fallback: Int, guesses: Bool = true) {
         let said = SharedFreshness(headers, arrivedAt: now)
         let stated = said.lifetime ?? (guesses ? said.heuristicLifetime : nil) ?? fallback
@@ -38,7 +38,7 @@ public struct SourceFreshness: Hashable, Sendable {
         expires = said.expires
     }
 
-    /// Whether both are the same version of the source. False where nothing tells.
+    /// Whether both are the same version of the source. False without validators.
     func isSameVersion(as other: SourceFreshness) -> Bool {
         if let eTag, let theirs = other.eTag { return eTag == theirs }
         if let lastModified, let theirs = other.lastModified, eTag == nil, other.eTag == nil {

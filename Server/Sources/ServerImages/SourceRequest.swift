@@ -7,21 +7,22 @@ public import ServerGrammar
 import Tracing
 public import WebImage
 
-/// Requests to the library for sources, of each kind that URLs may name.
+/// Makes requests to the library for sources of all kinds.
 public enum SourceRequest {
     private static let s3Scheme = "s3://"
 
     /// - Parameters:
-    ///   - source: `http`, `https`, and where they are switched on `s3://BUCKET/KEY?VERSION` and `local:///PATH`.
+    ///   - source: `http`, `https` and, if they are enabled, `s3://BUCKET/KEY?VERSION` and `local:///PATH`.
     ///   - cookies: the client's, for the origin of the source.
-    ///   - change: sets what the request is for.
-    /// - Throws: 404 for a bucket or a folder that is not served.
+    ///   - change: adapts the request to its purpose.
+    /// - Throws: 404 if the bucket or the folder is not served.
     public static func make(
         _ source: String, cookies: String? = nil, _ settings: ServerSettings,
         _ change: (inout ImageRequest.Options) -> Void
     ) throws(RequestRefusal) -> ImageRequest {
         try check(source, settings)
-        // Whether a source is allowed, and in which bucket it is, is told by its text, and a path that climbs leads elsewhere.
+        // The text of a URL decides whether the source is allowed and which bucket it is in; a path with `..` would
+        // lead elsewhere.
         let isTold = !settings.grammar.allowedSources.isEmpty || source.hasPrefix(s3Scheme)
         if isTold, LocalFiles.has(source) || source.hasPrefix(s3Scheme), climbs(source) {
             throw .invalidSource("the source has segments of dots")
@@ -30,7 +31,7 @@ public enum SourceRequest {
             return ImageRequest(source) {
                 change(&$0)
                 $0.http.addressPolicy = LocalFiles.policy
-                // The file is here already.
+                // A local file needs no cache.
                 $0.caching.readsOriginal = false
                 $0.caching.storesOriginal = false
             }
@@ -46,21 +47,21 @@ public enum SourceRequest {
         let (credentials, now) = (settings.s3.credentials, settings.grammar.now)
         return ImageRequest("\(request.location.endpoint.scheme)://\(request.location.host)\(request.target)") {
             change(&$0)
-            // What is kept is found by the name in URLs, also where the storage moves.
+            // Cached under the name in URLs, which stays the same if the storage moves.
             if $0.caching.key == nil { $0.caching.key = source }
-            // The storage is whoever runs the server says it is, also in a network of its own, and leads nowhere else.
+            // The operator has configured the storage, so it may be in a private network; it leads nowhere else.
             $0.http.addressPolicy = AddressPolicy()
             $0.http.redirectLimit = 0
             if let text = settings.s3.authoritiesText { $0.http.trust = .systemAnd(pem: Array(text.utf8)) }
-            // In place of the server's own, which holds redirects of strangers against the sources that are allowed.
+            // Replaces the server's own modifier, which checks redirects against the allowed sources.
             $0.http.requestModifier =
                 credentials.map { signing(request, $0, now) } ?? .changing(name: "s3 unsigned") { _ in }
         }
     }
 
-    /// Looks whether sources of that kind are served at all: also where the result is there already.
+    /// Checks that sources of this kind are served; called even if the result is cached.
     ///
-    /// - Throws: 404 for a bucket or a folder that is not served.
+    /// - Throws: 404 if the bucket or the folder is not served.
     public static func check(_ source: String, _ settings: ServerSettings) throws(RequestRefusal) {
         if LocalFiles.has(source) {
             guard settings.localRoot != nil else { throw .unreachable("there is no IMGPROXY_LOCAL_FILESYSTEM_ROOT") }
@@ -82,9 +83,9 @@ public enum SourceRequest {
         }
     }
 
-    /// Holds each hop against the sources that are allowed, and tells origins of the trace that a request belongs to.
+    /// Checks each redirect against the allowed sources, and sends origins the trace of the request.
     ///
-    /// - Returns: nil where there is nothing to do.
+    /// - Returns: nil if neither is needed.
     private static func modifier(_ settings: ServerSettings) -> RequestModifier? {
         let (grammar, propagates) = (settings.grammar, settings.tracing?.isPropagated == true)
         guard !grammar.allowedSources.isEmpty || propagates else { return nil }
@@ -99,7 +100,7 @@ public enum SourceRequest {
             for field in trace { request.headers[field.name] = field.value }
         }
         modifier.speaksForNobody = true
-        // Who asks is the same, whatever the trace is.
+        // The trace does not change the identity of the requester.
         modifier.neutralHeaders.formUnion(["traceparent"].compactMap { HTTPField.Name($0) })
         return modifier
     }
@@ -120,7 +121,7 @@ public enum SourceRequest {
         return S3Request("GET", location, query: version.isEmpty ? [] : [S3Field("versionId", version)])
     }
 
-    /// A signature holds for some minutes: each time that the request is sent it gets a new one.
+    /// Signs the request each time that it is sent, because a signature is valid only for some minutes.
     private static func signing(
         _ request: S3Request, _ credentials: S3Credentials, _ now: @escaping @Sendable () -> Int
     ) -> RequestModifier {
@@ -131,7 +132,7 @@ public enum SourceRequest {
                 outgoing.headers[name] = field.value
             }
         }
-        // The signature changes, and who asks does not.
+        // The signature changes, but the identity of the requester does not.
         modifier.credentialScope = "s3"
         let changing = ["x-amz-date", "x-amz-content-sha256", "x-amz-security-token"]
         modifier.neutralHeaders.formUnion(changing.compactMap { HTTPField.Name($0) })

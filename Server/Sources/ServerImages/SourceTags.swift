@@ -1,8 +1,8 @@
 import FleetCoordination
 public import WebImage
 
-/// The tags that an origin gives its pictures, by which they are purged: `Cache-Tag` (between commas), `Surrogate-Key` and `xkey`
-/// (between spaces).
+/// The tags of a picture from its origin's answer, by which it can be purged: `Cache-Tag` (separated by commas),
+/// `Surrogate-Key` and `xkey` (separated by spaces).
 public enum SourceTags {
     private static let mostTags = 128
 

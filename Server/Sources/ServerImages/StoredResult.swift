@@ -1,12 +1,12 @@
 import ServerGrammar
 public import WebImage
 
-/// A result that is there: its bytes and all that an answer says of them.
+/// A finished result: its bytes, and the properties that answers state.
 public struct StoredResult: Sendable {
     public var bytes: [UInt8]
     public var mediaType: String
     public var fileExtension: String
-    /// With its quotes.
+    /// Includes the quotes.
     public var eTag: String
     /// Seconds since 1970.
     public var storedAt: Int
@@ -14,9 +14,9 @@ public struct StoredResult: Sendable {
     public var sourceSize: PixelSize
     public var resultSize: PixelSize
     public var sourceBytes: Int
-    /// When the work on it began, as ``Purging`` gives it: milliseconds since 1970.
+    /// When the work on it began, as given by ``Purging``: milliseconds since 1970.
     public var begun = 0
-    /// When the origin was asked about its source last. Seconds since 1970.
+    /// When the origin was last asked about its source; seconds since 1970.
     public var checkedAt: Int
     /// Hashes of the tags of its source.
     public var tags: [UInt64] = []
@@ -37,7 +37,7 @@ public struct StoredResult: Sendable {
         eTag = Self.eTag(of: bytes)
     }
 
-    /// Puts other bytes in the place of its own.
+    /// Replaces the bytes.
     public mutating func replaceBytes(_ bytes: [UInt8]) {
         guard bytes != self.bytes else { return }
         self.bytes = bytes
@@ -48,17 +48,17 @@ public struct StoredResult: Sendable {
         "\"" + Base64URL.encode(Digest.sha256(bytes).prefix(16)) + "\""
     }
 
-    /// Whether the bytes are those that the result was made with.
+    /// Whether the bytes are undamaged.
     var isWhole: Bool { eTag == Self.eTag(of: bytes) }
 
-    /// What it takes in memory, about.
+    /// The approximate size in memory.
     var cost: Int { bytes.count + 512 }
 
     // MARK: - On disk
 
     private static let version = "3"
 
-    /// All but the bytes, a line each.
+    /// All properties except the bytes, one a line.
     var description: [UInt8] {
         let lines = [
             Self.version, mediaType, fileExtension, eTag, "\(storedAt)", "\(freshness.freshUntil)",
@@ -71,7 +71,7 @@ public struct StoredResult: Sendable {
         return Array(lines.map { $0.filter { $0 != "\n" } }.joined(separator: "\n").utf8)
     }
 
-    /// - Returns: nil for what another version wrote.
+    /// - Returns: nil if another version wrote the description.
     init?(_ bytes: [UInt8], description: [UInt8]) {
         let lines = String(decoding: description, as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

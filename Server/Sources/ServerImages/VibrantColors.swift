@@ -1,8 +1,8 @@
 import WebImage
 
-/// The colours of a picture that stand for a mood each, chosen as Android's Palette library chooses them: of the colours whose
-/// saturation and lightness are within the bounds of a mood, the one that is nearest to its target and covers most. No colour stands
-/// for two moods.
+/// The colours of a picture for each of Android's moods, chosen as Android's Palette library does: among the colours
+/// whose saturation and lightness are within the bounds of a mood, the one that is nearest to the target and covers
+/// most. A colour stands for one mood only.
 struct VibrantColors {
     enum Kind: String, CaseIterable {
         case vibrant, muted
@@ -25,7 +25,7 @@ struct VibrantColors {
             isMuted ? (0...0.4, 0.3) : (0.35...1, 1)
         }
 
-        /// Whose hue it takes where the picture has none of its own.
+        /// The mood whose hue it takes if the picture has no colour for it.
         fileprivate var kin: [Kind] {
             let bright: [Kind] = [.vibrant, .darkVibrant, .lightVibrant]
             let dull: [Kind] = [.muted, .darkMuted, .lightMuted]
@@ -59,7 +59,7 @@ struct VibrantColors {
         Kind.allCases.compactMap { kind in colors[kind].map { (kind, $0) } }
     }
 
-    /// Gives each mood that the picture has not the hue of the nearest one that it has.
+    /// Gives each missing mood the hue of the nearest mood that has a colour.
     mutating func buildMissing() {
         let known = colors
         for kind in Kind.allCases where colors[kind] == nil {
@@ -67,7 +67,7 @@ struct VibrantColors {
             var tone = Tone(kin)
             let saturation = kind.saturation
             if !saturation.bounds.contains(tone.saturation) { tone.saturation = kind.isMuted ? saturation.target : 0.7 }
-            // Of gray nothing becomes vivid.
+            // Gray has no hue, so the result stays gray.
             if Tone(kin).saturation == 0 { tone.saturation = 0 }
             tone.lightness = kind.lightness.target
             colors[kind] = tone.color
