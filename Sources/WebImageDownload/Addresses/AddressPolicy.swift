@@ -24,9 +24,9 @@ public struct AddressPolicy: Sendable {
     /// The addresses that are not allowed. An IPv6 address that embeds a denied IPv4 address is denied, too. Default
     /// none.
     public var deniedAddresses: [AddressRange] = []
-    /// A rule of your own, beside the others.
+    /// The caller's own rule, which applies in addition to the others.
     private var rule: Rule?
-    /// Whether it has one.
+    /// Whether there is a caller's rule.
     var hasOwnRule: Bool { rule != nil }
 
     private final class Rule: Sendable {
@@ -69,7 +69,7 @@ public struct AddressPolicy: Sendable {
         return rule?.allows(text) ?? true
     }
 
-    /// Why a request may not be made, by what its URL says; nil when it may.
+    /// Why a request must not be made according to its URL; nil if it may.
     func refusal(scheme: String, host: String = "", port: Int = 0) -> WebImageError? {
         func refused(_ what: String) -> WebImageError {
             WebImageError(.addressRefused, "the address policy does not allow \(what)")
@@ -85,7 +85,7 @@ public struct AddressPolicy: Sendable {
         return nil
     }
 
-    /// Spelled as the hosts of URLs are.
+    /// The pattern in the spelling of URL hosts.
     private static func normal(_ pattern: String) -> String {
         if pattern.utf8.allSatisfy({ $0 < 0x80 }) { return pattern.lowercased() }
         let isWild = pattern.hasPrefix("*.")

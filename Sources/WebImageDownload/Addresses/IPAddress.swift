@@ -1,14 +1,14 @@
 /// A numeric IPv4 or IPv6 address.
 struct IPAddress: Hashable, Sendable {
-    /// 4 or 16.
+    /// 4 or 16 bytes.
     let bytes: [UInt8]
 
     var isV4: Bool { bytes.count == 4 }
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Dotted decimals of IPv4, or IPv6 in any of RFC 4291's forms, without brackets; a zone (`%eth0`) is cut off. Nil
-    /// for anything else: the odd spellings of hosts (octal, hexadecimal, short) are the resolver's business.
+    /// Parses IPv4 in dotted decimals, or IPv6 in any form of RFC 4291, without brackets; a zone (`%eth0`) is cut off.
+    /// Nil for anything else: the resolver handles unusual spellings of hosts (octal, hexadecimal, short).
     init?(_ text: some StringProtocol) {
         let text = text.utf8.prefix { $0 != UInt8(ascii: "%") }
         let bytes = text.contains(UInt8(ascii: ":")) ? Self.v6(Array(text)) : Self.v4(text[...])
@@ -67,8 +67,8 @@ struct IPAddress: Hashable, Sendable {
         return [UInt8(value >> 8), UInt8(value & 0xFF)]
     }
 
-    /// The IPv4 addresses that an IPv6 address leads to, or may: who is talked to in the end (IPv4-mapped and
-    /// -compatible, 6to4, NAT64 by both prefixes, Teredo, ISATAP). The address itself is not among them.
+    /// The IPv4 addresses that an IPv6 address leads to, or may lead to: IPv4-mapped and -compatible, 6to4, NAT64 with
+    /// both prefixes, Teredo, ISATAP. The address itself is not among them.
     var embedded: [IPAddress] {
         guard bytes.count == 16 else { return [] }
         func part(_ start: Int) -> IPAddress { IPAddress(bytes: Array(bytes[start..<start + 4])) }
@@ -76,7 +76,8 @@ struct IPAddress: Hashable, Sendable {
         let zeros = [UInt8](repeating: 0, count: 10)
         if begins(zeros + [0xFF, 0xFF]) { return [part(12)] }
         if begins([0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0]) { return [part(12)] }
-        // ::1 and :: have ranges of their own; what they would embed (0.0.0.1, 0.0.0.0) is not to be reached either.
+        // ::1 and :: have ranges of their own; the addresses that they would embed (0.0.0.1, 0.0.0.0) must not be
+        // reached either.
         if begins(zeros + [0, 0]) { return [part(12)] }
         if begins([0x20, 0x02]) { return [part(2)] }
         if begins([0x00, 0x64, 0xFF, 0x9B]) { return [part(12)] }

@@ -1,9 +1,9 @@
-/// Memory that a log's bytes lie in: filled once from front to back, freed with its last user.
+/// The memory of a log's bytes: filled once from front to back, and freed with its last user.
 final class ByteStorage: @unchecked Sendable {
     // Sendable: the writer only touches bytes that no chunk covers yet, and publishes them under the log's lock.
     let base: UnsafeMutableRawPointer
     let capacity: Int
-    /// Bytes that were there already, read in place of those at `base`.
+    /// Existing bytes, which are read instead of those at `base`.
     let array: [UInt8]?
 
     init(capacity: Int) {
@@ -12,7 +12,7 @@ final class ByteStorage: @unchecked Sendable {
         base = .allocate(byteCount: max(capacity, 1), alignment: 16)
     }
 
-    /// Full, with the bytes of an array: not a copy, since a body from disk or from the caller may be long.
+    /// Makes full storage from an array, without a copy, because a body from disk or from the caller may be long.
     init(_ array: [UInt8]) {
         capacity = array.count
         self.array = array
@@ -36,7 +36,7 @@ final class ByteStorage: @unchecked Sendable {
 
 /// A piece of a log: immutable, shared by reference count, valid for as long as it is held.
 package struct ByteChunk: Sendable {
-    /// Where the bytes lie in the log.
+    /// The position of the bytes in the log.
     package let range: Range<Int>
     private let storage: ByteStorage
     private let start: Int
@@ -55,7 +55,7 @@ package struct ByteChunk: Sendable {
         try storage.withUnsafeBytes(start..<start + range.count, body)
     }
 
-    /// The array that the bytes are all of, where they came as one.
+    /// The array that holds exactly these bytes, if there is one.
     package var wholeArray: [UInt8]? { start == 0 && storage.array?.count == count ? storage.array : nil }
 
     /// A copy.

@@ -3,16 +3,16 @@ package import WebImageCore
 package import WebImageSystem
 
 extension ByteLog {
-    /// What a reader finds at its offset.
+    /// The state of a log at a reader's offset.
     package enum Step: Sendable {
-        /// Bytes that begin exactly there.
+        /// Bytes that begin exactly at the offset.
         case chunk(ByteChunk)
         /// Nothing yet: see ``ByteLog/whenReadable(after:run:)``.
         case wait
         case end(End)
     }
 
-    /// A wish to be called, to be taken back when it no longer matters.
+    /// A pending callback, which can be cancelled.
     package struct Interest: Sendable {
         private let log: ByteLog
         private let id: Int?
@@ -22,7 +22,7 @@ extension ByteLog {
             self.id = id
         }
 
-        /// After this `run` is not called, unless it is being called now.
+        /// After this call `run` is not started; it may still be running.
         package func cancel() {
             guard let id else { return }
             log.state.withLock { $0.removeWaiter(id) }
@@ -30,15 +30,15 @@ extension ByteLog {
     }
 
     package var head: ResponseHead? { state.withLock { $0.head } }
-    /// The length of the whole body, when it was announced.
+    /// The length of the whole body, if it was announced.
     package var expectedLength: Int? { state.withLock { $0.expectedLength } }
     package var receivedCount: Int { state.withLock { $0.count } }
     package var end: End? { state.withLock { $0.end } }
     package var progress: (received: Int, expected: Int?) { state.withLock { ($0.count, $0.expectedLength) } }
 
-    /// The bytes from `offset` on, as many as lie together. May read a file: for threads that may block.
+    /// Returns the bytes from `offset` on that are contiguous. May read a file, so the thread must be allowed to block.
     ///
-    /// - Parameter wanted: so many are put together where they are there but lie apart.
+    /// - Parameter wanted: up to so many bytes are joined if they are available but not contiguous.
     package func read(at offset: Int, together wanted: Int = 0) -> Step {
         let (place, there, end) = state.withLock { ($0.place(of: offset), $0.count - offset, $0.end) }
         switch place {
@@ -56,14 +56,14 @@ extension ByteLog {
         }
     }
 
-    /// `count` bytes that are there, of which `first` are the first; those alone where a file cannot be read: what is wrong is told
-    /// where it is.
+    /// Joins `count` available bytes that begin with `first`. If a file cannot be read, returns only `first`; the next
+    /// read then reports the error.
     private func joined(_ first: ByteChunk, _ count: Int) -> ByteChunk {
         let begin = first.range.lowerBound
         return (try? copied(begin..<begin + count)) ?? first
     }
 
-    /// A copy of bytes that are there, in one run. May read a file.
+    /// Copies available bytes into one chunk. May read a file.
     private func copied(_ range: Range<Int>) throws(WebImageError) -> ByteChunk {
         let storage = ByteStorage(capacity: range.count)
         try fill(UnsafeMutableRawBufferPointer(start: storage.base, count: range.count), from: range.lowerBound)
@@ -77,11 +77,11 @@ extension ByteLog {
         wait(for: .byte(at: offset), run)
     }
 
-    /// As ``whenReadable(after:run:)``, for the head or the end, whichever is first.
+    /// Like ``whenReadable(after:run:)``, for the head or the end, whichever comes first.
     @discardableResult
     package func whenHead(run: @escaping @Sendable () -> Void) -> Interest { wait(for: .head, run) }
 
-    /// As ``whenReadable(after:run:)``, for the end.
+    /// Like ``whenReadable(after:run:)``, for the end.
     @discardableResult
     package func whenEnded(run: @escaping @Sendable () -> Void) -> Interest { wait(for: .end, run) }
 
@@ -91,16 +91,17 @@ extension ByteLog {
         return Interest(log: self, id: id)
     }
 
-    /// All bytes that have arrived, in one run; no copy when they lie together, as a small body does. May read a file.
+    /// All bytes that have arrived, in one chunk; not copied if they are contiguous, as those of a small body are. May
+    /// read a file.
     ///
-    /// - Throws: `cacheIO` when the temporary file cannot be read.
+    /// - Throws: `cacheIO` if the temporary file cannot be read.
     package func contiguous() throws(WebImageError) -> ByteChunk {
         let count = receivedCount
         if case .memory(let whole) = state.withLock({ $0.place(of: 0) }), whole.count >= count { return whole }
         return try copied(0..<count)
     }
 
-    /// Copies bytes that are there. May read a file.
+    /// Copies available bytes. May read a file.
     private func fill(_ buffer: UnsafeMutableRawBufferPointer, from start: Int) throws(WebImageError) {
         var filled = 0
         while filled < buffer.count {
@@ -118,17 +119,17 @@ extension ByteLog {
         }
     }
 
-    /// Whether the published bytes from `offset` on are these. May read a file.
+    /// Whether the published bytes from `offset` on equal `bytes`. May read a file.
     func matches(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         guard offset + bytes.count <= receivedCount else { return false }
-        // No more of a file than is looked at: this is the transport's thread.
+        // Reads no more of the file than is compared, because this is the transport's thread.
         return withUnsafeTemporaryAllocation(byteCount: bytes.count, alignment: 1) { known in
             guard (try? fill(known, from: offset)) != nil else { return false }
             return known.elementsEqual(bytes)
         }
     }
 
-    /// The file that all bytes of a log that is complete came from; nil where they came from elsewhere, or memory has them all.
+    /// The file that all bytes of a complete log came from; nil if there is none, or if all bytes are in memory.
     package var localFile: HeldFile? {
         state.withLock { state in
             guard case .complete? = state.end, let file = state.file, file.path != nil, file.files is PosixFileSystem
@@ -137,7 +138,7 @@ extension ByteLog {
         }
     }
 
-    /// A copy of all bytes that have arrived; the array itself where they came as one. May read a file.
+    /// All bytes that have arrived, as a copy or, if they came as one array, that array. May read a file.
     package func collect() throws(WebImageError) -> [UInt8] {
         let count = receivedCount
         if case .memory(let chunk) = state.withLock({ $0.place(of: 0) }), let array = chunk.wholeArray,
@@ -158,7 +159,7 @@ extension ByteLog {
         return bytes
     }
 
-    /// Waits for the end, also of a log that takes this one's place.
+    /// Waits for the end, including that of a log that replaces this one.
     package func ended() async -> End {
         let last = await withCheckedContinuation { continuation in
             whenSettled { continuation.resume(returning: $0) }
@@ -168,7 +169,7 @@ extension ByteLog {
 
     /// Waits for the end and returns the whole body.
     ///
-    /// - Throws: what the transfer failed with; `cacheIO` when the temporary file cannot be read.
+    /// - Throws: the error of the transfer; `cacheIO` if the temporary file cannot be read.
     package func allBytes() async throws(WebImageError) -> ByteChunk {
         if case .failed(let error) = await ended() { throw error }
         let log = latest

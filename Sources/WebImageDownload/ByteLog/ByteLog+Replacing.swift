@@ -5,10 +5,11 @@ import WebImageSystem
 /// Replaces a log whose body the origin has changed. The log ends, and another log has the new body from its first byte
 /// on. Readers discard what they have and continue with the new log, so that no body is ever a mixture.
 extension ByteLog {
-    /// The log to go on with. The log itself has failed then: one who does not look here takes it for cut.
+    /// The log to continue with. The log itself has failed then; to readers that ignore the successor it looks like an
+    /// interrupted transfer.
     package var successor: ByteLog? { state.withLock { $0.successor } }
 
-    /// Where the body is now.
+    /// The last log in the chain of successors.
     package var latest: ByteLog { successor?.latest ?? self }
 
     /// An empty log with the same limits.
@@ -16,7 +17,7 @@ extension ByteLog {
 
     /// Ends the log in favour of another one. May be called on any thread.
     ///
-    /// - Returns: what is to be run once every lock is left: it wakes the readers.
+    /// - Returns: a function that wakes the readers; call it after all locks are released.
     func end(_ error: WebImageError, replacedBy successor: ByteLog) -> @Sendable () -> Void {
         let ready = state.withLock { state -> [LogState.Waiter] in
             guard state.end == nil else { return [] }

@@ -2,36 +2,36 @@ package import WebImageCore
 import Synchronization
 import WebImageSystem
 
-/// The bytes of one transfer as they arrive: written once, at the end, by one writer; read by any number of readers,
-/// each at its own pace from any offset, also long after the bytes came.
+/// The bytes of one transfer as they arrive: appended by one writer; read by any number of readers, each at its own
+/// pace from any offset, also long after the bytes arrived.
 ///
-/// The first ``Settings/memoryLimit`` bytes stay in memory. What comes after them, or when all logs together hold too
-/// much, goes to a temporary file without a name, written on the I/O executor: a reader that lags costs no memory, and
-/// never slows the network. What comes from a file is read there once more.
+/// The first ``Settings/memoryLimit`` bytes stay in memory. Later bytes, or those that arrive while all logs together
+/// hold too much, go to a temporary file without a name, written on the I/O executor. A slow reader therefore costs no
+/// memory, and does not slow down the transfer. Bytes that come from a file are read from that file again.
 package final class ByteLog: @unchecked Sendable {
-    // Sendable: `writer` belongs to the one writer, all else is constant or guarded by `state`.
+    // Sendable: `writer` belongs to the one writer; everything else is constant or guarded by `state`.
 
-    /// How a log ends. The bytes before a failure are good.
+    /// How a log ends. The bytes before a failure are valid.
     package enum End: Sendable {
         case complete
         case failed(WebImageError)
     }
 
-    /// What a writer is told about the bytes it brought.
+    /// The answer to a writer that has appended bytes.
     package enum AppendResult: Sendable {
         case proceed
-        /// Taken, but all logs together hold too much: wait until the budget is below its limit.
+        /// The bytes were taken, but all logs together hold too much: wait until the budget is below its limit.
         case pause
         /// The bytes can be kept neither in memory nor on disk.
         case full(WebImageError)
     }
 
     package struct Settings: Sendable {
-        /// Bytes kept in memory for as long as the log lives. Default 4 MiB.
+        /// How many bytes stay in memory as long as the log lives. Default 4 MiB.
         package var memoryLimit = 4 << 20
-        /// When the disk fails: bytes that may then stay in memory beyond ``memoryLimit``. Default 16 MiB.
+        /// How many bytes may stay in memory beyond ``memoryLimit`` if the disk fails. Default 16 MiB.
         package var emergencyLimit = 16 << 20
-        /// Where the temporary file is made. Default `/tmp`.
+        /// The directory of the temporary file. Default `/tmp`.
         package var directory = "/tmp"
 
         package init() {}
@@ -42,12 +42,12 @@ package final class ByteLog: @unchecked Sendable {
     private static let publishSize = 256 << 10
     static let fileReadSize = 256 << 10
 
-    /// What only the writer touches between two calls of ``publish()``.
+    /// The state that only the writer uses between two calls of ``publish()``.
     private struct Writer {
         var fresh: [LogPiece] = []
-        /// Where the bytes come from, if that is a file.
+        /// The file that the bytes come from, if there is one.
         var source: LogFile?
-        /// How many bytes behind `fresh` only that file has.
+        /// How many bytes after `fresh` are only in that file.
         var inSource = 0
         var isInSource = false
         var head: ResponseHead?
@@ -60,16 +60,16 @@ package final class ByteLog: @unchecked Sendable {
     }
 
     let state = Guarded(LogState())
-    // Unchecked: one writer at a time is the contract, and the check would be paid for with each piece.
+    // Unchecked: there is only one writer at a time, and the check would cost time with each piece.
     @exclusivity(unchecked) private var writer = Writer()
     private let settings: Settings
     private let budget: TransferMemoryBudget?
     let spill: LogSpill?
-    /// Lives as long as the log: a share of some budget, say.
+    /// An object that lives as long as the log, such as a share of a budget.
     private let lease: (any Sendable & AnyObject)?
 
     /// - Parameters:
-    ///   - files: where the temporary file is made; its calls run on `executor`, and reads on the reader's thread.
+    ///   - files: the file system for the temporary file; its calls run on `executor`, reads on the reader's thread.
     package init(
         settings: Settings = Settings(), budget: TransferMemoryBudget, files: any FileSystem, executor: any WorkExecutor
     ) {
@@ -79,7 +79,7 @@ package final class ByteLog: @unchecked Sendable {
         spill = LogSpill(files: files, executor: executor, directory: settings.directory)
     }
 
-    /// An empty one.
+    /// An empty log with the settings of another one.
     init(like other: ByteLog) {
         settings = other.settings
         budget = other.budget
@@ -87,8 +87,7 @@ package final class ByteLog: @unchecked Sendable {
         lease = nil
     }
 
-    /// A complete log of bytes that are there already, which are not copied; it stays in memory and counts against no
-    /// budget.
+    /// A complete log of existing bytes, which are not copied; it stays in memory and does not count against a budget.
     ///
     /// - Parameter lease: lives as long as the log.
     package init(bytes: [UInt8], head: ResponseHead? = nil, lease: (any Sendable & AnyObject)? = nil) {
@@ -125,7 +124,7 @@ package final class ByteLog: @unchecked Sendable {
 
     // MARK: Writing. One thread at a time; readers see nothing before `publish`.
 
-    /// Sets what is known before the first byte.
+    /// Sets the head and the length that are known before the first byte.
     package func setHead(_ head: ResponseHead?, expectedLength: Int?) {
         writer.head = head
         writer.expectedLength = expectedLength
@@ -148,8 +147,8 @@ package final class ByteLog: @unchecked Sendable {
         return spillFlow()
     }
 
-    /// Takes in the next bytes of a file, from which all those before them have come. Memory keeps what it has room for; the others
-    /// are read there once more when they are wanted. They should be in the system's cache by now.
+    /// Appends the next bytes of a file; all bytes before them must be from the same file. Memory keeps as many as it
+    /// has room for. The others are read from the file again, which the system should have in its cache by then.
     func append(_ bytes: UnsafeRawBufferPointer, of file: LogFile) {
         writer.source = file
         let kept = roomInMemory(for: bytes.count)
@@ -169,14 +168,14 @@ package final class ByteLog: @unchecked Sendable {
         writer.count += count
     }
 
-    /// Shows readers what was appended since, and wakes those that wait for it.
+    /// Makes the appended bytes visible to readers, and wakes those that wait for them.
     package func publish() { publish(end: nil) }
 
     /// Publishes, and ends the log. Later calls do nothing.
     package func finish(_ end: End) { publish(end: end) }
 
-    /// Ends the log with what is published. May be called on any thread, also while the writer writes: what it brings
-    /// from then on is dropped.
+    /// Ends the log with the bytes that are published. May be called on any thread, also while the writer writes: bytes
+    /// that are appended later are dropped.
     package func abort(_ error: WebImageError) {
         let ready = state.withLock { state -> [LogState.Waiter] in
             guard state.end == nil else { return [] }
@@ -186,7 +185,7 @@ package final class ByteLog: @unchecked Sendable {
         for waiter in ready { waiter.run() }
     }
 
-    /// The index in `writer.fresh` of a piece with room for more.
+    /// The index in `writer.fresh` of a piece with room for more bytes.
     private func tail(for wanted: Int) -> Int {
         if let last = writer.fresh.last, last.count < last.storage.capacity, !last.isSealed {
             return writer.fresh.count - 1
@@ -194,7 +193,7 @@ package final class ByteLog: @unchecked Sendable {
         let storage = ByteStorage(capacity: capacity(for: wanted))
         let isCharged = budget != nil && !writer.hasFault
         let mayKeep = isCharged ? budget?.take(storage.capacity) ?? true : budget == nil
-        // What a file has already is not written into another.
+        // Bytes that are in a source file are not written to another.
         let maySpill = spill != nil && writer.source == nil
         if !mayKeep || writer.count >= settings.memoryLimit { writer.isSpilling = maySpill }
         writer.fresh.append(
@@ -210,7 +209,7 @@ package final class ByteLog: @unchecked Sendable {
         return writer.count == 0 ? max(Self.firstPieceSize, min(wanted, Self.pieceSize)) : Self.pieceSize
     }
 
-    /// What the writer should do while its bytes go to the file.
+    /// What the writer must do while its bytes go to the file.
     private func spillFlow() -> AppendResult {
         if writer.hasFault, writer.pendingCount + writer.count - writer.publishedCount > settings.emergencyLimit {
             publish()
@@ -220,7 +219,7 @@ package final class ByteLog: @unchecked Sendable {
         guard !writer.hasFault, budget?.isOver == true else { return .proceed }
         if let last = writer.fresh.indices.last { writer.fresh[last].isSealed = true }
         publish()
-        // Where the file has failed meanwhile nothing makes room by itself.
+        // If the file has failed, waiting would not make room.
         return writer.hasFault ? .proceed : .pause
     }
 
@@ -239,13 +238,13 @@ package final class ByteLog: @unchecked Sendable {
             writer.pendingCount = state.pendingCount
             return (state.takeReady(), state.claimSpill(), state.releaseCharges())
         }
-        // Ended by `abort`: what was not published is given back with the log.
+        // The log was ended by `abort`: bytes that were not published are freed with the log.
         guard let (ready, startSpill, freed) = outcome else { return }
         if freed > 0 { budget?.give(freed) }
         writer.head = nil
         writer.inSource = 0
         writer.publishedCount = writer.count
-        // The last piece goes on growing; what is published of it is known to `adopt` by its storage.
+        // The last piece may still grow; `adopt` recognizes its published part by its storage.
         if let last = writer.fresh.last, !last.isSealed, last.count < last.storage.capacity {
             if writer.fresh.count > 1 { writer.fresh.removeFirst(writer.fresh.count - 1) }
             writer.fresh[0].isContinued = true

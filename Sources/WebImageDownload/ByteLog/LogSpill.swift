@@ -6,7 +6,7 @@ import WebImageSystem
 final class LogFile: Sendable {
     let descriptor: Int32
     let files: any FileSystem
-    /// nil for a log's own temporary file, which has no name and goes when it is closed.
+    /// nil for a log's own temporary file, which has no name and is removed when it is closed.
     let path: String?
 
     init(descriptor: Int32, files: any FileSystem, path: String? = nil) {
@@ -17,16 +17,16 @@ final class LogFile: Sendable {
 
     deinit { files.close(descriptor) }
 
-    /// `count` bytes from `offset` on, as the piece of the log that begins at `logOffset`.
+    /// Reads `count` bytes from `offset` on, as the chunk that begins at `logOffset` in the log.
     ///
-    /// - Throws: `truncatedBody` when somebody has made the file shorter, `cacheIO` when it cannot be read.
+    /// - Throws: `truncatedBody` if the file has been shortened, `cacheIO` if it cannot be read.
     func read(at offset: Int, count: Int, logOffset: Int) throws(WebImageError) -> ByteChunk {
         let storage = ByteStorage(capacity: count)
         let found = try read(at: offset, into: UnsafeMutableRawBufferPointer(start: storage.base, count: count))
         return ByteChunk(storage: storage, start: 0, range: logOffset..<logOffset + found)
     }
 
-    /// Fills `buffer` from `offset` on; less of it where the file has become shorter, but never nothing.
+    /// Fills `buffer` from `offset` on. Returns fewer bytes if the file has been shortened, but at least one.
     ///
     /// - Throws: as ``read(at:count:logOffset:)``.
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(WebImageError) -> Int {
@@ -52,7 +52,7 @@ struct LogSpill: Sendable {
     let executor: any WorkExecutor
     let directory: String
 
-    /// Writes until nothing is left to write. The caller has claimed the spill.
+    /// Writes until no bytes are left. The caller has claimed the spill.
     func start(_ log: ByteLog, budget: TransferMemoryBudget?) {
         executor.run(.normal) {
             while let (piece, offset) = log.state.withLock({ $0.pieceToWrite() }) {

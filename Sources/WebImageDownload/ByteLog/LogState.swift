@@ -1,26 +1,26 @@
 import WebImageCore
 
-/// A run of a log's bytes in memory.
+/// A piece of a log's bytes in memory.
 struct LogPiece {
     let storage: ByteStorage
-    /// Where it begins in the log.
+    /// Its position in the log.
     let offset: Int
     var count: Int
-    /// False for bytes that are to go to the file.
+    /// False if the bytes are to be written to the file.
     let isResident: Bool
     /// True while it counts against the budget.
     var isCharged = false
-    /// True when nothing will be added though there is room.
+    /// True if nothing will be added although there is room.
     var isSealed = false
-    /// True when an earlier publish told of this piece already.
+    /// True if an earlier part of this piece has been published.
     var isContinued = false
 
     var end: Int { offset + count }
     var isFinal: Bool { isSealed || count == storage.capacity }
 }
 
-/// What readers and the spill share with the writer. Three runs, one after the other: resident pieces, the file, and
-/// pieces on their way to the file. The file is the log's own, or that which the bytes came from.
+/// The state that readers and the spill share with the writer: resident pieces, then the file, then pieces that are
+/// being written to the file. The file is the log's own, or the one that the bytes came from.
 struct LogState {
     struct Waiter {
         enum Condition {
@@ -36,20 +36,20 @@ struct LogState {
 
     var head: ResponseHead?
     var expectedLength: Int?
-    /// Bytes that readers may read.
+    /// How many bytes readers may read.
     var count = 0
     var end: ByteLog.End?
-    /// The log that has another body in place of this one; set with the end.
+    /// The log that replaces this one with another body; set when the log ends.
     var successor: ByteLog?
 
     var resident: [LogPiece] = []
-    /// The first one still in memory is at `pendingStart`; those before it are written and gone.
+    /// The first piece still in memory is at `pendingStart`; earlier ones have been written and freed.
     private var pending: [LogPiece] = []
     private var pendingStart = 0
     private(set) var file: LogFile?
-    /// Of the log's bytes, those in the file: from where `resident` ends.
+    /// How many of the log's bytes are in the file; they follow `resident`.
     private(set) var fileCount = 0
-    /// Where in the file they begin.
+    /// The position in the file of the first of them.
     private var fileStart = 0
     private(set) var fault: FileFault?
     private var isSpilling = false
@@ -69,7 +69,7 @@ struct LogState {
     // MARK: From the writer
 
     mutating func adopt(_ pieces: [LogPiece]) {
-        // A small body: the writer's own piece, not another array for it.
+        // For a small body, uses the writer's own piece instead of another array.
         if resident.isEmpty, pieces.count == 1, pieces[0].isResident, pieces[0].count > 0 {
             resident = pieces
             return
@@ -83,7 +83,7 @@ struct LogState {
         }
     }
 
-    /// Takes note of bytes that the source has, from where `resident` ends. Nothing is on its way to another file.
+    /// Records bytes that the source file has; they follow `resident`. No bytes are being written to another file.
     mutating func adopt(_ source: LogFile, count: Int) {
         if file == nil { (file, fileStart) = (source, residentEnd) }
         fileCount += count
@@ -100,7 +100,7 @@ struct LogState {
 
     // MARK: From the spill
 
-    /// True if there is something to write and no thread is writing: the caller must then write.
+    /// Returns true if there is something to write and no thread is writing; the caller must then write.
     mutating func claimSpill() -> Bool {
         guard !isSpilling, fault == nil, nextToWrite != nil else { return false }
         isSpilling = true
@@ -112,7 +112,7 @@ struct LogState {
         return pending[pendingStart]
     }
 
-    /// The next piece to write and where in the file, or nil when the spill may rest.
+    /// The next piece to write and its position in the file; nil if there is nothing to write.
     mutating func pieceToWrite() -> (piece: LogPiece, offset: Int)? {
         guard let piece = nextToWrite else {
             isSpilling = false
@@ -130,7 +130,7 @@ struct LogState {
             pending.removeFirst(pendingStart)
             pendingStart = 0
         } else {
-            // Only its place is kept; the bytes go.
+            // Keeps only the position of the piece, and frees its bytes.
             pending[pendingStart - 1] = LogPiece(
                 storage: Self.nothing, offset: piece.offset, count: 0, isResident: false)
         }
@@ -139,15 +139,15 @@ struct LogState {
 
     private static let nothing = ByteStorage(capacity: 0)
 
-    /// The disk failed: what is in memory stays there, and no longer counts against the budget. Returns the bytes that
-    /// it counted for.
+    /// Records that the disk failed: bytes in memory stay there, and no longer count against the budget. Returns the
+    /// number of bytes that counted.
     mutating func didFail(_ fault: FileFault) -> Int {
         self.fault = fault
         isSpilling = false
         return releaseCharges()
     }
 
-    /// Also of what was charged before the writer knew of the fault.
+    /// Includes bytes that were charged before the writer noticed the failure.
     mutating func releaseCharges() -> Int {
         guard fault != nil else { return 0 }
         var freed = 0

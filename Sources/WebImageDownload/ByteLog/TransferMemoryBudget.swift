@@ -1,8 +1,8 @@
 import Synchronization
 import WebImageSystem
 
-/// The memory that all logs together may hold. What is over goes to their files; only when the files cannot follow
-/// does a writer stand still.
+/// The memory that all logs together may use. Bytes beyond it go to the logs' files; a writer waits only if the files
+/// are too slow.
 package final class TransferMemoryBudget: Sendable {
     private struct State {
         var used = 0
@@ -17,8 +17,8 @@ package final class TransferMemoryBudget: Sendable {
 
     package var used: Int { state.withLock { $0.used } }
 
-    /// What a log said it needs; true when it may keep the bytes in memory. The last quarter is for bytes on their way
-    /// to a file, so that logs which keep what they have can never stop the others for good.
+    /// Returns true if a log may keep the given bytes in memory. The last quarter is reserved for bytes on their way to
+    /// a file, so that logs that keep their bytes can never block the others for good.
     func take(_ bytes: Int) -> Bool {
         state.withLock { state in
             state.used += bytes
@@ -28,7 +28,7 @@ package final class TransferMemoryBudget: Sendable {
 
     private var mostKept: Int { limit - limit / 4 }
 
-    /// Whether bytes that can be had otherwise may be kept.
+    /// Whether bytes that can also be read elsewhere may be kept.
     var mayKeepMore: Bool { state.withLock { $0.used < mostKept } }
 
     var isOver: Bool { state.withLock { $0.used > limit } }
@@ -43,7 +43,7 @@ package final class TransferMemoryBudget: Sendable {
         for run in ready { run() }
     }
 
-    /// Calls `run` once, off the lock, as soon as the logs hold no more than allowed: perhaps at once.
+    /// Calls `run` once, without the lock held, when the logs use no more than the limit, possibly at once.
     package func whenBelow(_ run: @escaping @Sendable () -> Void) {
         let isBelow = state.withLock { state in
             if state.used <= limit { return true }

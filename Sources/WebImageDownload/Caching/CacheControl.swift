@@ -1,10 +1,10 @@
 /// The directives of a `Cache-Control` field, of a request or an answer (RFC 9111 section 5.2, RFC 5861, RFC 8246).
 ///
-/// Any text has some. What is not known is passed over; of a directive that comes twice the first counts. Where a
-/// value is wrong, the careful reading is taken: a `max-age` that is no number is 0, a `no-store` with anything behind
-/// it is a `no-store`.
+/// Parsing never fails. Unknown directives are ignored; if a directive is repeated, the first one counts. An invalid
+/// value is read in the safer way: a `max-age` that is not a number is 0, a `no-store` with an argument is a
+/// `no-store`.
 package struct CacheControl: Hashable, Sendable {
-    /// A directive that may be meant for some fields only.
+    /// The extent of a directive that may be limited to some fields.
     package enum Reach: Hashable, Sendable {
         case nothing
         /// Names in lower case.
@@ -15,19 +15,19 @@ package struct CacheControl: Hashable, Sendable {
     package private(set) var noStore = false
     package private(set) var noCache = Reach.nothing
     package private(set) var mustRevalidate = false
-    /// The same for shared caches alone.
+    /// Like `mustRevalidate`, but for shared caches only.
     package private(set) var proxyRevalidate = false
     package private(set) var mustUnderstand = false
     package private(set) var isPublic = false
     package private(set) var isPrivate = false
     package private(set) var immutable = false
     package private(set) var onlyIfCached = false
-    /// Seconds, as all that follow.
+    /// In seconds, like all that follow.
     package private(set) var maxAge: Int64?
-    /// For shared caches, in place of the above (`s-maxage`).
+    /// For shared caches, instead of `maxAge` (`s-maxage`).
     package private(set) var sharedMaxAge: Int64?
     package private(set) var minFresh: Int64?
-    /// `Int64.max` for one without a number.
+    /// `Int64.max` for a directive without a number.
     package private(set) var maxStale: Int64?
     package private(set) var staleWhileRevalidate: Int64?
     package private(set) var staleIfError: Int64?
@@ -53,7 +53,7 @@ package struct CacheControl: Hashable, Sendable {
         scanner.skipToElement()
         while !scanner.isAtEnd {
             guard let name = scanner.token() else {
-                // Nothing that could be a directive. A lone quote must not stand still.
+                // Not a directive. The scanner must move on even at a lone quote.
                 _ = scanner.element()
                 scanner.skipToElement()
                 continue
@@ -72,7 +72,7 @@ package struct CacheControl: Hashable, Sendable {
 
     private mutating func take(_ name: String, _ argument: Argument) {
         switch name {
-        // What forbids is believed however it is written, what allows only as it should be.
+        // Directives that forbid are respected in any spelling; those that permit must be correct.
         case "no-store": noStore = true
         case "must-revalidate": mustRevalidate = true
         case "proxy-revalidate": proxyRevalidate = true

@@ -1,43 +1,43 @@
 package import WebImageCore
 
-/// What to do for a request.
+/// How to get the answer to a request.
 package enum CacheDecision: Sendable {
     /// Answer with the entry; the network is not needed.
     case serve(StoredResponse)
-    /// Answer with the entry now, and go through the exchange behind it: in ``CacheMode/refresh`` the caller gets what
-    /// is new as an update.
+    /// Answer with the entry now, and perform the exchange in the background. In ``CacheMode/refresh`` the caller gets
+    /// a changed answer as an update.
     case serveAndRevalidate(StoredResponse, CacheExchange)
-    /// Ask the origin whether the entry is still good.
+    /// Ask the origin whether the entry is still valid.
     case revalidate(CacheExchange)
     /// Ask the origin for the body.
     case fetch(CacheExchange)
-    /// `cacheMiss`.
+    /// Fail with `cacheMiss`.
     case fail(WebImageError)
 }
 
-/// What an answer's head means for the cache.
+/// What the head of an answer means for the cache.
 package enum CacheAnswer: Sendable {
-    /// Judge the answer as if there were no cache; `plan` says what of it is kept.
+    /// Treat the answer as without a cache; `plan` says what to store of it.
     case proceed(StorePlan)
-    /// Nothing has changed: the entry's body is the answer, and no other body comes.
+    /// Nothing has changed: the entry's body is the answer, and no other body follows.
     case useStored(StoredResponse, StorePlan)
-    /// The origin failed, and the entry is good enough for now. It stays as it is.
+    /// The origin failed, and the entry may be used instead. It stays unchanged.
     case useStale(StoredResponse)
-    /// The answer cannot be understood by what was asked: send the request of this exchange, which has no conditions.
+    /// The answer does not fit the conditional request: send the request of this exchange, which has no conditions.
     case askAgain(CacheExchange)
-    /// The end, with `notModified`, `protocolError`, or the error that was given.
+    /// Fail with `notModified`, `protocolError`, or the given error.
     case fail(WebImageError)
 }
 
-/// What becomes of the entry.
+/// What happens to the entry.
 package struct StorePlan: Hashable, Sendable {
-    /// What to keep: with the answer's body once it turned out to be good, or as the stored body's new metadata. Nil:
-    /// nothing new is kept.
+    /// What to store: with the answer's body when that has proved to be valid, or as new metadata of the stored body.
+    /// Nil: nothing new is stored.
     package var storing: StoredResponse?
-    /// Whether the entry, if there is one, is no longer true and goes when nothing takes its place.
+    /// Whether the entry, if there is one, is no longer valid and is removed if nothing replaces it.
     package var removesStored = false
 
-    /// Nothing is kept, and nothing goes.
+    /// Stores and removes nothing by default.
     package init(storing: StoredResponse? = nil, removesStored: Bool = false) {
         self.storing = storing
         self.removesStored = removesStored

@@ -1,20 +1,20 @@
 package import HTTPTypes
 package import WebImageCore
 
-/// One request to the origin on behalf of the cache, from what to add to it to what its answer means. A value: keep it
-/// with the transfer.
+/// One request to the origin on behalf of the cache: the fields to add to it, and the interpretation of the answer. A
+/// value, to be kept with the transfer.
 package struct CacheExchange: Sendable {
-    /// When and where an answer's head came.
+    /// The times and the URL of an answer's head.
     package struct Arrival: Sendable {
-        /// When the request was sent and when the head came, in seconds since 1970.
+        /// When the request was sent and when the head arrived, in seconds since 1970.
         package var requestTime: Int64
         package var responseTime: Int64
         /// The URL that answered, without query and credentials.
         package var place: String?
-        /// The answers that redirected on the way.
+        /// The redirects that led to it.
         package var redirects: [ResponseHead]
-        /// What was sent, from the first request to the one that was answered. Empty where that is not known: it counts as
-        /// what was to be sent.
+        /// The requests that were sent, from the first to the one that was answered. If empty, they are assumed to be
+        /// the planned ones.
         package var hops: [SentHop]
 
         package init(
@@ -32,19 +32,19 @@ package struct CacheExchange: Sendable {
     let rules: HTTPCacheRules
     package let mode: CacheMode
     let request: CacheRequest
-    /// The entry that the answer is held against.
+    /// The entry that the answer is compared with.
     package let base: StoredResponse?
-    /// True when the caller has an answer already.
+    /// True if the caller has an answer already.
     package let isBackground: Bool
     let asksConditionally: Bool
 
-    /// True when the answer may be that nothing has changed.
+    /// True if the answer may be "not modified".
     package var isConditional: Bool { asksConditionally && base != nil }
 
     /// The fields to add to the request (RFC 9110 section 13.1).
     package var fields: HTTPFields {
         var fields = HTTPFields()
-        // To be added to what the caller says there.
+        // Added to the caller's own directives.
         if mode == .reloadFromOrigin { fields[.cacheControl] = "no-cache" }
         guard isConditional, let base else { return fields }
         if let tag = base.entityTag { fields[.ifNoneMatch] = tag.text }
@@ -52,7 +52,7 @@ package struct CacheExchange: Sendable {
         return fields
     }
 
-    /// The same request without its conditions: for when the entry's body turns out to be gone.
+    /// The same request without its conditions, for when the entry's body is found to be missing.
     package var unconditional: CacheExchange {
         CacheExchange(
             rules: rules, mode: mode, request: request, base: nil, isBackground: isBackground, asksConditionally: false)
@@ -60,7 +60,7 @@ package struct CacheExchange: Sendable {
 
     // MARK: The answer
 
-    /// What the head of the final answer means; heads of redirects are not final.
+    /// Interprets the head of the final answer; heads of redirects are not final.
     package func answer(_ head: ResponseHead, _ arrival: Arrival) -> CacheAnswer {
         switch head.status {
         case 304: return notModified(head, arrival)
@@ -75,13 +75,13 @@ package struct CacheExchange: Sendable {
         }
     }
 
-    /// The transfer failed; whether or not a head had come.
+    /// Interprets a failure of the transfer, before or after the head.
     package func failed(_ error: WebImageError, now: Int64) -> CacheAnswer {
         if let base, Self.isOutage(error), rules.mayStandIn(base, for: request, now: now) { return .useStale(base) }
         return .fail(error)
     }
 
-    /// The origin, or the way to it, is at fault, and may be better later.
+    /// Whether the origin, or the way to it, has a problem that may be temporary.
     private static func isOutage(_ error: WebImageError) -> Bool {
         switch error.code {
         case .dnsFailed, .connectionRefused, .connectTimeout, .tlsFailed, .firstByteTimeout, .idleTimeout, .tooSlow,
@@ -92,8 +92,8 @@ package struct CacheExchange: Sendable {
         }
     }
 
-    /// A whole new answer that may not be kept says that the old one is not true any more; so does one that says that
-    /// there is none, and a change that went well (RFC 9111 section 4.4). One that is kept takes the place of the old one.
+    /// Whether the answer invalidates the stored one: a complete new answer that may not be stored, one that says that
+    /// there is none, and a successful change (RFC 9111 section 4.4). An answer that is stored replaces the old one.
     private func makesStoredUntrue(_ head: ResponseHead, _ storing: StoredResponse?) -> Bool {
         guard mode.stores, storing == nil else { return false }
         if request.changesSomething { return (200..<400).contains(head.status) }

@@ -1,20 +1,20 @@
-/// Where a load looks and what it leaves behind: the cache policies, as the HTTP rules see them.
+/// Which caches a load reads and writes: the cache policies in terms of the HTTP rules.
 package enum CacheMode: String, Hashable, Sendable, CaseIterable {
     /// Any entry; the network on a miss.
     case cacheFirst
-    /// What HTTP says (RFC 9111 and RFC 5861).
+    /// As HTTP demands (RFC 9111 and RFC 5861).
     case httpRules
-    /// An entry only after the origin was asked whether it is still good.
+    /// An entry only after the origin has confirmed it.
     case revalidate
-    /// Any entry at once; then the origin is asked whether there is something newer.
+    /// Any entry at once; then asks the origin whether there is a newer answer.
     case refresh
-    /// No entry; the answer is stored.
+    /// Ignores the entry; the answer is stored.
     case reload
-    /// Like ``reload``, but also tells caches on the way to do the same.
+    /// Like ``reload``, but also tells caches on the way to the origin to do the same.
     case reloadFromOrigin
     /// Only an entry, whatever its age.
     case cacheOnly
-    /// No entry, and nothing is stored.
+    /// Ignores the entry, and stores nothing.
     case noStore
 
     package var readsCache: Bool {

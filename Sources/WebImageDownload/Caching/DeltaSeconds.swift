@@ -1,9 +1,9 @@
-/// Whole seconds as HTTP writes them (RFC 9111 section 1.2.2).
+/// Non-negative integers of seconds in HTTP fields (RFC 9111 section 1.2.2).
 enum DeltaSeconds {
-    /// What stands for every number that is too large, as the RFC wants it: 68 years.
+    /// Replaces every larger number, as the RFC demands: 68 years.
     static let most: Int64 = 2_147_483_648
 
-    /// Nil for what is not a row of digits.
+    /// Nil if the text is not a sequence of digits.
     static func parse(_ text: some StringProtocol) -> Int64? {
         guard !text.isEmpty else { return nil }
         var value: Int64 = 0
@@ -15,7 +15,7 @@ enum DeltaSeconds {
         return value
     }
 
-    /// An `Age` (RFC 9111 section 5.1): the first value of several; nil for what is none.
+    /// Parses `Age` (RFC 9111 section 5.1): the first of several values; nil if it is invalid.
     static func age(_ text: String?) -> Int64? {
         guard let text else { return nil }
         let first = text.prefix { $0 != "," }
@@ -34,7 +34,7 @@ extension String {
 }
 
 extension Int64 {
-    /// Sums and differences of times that came from outside: what does not fit stops at the end of the scale.
+    /// Saturating arithmetic for times that came from outside.
     func adding(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum

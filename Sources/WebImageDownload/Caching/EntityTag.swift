@@ -1,20 +1,20 @@
 /// An `ETag` (RFC 9110 section 8.8.3).
 struct EntityTag: Hashable, Sendable {
     let isWeak: Bool
-    /// Between the quotes.
+    /// The text between the quotes.
     let opaque: String
 
     private static let longest = 1024
 
     private init?(isWeak: Bool, opaque: String) {
-        // A replacement character stands for bytes that are not UTF-8: the tag could not be sent back as it was.
+        // A replacement character stands for bytes that are not UTF-8: such a tag could not be sent back unchanged.
         let isFine = opaque.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F && $0 != "\u{FFFD}" }
         guard isFine, opaque.utf8.count <= Self.longest else { return nil }
         self.isWeak = isWeak
         self.opaque = opaque
     }
 
-    /// Nil for what is not exactly one tag.
+    /// Nil if the text is not exactly one tag.
     init?(_ text: String?) {
         guard let text else { return nil }
         var scanner = FieldScanner(text)
@@ -36,21 +36,21 @@ struct EntityTag: Hashable, Sendable {
         self.init(isWeak: isWeak, opaque: opaque)
     }
 
-    /// As it goes into a field.
+    /// The text for a header field.
     var text: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
 
-    /// Both strong and the same: the same bytes.
+    /// Whether both are strong and equal: the bytes are the same.
     func stronglyMatches(_ other: EntityTag) -> Bool { !isWeak && self == other }
 
-    /// The same but for weakness: as good as the same.
+    /// Whether both are equal apart from weakness: the content is equivalent.
     func weaklyMatches(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
-    /// What `If-None-Match` and `If-Match` hold.
+    /// The value of `If-None-Match` or `If-Match`.
     enum List: Hashable {
         case any
         case tags([EntityTag])
 
-        /// Nil for what is no list of tags.
+        /// Nil if the text is not a list of tags.
         init?(_ text: String) {
             var scanner = FieldScanner(text)
             scanner.skipToElement()

@@ -1,9 +1,10 @@
-/// Names and values as bytes: a version, then for each of both a length of four bytes, little-endian, and UTF-8.
+/// Encodes names and values as bytes: a version, then for each name and value its length in four bytes, little-endian,
+/// and its UTF-8.
 enum FieldCoding {
     typealias Field = StoredResponse.Field
 
     private static let version: UInt8 = 1
-    /// More is nothing that we wrote.
+    /// We never write more than this.
     private static let mostBytes = 256 << 10
 
     static func encode(_ fields: [Field]) -> [UInt8] {
@@ -17,7 +18,7 @@ enum FieldCoding {
         return bytes
     }
 
-    /// Nil for what is cut, of another version, or not text.
+    /// Nil if the bytes are truncated, of another version, or not text.
     static func decode(_ bytes: [UInt8]) -> [Field]? {
         guard bytes.first == version, bytes.count <= mostBytes else { return nil }
         var rest = bytes.dropFirst()

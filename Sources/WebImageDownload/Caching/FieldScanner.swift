@@ -1,5 +1,5 @@
-/// Reads a header field's value piece by piece (RFC 9110 section 5.6): any bytes, never beyond their end, each looked at
-/// once.
+/// Scans the value of a header field (RFC 9110 section 5.6). It accepts any bytes, never reads beyond their end, and
+/// reads each once.
 struct FieldScanner {
     private let bytes: [UInt8]
     private var offset = 0
@@ -9,32 +9,32 @@ struct FieldScanner {
     var isAtEnd: Bool { offset == bytes.count }
     var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    /// Spaces and tabs.
+    /// Skips spaces and tabs.
     mutating func skipBlanks() {
         while let byte = next, byte == 32 || byte == 9 { offset += 1 }
     }
 
-    /// Blanks and commas: a list may have empty elements (RFC 9110 section 5.6.1.2).
+    /// Skips blanks and commas: a list may have empty elements (RFC 9110 section 5.6.1.2).
     mutating func skipToElement() {
         while let byte = next, byte == 32 || byte == 9 || byte == UInt8(ascii: ",") { offset += 1 }
     }
 
-    /// True when the next byte is this one, which is then behind us.
+    /// Skips the next byte if it is the given one, and returns true then.
     mutating func skip(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
         offset += 1
         return true
     }
 
-    /// A token, or nil when the next byte does not begin one.
+    /// Reads a token; nil if the next byte does not begin one.
     mutating func token() -> String? {
         let start = offset
         while let byte = next, Self.isTokenByte(byte) { offset += 1 }
         return offset == start ? nil : String(decoding: bytes[start..<offset], as: UTF8.self)
     }
 
-    /// What a quoted string stands for, or nil when none begins here or it does not end. One that does not end takes
-    /// the rest of the value with it.
+    /// Reads a quoted string, and returns its content; nil if none begins here or it is not terminated. An unterminated
+    /// one consumes the rest of the value.
     mutating func quotedString() -> String? {
         guard skip(UInt8(ascii: "\"")) else { return nil }
         var content: [UInt8] = []
@@ -51,14 +51,14 @@ struct FieldScanner {
         return nil
     }
 
-    /// Moves on to the next comma that stands in no quoted string, or to the end.
+    /// Moves to the next comma outside quoted strings, or to the end.
     mutating func skipToComma() {
         while let byte = next, byte != UInt8(ascii: ",") {
             if byte == UInt8(ascii: "\"") { _ = quotedString() } else { offset += 1 }
         }
     }
 
-    /// The rest of the element at hand as it stands, without blanks at its end.
+    /// The rest of the current element unchanged, without trailing blanks.
     mutating func element() -> String {
         let start = offset
         skipToComma()
@@ -67,8 +67,8 @@ struct FieldScanner {
         return String(decoding: bytes[start..<end], as: UTF8.self)
     }
 
-    /// Bytes up to and with the next quote, which is passed; nil when there is none. For entity tags, whose quotes know
-    /// no escapes.
+    /// Reads up to and including the next quote; nil if there is none. For entity tags, in which quotes cannot be
+    /// escaped.
     mutating func untilQuote() -> String? {
         let start = offset
         while let byte = next {
@@ -83,10 +83,10 @@ struct FieldScanner {
             || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
-    /// Whether a text is a field's name.
+    /// Whether a text is a valid field name.
     static func isToken(_ text: some StringProtocol) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isTokenByte) }
 
-    /// The elements of a comma list, as they stand.
+    /// The elements of a comma-separated list, unchanged.
     static func elements(of text: String) -> [String] {
         var scanner = FieldScanner(text)
         var elements: [String] = []

@@ -1,12 +1,13 @@
 import HTTPTypes
 
-/// Who may have what.
+/// Determines who may use an answer.
 ///
-/// An answer is bound to what was sent for it: by `Vary` to the fields that it names, and unless it is `public`, to who
-/// asked and to the cookies that the jar gave for each place on the way. A look-up compares that with what would be sent
-/// now. What cannot be told before a request is sent, since only a later hop sent it, is not kept.
+/// An answer is bound to the request that it was for: by `Vary` to the fields that it names and, unless it is `public`,
+/// to the user and to the cookies that the jar sent to each place on the way. A look-up compares that with what would
+/// be sent now. If this cannot be determined before a request is sent, because only a later hop sent it, the answer is
+/// not stored.
 extension HTTPCacheRules {
-    /// Whether an answer is good for a request, whatever its age: `Vary`, and who asked.
+    /// Whether an answer is valid for a request, regardless of its age: by `Vary` and by user.
     package func isFor(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
         // An entry that says no-store was not stored by these rules, and is not served by them.
         guard !forbidsStoring(stored.control, status: stored.status), matchesVary(request, stored) else { return false }
@@ -15,7 +16,7 @@ extension HTTPCacheRules {
         return request.declaresScope || matchesCookies(request, stored)
     }
 
-    /// Whether an answer is good for everybody, whatever they send.
+    /// Whether an answer is valid for everybody, whatever they send.
     package func isForAll(_ stored: StoredResponse) -> Bool {
         guard stored.control.isPublic, stored.vary.isEmpty, case .fields([]) = VaryRule(stored["vary"]) else {
             return false
@@ -27,14 +28,14 @@ extension HTTPCacheRules {
 
     private func matchesVary(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
         guard case .fields(let names) = VaryRule(stored["vary"]) else { return false }
-        // An entry of before these rules has no digests: it says nothing of the request that it was for.
+        // An entry that was stored before these rules has no digests, so that its request is unknown.
         guard names.allSatisfy({ name in stored.vary.contains { $0.name == name } }) else { return false }
         if stored.vary.isEmpty { return true }
         return request.knowsFields && stored.vary.allSatisfy { $0.value == varyDigest($0.name, request) }
             && (!stored.vary.contains { $0.name == "cookie" } || matchesCookies(request, stored))
     }
 
-    /// A `public` answer that depends on who asks contradicts itself: it is for who asked.
+    /// A `public` answer that varies by a secret field contradicts itself, and is treated as one for this user.
     private func namesSecrets(_ stored: StoredResponse, of request: CacheRequest) -> Bool {
         if stored.vary.isEmpty { return false }
         let secrets = request.secretNames.union(["authorization", "cookie"])
@@ -61,7 +62,7 @@ extension HTTPCacheRules {
     func bind(_ stored: inout StoredResponse, to request: CacheRequest, _ arrival: CacheExchange.Arrival) -> Bool {
         var names: Set<String> = []
         guard addVaryNames(of: stored["vary"], to: &names) else { return false }
-        // Where redirects lead may vary as well.
+        // The targets of redirects may vary as well.
         for redirect in arrival.redirects {
             guard addVaryNames(of: redirect[.vary], to: &names) else { return false }
         }

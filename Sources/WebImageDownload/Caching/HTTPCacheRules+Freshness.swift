@@ -2,20 +2,20 @@ import HTTPTypes
 
 /// RFC 9111 section 4.2.
 extension HTTPCacheRules {
-    /// How far a clock may go back without anybody thinking that it was set.
+    /// How far the clock may go back before it counts as having been set back.
     private static let clockSlack: Int64 = 60
 
-    /// For how many seconds more the answer is fresh; below 0: for how long it has been stale.
+    /// For how many seconds the answer is still fresh; if negative, for how long it has been stale.
     func remaining(_ stored: StoredResponse, now: Int64) -> Int64 {
-        // The clock was set back, so that the age is not known.
+        // The clock was set back, so the age is unknown.
         if stored.responseTime.subtracting(now) > Self.clockSlack { return -DeltaSeconds.most }
         let own = lifetime(of: stored).subtracting(age(of: stored, now: now))
-        // What the redirects said counts from when they were followed.
+        // The lifetime of the redirects counts from the time when they were followed.
         guard let redirects = stored.redirectLifetime else { return own }
         return min(own, redirects.subtracting(residence(of: stored, now: now)))
     }
 
-    /// How long we have had it.
+    /// How long the answer has been stored here.
     private func residence(of stored: StoredResponse, now: Int64) -> Int64 {
         max(0, now.subtracting(stored.responseTime))
     }
@@ -24,7 +24,7 @@ extension HTTPCacheRules {
         Int64(0).subtracting(remaining(stored, now: now))
     }
 
-    /// Section 4.2.3, in seconds.
+    /// The age by section 4.2.3, in seconds.
     package func age(of stored: StoredResponse, now: Int64) -> Int64 {
         let apparent = max(0, stored.responseTime.subtracting(stored.date))
         let delay = max(0, stored.responseTime.subtracting(stored.requestTime))
@@ -32,17 +32,17 @@ extension HTTPCacheRules {
         return max(apparent, corrected).adding(residence(of: stored, now: now))
     }
 
-    /// Section 4.2.1, in seconds.
+    /// The lifetime by section 4.2.1, in seconds.
     func lifetime(of stored: StoredResponse) -> Int64 {
         statedLifetime(of: stored) ?? heuristicLifetime(of: stored)
     }
 
-    /// The same where the origin says it; nil: it says nothing.
+    /// The lifetime that the origin states; nil if it states none.
     func statedLifetime(of stored: StoredResponse) -> Int64? {
         (isShared ? stored.control.sharedMaxAge : nil) ?? stored.control.maxAge ?? expiry(of: stored)
     }
 
-    /// From `Expires`; one that is no date is in the past (section 5.3).
+    /// The time in `Expires`; an invalid date is in the past (section 5.3).
     private func expiry(of stored: StoredResponse) -> Int64? {
         guard let expires = stored["expires"] else { return nil }
         guard let moment = HTTPTimestamp(expires, now: stored.responseTime) else { return 0 }
@@ -53,27 +53,27 @@ extension HTTPCacheRules {
         guard Self.understood.contains(stored.status) || stored.control.isPublic, let changed = stored.lastModified
         else { return 0 }
         let unchanged = min(max(0, stored.date.subtracting(changed.seconds)), DeltaSeconds.most)
-        // Multiplied first: a tenth of a minute is 6 s. 68 years by 100 % and more fit.
+        // Multiplies first: a tenth of a minute is 6 s. 68 years by 100 % and more do not overflow.
         return min(unchanged * min(max(heuristicPercent, 0), 1_000_000) / 100, max(heuristicLimit, 0))
     }
 
-    /// Whether the redirects that led to the answer may not be followed again without asking. What the answer itself says of being
-    /// served stale is nothing that it can say for them.
+    /// Whether the redirects that led to the answer must be followed again. The answer's own permission to be served
+    /// stale does not extend to them.
     func mustFollowAgain(_ stored: StoredResponse, now: Int64) -> Bool {
         stored.redirectLifetime.map { $0 <= residence(of: stored, now: now) } ?? false
     }
 
-    /// Whether the answer may not be used before the origin was asked, fresh or not (section 5.2.2.4).
+    /// Whether the origin must be asked before the answer is used, fresh or not (section 5.2.2.4).
     func mustBeAsked(_ stored: StoredResponse) -> Bool {
         switch stored.control.noCache {
         case .nothing: false
         case .everything: true
-        // The fields that it is about, such as Set-Cookie, may not be kept.
+        // The fields that the directive names, such as Set-Cookie, may not be stored.
         case .fields(let names): names.contains { stored[$0] != nil }
         }
     }
 
-    /// Whether the entry may stand in for an origin that fails (RFC 5861 section 4).
+    /// Whether the entry may be served if the origin fails (RFC 5861 section 4).
     func mayStandIn(_ stored: StoredResponse, for request: CacheRequest, now: Int64) -> Bool {
         let control = stored.control
         guard !forbidsStaleness(control), !mustBeAsked(stored), !mustFollowAgain(stored, now: now),
@@ -83,10 +83,10 @@ extension HTTPCacheRules {
         return grace > 0 && staleness(of: stored, now: now) <= grace
     }
 
-    /// How long the redirects on the way to an answer may be trusted; nil when that is for ever.
+    /// How long the redirects on the way to an answer may be reused; nil if without limit.
     ///
     /// - Parameters:
-    ///   - heads: the answers that redirected, in order.
+    ///   - heads: the redirects in order.
     ///   - requestTime: when the first request was sent, in seconds since 1970.
     package func redirectLifetime(_ heads: [ResponseHead], requestTime: Int64, responseTime: Int64) -> Int64? {
         var shortest: Int64?
@@ -104,7 +104,7 @@ extension HTTPCacheRules {
 }
 
 extension StoredResponse {
-    /// What is kept of a head, without anything of the request.
+    /// The part of a head that is stored, without anything of the request.
     init(_ head: ResponseHead, keeping kept: KeptHeaders = .standard, requestTime: Int64, responseTime: Int64) {
         self.init(
             status: head.status, fields: kept.fields(of: head), requestTime: requestTime, responseTime: responseTime)

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// RFC 9111 sections 3 and 4.3.4.
 extension HTTPCacheRules {
-    /// What to keep of an answer, or nil when it may not be kept.
+    /// What to store of an answer; nil if it may not be stored.
     func storing(
         _ head: ResponseHead, of exchange: CacheExchange, _ arrival: CacheExchange.Arrival
     ) -> StoredResponse? {
@@ -22,7 +22,7 @@ extension HTTPCacheRules {
         return stored
     }
 
-    /// Section 3. In the modes with a lifetime of our own, silence of the origin forbids nothing.
+    /// Section 3. In modes with a lifetime of our own, an answer without a lifetime may be stored, too.
     private func isStorable(_ answer: StoredResponse, _ mode: CacheMode) -> Bool {
         let control = answer.control
         guard (200..<600).contains(answer.status), answer.status != 206, answer.status != 304,
@@ -34,8 +34,8 @@ extension HTTPCacheRules {
             || Self.understood.contains(answer.status)
     }
 
-    /// Whether a 304 is about this entry (section 4.3.4): the validators that it names must be the entry's, and it must
-    /// come from where the entry came from.
+    /// Whether a 304 refers to this entry (section 4.3.4): its validators must be the entry's, and it must come from
+    /// the same place.
     func confirms(_ head: ResponseHead, _ arrival: CacheExchange.Arrival, _ stored: StoredResponse) -> Bool {
         if let place = arrival.place, let known = stored.place, place != known { return false }
         if let tag = EntityTag(head[.eTag]) { return stored.entityTag.map { $0.weaklyMatches(tag) } ?? true }
@@ -43,8 +43,8 @@ extension HTTPCacheRules {
         return HTTPTimestamp(changed, now: arrival.responseTime) == HTTPTimestamp(known, now: arrival.responseTime)
     }
 
-    /// The entry with what a 304 says in place of what it said before (section 3.2). Age and date are those of the
-    /// message, so that old ones never stay.
+    /// The entry with its fields replaced by those of a 304 (section 3.2). Age and date are those of the 304, so that
+    /// old ones do not remain.
     func merged(
         _ stored: StoredResponse, with head: ResponseHead, _ arrival: CacheExchange.Arrival
     ) -> StoredResponse {
@@ -55,8 +55,8 @@ extension HTTPCacheRules {
             arrival.redirects, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
         merged.fields.removeAll { $0.name == "age" || $0.name == "date" }
         for field in keptHeaders.fields(of: head) where field.value.utf8.count <= KeptHeaders.longestValue {
-            // The body is the old one, and so is what names it: some servers write the same tag in another form here. What the entry
-            // was chosen by stays, too: the 304 is for the request that it is for.
+            // The body is the old one, so its validators stay: some servers send the same tag in another form here.
+            // `Vary` stays, too, because the 304 is for the same request.
             if ["content-type", "etag", "last-modified", "vary"].contains(field.name) { continue }
             merged.fields.removeAll { $0.name == field.name }
             merged.fields.append(field)

@@ -1,38 +1,38 @@
 import HTTPTypes
 import WebImageCore
 
-/// The rules for storing, serving and revalidating answers: RFC 9111 for a cache of one user or of many, RFC 5861 and
-/// RFC 8246. It maps values to decisions, and reads no clock and no cache.
+/// The rules for storing, serving and revalidating answers: RFC 9111 for a private or a shared cache, RFC 5861 and RFC
+/// 8246. They map values to decisions, and use neither clock nor cache.
 ///
-/// Three things bind in every mode: an answer with `no-store` is not kept, an answer that `Vary` ties to another
-/// request is not served, and an answer that was given to somebody is served to nobody else, unless it is `public`. Who
-/// that was, and what `Vary` ties it to, is judged by what was really sent.
+/// Three rules hold in every mode: an answer with `no-store` is not stored, an answer that `Vary` binds to another
+/// request is not served, and an answer for one user is not served to another, unless it is `public`. The user and the
+/// values for `Vary` are those that were actually sent.
 package struct HTTPCacheRules: Sendable {
-    /// Where the origin says nothing, an answer counts as fresh for this part of the time since it was last changed
-    /// (RFC 9111 section 4.2.2). Default 10 %.
+    /// If the origin states no lifetime, an answer is fresh for this percentage of the time since its last change (RFC
+    /// 9111 section 4.2.2). Default 10 %.
     package var heuristicPercent: Int64 = 10
-    /// And for no longer than this many seconds. Default a day.
+    /// The maximum of that lifetime in seconds. Default a day.
     package var heuristicLimit: Int64 = 86_400
-    /// For how many seconds an entry that is not fresh any more may stand in for an origin that does not answer, where
-    /// neither request nor answer says so. Default 0.
+    /// For how many seconds a stale entry may be served if the origin fails, unless request or answer state it. Default
+    /// 0.
     package var staleIfError: Int64 = 0
     /// Whether the cache serves many users: `private` answers are then not stored, and directives for shared caches are
     /// obeyed.
     package var isShared = false
-    /// Stands for what may be a secret (who asks, and the values of fields that `Vary` names) where it is stored.
+    /// Replaces values that may be secret (users, and the values of fields that `Vary` names) where they are stored.
     package var digest: @Sendable (String) -> String
 
-    /// The fields of an answer that are kept with its body.
+    /// The fields of an answer that are stored with its body.
     package var keptHeaders = KeptHeaders.standard
 
     package init(digest: @escaping @Sendable (String) -> String) { self.digest = digest }
 
     // MARK: Before the network
 
-    /// What to do for a request.
+    /// Decides how to get the answer to a request.
     ///
     /// - Parameters:
-    ///   - stored: what the cache has under the request's key; not needed in modes that read no cache.
+    ///   - stored: the cached entry for the request's key; not needed in modes that read no cache.
     ///   - now: seconds since 1970.
     package func decide(
         _ mode: CacheMode, _ request: CacheRequest, stored: StoredResponse?, now: Int64
@@ -64,7 +64,7 @@ package struct HTTPCacheRules: Sendable {
         }
     }
 
-    /// RFC 9111 section 4, with the request's own wishes (section 5.2.1).
+    /// RFC 9111 section 4, with the directives of the request (section 5.2.1).
     private func decideByHTTP(_ request: CacheRequest, _ stored: StoredResponse, now: Int64) -> CacheDecision {
         let wishes = request.control
         let remaining = remaining(stored, now: now)
@@ -102,8 +102,8 @@ package struct HTTPCacheRules: Sendable {
 // MARK: - What may be stored at all
 
 extension HTTPCacheRules {
-    /// `no-store`, unless the origin only means it for those who do not understand the status (RFC 9111 section
-    /// 5.2.2.3); and in a shared cache what is private.
+    /// Whether storing is forbidden: by `no-store`, unless the origin means it only for caches that do not understand
+    /// the status (RFC 9111 section 5.2.2.3), and in a shared cache by `private`.
     func forbidsStoring(_ control: CacheControl, status: Int) -> Bool {
         if isShared, control.isPrivate { return true }
         return control.noStore && !(control.mustUnderstand && Self.understood.contains(status))
@@ -114,7 +114,7 @@ extension HTTPCacheRules {
         control.mustRevalidate || isShared && (control.proxyRevalidate || control.sharedMaxAge != nil)
     }
 
-    /// The statuses that may be stored although the origin says nothing of it (RFC 9110 section 15.1), without 206,
-    /// which is the resumption's.
+    /// The statuses that may be stored by default (RFC 9110 section 15.1), without 206, which the code for resuming
+    /// handles.
     static let understood: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 }

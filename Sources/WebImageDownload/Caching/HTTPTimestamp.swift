@@ -1,6 +1,6 @@
 import WebImageSystem
 
-/// A moment as HTTP writes it: an HTTP-date in any of its three forms (RFC 9110 section 5.6.7), in seconds since 1970.
+/// A time in HTTP: an HTTP-date in any of its three forms (RFC 9110 section 5.6.7), in seconds since 1970.
 struct HTTPTimestamp: Hashable, Comparable, Sendable {
     let seconds: Int64
 
@@ -8,13 +8,14 @@ struct HTTPTimestamp: Hashable, Comparable, Sendable {
 
     static func < (left: HTTPTimestamp, right: HTTPTimestamp) -> Bool { left.seconds < right.seconds }
 
-    /// Nil for what is no date. Letters in any case, as RFC 9111 section 4.2 wants it; every zone but GMT is wrong.
+    /// Nil if the text is not a date. Upper and lower case are accepted, as RFC 9111 section 4.2 demands; every zone
+    /// but GMT is invalid.
     ///
-    /// - Parameter now: seconds since 1970; says which century a year of two digits belongs to.
+    /// - Parameter now: seconds since 1970; determines the century of a year with two digits.
     init?(_ text: String, now: Int64) {
         guard text.utf8.count <= 64 else { return nil }
         let text = String(decoding: text.utf8.map(lowercased), as: UTF8.self)
-        // One blank between two words, no more: what is no date is in the past (RFC 9111 section 5.3).
+        // Exactly one blank between two words: an invalid date counts as in the past (RFC 9111 section 5.3).
         var words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard let first = words.first else { return nil }
         if first.utf8.last == UInt8(ascii: ",") {
@@ -73,7 +74,7 @@ struct HTTPTimestamp: Hashable, Comparable, Sendable {
         return DeltaSeconds.parse(text).map(Int.init)
     }
 
-    /// Good enough to tell centuries apart, for any clock.
+    /// Exact enough to determine the century, for any clock.
     private static func year(of seconds: Int64) -> Int {
         1970 + Int(min(max(seconds, 0), 200_000_000_000) / 31_556_952)
     }

@@ -26,12 +26,12 @@ public struct KeptHeaders: Hashable, Sendable, ExpressibleByArrayLiteral {
 
     public init(arrayLiteral names: HTTPField.Name...) { self.init(names) }
 
-    /// What caching needs.
+    /// The fields that caching needs.
     static let needed: [HTTPField.Name] = [
         .age, .cacheControl, .contentType, .date, .eTag, .expires, .lastModified, .vary,
     ]
 
-    /// A field that is longer than this is not kept, and an answer that would need it neither.
+    /// A longer field is not stored, nor is an answer that needs such a field.
     static let longestValue = 8 << 10
     private static let mostFurther = 64
 
@@ -41,7 +41,7 @@ public struct KeptHeaders: Hashable, Sendable, ExpressibleByArrayLiteral {
         "authentication-info", "set-cookie", "set-cookie2", "content-length", "content-encoding", "content-range",
     ]
 
-    /// The headers that are kept, names in lower case.
+    /// The fields that are stored, with names in lower case.
     func fields(of head: ResponseHead) -> [StoredResponse.Field] {
         let needed = Self.needed.compactMap { name in
             head[name].map { StoredResponse.Field(name: name.canonicalName, value: $0) }

@@ -1,12 +1,12 @@
-/// What an entry on disk has places for: header fields, the request fields of `Vary`, and two times. All else becomes
-/// fields whose names begin with a colon, which no header field's does.
+/// Maps an answer to the parts of an entry on disk: header fields, the request fields of `Vary`, and two times.
+/// Everything else becomes fields whose names begin with a colon, which names of header fields cannot.
 extension StoredResponse {
     private static let scopeName = ":scope"
     private static let cookiesName = ":cookies "
     private static let placeName = ":place"
     private static let redirectName = ":redirect-lifetime"
 
-    /// The answer's fields and, under names of our own, what there are no fields for.
+    /// The answer's fields, and fields with our own names for the other properties.
     package var storedFields: [Field] {
         var all = fields
         if let scope { all.append(Field(name: Self.scopeName, value: scope)) }
@@ -16,12 +16,12 @@ extension StoredResponse {
         return all
     }
 
-    /// From what an entry on disk says.
+    /// Decodes the parts of an entry on disk.
     ///
     /// - Parameters:
-    ///   - status: nil for an entry that did not come by HTTP: it is served where any entry is, and is never fresh.
-    ///   - storedFields: as ``storedFields`` gave them; names in any case.
-    ///   - storedAt: stands for times that are missing.
+    ///   - status: nil for an entry that did not come by HTTP: it is used where any entry is, and is never fresh.
+    ///   - storedFields: as returned by ``storedFields``; names in any case.
+    ///   - storedAt: replaces missing times.
     package init(
         status: Int?, storedFields: [Field], vary: [Field], requestTime: Int64?, responseTime: Int64?, storedAt: Int64
     ) {
@@ -36,14 +36,14 @@ extension StoredResponse {
             case let name where name.hasPrefix(Self.cookiesName):
                 cookies.append(Field(name: String(name.dropFirst(Self.cookiesName.count)), value: field.value))
             case Self.redirectName: redirectLifetime = DeltaSeconds.parse(field.value) ?? 0
-            // What a later version added means nothing to this one.
+            // Fields that a later version added are ignored.
             case let name where name.hasPrefix(":"): break
             default: fields.append(Field(name: field.name.lowercased(), value: field.value))
             }
         }
     }
 
-    /// All of it in a few bytes, with a version.
+    /// All properties in compact form, with a version.
     package func encoded() -> [UInt8] {
         let own = [
             Field(name: ":status", value: String(status)), Field(name: ":sent", value: String(requestTime)),
@@ -53,7 +53,7 @@ extension StoredResponse {
         return FieldCoding.encode(own + vary + storedFields)
     }
 
-    /// Nil for bytes that ``encoded()`` did not make.
+    /// Nil if the bytes were not made by ``encoded()``.
     package init?(encoded bytes: [UInt8]) {
         guard let all = FieldCoding.decode(bytes) else { return nil }
         var (status, sent, came): (Int?, Int64?, Int64?)

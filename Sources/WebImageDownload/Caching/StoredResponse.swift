@@ -1,4 +1,4 @@
-/// What is kept of an answer beside its body, so that the HTTP rules can judge it later.
+/// The properties of an answer that are stored with its body for the HTTP rules.
 package struct StoredResponse: Hashable, Sendable {
     package struct Field: Hashable, Sendable {
         /// In lower case.
@@ -12,20 +12,20 @@ package struct StoredResponse: Hashable, Sendable {
     }
 
     package var status: Int
-    /// Those of the answer's fields that matter later, see ``HTTPCacheRules/keptHeaders``.
+    /// The fields of the answer that are stored, see ``HTTPCacheRules/keptHeaders``.
     package internal(set) var fields: [Field]
-    /// For each field that `Vary` names the digest of its value in the request, empty where the request had none.
+    /// For each field that `Vary` names, the digest of its value in the request; empty if the request had none.
     package var vary: [Field]
     /// The digest of the user; nil if there was no particular user.
     package var scope: String?
-    /// For each request on the way where it went, as ``SentHop/place`` has it, and the digest of the jar's cookies, empty
-    /// for none. Nothing for a request without a jar.
+    /// For each request on the way, its place, in the form of ``SentHop/place``, and the digest of the jar's cookies;
+    /// empty if there were none. No elements for a request without a jar.
     package var cookies: [Field] = []
-    /// The URL that answered, without query: after redirects perhaps another one than was asked. Nil: not known.
+    /// The URL that answered, without query; after redirects it may differ from the requested one. Nil: not known.
     package var place: String?
-    /// How long the redirects on the way may be trusted, in seconds; nil when there was none, or permanent ones only.
+    /// How long the redirects on the way may be reused, in seconds; nil if there were none, or only permanent ones.
     package var redirectLifetime: Int64?
-    /// When the request was sent and when the head of the answer came, in seconds since 1970.
+    /// When the request was sent and when the head of the answer arrived, in seconds since 1970.
     package var requestTime: Int64
     package var responseTime: Int64
 
@@ -43,15 +43,15 @@ package struct StoredResponse: Hashable, Sendable {
         self.responseTime = responseTime
     }
 
-    /// The first field of that name, which is given in lower case.
+    /// The value of the first field with a name, which is given in lower case.
     package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
     package var control: CacheControl { CacheControl(self["cache-control"]) }
     var entityTag: EntityTag? { EntityTag(self["etag"]) }
     var lastModified: HTTPTimestamp? { self["last-modified"].flatMap { HTTPTimestamp($0, now: responseTime) } }
-    /// When the origin made the answer; when it came, for an origin without a clock (RFC 9110 section 6.6.1).
+    /// When the origin made the answer; if it has no clock, when the answer arrived (RFC 9110 section 6.6.1).
     var date: Int64 { self["date"].flatMap { HTTPTimestamp($0, now: responseTime) }?.seconds ?? responseTime }
 
-    /// Whether the origin can be asked if it is still good.
+    /// Whether the origin can be asked to confirm the answer.
     package var hasValidator: Bool { entityTag != nil || lastModified != nil }
 }

@@ -1,9 +1,9 @@
-/// What an answer's `Vary` says (RFC 9110 section 12.5.5): which fields of a request must be the same for the answer to
-/// be good for it.
+/// The meaning of an answer's `Vary` (RFC 9110 section 12.5.5): the request fields that must be the same for the answer
+/// to be reused.
 enum VaryRule: Hashable, Sendable {
-    /// Names in lower case, in order, each once. Empty: any request will do.
+    /// Names in lower case, sorted, without duplicates. Empty: the answer is valid for any request.
     case fields([String])
-    /// `*`, or nothing that can be understood: no other request will do.
+    /// `*`, or an invalid value: the answer is valid for no other request.
     case never
 
     private static let mostFields = 32
@@ -18,7 +18,7 @@ enum VaryRule: Hashable, Sendable {
         self = isUnderstood ? .fields(names.sorted()) : .never
     }
 
-    /// A field's value so that two which mean the same are the same text as far as that is known without knowing the
-    /// field: no blanks around the elements of a list (RFC 9111 section 4.1).
+    /// Normalizes a field's value so that equivalent values become the same text, as far as this is possible without
+    /// knowing the field: no blanks around the elements of a list (RFC 9111 section 4.1).
     static func normalised(_ value: String) -> String { FieldScanner.elements(of: value).joined(separator: ",") }
 }

@@ -1,18 +1,18 @@
 import WebImageSystem
 
-/// The date in a cookie's `Expires`: HTTP's three forms and what else servers write there, more loosely than ``HTTPTimestamp``
-/// (RFC 6265 section 5.1.1).
+/// Parses the date in a cookie's `Expires`: HTTP's three forms and other common ones, more leniently than
+/// ``HTTPTimestamp`` (RFC 6265 section 5.1.1).
 enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
-    /// Seconds since 1970, or nil for what is no such date. Never traps.
+    /// Seconds since 1970; nil if the text is not such a date. Never traps.
     static func seconds(_ text: String) -> Int64? {
         guard text.utf8.count <= 64 else { return nil }
         let words = text.lowercased().split { " ,-:".contains($0) }
         guard words.count >= 7, let month = words.firstIndex(where: { months.contains(String($0)) }),
             let monthNumber = months.firstIndex(of: String(words[month]))
         else { return nil }
-        // asctime puts the month before the day and the year last, the others the day first.
+        // asctime puts the month before the day and the year last; the other forms put the day first.
         let isOld = month == 1
         guard words.count >= (isOld ? 7 : 8), isOld || month == 2 else { return nil }
         let places = isOld ? (day: 2, year: 6, time: 3) : (day: 1, year: 3, time: 4)

@@ -73,12 +73,12 @@ struct Cookie: Sendable {
     private(set) var path: String
     private var isHostOnly = true
     private var isSecure = false
-    /// Seconds since 1970; nil for as long as the jar lives.
+    /// Seconds since 1970; nil: the cookie lives as long as the jar.
     private var expiry: Int64?
 
     var identity: Identity { Identity(name: name, domain: domain, path: path) }
 
-    /// Nil for what is no cookie, or none that `url` may set.
+    /// Nil if the field is not a cookie, or not one that `url` may set.
     init?(_ field: String, from url: WebURL, at now: Int64) {
         guard field.utf8.count <= 8192 else { return nil }
         let parts = field.split(separator: ";", omittingEmptySubsequences: false)
@@ -97,7 +97,7 @@ struct Cookie: Sendable {
                 let wanted = (text.first == "." ? text.dropFirst() : text[...]).lowercased()
                 if wanted.isEmpty { continue }
                 guard Self.host(url.host, isIn: wanted) else { return nil }
-                // Without a list of public suffixes: a name with a dot, or the host itself.
+                // There is no list of public suffixes: the domain must contain a dot, or be the host itself.
                 guard wanted.contains(".") || wanted == url.host else { return nil }
                 domain = wanted
                 isHostOnly = false
@@ -134,7 +134,7 @@ struct Cookie: Sendable {
         host == domain || (host.hasSuffix("." + domain) && IPAddress(host) == nil)
     }
 
-    /// Section 5.1.4: up to the last slash.
+    /// Section 5.1.4: the path up to its last slash.
     private static func defaultPath(_ path: String) -> String {
         guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
         return String(path[..<slash])

@@ -1,21 +1,22 @@
 import HTTPTypes
 
-/// How it follows from a request who asks: what an answer is bound to, unless it is public.
+/// Determines the user of a request, to whom an answer is bound unless it is public.
 struct AskerScope: Sendable {
     private static let usualSecrets: [HTTPField.Name] = [.authorization, .cookie]
 
-    /// Says it whatever is sent; nil: it follows from the rest.
+    /// The declared user, whatever is sent; nil: the user follows from the other properties.
     var declared: String?
-    /// What is known before anything is sent: user, provider, certificate, the modifier's name.
+    /// The properties that are known before sending: user, provider, certificate, the modifier's name.
     var parts: [String] = []
-    /// The fields whose values say who asks.
+    /// The fields whose values identify the user.
     var secretHeaders = Self.usualSecrets
-    /// For whom a modifier says that it speaks: neither the secrets that it sets nor where it sends the request count then.
+    /// The user that a modifier declares: neither the secrets that it sets nor the URL that it sends the request to
+    /// count then.
     var ofModifier: String?
 
-    /// Nil for nobody in particular.
+    /// Nil if there is no particular user.
     ///
-    /// - Parameter target: the URL that a modifier put in place of the one that was asked for; nil: none.
+    /// - Parameter target: the URL that a modifier has substituted for the requested one; nil: none.
     func text(sending fields: HTTPFields, to target: String?) -> String? {
         if let declared { return declared }
         var all = parts
@@ -28,6 +29,6 @@ struct AskerScope: Sendable {
         return all.isEmpty ? nil : all.joined(separator: "\n")
     }
 
-    /// Whether it holds whatever is sent.
+    /// Whether the user is known before sending.
     var isFixed: Bool { declared != nil || ofModifier != nil }
 }

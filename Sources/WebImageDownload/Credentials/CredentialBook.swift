@@ -2,7 +2,8 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// What providers answered, by provider and origin. However many downloads want the same, a provider is asked once.
+/// The answers of credential providers, by provider and origin. If several downloads need the same, the provider is
+/// asked once.
 final class CredentialBook: Sendable {
     private struct Place: Hashable {
         let provider: String
@@ -29,14 +30,14 @@ final class CredentialBook: Sendable {
     private static let limit = 1024
     private let entries = Guarded<[Place: Entry]>([:])
 
-    /// What is known without asking.
+    /// The credentials that are known without asking.
     func known(_ provider: CredentialProvider, origin: String) -> Credentials? {
         entries.withLock { $0[Place(provider, origin: origin)]?.credentials }
     }
 
-    /// The credentials for an origin: those that are known unless they were refused, else the provider's answer.
+    /// The credentials for an origin: the known ones unless they were refused, else the provider's answer.
     ///
-    /// - Throws: `authenticationFailed` when the provider fails or has none.
+    /// - Throws: `authenticationFailed` if the provider fails or has none.
     func credentials(
         of provider: CredentialProvider, for question: CredentialQuestion, persistence: CredentialPersistence
     ) async throws(WebImageError) -> Credentials {

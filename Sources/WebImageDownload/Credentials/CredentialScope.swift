@@ -5,9 +5,9 @@ import WebImageSystem
 /// The user of a request, as a text without names, because keys are written to disk. An answer that was loaded with a
 /// password, cookies or a certificate is not for everybody.
 enum CredentialScope {
-    /// All that a request says of who asks; nil when it says nothing.
+    /// Describes the user of a request; nil if the request does not identify one.
     ///
-    /// A `.netrc` counts by its path: it is read when the request is made.
+    /// A `.netrc` counts by its path; it is read when the request is made.
     static func of(_ options: MostlyDefaultBox<DownloadOptions>?, _ credentials: BasicCredentials?) -> String? {
         var parts: [String] = []
         if let credentials {
@@ -19,7 +19,7 @@ enum CredentialScope {
         }
         if options?.value.handlesCookies == true { parts.append("cookies") }
         if let certificate = options?.value.tls?.clientCertificate { parts.append(of(certificate)) }
-        // What nobody vouches for is for those who ask for such.
+        // An answer from an unverified server is only for requests that accept such.
         if options?.value.tls?.trust == .anyone { parts.append("unverified") }
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }

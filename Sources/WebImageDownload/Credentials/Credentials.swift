@@ -57,7 +57,7 @@ public struct CredentialQuestion: Sendable {
 public struct CredentialProvider: Sendable {
     /// Identifies the provider and the user for whom it works: two providers with the same name share answers.
     public var name: String
-    /// What tells apart two of one name that speak for one user: the password that each of them knows.
+    /// Distinguishes two values with the same user name: the password that each of them has.
     var secret: BasicCredentials?
     /// Whether the provider is asked before the first request to an origin, as is usual for bearer tokens. Default
     /// false: it is asked when the origin answers 401.

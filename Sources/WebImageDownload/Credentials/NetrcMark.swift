@@ -22,11 +22,11 @@ enum NetrcMark {
 
     private static let longest = 256 << 10
     private static let mostKnown = 16
-    /// In seconds: a file that was changed within the last of them may change again and look the same.
+    /// In seconds: a file that was changed more recently may change again without a visible difference.
     private static let restless = 3
     private static let known = Guarded<[String: (stamp: Stamp, text: String)]>([:])
 
-    /// A digest of what is in the file; empty for one that cannot be read.
+    /// A digest of the file's content; empty if it cannot be read.
     static func text(of path: String) -> String {
         guard let stamp = stamp(of: path) else { return "" }
         if let found = known.withLock({ $0[path] }), found.stamp == stamp { return found.text }
@@ -70,7 +70,7 @@ enum NetrcMark {
     }
 }
 
-/// The system's call, which the method of that name hides.
+/// Calls the system's `read`, which the method of that name hides.
 private func systemRead(_ file: Int32, _ buffer: UnsafeMutablePointer<UInt8>?, _ count: Int) -> Int {
     read(file, buffer, count)
 }

@@ -1,8 +1,8 @@
 import CShimCurl
 
-/// How libcurl reaches the transfer that a handle serves.
+/// The callbacks by which libcurl reaches the transfer of a handle.
 enum CurlCallbacks {
-    /// The callbacks, yet for nobody. They are set once a handle: only the context changes.
+    /// The callbacks without a transfer. They are set once for each handle; only the context changes.
     static var none: wi_curl_hooks {
         wi_curl_hooks(
             head: { bytes, _, count, hooks in
@@ -21,7 +21,7 @@ enum CurlCallbacks {
                 }
             },
             address: nil,
-            // Never called: a handle without a transfer is in no multi handle.
+            // Never dereferenced: a handle without a transfer is in no multi handle.
             context: UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped)
     }
 

@@ -4,17 +4,17 @@ import HTTPTypes
 /// An easy handle and the memory that libcurl points into while it is used. It serves one transfer after the other and
 /// belongs to the loop's thread.
 ///
-/// Setting all options anew costs more than the rest of a small transfer together. A handle therefore remembers what it
-/// was set up for: when the next transfer wants exactly the same, only URL and receiver change. Whatever holds a secret
-/// or a body is never kept: such a handle is reset before anybody else uses it.
+/// Setting all options costs more than the rest of a small transfer. A handle therefore remembers the options that it
+/// was set up with: if the next transfer needs exactly the same, only URL and receiver change. Options with a secret or
+/// a body are never kept: such a handle is reset before it is used again.
 final class CurlHandle {
-    /// What may stay set from one transfer to the next.
+    /// The options that may stay set from one transfer to the next.
     struct Setting {
-        /// Without its URL.
+        /// The request without its URL.
         private let request: TransportRequest
         private let isSecure: Bool
 
-        /// Nil for a request whose setting must not stay.
+        /// Nil if the options of the request must not stay set.
         init?(of request: TransportRequest) {
             guard request.method == .get, request.body == nil, request.credentials == nil, request.netrcFile == nil,
                 !request.proxy.hasCredentials, request.tls.clientCertificate == nil,
@@ -27,7 +27,7 @@ final class CurlHandle {
             self.request = kept
         }
 
-        /// Whether ``init(of:)`` gives the same for `other`.
+        /// Whether ``init(of:)`` returns the same for `other`.
         func fits(_ other: borrowing TransportRequest) -> Bool {
             guard other.method == .get, other.isSecure == isSecure, other.headers == request.headers else {
                 return false
@@ -41,15 +41,15 @@ final class CurlHandle {
     }
 
     let easy: UnsafeMutableRawPointer
-    /// The callbacks and whom they call: all that libcurl is told about a transfer goes through this.
+    /// The callbacks and their context: libcurl's only reference to the transfer.
     let hooks = UnsafeMutablePointer<wi_curl_hooks>.allocate(capacity: 1)
-    /// Where libcurl says in words what went wrong.
+    /// The buffer for libcurl's error messages.
     let complaint = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private var fieldList: UnsafeMutablePointer<curl_slist>?
-    /// What it is set up for; nil when nothing is known of it.
+    /// The options that it is set up with; nil if they are unknown.
     private(set) var setting: Setting?
 
-    /// Nil when there is no memory.
+    /// Nil if memory is exhausted.
     init?() {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
@@ -64,7 +64,8 @@ final class CurlHandle {
         complaint.deallocate()
     }
 
-    /// Makes it ready for `transfer`. True when it is set up for the like already, so that only the URL must be set.
+    /// Prepares the handle for `transfer`. Returns true if it has the right options already, so that only the URL must
+    /// be set.
     func adopt(_ transfer: CurlTransfer) -> Bool {
         hooks.pointee.context = Unmanaged.passUnretained(transfer).toOpaque()
         complaint[0] = 0
@@ -73,23 +74,23 @@ final class CurlHandle {
         return false
     }
 
-    /// All options are set, as `request` wants them.
+    /// Records that all options are set as `request` demands.
     func noteSetting(of request: TransportRequest) { setting = Setting(of: request) }
 
-    /// For the rest of this transfer: the next one begins with all options anew.
+    /// Disables decoding for the rest of this transfer; the next one sets all options again.
     func decodeNothing() {
         complaint[0] = 0
         setting = nil
         wi_curl_set_number(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
     }
 
-    /// Takes the handle from its transfer, which must no longer be called.
+    /// Detaches the handle from its transfer, which must no longer be called.
     func letGo() {
         hooks.pointee.context = CurlCallbacks.none.context
         if setting == nil { forget() }
     }
 
-    /// Header lines to be sent; libcurl does not copy them.
+    /// Sets the header lines to send; libcurl does not copy them.
     func setFields(_ list: UnsafeMutablePointer<curl_slist>?) {
         fieldList = list
         if let list { wi_curl_set_pointer(easy, CURLOPT_HTTPHEADER, list) }

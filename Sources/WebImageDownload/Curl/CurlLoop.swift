@@ -3,9 +3,9 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// The thread that owns a multi handle and every easy handle. Others leave commands in its inbox.
+/// The thread that owns a multi handle and every easy handle. Other threads leave commands in its inbox.
 final class CurlLoop: @unchecked Sendable {
-    // Sendable: the inbox is guarded; all else is constant or belongs to the loop's thread.
+    // Sendable: the inbox is guarded; everything else is constant or belongs to the loop's thread.
     enum Command {
         case add(CurlTransfer)
         case cancel(CurlTransfer)
@@ -16,15 +16,15 @@ final class CurlLoop: @unchecked Sendable {
 
     private struct Inbox {
         var commands: [Command] = []
-        /// True while the thread sleeps: then, and only then, it must be woken.
+        /// True while the thread sleeps. Only then must it be woken.
         var isSleeping = false
         var hasStopped = false
-        /// What transfers end with once it has stopped.
+        /// The error of transfers that are posted after the loop has stopped.
         var reason = CurlLoop.shutDown
     }
 
     private let inbox = Guarded(Inbox())
-    /// The one thing that other threads may do with it is `curl_multi_wakeup`.
+    /// Other threads may only call `curl_multi_wakeup` with it.
     private let multi: UnsafeMutableRawPointer
     private var options: CurlOptions
 
@@ -48,7 +48,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Not at the end of the thread: a poster may be between the inbox and `curl_multi_wakeup`.
+    /// Not done when the thread ends: another thread may be between the inbox and `curl_multi_wakeup`.
     deinit { curl_multi_cleanup(multi) }
 
     func post(_ command: Command) {
@@ -104,7 +104,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Returns true for the command to stop.
+    /// Returns true if the command stops the loop.
     private func carryOut(_ command: Command) -> Bool {
         switch command {
         case .add(let transfer): add(transfer)
@@ -150,8 +150,8 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// libcurl ends a transfer at a coding that it does not know. The bytes are handed on instead: what is a picture tells by
-    /// its content.
+    /// libcurl fails a transfer whose content coding it does not know. We request the bytes undecoded instead, because
+    /// the content shows whether they are a picture.
     private func sendAgainUndecoded(_ handle: CurlHandle) -> Bool {
         curl_multi_remove_handle(multi, handle.easy)
         handle.decodeNothing()
@@ -165,14 +165,14 @@ final class CurlLoop: @unchecked Sendable {
         batch.removeAll(keepingCapacity: true)
     }
 
-    /// Takes the handle from the transfer and tells its receiver the end.
+    /// Detaches the handle from the transfer, and reports the end to its receiver.
     private func end(_ transfer: CurlTransfer, _ result: Result<TransportTimings, WebImageError>) {
         if let handle = transfer.handle {
             transfer.handle = nil
             curl_multi_remove_handle(multi, handle.easy)
             handle.letGo()
             if spareHandles.count < 64 { spareHandles.append(handle) }
-            // The last one takes its place.
+            // The last transfer moves into its place.
             let last = live.removeLast()
             if last !== transfer {
                 last.place = transfer.place

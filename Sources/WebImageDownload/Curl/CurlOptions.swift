@@ -10,10 +10,10 @@ import WebImageCore
     import Darwin
 #endif
 
-/// What libcurl is told about a transfer. Its timers, redirects, retries and limits stay off: they are ours.
+/// Sets the options of a transfer. libcurl's own timers, redirects, retries and limits stay off: we have our own.
 struct CurlOptions {
     private var trust: TrustFiles
-    /// Else libcurl would look for each of them with every transfer.
+    /// Otherwise libcurl would look for each of them with every transfer.
     private let knowsProxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
         .contains { (name: String) in getenv(name) != nil }
 
@@ -21,10 +21,10 @@ struct CurlOptions {
 
     func close() { trust.closeAll() }
 
-    /// - Throws: `invalidURL`, `tlsFailed` when the certificates to trust cannot be given to libcurl.
+    /// - Throws: `invalidURL`; `tlsFailed` if the trusted certificates cannot be passed to libcurl.
     mutating func apply(to handle: CurlHandle, of transfer: CurlTransfer) throws(WebImageError) {
         let isSetUp = handle.adopt(transfer)
-        // Not passed as a pointer by itself, which would copy it once more.
+        // Implicit conversion to a pointer would copy the string once more.
         let isTaken = transfer.request.url.withCString { wi_curl_set_text(handle.easy, CURLOPT_URL, $0) == CURLE_OK }
         guard isTaken else {
             throw WebImageError(.invalidURL, "libcurl cannot take this URL")
@@ -38,17 +38,18 @@ struct CurlOptions {
         wi_curl_set_hooks(easy, handle.hooks)
         wi_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.complaint)
         wi_curl_set_number(easy, CURLOPT_NOSIGNAL, 1)
-        // Else a cancel waits for the resolver's thread, and every other transfer with it.
+        // Otherwise a cancel waits for the resolver's thread, and delays every other transfer.
         wi_curl_set_number(easy, CURLOPT_QUICK_EXIT, 1)
         wi_curl_set_number(easy, CURLOPT_BUFFERSIZE, 64 << 10)
         wi_curl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         wi_curl_set_number(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // Pictures are compressed already. But with this option libcurl undoes what a server compresses unasked. It is
-        // also among the fields, where it costs less.
+        // Pictures are compressed already, but with this option libcurl decodes what a server compresses unasked. The
+        // field itself is among the header lines, where it costs less.
         wi_curl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "identity")
         wi_curl_set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
         setMethodAndFields(of: request, on: handle)
-        // Without TLS nothing tells the version before the first answer, for which PIPEWAIT would hold up the others.
+        // Without TLS the version is unknown before the first answer, for which PIPEWAIT would delay the other
+        // transfers.
         if request.isSecure, request.allowsHTTP2 {
             wi_curl_set_number(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
             wi_curl_set_number(easy, CURLOPT_PIPEWAIT, 1)
@@ -116,7 +117,7 @@ struct CurlOptions {
         if let body = request.body {
             body.withUnsafeBytes { _ = wi_curl_set_body(easy, $0.baseAddress, $0.count) }
             wi_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
-            // libcurl would add both.
+            // libcurl would add both fields.
             list = curl_slist_append(list, "Expect:")
             if request.headers[.contentType] == nil { list = curl_slist_append(list, "Content-Type:") }
         }
@@ -149,7 +150,7 @@ struct CurlOptions {
     }
 
     private mutating func setTrust(_ wanted: TLSTrust, on easy: UnsafeMutableRawPointer) throws(WebImageError) {
-        // Debian's libcurl looks into a directory too, which keeps it from caching the parsed bundle.
+        // Debian's libcurl also reads a directory, which keeps it from caching the parsed bundle.
         wi_curl_set_text(easy, CURLOPT_CAPATH, nil)
         switch wanted {
         case .system:

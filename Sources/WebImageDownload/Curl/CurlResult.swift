@@ -1,14 +1,14 @@
 import CShimCurl
 import WebImageCore
 
-/// What libcurl's result codes mean here.
+/// Translates libcurl's result codes to our errors.
 enum CurlResult {
     static func result(
         _ code: CURLcode, _ handle: CurlHandle, of transfer: CurlTransfer
     ) -> Result<TransportTimings, WebImageError> {
         if transfer.isCancelled { return .failure(.cancelled) }
         if code == CURLE_OK { return .success(timings(handle.easy, of: transfer)) }
-        // Of several addresses some may be refused and one connected to.
+        // Some of several addresses may be refused and another one connected to.
         if !transfer.isConnected, let address = transfer.refusedAddress {
             return .failure(WebImageError(.addressRefused, "the address policy does not allow \(address)"))
         }
@@ -21,7 +21,7 @@ enum CurlResult {
             return .failure(WebImageError(.protocolError, message))
         }
         if !transfer.isConnected, let refusal = tunnelRefusal(handle.easy) { return .failure(refusal) }
-        // Nothing here refuses bytes but by a cancel: it is libcurl that cannot unpack them.
+        // Our callbacks refuse bytes only to cancel, so this means that libcurl cannot decode them.
         if [CURLE_WRITE_ERROR, CURLE_BAD_CONTENT_ENCODING].contains(code) {
             let message = "the body cannot be unpacked as its Content-Encoding says"
             return .failure(WebImageError(.protocolError, message))
@@ -45,10 +45,10 @@ enum CurlResult {
         return timings
     }
 
-    /// What a proxy says that opens no tunnel to the host: the same as if it were asked for a URL without TLS.
+    /// The status of a proxy that refuses a tunnel to the host means the same as for a URL without TLS.
     private static func tunnelRefusal(_ easy: UnsafeMutableRawPointer) -> WebImageError? {
         let status = wi_curl_number(easy, CURLINFO_HTTP_CONNECTCODE)
-        // Some say 401 to a wrong password.
+        // Some proxies answer a wrong password with 401.
         if status == 407 || status == 401 {
             return WebImageError(
                 .authenticationFailed, "the proxy does not accept these credentials", status: status)
@@ -74,12 +74,12 @@ enum CurlResult {
         case CURLE_RECV_ERROR where complaint.contains("hunk"):
             return (.protocolError, "the body's chunks are broken")
         case CURLE_RECV_ERROR where hasHead && complaint.contains("unexpected eof"):
-            // TLS without its closing message: the body may have been cut by anyone.
+            // TLS was closed without its closing message: anyone may have cut the body.
             return (.truncatedBody, "the connection was closed before the body's end was confirmed")
         case CURLE_HTTP2_STREAM:
             return (.connectionLost, "the server took the answer back")
         case CURLE_HTTP2:
-            // A connection that goes away comes as this or as a receive error, as its last frames happen to be read.
+            // A lost connection is reported as this or as a receive error, depending on its last frames.
             return (.connectionLost, "the HTTP/2 connection broke")
         case CURLE_PROXY:
             return (.connectionRefused, "the proxy does not reach the host")
@@ -88,7 +88,7 @@ enum CurlResult {
         case _ where tlsCodes.contains(code.rawValue):
             return (.tlsFailed, "no secure connection")
         default:
-            // HTTP/0.9 and other things that are no HTTP come as "unsupported protocol"; the scheme was checked before.
+            // "Unsupported protocol" here means HTTP/0.9 or something that is not HTTP; the scheme was checked before.
             return (.protocolError, "the answer is not HTTP as it should be")
         }
     }

@@ -11,21 +11,22 @@ import WebImageCore
     import Darwin
 #endif
 
-/// One request in libcurl. `isCancelled` may be set by anyone; all else belongs to the loop's thread.
+/// One request in libcurl. Any thread may set `isCancelled`; everything else belongs to the loop's thread.
 final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     // Sendable: see above; other threads only post commands.
     let request: TransportRequest
-    /// Let go of at the end: it holds this transfer.
+    /// Released at the end, because it holds this transfer.
     private var receiver: (any TransportReceiver)?
     private let loop: CurlLoop
     private let cancelled = Atomic(false)
 
-    // Unchecked, here and below: only the loop's thread comes here, and it would be paid for with each line of a head.
+    // Unchecked, here and below: only the loop's thread uses these, and the check would cost time with each line of a
+    // head.
     @exclusivity(unchecked) var handle: CurlHandle?
-    /// Where it is among those that run.
+    /// The index among the running transfers.
     @exclusivity(unchecked) var place = 0
     @exclusivity(unchecked) private(set) var isConnected = false
-    /// True while the receiver wants no more, and while libcurl was told so.
+    /// True while the receiver wants no more bytes, and while libcurl has been told so.
     @exclusivity(unchecked) private var isPaused = false
     @exclusivity(unchecked) private var isHeld = false
     /// True when the receiver was called in this batch.
@@ -34,9 +35,9 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     @exclusivity(unchecked) private var headLines: [UInt8] = []
     @exclusivity(unchecked) private(set) var isHeadDelivered = false
     private(set) var isHeadTooLong = false
-    /// Whether libcurl was kept from sending the request once more.
+    /// Whether libcurl was prevented from repeating the request.
     private(set) var isRepeatRefused = false
-    /// True once the body is to come as it is, whatever its coding.
+    /// True if the body is passed on without decoding.
     private(set) var isUndecoded = false
     private(set) var refusedAddress: String?
     @exclusivity(unchecked) private(set) var bodyBytes = 0
@@ -67,7 +68,7 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         curl_easy_pause(handle.easy, CURLPAUSE_CONT)
     }
 
-    /// One line of a head. Heads of interim answers come first: each status line begins anew.
+    /// Receives one line of a head. Interim answers have heads of their own: each status line begins a new head.
     func receiveHead(_ line: UnsafeRawBufferPointer) -> Int {
         if isCancelled { return 0 }
         if isHeadDelivered { return line.count }  // trailer fields of a chunked body
@@ -82,7 +83,8 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         return line.count
     }
 
-    /// What follows begins with a blank: it belongs to the field before it, and the line's end counts as blanks (RFC 9112 section 5.2).
+    /// The next line begins with a blank: it continues the field before it, and the line break counts as blanks (RFC
+    /// 9112 section 5.2).
     private func unfoldLastLine() {
         for place in headLines.indices.suffix(2) where headLines[place] == 0x0D || headLines[place] == 0x0A {
             headLines[place] = 0x20
@@ -113,8 +115,8 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         if isCancelled { return false }
         if request.addressPolicy != nil, !allow(address.map { String(cString: $0) } ?? "") { return false }
         if !isConnected { receiver?.didConnect() }
-        // A second request follows the server's challenge, unless libcurl tries again since a connection turned out to be
-        // dead: then there is no answer yet.
+        // A second request follows the server's challenge, unless libcurl repeats it because the connection was dead:
+        // then there is no answer yet.
         if isConnected, headLines.isEmpty, !request.mayRepeat, !isUndecoded {
             isRepeatRefused = true
             return false
@@ -123,8 +125,8 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         return true
     }
 
-    /// Whether the answer has a coding that libcurl does not know: nothing of it was told yet, and it may be asked for once
-    /// more, as it is.
+    /// Whether the answer has a coding that libcurl does not know. No part of it has been delivered yet, so it can be
+    /// requested again without decoding.
     func asksForUndecoded(_ complaint: UnsafePointer<CChar>) -> Bool {
         guard !isHeadDelivered, !isUndecoded, !isCancelled, request.method == .get,
             String(cString: complaint).contains("nrecognized content encoding")
@@ -140,7 +142,7 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         return false
     }
 
-    /// Tells the head once it is final: at the first byte of the body, or at the end.
+    /// Delivers the head when it is final: at the first byte of the body, or at the end.
     func deliverHead() {
         guard !isHeadDelivered, let easy = handle?.easy, !headLines.isEmpty else { return }
         isHeadDelivered = true

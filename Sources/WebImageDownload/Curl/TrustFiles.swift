@@ -9,9 +9,9 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// Where the certificate authorities are. libcurl only caches the parsed store when it comes from one file (a new TLS
-/// connection costs 25 ms otherwise), so trust is always a file: the system's bundle, or one in memory that also holds
-/// the caller's certificates. Belongs to the transport's thread.
+/// The files of trusted certificate authorities. libcurl caches the parsed store only if it comes from one file (a new
+/// TLS connection costs 25 ms otherwise). Trust is therefore always a file: the system's bundle, or one in memory that
+/// also holds the caller's certificates. Belongs to the transport's thread.
 struct TrustFiles {
     /// Debian and its family, Fedora and RHEL, older RHEL, SUSE, Alpine and macOS, FreeBSD.
     private static let usualBundles = [
@@ -20,15 +20,15 @@ struct TrustFiles {
         "/usr/local/share/certs/ca-root-nss.crt",
     ]
 
-    /// How many different sets of authorities there may be. Each keeps its file as long as the transport: libcurl takes
-    /// connections and parsed stores for equal by that name, so no name may ever stand for another set.
+    /// How many different sets of authorities there may be. Each keeps its file as long as the transport lives: libcurl
+    /// identifies connections and parsed stores by the file's name, so a name must never refer to another set.
     static let most = 64
 
-    /// The system's bundle, or nil when none of the usual places has one.
+    /// The system's bundle; nil if it is in none of the usual places.
     let systemBundle: String?
     private var combined: [[UInt8]: MemoryFile] = [:]
 
-    /// - Parameter bundle: a file to take for the system's. `SSL_CERT_FILE` comes next, as with OpenSSL's own programs.
+    /// - Parameter bundle: a file to use as the system's. `SSL_CERT_FILE` comes next, as with OpenSSL's own programs.
     init(bundle: String? = nil) {
         let environment = getenv("SSL_CERT_FILE").map { String(cString: $0) }
         let candidates = [bundle, environment].compactMap { $0 } + Self.usualBundles
