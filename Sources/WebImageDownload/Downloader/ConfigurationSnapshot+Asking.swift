@@ -2,18 +2,18 @@ import HTTPTypes
 import WebImageCore
 import WebImageSystem
 
-/// Who asks, and with what; which answers are taken.
+/// Determines the user and the fields of requests, and which answers are accepted.
 extension ConfigurationSnapshot {
-    /// What is to be found out before a cache is asked for a request, or another load joined: what its modifier sets, which
-    /// cookies the jar has.
+    /// What must be found out before the caches are searched or another load is joined: what the modifier sets, and
+    /// which cookies the jar has.
     package func preparation(of request: ResolvedRequest) -> ImageDownloader.Preparation {
         guard let preparation = RequestPreparation(request, self) else { return .notNeeded }
         return preparation.atOnce().map { .done($0) } ?? .takesTime
     }
 
-    /// What the rules of HTTP caching must know of a request: all that is sent with it.
+    /// The properties of a request that the rules of HTTP caching need: all that is sent with it.
     ///
-    /// Of one whose modifier was not asked yet (``preparation(of:)``) that is not known.
+    /// They are not known if its modifier has not been asked yet (``preparation(of:)``).
     package func cacheRequest(for resolved: ResolvedRequest) -> CacheRequest {
         let request = resolved.request
         let options = request.changedOptions
@@ -24,7 +24,7 @@ extension ConfigurationSnapshot {
         scope.secretHeaders = secretNames
         if scope.declared == nil {
             if let own = resolved.credentialScope { scope.parts.append(own) }
-            // Whoever says that he is somebody must know what that one knows.
+            // Two requests with the same user name share an answer only if they have the same secret.
             if let secret = resolved.key.credentials ?? options?.value.credentialProvider?.secret {
                 scope.parts.append("knows:" + CredentialScope.digest(secret.password.utf8))
             }
@@ -35,7 +35,7 @@ extension ConfigurationSnapshot {
             if let modifier, !modifier.speaksForNobody {
                 scope.parts.append("ask:" + CredentialScope.digest(modifier.name.utf8))
                 scope.ofModifier = modifier.credentialScope
-                // Those that are not the modifier's still count.
+                // Secret fields that the modifier did not set still count.
                 if scope.ofModifier != nil { scope.parts += scope.secretHeaders.compactMap { given[$0] } }
             }
         }
@@ -48,14 +48,14 @@ extension ConfigurationSnapshot {
             cookies: cookies(of: resolved, configuration.cookieJar))
     }
 
-    /// Who takes a URL that the downloader does not know.
+    /// The loader for a URL that the downloader does not support itself.
     package func loader(for url: String) -> (any ImageLoader)? {
         configuration.loaders.last { $0.canLoad(url) }
     }
 
-    /// Whether an answer that was stored is one that the request takes now: by its status and its type.
+    /// Whether the request accepts a stored answer, by its status and its type.
     package func accepts(_ stored: StoredResponse, for request: ResolvedRequest) -> Bool {
-        // Of other sources neither is looked at.
+        // For other sources neither is checked.
         guard request.web != nil else { return true }
         let statuses = request.request.changedOptions?.value.acceptableStatuses ?? configuration.acceptableStatuses
         guard statuses.contains(stored.status) else { return false }
@@ -63,7 +63,7 @@ extension ConfigurationSnapshot {
         return types?.contains(stored["content-type"]) ?? true
     }
 
-    /// Whether a decryptor stands between the bytes that come and those that are read.
+    /// Whether a decryptor processes the received bytes.
     package func decrypts(_ request: ResolvedRequest) -> Bool {
         request.request.changedOptions?.value.decryptor != nil || configuration.decryptor != nil
     }
@@ -83,7 +83,7 @@ extension ConfigurationSnapshot {
 }
 
 extension DownloadConfiguration {
-    /// What the provider, the certificate and the hooks of all requests say of who asks.
+    /// What the provider, the certificate and the configuration's hooks say about the user.
     func scopeParts(of resolved: ResolvedRequest) -> [String] {
         let options = resolved.request.changedOptions
         var parts: [String] = []
@@ -95,7 +95,7 @@ extension DownloadConfiguration {
         if options?.value.tls == nil, let certificate = tls.clientCertificate {
             parts.append(CredentialScope.of(certificate))
         }
-        // Of a request's own hooks the key knows.
+        // The request's own hooks are a part of its key.
         if options?.value.responseModifier == nil, let name = responseModifier?.name {
             parts.append("answer:" + CredentialScope.digest(name.utf8))
         }

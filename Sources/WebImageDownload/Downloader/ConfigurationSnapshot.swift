@@ -1,19 +1,19 @@
 import HTTPTypes
 import WebImageCore
 
-/// What all downloads that begin before the next change of the configuration have in common, held by one reference. A load
-/// takes one when it begins and goes by it to its end: what it looks for, what is sent and under which name the answer is
-/// stored belong together.
+/// The settings that all downloads share which begin before the next change of the configuration, held by one
+/// reference. A load takes a snapshot when it begins and uses it to its end, so that the key that it looks up, the
+/// fields that it sends and the key that the answer is stored under belong together.
 package final class ConfigurationSnapshot: Sendable {
-    /// How many changes of what is sent there were before: what was answered under one number may not be good under another.
+    /// How many changes of what is sent came before. An answer from under one number may not be valid under another.
     package let number: Int
     let configuration: DownloadConfiguration
-    /// A request as the configuration says, for those that say nothing else: they share what they have in common.
+    /// The request with the configuration's settings; requests that change none of them share its storage.
     let usualRequest: TransportRequest
     let logSettings: ByteLog.Settings
     let bodyLimit: ByteCount
     let decryptor: BodyDecryptor?
-    /// Those of the configuration's secret fields that a server of pictures gets to see.
+    /// The configuration's secret fields that are sent to image servers.
     let secretNames: [HTTPField.Name]
 
     init(_ configuration: DownloadConfiguration, number: Int = 0) {
@@ -32,7 +32,7 @@ package final class ConfigurationSnapshot: Sendable {
             .sorted { $0.canonicalName < $1.canonicalName }
     }
 
-    /// The fields of a request before anybody changes them.
+    /// The fields of a request before modifiers.
     func fields(of request: borrowing DownloadRequest) -> HTTPFields {
         var fields = configuration.headers
         guard let own = request.changedOptions?.value.headers, !own.isEmpty else { return fields }

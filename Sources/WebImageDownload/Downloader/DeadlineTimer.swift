@@ -16,7 +16,7 @@ final class DeadlineTimer: Sendable {
 
     init(clock: any LoadClock) { self.clock = clock }
 
-    /// Whether something fires no later than at `deadline` already.
+    /// Whether the timer fires no later than at `deadline`.
     func isArmed(by deadline: Duration) -> Bool {
         state.withLock { state in state.armedFor.map { $0 <= deadline } ?? false }
     }

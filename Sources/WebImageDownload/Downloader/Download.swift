@@ -7,11 +7,11 @@ import WebImageSystem
 package final class Download: Sendable {
     /// Everything that arrives, and how it ends.
     package let log: ByteLog
-    /// True when the transfer was there before.
+    /// True if the transfer existed already.
     package let wasJoined: Bool
     private let entry: TransferEntry?
     private let center: DownloadCenter?
-    /// Nil after leaving.
+    /// Nil after ``cancel()``.
     private let share: Guarded<LoadPriority?>
 
     init(of entry: TransferEntry, in center: DownloadCenter, priority: LoadPriority, wasJoined: Bool) {
@@ -22,7 +22,7 @@ package final class Download: Sendable {
         share = Guarded(priority)
     }
 
-    /// One that failed before it began.
+    /// A download that failed before it began.
     init(failed error: WebImageError) {
         log = ByteLog(failed: error)
         entry = nil
@@ -36,7 +36,7 @@ package final class Download: Sendable {
     /// What the transfer cost, once it has ended.
     package var metrics: TransferMetrics? { entry?.transfer.metrics }
 
-    /// The request that was answered and its answer; there from when the log has a head on. Nil for local sources.
+    /// The answered request and its answer; available when the log has a head. Nil for local sources.
     package var exchange: DownloadExchange? { entry?.transfer.exchange }
 
     /// Ends this share. When the last share ends, the transfer is cancelled, and its log ends with `cancelled`.
@@ -48,7 +48,7 @@ package final class Download: Sendable {
         if let left, let entry { center?.moveShare(of: entry, from: left, to: nil) }
     }
 
-    /// The transfer may go on to its end when the downloader is drained, as if the request had said so.
+    /// Lets the transfer finish when the downloader is drained, like the option of the request.
     package func finishWhenDrained() { if let entry { center?.mark(entry) } }
 
     /// The transfer runs at the highest priority of its callers.

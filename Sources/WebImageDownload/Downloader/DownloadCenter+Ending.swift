@@ -6,7 +6,7 @@ import WebImageSystem
 extension DownloadCenter {
     func cancelAll() { failAll(.cancelled) }
 
-    /// Takes nothing new, ends what is not marked, and waits until the rest has ended or the time is up.
+    /// Accepts no more transfers, ends the unmarked ones, and waits until the others have ended or the time is up.
     func drain(within limit: Duration) async {
         endUnmarked()
         let answer = CancellableAnswer<Void>()
@@ -29,7 +29,7 @@ extension DownloadCenter {
         let unmarked = state.withLock { state -> [any Transfer] in
             state.isEnding = true
             let unmarked = state.entries.values.filter { !$0.finishesWhenDrained }.map(\.transfer)
-            // Else the end of one would start another that is about to end.
+            // Otherwise the end of one would start a waiting one that is about to end.
             for transfer in unmarked { state.queue.removeWaiting(transfer.id) }
             return unmarked
         }
@@ -51,7 +51,7 @@ extension DownloadCenter {
         let transfers = state.withLock { state in
             for entry in state.table.values { entry.isInTable = false }
             state.table = [:]
-            // Else the end of one would start another.
+            // Otherwise the end of one would start another.
             state.queue.removeAllWaiting()
             return state.entries.values.map(\.transfer)
         }

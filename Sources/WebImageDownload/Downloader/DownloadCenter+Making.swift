@@ -1,7 +1,7 @@
 import WebImageCore
 import WebImageSystem
 
-/// What a download is made of: its transfer, and the log that its bytes come in.
+/// Creates the parts of a download: its transfer, and the log for its bytes.
 extension DownloadCenter {
     func makeTransfer(
         _ id: TransferQueue.ID, _ resolved: ResolvedRequest, _ priority: LoadPriority,

@@ -3,26 +3,27 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// The transfers of one downloader: who may join which, who runs, who waits. Effects happen after its lock is left.
+/// The transfers of one downloader: which ones can be joined, which are running and which are waiting. Actions are
+/// carried out after its lock is released.
 final class DownloadCenter: TransferOwner {
     struct State {
         var snapshot: ConfigurationSnapshot
         var entries: [TransferQueue.ID: TransferEntry] = [:]
-        /// Those that may be joined.
+        /// The transfers that can be joined.
         var table: [ResolvedRequest: TransferEntry] = [:]
         var queue: TransferQueues
         var circuits: CircuitBreaker
-        /// Those between two tries: true once the end of the rest is scheduled.
+        /// The transfers between two attempts: true when the end of the pause is scheduled.
         var resting: [TransferQueue.ID: Bool] = [:]
         var started = 0
         var joined = 0
-        /// Those that have a slot and are about to begin, and whether a thread is at it.
+        /// The transfers that have a slot and are about to begin, and whether a thread is starting them.
         var beginning: [any Transfer] = []
         var isBeginning = false
         var isShutDown = false
-        /// Takes nothing but what is marked.
+        /// Accepts only marked transfers.
         var isEnding = false
-        /// Who waits for the last transfer to end.
+        /// The callers that wait for the last transfer to end.
         var drains: [CancellableAnswer<Void>] = []
 
         mutating func startable() -> [any Transfer] {
@@ -75,7 +76,8 @@ final class DownloadCenter: TransferOwner {
 
     // MARK: Joining and leaving
 
-    /// - Parameter given: what the load began with; nil: what there is now. Those that began with another one share nothing.
+    /// - Parameter given: the snapshot that the load began with; nil: the current one. Loads with different snapshots
+    ///   share no transfer.
     func download(
         _ resolved: ResolvedRequest, by given: ConfigurationSnapshot? = nil, priority: LoadPriority,
         finishesWhenDrained: Bool = false
@@ -83,7 +85,7 @@ final class DownloadCenter: TransferOwner {
         let isMarked = finishesWhenDrained || resolved.request.changedOptions?.value.finishesWhenDrained == true
         let (joined, startable, started, snapshot) = state.withLock { state in
             let joined = join(resolved, given, priority, isMarked, &state)
-            // What has become urgent may have a slot that was kept free for such.
+            // A raised priority may allow the transfer to use a reserved slot.
             return (joined, joined == nil ? [] : state.startable(), state.started, given ?? state.snapshot)
         }
         begin(startable)
@@ -91,7 +93,8 @@ final class DownloadCenter: TransferOwner {
         if let refusal = refusal(of: resolved, snapshot) {
             return Download(failed: refusal.at(resolved.source.shown))
         }
-        // Made off the lock: it costs more than all the rest. It is dropped when another caller was quicker.
+        // Made without the lock, because this is the most expensive part. It is discarded if another caller was
+        // quicker.
         let (transfer, pump, log) = makeTransfer(
             nextID.add(1, ordering: .relaxed).newValue, resolved, priority, snapshot)
         typealias Outcome = (download: Download, isNew: Bool, startsAtOnce: Bool, startable: [any Transfer])
@@ -123,7 +126,8 @@ final class DownloadCenter: TransferOwner {
         return outcome.download
     }
 
-    /// Scheme, host and port of web addresses are looked at with each hop; other sources have none.
+    /// Checks scheme, host and port of web addresses, which is repeated with each hop; for other sources only the
+    /// scheme.
     private func refusal(of resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot) -> WebImageError? {
         if resolved.web != nil { return nil }
         let policy = resolved.request.changedOptions?.value.addressPolicy ?? snapshot.configuration.addressPolicy
@@ -131,12 +135,12 @@ final class DownloadCenter: TransferOwner {
         case .web: return nil
         case .file: return policy?.refusal(scheme: "file")
         case .data: return policy?.refusal(scheme: "data")
-        // Where it gets the bytes is the loader's own; which URLs come to it is not.
+        // The policy decides which URLs reach a loader, but not where the loader gets the bytes.
         case .loader: return policy?.refusal(scheme: resolved.scheme)
         }
     }
 
-    /// A share in the transfer that runs already; nil when there is none.
+    /// Adds a share to a running transfer; nil if there is none.
     private func join(
         _ resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot?, _ priority: LoadPriority, _ isMarked: Bool,
         _ state: inout State
@@ -159,7 +163,8 @@ final class DownloadCenter: TransferOwner {
         state.started += 1
     }
 
-    /// Moves one share of a transfer to another priority, or away with nil. The last share to go ends the transfer.
+    /// Changes the priority of one share of a transfer, or removes the share if `new` is nil. The last share to go ends
+    /// the transfer.
     func moveShare(of entry: TransferEntry, from old: LoadPriority, to new: LoadPriority?) {
         let (abandoned, startable) = state.withLock { state -> ((any Transfer)?, [any Transfer]) in
             if entry.isOver { return (nil, []) }
@@ -167,7 +172,7 @@ final class DownloadCenter: TransferOwner {
             if let new { entry.add(new) }
             if let highest = entry.priority {
                 state.queue.setPriority(highest, of: entry.id)
-                // What has become urgent may have made room for one that is not.
+                // A raised priority may free a slot for a transfer of low priority.
                 return (nil, state.startable())
             }
             state.untable(entry)
@@ -179,8 +184,8 @@ final class DownloadCenter: TransferOwner {
 
     // MARK: From transfers
 
-    /// Begins transfers one after the other. A transfer that is refused ends at once and makes room for the next one,
-    /// which the running loop then begins. So the stack does not grow, however many are refused.
+    /// Begins transfers one after the other. A transfer that is refused ends at once and frees its slot for the next
+    /// one, which the running loop then begins. So the stack does not grow, however many are refused.
     private func begin(_ transfers: [any Transfer]) {
         if transfers.isEmpty { return }
         noteRunning()
@@ -261,7 +266,7 @@ final class DownloadCenter: TransferOwner {
     }
 
     func transferExpects(deadline: Duration?) {
-        // Most are later than one that is awaited already.
+        // An earlier deadline is usually scheduled already.
         guard let deadline, !timer.isArmed(by: deadline) else { return }
         timer.arm(for: deadline) { [weak self] in self?.checkDeadlines() }
     }
@@ -303,16 +308,17 @@ final class DownloadCenter: TransferOwner {
         }
     }
 
-    /// The configuration of now, by one reference.
+    /// The current configuration, by one reference.
     var snapshot: ConfigurationSnapshot { state.withLock { $0.snapshot } }
 
-    /// What is changed holds for transfers that begin from then on; limits and order at once.
+    /// A change applies to transfers that begin afterwards; limits and order apply at once.
     var configuration: DownloadConfiguration {
         get { snapshot.configuration }
         set { changeConfiguration { $0 = newValue } }
     }
 
-    /// - Parameter changesWhatIsSent: whether another answer may come from now on: nobody joins what runs then.
+    /// - Parameter changesWhatIsSent: whether answers may differ from now on; running transfers can then no longer be
+    ///   joined.
     func changeConfiguration(changesWhatIsSent: Bool = true, _ change: (inout DownloadConfiguration) -> Void) {
         begin(
             state.withLock { state in
@@ -352,7 +358,7 @@ final class DownloadCenter: TransferOwner {
 
 extension DownloadConfiguration {
     var queueLimits: TransferQueue.Limits {
-        // Beyond a million nobody counts.
+        // A million stands for "no limit".
         TransferQueue.Limits(
             total: maxConcurrent, perHost: maxConcurrentPerHost, reserved: reservedForUrgent,
             spare: spareForSlowOrigins ?? min(maxConcurrent, 1 << 20) * 3, waiting: maxWaiting)

@@ -79,7 +79,7 @@ public struct DownloadOptions: Hashable, Sendable {
         set { ownLoader = newValue.map(NamedLoader.init) }
     }
 
-    /// Whether it holds a closure or an object, which cannot be compared: two that are equal may do different things.
+    /// Whether it holds a closure or an object. These cannot be compared, so two equal values may behave differently.
     package var hasHooks: Bool {
         requestModifier != nil || responseModifier != nil || decryptor != nil || credentialProvider != nil
             || loader != nil || addressPolicy?.hasOwnRule == true
@@ -101,7 +101,7 @@ extension DownloadOptions: HasDefault {
     @usableFromInline package static let standard = MostlyDefaultBox(DownloadOptions())
 }
 
-/// Two loaders of one name are taken to do the same.
+/// Two loaders with the same name are expected to do the same.
 private struct NamedLoader: Hashable, Sendable {
     let loader: any ImageLoader
 

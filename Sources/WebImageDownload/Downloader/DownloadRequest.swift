@@ -16,13 +16,13 @@ public struct DownloadRequest: Sendable {
         _read { yield settings.value }
         _modify { yield &settings.value }
     }
-    /// ``options``, to be shared with what holds them too.
+    /// The storage of ``options``, which other objects may share.
     package var settings = MostlyDefault<DownloadOptions>()
-    /// ``options``, nil where nobody has changed them. Reading one of them counts no reference of the others.
+    /// ``options``; nil if they are unchanged. Reading one of them retains none of the others.
     package var changedOptions: MostlyDefaultBox<DownloadOptions>? { settings.changed }
     /// What was found out before the caches were asked; nil: nothing, or not yet.
     package var prepared: PreparedRequest?
-    /// Whether the loader is the configuration's for such URLs, which is no part of the identity.
+    /// Whether the loader is the configuration's default for such URLs, which is not a part of the identity.
     package var hasUsualLoader = false
 
     /// Whether ``url`` is a path.

@@ -18,7 +18,7 @@ public struct DrainService: Sendable {
         self.init(until: untilShutdown) { await downloader.drain(within: drainTime) }
     }
 
-    /// - Parameter untilShutdown: nil: when its task is cancelled.
+    /// - Parameter untilShutdown: returns at shutdown; nil: the service waits until its task is cancelled.
     package init(until untilShutdown: (@Sendable () async -> Void)?, drain: @escaping @Sendable () async -> Void) {
         self.untilShutdown = untilShutdown ?? Self.untilCancelled
         self.drain = drain
@@ -27,7 +27,7 @@ public struct DrainService: Sendable {
     /// Runs until it is asked to stop, then drains.
     public func run() async throws {
         await untilShutdown()
-        // Of its own, since a cancelled task would not wait for what is to be finished.
+        // In a task of its own, because a cancelled task would not wait.
         await Task { await drain() }.value
     }
 

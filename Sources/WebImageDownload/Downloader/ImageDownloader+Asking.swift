@@ -1,20 +1,20 @@
 import WebImageCore
 import WebImageSystem
 
-/// Who asks, and with what: before anything is sent.
+/// Determines the user and the fields of a request before anything is sent.
 extension ImageDownloader {
-    /// What ``ConfigurationSnapshot/preparation(of:)`` found.
+    /// The result of ``ConfigurationSnapshot/preparation(of:)``.
     package enum Preparation: Sendable {
-        /// The request says all of it itself.
+        /// The request has all the information itself.
         case notNeeded
         case done(PreparedRequest)
         /// A modifier must be waited for: ``prepare(_:by:)``.
         case takesTime
     }
 
-    /// As ``ConfigurationSnapshot/preparation(of:)``, waiting for the modifier for as long as a connection may take.
+    /// Like ``ConfigurationSnapshot/preparation(of:)``, but waits for the modifier as long as a connection may take.
     ///
-    /// A modifier that fails or refuses is asked again when the request is sent, and is then the reason of its failure.
+    /// A modifier that fails or refuses is asked again when the request is sent; its error is then that of the load.
     package func prepare(
         _ request: ResolvedRequest, by snapshot: ConfigurationSnapshot
     ) async -> PreparedRequest? {

@@ -22,7 +22,7 @@ public final class ImageDownloader: Sendable {
 
     /// - Parameters:
     ///   - executor: for temporary files, `file:` and `data:` URLs, decryptors.
-    ///   - jitter: 0 to 1, anew at each call: how much of a retry's longest wait is waited.
+    ///   - jitter: returns a new number from 0 to 1 at each call: the share of a retry's longest delay that is waited.
     package init(
         configuration: DownloadConfiguration, transport: (any HTTPTransport)?, clock: any LoadClock,
         executor: any WorkExecutor, files: any FileSystem,
@@ -51,7 +51,7 @@ public final class ImageDownloader: Sendable {
         let answer = CancellableAnswer<[UInt8]>()
         download.log.whenSettled { [center] log in
             if case .failed(let error) = log.end { return answer.give(.failure(error)) }
-            // A long body is in a file.
+            // A long body is in a file, so it is read on the I/O executor.
             center.executor.run(priority) {
                 do throws(WebImageError) { answer.give(.success(try log.collect())) } catch {
                     answer.give(.failure(error))
@@ -62,7 +62,7 @@ public final class ImageDownloader: Sendable {
         return (bytes, download.exchange?.head)
     }
 
-    /// Joins the transfer of the same request, or starts one. Never blocks: everything that can go wrong ends the log.
+    /// Joins the transfer of the same request, or starts one. Never blocks; all errors are reported by the log.
     package func download(_ request: consuming DownloadRequest, priority: LoadPriority = .normal) -> Download {
         do throws(WebImageError) {
             return center.download(try ResolvedRequest(request), priority: priority)
@@ -74,8 +74,8 @@ public final class ImageDownloader: Sendable {
     /// The same for a request that was resolved before.
     ///
     /// - Parameters:
-    ///   - snapshot: what it goes by; nil: ``snapshot``.
-    ///   - finishesWhenDrained: as if the request said so.
+    ///   - snapshot: the settings to use; nil: ``snapshot``.
+    ///   - finishesWhenDrained: like the request's option of that name.
     package func download(
         _ request: ResolvedRequest, by snapshot: ConfigurationSnapshot? = nil, priority: LoadPriority = .normal,
         finishesWhenDrained: Bool = false
@@ -83,15 +83,16 @@ public final class ImageDownloader: Sendable {
         center.download(request, by: snapshot, priority: priority, finishesWhenDrained: finishesWhenDrained)
     }
 
-    /// What a load that begins now goes by.
+    /// The settings of a load that begins now.
     package var snapshot: ConfigurationSnapshot { center.snapshot }
 
-    /// Makes one log of the beginning of a body, which an earlier transfer kept, and of the rest, which comes now.
+    /// Makes one log from the beginning of a body, which an earlier transfer stored, and the rest, which is being
+    /// received.
     ///
     /// - Parameters:
-    ///   - head: that of the whole.
-    ///   - whenBegun: called once, with the log when the beginning is in it and the claim is not read any more; with nil
-    ///     when the beginning cannot be read.
+    ///   - head: the head of the whole body.
+    ///   - whenBegun: called once: with the log when it holds the beginning and the claim is no longer read, or with
+    ///   nil if the beginning cannot be read.
     package func makeLog(
         of beginning: any PartialBody, continuedBy download: Download, _ head: ResponseHead,
         whenBegun: @escaping @Sendable (ByteLog?) -> Void
@@ -160,8 +161,8 @@ public final class ImageDownloader: Sendable {
     /// `limit`. A cancelled task does not wait. The downloader is then shut down.
     public func drain(within limit: Duration) async { await center.drain(within: limit) }
 
-    /// The beginning of a drain by one who knows of marked downloads to come: takes only such from now on, and ends all
-    /// others.
+    /// Begins a drain by a caller that knows of marked downloads to come: from now on only such are accepted, and all
+    /// others end.
     package func endUnmarked() { center.endUnmarked() }
 
     /// Ends every transfer, now and later, with `shutDown`.

@@ -2,13 +2,14 @@ import HTTPTypes
 import Synchronization
 import WebImageCore
 
-/// What is found out when a load begins, before a cache is asked: the request as its modifier leaves it, and who asks now.
+/// The information that is collected when a load begins, before a cache is asked: the request as its modifier leaves
+/// it, and the current user.
 ///
-/// Requests whose marks differ share no transfer.
+/// Requests with different marks share no transfer.
 package struct PreparedRequest: Hashable, Sendable {
-    /// As the modifier left the first request; nil when there is no modifier, or it failed: it is asked again, then.
+    /// The first request as the modifier left it; nil if there is no modifier, or it failed and will be asked again.
     var outgoing: OutgoingRequest?
-    /// What the jar has for the URL.
+    /// The jar's cookies for the URL.
     let cookies: String?
     private let mark: String
 
@@ -23,14 +24,14 @@ package struct PreparedRequest: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(mark) }
 }
 
-/// Finds out for one request, by one state of the configuration, what ``PreparedRequest`` has.
+/// Collects the content of a ``PreparedRequest`` for one request and one snapshot.
 struct RequestPreparation: Sendable {
     private let request: DownloadRequest
     private let url: WebURL
     private let snapshot: ConfigurationSnapshot
     let modifier: RequestModifier?
 
-    /// Nil for a request that says all of it itself, or that was prepared before.
+    /// Nil for a request that needs no preparation, or that was prepared before.
     init?(_ resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot) {
         guard let url = resolved.web, resolved.request.prepared == nil else { return nil }
         request = resolved.request
@@ -43,7 +44,7 @@ struct RequestPreparation: Sendable {
         self.snapshot = snapshot
     }
 
-    /// Nil where the modifier must be waited for.
+    /// Nil if the modifier must be waited for.
     func atOnce() -> PreparedRequest? {
         guard let modifier else { return prepared(nil) }
         guard let change = modifier.change else { return nil }
@@ -58,7 +59,7 @@ struct RequestPreparation: Sendable {
         return prepared(changed)
     }
 
-    /// Nobody knows what would have been sent: nobody joins it.
+    /// It is not known what would have been sent, so the load cannot be joined.
     var failed: PreparedRequest {
         prepared(nil, ["failed:\(Self.counter.add(1, ordering: .relaxed).newValue)"])
     }
@@ -76,7 +77,7 @@ struct RequestPreparation: Sendable {
     private func prepared(_ changed: OutgoingRequest?, _ further: [String] = []) -> PreparedRequest {
         var mark = further
         let jar = request.options.handlesCookies ? snapshot.configuration.cookieJar : nil
-        // In this order: cookies that change meanwhile are those of another load.
+        // In this order, so that a load with cookies that change meanwhile is not joined by others.
         if let changes = jar?.changes { mark.append("jar:\(changes)") }
         let cookies = jar?.cookies(for: url.text)
         if let cookies { mark.append("cookies:" + cookies) }
@@ -85,7 +86,7 @@ struct RequestPreparation: Sendable {
         return PreparedRequest(mark: mark, outgoing: changed, cookies: cookies)
     }
 
-    /// What the modifier changed and may matter to the answer.
+    /// The changes by the modifier that may matter to the answer.
     private func differences(of changed: OutgoingRequest) -> [String] {
         let given = outgoing
         let declared = request.options.credentialScope ?? modifier?.credentialScope

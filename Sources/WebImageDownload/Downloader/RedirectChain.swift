@@ -1,10 +1,10 @@
 import HTTPTypes
 import WebImageCore
 
-/// The hops of one download: where it is, where it may go, and whether the caller's secrets may come along
+/// The hops of one download: the current URL, the allowed next ones, and whether the caller's secrets may be sent there
 /// (RFC 9110 section 15.4, and the Fetch standard for what is dropped on the way to another origin).
 struct RedirectChain: Sendable {
-    /// A hop as redirects left it, before a request modifier: where each try of it begins.
+    /// A hop as redirects left it, before a request modifier: the start of each attempt.
     private struct Hop {
         var url: WebURL
         var method: HTTPRequest.Method
@@ -12,25 +12,25 @@ struct RedirectChain: Sendable {
         var takesModifiersSecrets = true
     }
 
-    /// Where the request goes: the hop's URL, or where a modifier sends it.
+    /// The URL of the request: the hop's URL, or the one that a modifier has set.
     private(set) var current: WebURL
-    /// Where the hop before went, which is where a transfer has its slot.
+    /// The host of the previous hop, at which a transfer has its slot.
     private(set) var previousHost: String
-    /// Of the URL that was asked for.
+    /// The credentials in the requested URL.
     let firstCredentials: BasicCredentials?
     private(set) var count = 0
     private(set) var method: HTTPRequest.Method
     /// False from the first hop to another origin on, also after a return.
     private(set) var keepsSecrets = true
-    /// Whether the secrets that a modifier sets may go there: to the first origin or to one of the modifier's own
-    /// choice, and not from there to another one.
+    /// Whether the secrets that a modifier sets may be sent: to the first origin or to one that the modifier has
+    /// chosen, but not after a redirect from there to another one.
     private(set) var takesModifiersSecrets = true
-    /// Whether an answer has made a GET of another method (RFC 9110 section 15.4): it stays one, without a body.
+    /// Whether a redirect has changed the method to GET (RFC 9110 section 15.4): it stays GET, without a body.
     private(set) var mustGet = false
     private var hop: Hop
     private let limit: Int
     private let allowsHTTP: Bool
-    /// Where it was before, none while it has not moved.
+    /// The earlier URLs; empty before the first redirect.
     private var visited: Set<String> = []
 
     /// - Parameter allowsHTTP: whether a step from `https` to `http` is allowed.
@@ -44,7 +44,7 @@ struct RedirectChain: Sendable {
         hop = Hop(url: url, method: method)
     }
 
-    /// The `Location` of an answer that redirects, or nil for any other answer.
+    /// The `Location` of a redirect; nil for any other answer.
     static func location(of head: ResponseHead) -> String? {
         switch head.status {
         case 301, 302, 303, 307, 308: head[.location]
@@ -52,7 +52,8 @@ struct RedirectChain: Sendable {
         }
     }
 
-    /// - Parameter mayReturn: whether a place where it has been may answer otherwise now: cookies have come.
+    /// - Parameter mayReturn: whether a URL that was visited before may answer differently now, because cookies were
+    ///   set.
     /// - Throws: `tooManyRedirects`; `redirectRefused` for a step from `https` to `http` or to another kind of URL.
     mutating func follow(_ location: String, status: Int, mayReturn: Bool = false) throws(WebImageError) {
         guard count < limit else {
@@ -91,7 +92,8 @@ struct RedirectChain: Sendable {
         count += 1
     }
 
-    /// Where a request modifier sends the request of this hop. To another origin the caller's secrets do not come along.
+    /// Sends this hop's request to the URL that a request modifier has set. The caller's secrets are not sent to
+    /// another origin.
     mutating func replace(by url: WebURL, method: HTTPRequest.Method) {
         visited.insert(current.text)
         if url.origin != current.origin {
@@ -102,7 +104,7 @@ struct RedirectChain: Sendable {
         self.method = method
     }
 
-    /// Back to the hop as it was before a modifier: another try begins.
+    /// Restores the hop before the modifier, for another attempt.
     mutating func beginAgain() {
         current = hop.url
         method = hop.method

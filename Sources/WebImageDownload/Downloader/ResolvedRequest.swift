@@ -1,26 +1,26 @@
 package import HTTPTypes
 package import WebImageCore
 
-/// What makes two requests the same: method, URL without fragment, the header fields given, and who asks.
+/// The identity of a request: method, URL without fragment, the given header fields, and the user.
 package struct RequestFingerprint: Hashable, Sendable {
     let method: String
-    /// Byte for byte: names of files that only look the same are two.
+    /// Compared byte by byte: file names that only look the same are different.
     let name: CacheKey
-    /// Names in lower case, in the order of the names.
+    /// Names in lower case, sorted.
     let fields: [String]
     package let credentialScope: String?
 }
 
-/// A request whose source is known, ready to be joined or started. Made once and kept with what asks, since parsing a
-/// URL costs more than joining a transfer.
+/// A request whose source is known, ready to be joined or started. It is made once and kept with the load, because
+/// parsing a URL costs more than joining a transfer.
 package final class ResolvedRequest: Sendable {
-    /// What must agree for two requests to share one transfer: the fingerprint, and whatever one of them may not lift or
-    /// change for the other. Deadlines and retries are the first one's.
+    /// Two requests with equal keys share one transfer: it has the fingerprint, and the options that one request must
+    /// not change for another. Deadlines and retries are those of the first request.
     struct Key: Hashable, Sendable {
         let fingerprint: RequestFingerprint
-        /// The secret too: one who does not know it must not share the answer to one who does.
+        /// Includes the password: a caller that does not know it must not share the answer.
         let credentials: BasicCredentials?
-        /// Of everything but URL, fields and credentials; nil when it is as a new request has it.
+        /// The other options; nil if all have their default values.
         let rest: Rest?
     }
 
@@ -35,19 +35,19 @@ package final class ResolvedRequest: Sendable {
         let redirectLimit: Int?
         let statuses: StatusSet?
         let contentTypes: ContentTypes?
-        /// Names of provider, modifiers, decryptor and loader.
+        /// The names of provider, modifiers, decryptor and loader.
         let hooks: [String?]
-        /// What a provider knows beside its name.
+        /// What a provider knows besides its name.
         let secret: BasicCredentials?
         let prepared: PreparedRequest?
     }
 
     package let request: DownloadRequest
     let source: DownloadSource
-    /// Of a web address; nil for other sources.
+    /// The parsed URL of a web address; nil for other sources.
     let web: WebURL?
     let key: Key
-    /// Looked up several times a download: hashed once.
+    /// Hashed once, because it is looked up several times for each download.
     private let keyHash: Int
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
@@ -75,7 +75,7 @@ package final class ResolvedRequest: Sendable {
 }
 
 extension ResolvedRequest.Rest {
-    /// Nil for a request that leaves all of it as it is.
+    /// Nil for a request with default options.
     static func of(_ request: DownloadRequest, _ changed: MostlyDefaultBox<DownloadOptions>?) -> Self? {
         if changed == nil, request.body == nil, request.prepared == nil { return nil }
         let options = changed?.value ?? DownloadOptions()
@@ -106,32 +106,32 @@ extension ResolvedRequest.Rest {
 }
 
 extension ResolvedRequest {
-    /// The URL in normal form without fragment, user and password, which the key of the original is made of.
+    /// The URL in normal form without fragment, user and password, from which the key of the original is made.
     package var originalURL: String { originalName.text }
     /// ``originalURL``, hashed.
     package var originalName: CacheKey { key.fingerprint.name }
-    /// The same with more fields, which are added to what the caller says there.
+    /// The same request with fields added to the caller's.
     package func adding(_ fields: HTTPFields) -> ResolvedRequest {
         if fields.isEmpty { return self }
         var request = request
         request.options.headers.append(contentsOf: fields)
         request.prepared?.outgoing?.headers.append(contentsOf: fields)
-        // What could be resolved once can be again.
+        // A request that was resolved once can be resolved again.
         return (try? ResolvedRequest(request)) ?? self
     }
 
-    /// The same as it is asked now.
+    /// The same request with its preparation.
     package func prepared(_ prepared: PreparedRequest) -> ResolvedRequest {
         var request = request
         request.prepared = prepared
-        // What could be resolved once can be again.
+        // A request that was resolved once can be resolved again.
         return (try? ResolvedRequest(request)) ?? self
     }
 
-    /// Who asks, when the answer depends on it.
+    /// The user, if the answer depends on it.
     package var credentialScope: String? { key.fingerprint.credentialScope }
-    /// Whether who asks follows from more than the key of its original and the downloader's settings: from a password, a jar's
-    /// cookies, a file, or what a modifier sets.
+    /// Whether the user depends on more than the key of its original and the downloader's settings: on a password, a
+    /// jar's cookies, a file, or what a modifier sets.
     package var dependsOnMore: Bool {
         if key.credentials != nil { return true }
         guard let options = request.changedOptions else { return false }
@@ -148,9 +148,9 @@ extension ResolvedRequest {
     }
     /// True for `http` and `https`.
     package var isFromWeb: Bool { web != nil }
-    /// In lower case; empty where there is none.
+    /// In lower case; empty if there is none.
     var scheme: String { URLReference(source.text[...]).scheme?.lowercased() ?? "" }
-    /// The URL as messages may show it.
+    /// The URL in the form for messages.
     package var shown: String { source.shown }
 }
 

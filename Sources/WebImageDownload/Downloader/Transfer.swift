@@ -7,21 +7,21 @@ protocol Transfer: AnyObject, Sendable {
     var log: ByteLog { get }
     var metrics: TransferMetrics? { get }
     var exchange: DownloadExchange? { get }
-    /// How urgent it now is to the most urgent of its callers. Called under a lock.
+    /// Sets the highest priority of its callers. Called under a lock.
     func note(_ priority: LoadPriority)
-    /// A slot is there. May be called again after a redirect to another host or a failure; does nothing when it is no
-    /// longer needed.
+    /// Called when there is a slot. May be called again after a redirect to another host or a failure; does nothing if
+    /// it is no longer needed.
     func begin()
     /// Ends it with `error`, at once for its readers.
     func fail(_ error: WebImageError)
-    /// What may be due while it waits for a slot.
+    /// The first deadline while it waits for a slot.
     var firstDeadline: Duration? { get }
-    /// Looks at the deadlines and returns the next one.
+    /// Checks the deadlines and returns the next one.
     func expire(at now: Duration) -> Duration?
 }
 
 extension Transfer {
-    /// Nobody but we looks at the priority.
+    /// Only the downloader uses the priority.
     func note(_ priority: LoadPriority) {}
 
     var firstDeadline: Duration? { nil }
@@ -54,22 +54,22 @@ public struct TransferMetrics: Sendable {
     public init() {}
 }
 
-/// The request and the answer that a body came by, for those who must judge how long it may be kept (RFC 9111).
+/// The request and the answer of a body, to decide how long it may be stored (RFC 9111).
 package struct DownloadExchange: Sendable {
-    /// Of the last hop, without user, password and fragment.
+    /// The URL of the last hop, without user, password and fragment.
     package var url: String
-    /// The fields that were sent. May hold credentials: not for logs.
+    /// The fields that were sent. They may hold credentials, so they must not be logged.
     package var requestFields: HTTPFields
-    /// When the request was sent and when the head came, in seconds since 1970 by the downloader's clock.
+    /// When the request was sent and when the head arrived, in seconds since 1970 by the downloader's clock.
     package var requestTime: Int64
     package var responseTime: Int64
     package var head: ResponseHead
-    /// The answers that redirected on the way.
+    /// The redirects on the way.
     package var redirects: [ResponseHead]
-    /// What was sent on the way, so that it can be told later who may have the answer.
+    /// The requests that were sent on the way, to determine later who may use the answer.
     package var hops: [SentHop]
 
-    /// When and where the head came, as the rules of HTTP caching want it.
+    /// When and where the head arrived, for the rules of HTTP caching.
     package var arrival: CacheExchange.Arrival {
         CacheExchange.Arrival(
             requestTime: requestTime, responseTime: responseTime, place: String(url.prefix { $0 != "?" }),
@@ -77,21 +77,21 @@ package struct DownloadExchange: Sendable {
     }
 }
 
-/// What a transfer tells of itself, and asks.
+/// Receives a transfer's events, and answers its questions.
 protocol TransferOwner: AnyObject, Sendable {
-    /// Nobody may join it any longer.
+    /// The transfer can no longer be joined.
     func transferWillEnd(_ id: TransferQueue.ID)
-    /// It is over and gives up its slot.
+    /// The transfer has ended and gives up its slot.
     func transferDidEnd(_ id: TransferQueue.ID)
-    /// It needs a slot at another host; `begin` follows.
+    /// The transfer needs a slot at another host; `begin` follows.
     func transfer(_ id: TransferQueue.ID, movesTo host: String)
-    /// It gives up its slot until then; ``transfer(_:movesTo:)`` follows, or the end.
+    /// The transfer gives up its slot until `end`; ``transfer(_:movesTo:)`` follows, or the end.
     func transferRests(_ id: TransferQueue.ID, until end: Duration)
-    /// It crawls, or does so no longer; may be told again and again.
+    /// The transfer has become slow, or is no longer; may be repeated.
     func transfer(_ id: TransferQueue.ID, isSlow: Bool)
-    /// Something may be due then.
+    /// The transfer must be checked at `deadline`.
     func transferExpects(deadline: Duration?)
-    /// Whether the host may be asked now. An outcome must be told for each time that it was.
+    /// Whether requests may be sent to the host now. After each true, an outcome must be reported.
     func admits(host: String) -> Bool
     func note(_ outcome: CircuitBreaker.Outcome, of host: String)
 }

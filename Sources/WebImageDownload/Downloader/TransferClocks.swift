@@ -1,29 +1,29 @@
 import WebImageCore
 
-/// The clocks of one transfer. A pure value: times are given to it. Idle and speed clocks stand while the transfer is
-/// paused by us.
+/// The clocks of one transfer. A pure value: callers pass the time. Idle and speed clocks stop while we pause the
+/// transfer.
 struct TransferClocks: Sendable {
     private enum Phase {
         case waiting
-        /// Modifiers and credential providers are asked.
+        /// Modifiers and credential providers are running.
         case preparing(since: Duration)
         case connecting(since: Duration)
         case awaitingHead(since: Duration)
         case receiving
-        /// The rest of an unwanted body.
+        /// The rest of an unwanted body is read.
         case draining(until: Duration)
-        /// Until the next try.
+        /// Waits for the next attempt.
         case resting(until: Duration)
         case stopped
     }
 
-    /// What is due.
+    /// The deadline that has passed.
     enum Due {
         case nothing
         case failure(WebImageError)
-        /// The rest of an unwanted body takes too long.
+        /// Reading the rest of an unwanted body takes too long.
         case endOfDrain
-        /// The next try may begin.
+        /// The next attempt may begin.
         case endOfRest
     }
 
@@ -34,17 +34,17 @@ struct TransferClocks: Sendable {
     private var windowStart = Duration.zero
     private var windowBytes = 0
     private var pausedSince: Duration?
-    /// Nil: nobody wants to know what crawls.
+    /// Nil: slow transfers are not detected.
     private let patience: Duration?
     private var crawlCheck: Duration?
     private var bytesSinceCheck = 0
-    /// True from the first whole ``patience`` on in which less came than ``crawlingSpeed`` says, until more comes.
+    /// True if fewer bytes than ``crawlingSpeed`` demands arrived in a whole ``patience``, until the speed rises.
     private(set) var isCrawling = false
 
     /// Bytes a second.
     static let crawlingSpeed = 1024
 
-    /// - Parameter patience: how long a running transfer is watched before it is said whether it crawls; nil for never.
+    /// - Parameter patience: how long a running transfer is observed before it may count as slow; nil: it never does.
     init(_ deadlines: DownloadDeadlines, createdAt now: Duration, patience: Duration? = nil) {
         self.deadlines = deadlines
         self.patience = patience
@@ -75,7 +75,7 @@ struct TransferClocks: Sendable {
 
     mutating func drain(until end: Duration) { phase = .draining(until: end) }
 
-    /// The answer was given; only the rest of its body is still to be thrown away.
+    /// The answer is complete for the caller; only the rest of its body is still discarded.
     mutating func forgetTotal() { totalDeadline = nil }
     mutating func stop() { phase = .stopped }
 
@@ -96,10 +96,10 @@ struct TransferClocks: Sendable {
         windowStart += now - since
     }
 
-    /// Whether the whole may still go on at `time`.
+    /// Whether the total deadline allows the transfer to continue at `time`.
     func allows(_ time: Duration) -> Bool { totalDeadline.map { time < $0 } ?? true }
 
-    /// When something may be due next.
+    /// The next deadline.
     var next: Duration? {
         if case .stopped = phase { return nil }
         var next = totalDeadline
@@ -109,7 +109,7 @@ struct TransferClocks: Sendable {
         return next
     }
 
-    /// Whether the transport works on it, as far as is known.
+    /// Whether the transport is working on it, as far as is known.
     private var isRunning: Bool {
         switch phase {
         case .preparing, .connecting, .awaitingHead, .receiving: true
@@ -119,20 +119,20 @@ struct TransferClocks: Sendable {
 
     // MARK: Whether it crawls
 
-    /// Begins to watch. Whole multiples of the patience end the watch, so that all transfers are looked at together.
+    /// Begins an observation. It ends at a whole multiple of the patience, so that all transfers are checked together.
     private mutating func watch(from now: Duration) {
         guard let patience else { return }
         bytesSinceCheck = 0
         crawlCheck = patience * Int((now + patience + patience) / patience)
     }
 
-    /// Judges the time since the last look.
+    /// Judges the speed since the last check.
     ///
-    /// - Returns: whether it was time to.
+    /// - Returns: whether a check was due.
     mutating func judgeSpeed(at now: Duration) -> Bool {
         guard isRunning, let patience, let end = crawlCheck, end <= now else { return false }
         let wanted = patience / .seconds(1) * Double(Self.crawlingSpeed)
-        // While nobody takes its bytes, it cannot tell how quick it is.
+        // A paused transfer says nothing about its speed.
         if pausedSince == nil { isCrawling = Double(bytesSinceCheck) < wanted }
         watch(from: now)
         return true

@@ -1,8 +1,8 @@
 import WebImageCore
 
-/// A transfer with its callers, as the downloader keeps it. It is one object, so that it need not be looked up again.
+/// A transfer with its callers. It is one object, so that it need not be looked up again.
 final class TransferEntry: @unchecked Sendable {
-    // Sendable: what changes is only touched under the center's lock.
+    // Sendable: mutable state is only used under the center's lock.
     let transfer: any Transfer
     /// The log that readers see: the transfer's own, unless there is a decryptor.
     let log: ByteLog
@@ -42,6 +42,6 @@ final class TransferEntry: @unchecked Sendable {
         if let highest = priority { transfer.note(highest) }
     }
 
-    /// The highest of its subscribers'; nil when there are none.
+    /// The highest priority of its callers; nil if there are none.
     var priority: LoadPriority? { priorities.highest }
 }

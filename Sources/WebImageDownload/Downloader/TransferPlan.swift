@@ -1,14 +1,14 @@
 import HTTPTypes
 import WebImageCore
 
-/// How one download is done: its request, and for what that leaves open the configuration of the moment it began.
+/// The settings of one download: its request's and, where that sets none, those of the configuration when it began.
 struct TransferPlan: Sendable {
     let url: WebURL
     private let resolved: ResolvedRequest
     let snapshot: ConfigurationSnapshot
-    /// Nil where the request leaves all of them as they are.
+    /// Nil if the request has default options.
     private let options: MostlyDefaultBox<DownloadOptions>?
-    /// Nil when the request has credentials of its own.
+    /// Nil if the request has credentials of its own.
     let provider: CredentialProvider?
 
     init(url: WebURL, request: ResolvedRequest, snapshot: ConfigurationSnapshot) {
@@ -20,7 +20,7 @@ struct TransferPlan: Sendable {
     }
 
     var request: DownloadRequest { resolved.request }
-    /// As it was given.
+    /// The URL as the caller gave it.
     var requestedURL: String { resolved.request.url }
     var addressPolicy: AddressPolicy? { options?.value.addressPolicy ?? snapshot.configuration.addressPolicy }
     var tls: TLSPolicy { options?.value.tls ?? snapshot.configuration.tls }
@@ -64,7 +64,7 @@ struct TransferPlan: Sendable {
         return TransferStateMachine(chain, rules: rules, clocks: clocks)
     }
 
-    /// The fields of a hop before anybody changes them.
+    /// The fields of a hop before modifiers.
     func fields(for chain: RedirectChain) -> HTTPFields {
         var fields = snapshot.fields(of: request)
         if !chain.keepsSecrets {
@@ -83,14 +83,14 @@ struct TransferPlan: Sendable {
         if !chain.keepsSecrets { credentials = chain.current.credentials }
         if let credentials { sent.credentials = credentials }
         if let scheme = options?.value.authentication, scheme != .basic { sent.authentication = scheme }
-        // Its entries are for those who are asked, not for whoever they send us to.
+        // The file's entries are for the requested origin, not for the targets of redirects to others.
         if chain.keepsSecrets, let file = options?.value.netrcFile { sent.netrcFile = file }
-        // What is tried once the transport may not try again either, nor what is not safe to do twice.
+        // The transport must not repeat a request that is sent without retries, nor one that is not safe to repeat.
         let isSafe = outgoing.method == .get || outgoing.method == .head
         let mayRepeat = isSafe && (options?.value.retry ?? snapshot.configuration.retry).retries > 0
         if sent.mayRepeat != mayRepeat { sent.mayRepeat = mayRepeat }
         if let tls = options?.value.tls { sent.tls = tls }
-        // Who we are is for the first origin only; whom we trust, and by which keys, is the same everywhere.
+        // The client certificate is for the first origin only; trust and pinned keys apply everywhere.
         if !chain.keepsSecrets, sent.tls.clientCertificate != nil { sent.tls.clientCertificate = nil }
         if let policy = options?.value.addressPolicy { sent.addressPolicy = policy }
         return sent

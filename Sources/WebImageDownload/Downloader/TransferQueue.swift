@@ -1,14 +1,14 @@
 package import WebImageCore
 import WebImageSystem
 
-/// Who may run: so many transfers in all, so many to one host, the most urgent first. A pure value; every call costs
-/// O(log n).
+/// Decides which transfers may run: limits in all and for each host, the most urgent first. A pure value; every call
+/// costs O(log n).
 package struct TransferQueue: Sendable {
-    /// Who goes first among equally urgent ones.
+    /// The order of transfers with the same priority.
     package enum Order: Hashable, Sendable {
         /// The one that has waited longest.
         case firstInFirstOut
-        /// The newest: what the user looks at now.
+        /// The newest first: what the user is looking at now.
         case lastInFirstOut
     }
 
@@ -24,7 +24,7 @@ package struct TransferQueue: Sendable {
         /// How many may wait. A tenth of them is kept free of low-priority ones.
         package var waiting: Int
 
-        /// At least one each.
+        /// Each limit is at least one.
         package init(
             total: Int = 6, perHost: Int = 6, reserved: Int = 0, spare: Int = 0, waiting: Int = .max
         ) {
@@ -37,10 +37,10 @@ package struct TransferQueue: Sendable {
 
         fileprivate var lowTotal: Int { max(total - reserved, 1) }
         fileprivate var lowPerHost: Int { max(perHost - reserved, 1) }
-        /// With slow ones.
+        /// The limit including slow transfers.
         fileprivate var mostTotal: Int { total + spare }
         fileprivate var mostPerHost: Int { perHost + min(spare, 2 * perHost) }
-        /// What is only prefetched leaves a quarter of the spare ones to others.
+        /// Transfers of very low priority leave a quarter of the spare slots to others.
         fileprivate func most(_ priority: LoadPriority) -> Int {
             total + (priority <= .low ? spare - spare / 4 : spare)
         }
@@ -50,7 +50,7 @@ package struct TransferQueue: Sendable {
 
     private struct Rank: Comparable, Sendable {
         let priority: LoadPriority
-        /// Smaller goes first.
+        /// The smaller one goes first.
         let turn: Int
 
         static func < (left: Rank, right: Rank) -> Bool {
@@ -58,12 +58,12 @@ package struct TransferQueue: Sendable {
         }
     }
 
-    /// Where a transfer is.
+    /// The state of a transfer.
     private struct Place: Sendable {
         enum State {
             case waiting
             case running(LoadPriority, isSlow: Bool)
-            /// Has run and may be queued again.
+            /// It has run and may be queued again.
             case idle
         }
 
@@ -72,14 +72,14 @@ package struct TransferQueue: Sendable {
         var state: State
     }
 
-    /// What runs, of one host or of all.
+    /// The running transfers, of one host or of all.
     private struct Running: Sendable {
         private(set) var count = 0
-        /// Those that crawl: they count against no limit but the outermost.
+        /// The slow ones: they count only against the outermost limit.
         private(set) var slow = 0
-        /// Those of low priority that do not crawl.
+        /// The ones of low priority that are not slow.
         private(set) var low = 0
-        /// Those of very low priority that do not crawl.
+        /// The ones of very low priority that are not slow.
         private(set) var veryLow = 0
 
         var brisk: Int { count - slow }
@@ -95,7 +95,8 @@ package struct TransferQueue: Sendable {
             }
         }
 
-        /// What a transfer of this priority is held up by: nobody but those of very low priority by one of these.
+        /// The running transfers that count for a transfer of this priority: those of very low priority count only for
+        /// their own kind.
         func seen(by priority: LoadPriority) -> (count: Int, brisk: Int, low: Int) {
             if priority == .veryLow { return (count, brisk, low + veryLow) }
             return (count - veryLow, brisk - veryLow, low)
@@ -111,7 +112,7 @@ package struct TransferQueue: Sendable {
         var running = Running()
         var waiting = IndexedHeap<ID, Rank>()
 
-        /// Whether the host itself may have one more.
+        /// Whether the host's limits allow one more.
         func admits(_ priority: LoadPriority, _ limits: Limits) -> Bool {
             running.isWithin(
                 total: limits.perHost, low: limits.lowPerHost, most: limits.mostPerHost, for: priority)
@@ -119,13 +120,13 @@ package struct TransferQueue: Sendable {
     }
 
     package private(set) var limits: Limits
-    /// Of those that come from now on; who waits keeps its turn.
+    /// The order of transfers that are queued from now on; waiting ones keep their turn.
     package var order: Order
     package private(set) var isSuspended = false
     private var hosts: [String: Host] = [:]
-    /// The hosts that may start one more, by their first waiter.
+    /// The hosts that may start one more transfer, by their first waiting one.
     private var ready = IndexedHeap<String, Rank>()
-    /// Those of them that have none running.
+    /// The ones among them without a running transfer.
     private var idle = IndexedHeap<String, Rank>()
     private var places: [ID: Place] = [:]
     private var running = Running()
@@ -133,7 +134,7 @@ package struct TransferQueue: Sendable {
     private var turn = 0
 
     package var runningCount: Int { running.count }
-    /// Those of them that crawl.
+    /// How many of the running transfers are slow.
     package var slowCount: Int { running.slow }
 
     package init(limits: Limits = Limits(), order: Order = .firstInFirstOut) {
@@ -146,7 +147,7 @@ package struct TransferQueue: Sendable {
         waitingCount < (priority <= .low ? limits.waiting - limits.waiting / 10 : limits.waiting)
     }
 
-    /// Starts a new transfer at once where nobody waits whom that could concern; false when it must be queued.
+    /// Starts a new transfer at once if no waiting one has precedence; false if it must be queued.
     package mutating func start(_ id: ID, host name: String, priority: LoadPriority) -> Bool {
         guard !isSuspended else { return false }
         let index = hosts.index(forKey: name)
@@ -165,7 +166,7 @@ package struct TransferQueue: Sendable {
         return true
     }
 
-    /// Whether one more may run within the limits.
+    /// Whether the limits allow one more transfer.
     private func hasSlot(for priority: LoadPriority) -> Bool {
         running.isWithin(total: limits.total, low: limits.lowTotal, most: limits.mostTotal, for: priority)
     }
@@ -175,7 +176,7 @@ package struct TransferQueue: Sendable {
         limits.spare > 0 && running.seen(by: priority).count < limits.most(priority)
     }
 
-    /// Queues a transfer. One that has run (and goes on at another host) keeps its first turn.
+    /// Queues a transfer. One that has run, and continues at another host, keeps its first turn.
     package mutating func enqueue(_ id: ID, host: String, priority: LoadPriority) {
         let place = Place(turn: places[id]?.turn ?? nextTurn(), host: host, state: .waiting)
         places[id] = place
@@ -191,13 +192,13 @@ package struct TransferQueue: Sendable {
             hosts[place.host]?.waiting.set(id, to: Rank(priority: priority, turn: place.turn))
             update(place.host)
         case .running(let before, let isSlow):
-            // One that has become urgent, or no longer is, counts as what it is now.
+            // The transfer counts with its new priority from now on.
             if before != priority { count(id, place, priority, isSlow: isSlow) }
         case .idle: break
         }
     }
 
-    /// A running transfer crawls, or does so no longer.
+    /// Marks a running transfer as slow, or as no longer slow.
     package mutating func setSlow(_ isSlow: Bool, of id: ID) {
         guard let place = places[id], case .running(let priority, let wasSlow) = place.state, isSlow != wasSlow else {
             return
@@ -205,7 +206,7 @@ package struct TransferQueue: Sendable {
         count(id, place, priority, isSlow: isSlow)
     }
 
-    /// Counts a running transfer as another kind than before.
+    /// Counts a running transfer with a new priority or speed.
     private mutating func count(_ id: ID, _ place: Place, _ priority: LoadPriority, isSlow: Bool) {
         guard case .running(let before, let wasSlow) = place.state else { return }
         places[id]?.state = .running(priority, isSlow: isSlow)
@@ -258,7 +259,7 @@ package struct TransferQueue: Sendable {
         running.note(-1, priority, isSlow: isSlow)
         guard let index = hosts.index(forKey: name) else { return }
         hosts.values[index].running.note(-1, priority, isSlow: isSlow)
-        // Where others wait or nothing is left there is more to do.
+        // More must be updated if others wait or the host has no transfers left.
         if !hosts.values[index].waiting.isEmpty || hosts.values[index].running.count == 0 { update(name) }
     }
 
@@ -267,12 +268,12 @@ package struct TransferQueue: Sendable {
         return order == .firstInFirstOut ? turn : -turn
     }
 
-    /// Forgets a transfer if it waits; one that runs keeps its slot.
+    /// Removes a transfer if it is waiting; a running one keeps its slot.
     package mutating func removeWaiting(_ id: ID) {
         if case .waiting? = places[id]?.state { remove(id) }
     }
 
-    /// Forgets all that wait; what runs keeps its slots.
+    /// Removes all waiting transfers; running ones keep their slots.
     package mutating func removeAllWaiting() {
         for id in Array(places.keys) { removeWaiting(id) }
     }
@@ -285,7 +286,7 @@ package struct TransferQueue: Sendable {
     /// A suspended queue starts nothing; running transfers go on.
     package mutating func setSuspended(_ isSuspended: Bool) { self.isSuspended = isSuspended }
 
-    /// Brings `ready` and `idle` in line with what `host` may do, and forgets hosts that have nothing.
+    /// Updates `ready` and `idle` for a host, and removes the host if it has no transfers.
     private mutating func update(_ name: String) {
         guard let host = hosts[name] else { return }
         let first = host.waiting.first

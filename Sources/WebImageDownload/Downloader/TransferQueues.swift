@@ -1,7 +1,8 @@
 import WebImageCore
 
-/// The slots of a downloader: a queue for what comes by HTTP, and one of the same limits for what loaders bring. Two,
-/// because a loader may itself wait for a download of the same downloader, for which there must then be a slot.
+/// The slots of a downloader: one queue for transfers over HTTP, and one with the same limits for those of loaders.
+/// There are two, because a loader may itself wait for a download of the same downloader, for which there must be a
+/// slot.
 struct TransferQueues: Sendable {
     typealias ID = TransferQueue.ID
 
@@ -20,10 +21,10 @@ struct TransferQueues: Sendable {
 
     mutating func setSlow(_ isSlow: Bool, of id: ID) { change { $0.setSlow(isSlow, of: id) } }
 
-    /// What becomes of a new transfer.
+    /// What happens to a new transfer.
     enum Place: Hashable, Sendable { case started, waiting, noRoom }
 
-    /// Starts a new transfer at once, or queues it where there is room.
+    /// Starts a new transfer at once, or queues it if there is room.
     mutating func place(_ id: ID, _ request: ResolvedRequest, priority: LoadPriority) -> Place {
         if let url = request.web { return web.place(id, host: url.hostAndPort, priority: priority) }
         return loaders.place(id, host: request.scheme, priority: priority)
@@ -49,7 +50,7 @@ struct TransferQueues: Sendable {
         }
     }
 
-    /// A queue does nothing about a transfer that it does not know.
+    /// A queue ignores transfers that it does not know.
     private mutating func change(_ change: (inout TransferQueue) -> Void) {
         change(&web)
         change(&loaders)

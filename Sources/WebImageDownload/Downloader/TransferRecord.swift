@@ -1,21 +1,21 @@
 import HTTPTypes
 import WebImageCore
 
-/// The hop of a transfer that runs: from a slot to the transport's end.
+/// The running hop of a transfer, from its slot to the transport's end.
 struct TransferHop {
-    /// 0 before the first.
+    /// 0 before the first hop.
     private(set) var number = 0
     /// Nil until `start` has returned.
     var handle: (any TransportTransfer)?
-    /// Calls that came before the handle.
+    /// Whether it was stopped before the handle was available.
     var mustStop = false
     var mustResume = false
-    /// Modifiers and providers at work.
+    /// The running modifiers and providers.
     var preparation: Task<Void, Never>?
-    /// The host whose circuit waits for an outcome.
+    /// The host whose circuit breaker waits for an outcome.
     var circuit: String?
 
-    /// The next one begins.
+    /// Begins the next hop.
     mutating func begin(to host: String) {
         number += 1
         handle = nil
@@ -24,12 +24,12 @@ struct TransferHop {
     }
 }
 
-/// What was sent and what came, for those who ask how a transfer went.
+/// What was sent and received in a transfer.
 struct TransferRecord {
     var metrics = TransferMetrics()
     private(set) var exchange: DownloadExchange?
     private var redirects: [ResponseHead] = []
-    /// What was sent for each of them, and then for the answer.
+    /// What was sent for each redirect, and then for the answer.
     private var hops: [SentHop] = []
     private var sentFields: HTTPFields = [:]
     private var sentAt: Int64 = 0
@@ -39,7 +39,7 @@ struct TransferRecord {
 
     mutating func noteStart(at now: Duration) { metrics.queued = now - createdAt }
 
-    /// - Parameter count: how many redirects lead to the hop.
+    /// - Parameter count: how many redirects precede the hop.
     mutating func note(_ hop: SentHop, behind count: Int) {
         hops.removeSubrange(min(count, hops.count)...)
         hops.append(hop)
@@ -50,7 +50,7 @@ struct TransferRecord {
         sentAt = wallTime
     }
 
-    /// Takes down what an answer says.
+    /// Records an answer.
     mutating func note(
         _ head: ResponseHead, answer action: TransferStateMachine.Action, of machine: TransferStateMachine,
         at wallTime: Int64
@@ -61,7 +61,7 @@ struct TransferRecord {
         if case .resume = action { metrics.resumedBytes += machine.partial.offset }
         switch action {
         case .accept, .replace, .resume:
-            // Of a body that came in several answers, what the last one says.
+            // If a body came in several answers, the last one counts.
             exchange = DownloadExchange(
                 url: machine.chain.current.text, requestFields: sentFields, requestTime: sentAt, responseTime: wallTime,
                 head: machine.partial.head ?? head, redirects: redirects, hops: hops)
@@ -69,7 +69,7 @@ struct TransferRecord {
         }
     }
 
-    /// - Parameter count: how many redirects led to it.
+    /// - Parameter count: how many redirects precede it.
     mutating func noteRedirect(_ head: ResponseHead, behind count: Int) {
         redirects.removeSubrange(min(count, redirects.count)...)
         redirects.append(head)
@@ -83,23 +83,23 @@ struct TransferRecord {
     }
 }
 
-/// Who a transfer says that it is.
+/// The credentials that a transfer uses.
 struct TransferLogin {
-    /// What was sent last.
+    /// The credentials that were sent last.
     private(set) var sent: Credentials?
-    /// What a server asked for last.
+    /// The last challenge of a server.
     private(set) var challenge: String?
-    /// Whether that was its answer to what was sent.
+    /// Whether that was the answer to the sent credentials.
     private var isRefused = false
 
-    /// What is to be sent once more, since nobody refused it.
+    /// The credentials to send again, because they were not refused.
     var good: Credentials? { isRefused ? nil : sent }
-    /// What must not be sent once more.
+    /// The credentials that must not be sent again.
     var refused: Credentials? { isRefused ? sent : nil }
 
     mutating func send(_ credentials: Credentials?) { (sent, isRefused) = (credentials, false) }
 
-    /// Takes down what an answer asks for.
+    /// Records the challenge of an answer.
     mutating func note(_ head: ResponseHead) {
         isRefused = head.status == 401
         if isRefused { challenge = head[.wwwAuthenticate] ?? "" }

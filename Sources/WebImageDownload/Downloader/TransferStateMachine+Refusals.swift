@@ -30,7 +30,7 @@ extension TransferStateMachine {
 }
 
 extension WebImageError {
-    /// - Parameter what: what was seen of its length.
+    /// - Parameter what: the length that was seen.
     static func bodyTooLarge(limit: Int, _ what: String? = nil) -> WebImageError {
         let seen = what.map { ": \($0)" } ?? ""
         return WebImageError(

@@ -7,49 +7,49 @@ struct TransferStateMachine: Sendable {
         var bodyLimit: Int
         var acceptableStatuses = StatusSet.successful
         var contentTypes: ContentTypes?
-        /// Whether the request says who asks.
+        /// Whether the request sends credentials.
         var sendsCredentials = false
-        /// Whether somebody can be asked for credentials when the server wants them: once.
+        /// Whether credentials can be requested when the server demands them; only once.
         var mayAskForCredentials = false
-        /// Whether the caller asked for a 304, or for a part.
+        /// Whether the caller made a conditional request, or one for a part.
         var takesNotModified = false
         var takesParts = false
         var retry = RetryPolicy.never
-        /// 0 to 1, anew at each call.
+        /// Returns a new number from 0 to 1 at each call.
         var jitter: @Sendable () -> Double = { 0 }
-        /// Bytes of an unwanted body that are read to the end so that the connection can be used again.
+        /// How many bytes of an unwanted body are read to keep the connection usable.
         var drainLimit = 64 << 10
         var drainTime = Duration.seconds(1)
     }
 
     enum Action {
         case none
-        /// Put the head into the log; the body follows.
+        /// Publish the head in the log; the body follows.
         case accept(expectedLength: Int?)
-        /// The same, in a log of its own that takes the place of the one there is: the body is another one.
+        /// The same, in a new log that replaces the current one, because the body has changed.
         case replace(expectedLength: Int?)
-        /// The body goes on where it broke off.
+        /// The body continues where it broke off.
         case resume
-        /// Put the bytes into the log, but for the first `skipping`, which are there already from `offset` on and must
-        /// be the same.
+        /// Append the bytes to the log, without the first `skipping`, which must equal the log's bytes from `offset`
+        /// on.
         case keep(skipping: Int, at: Int)
-        /// End the transport's transfer; `finished` follows.
+        /// Stop the transport's transfer; `finished` follows.
         case stopTransport
-        /// Tell the readers now. The slot is held until `finished`.
+        /// Report the error to the readers now. The slot is held until `finished`.
         case abort(WebImageError, stopsTransport: Bool)
-        /// Wait for a slot at the next hop's host and start again; the slot of now is held until then.
+        /// Wait for a slot at the next hop's host and start again; the current slot is held until then.
         case hop
-        /// Give up the slot until the next try.
+        /// Give up the slot until the next attempt.
         case rest(WebImageError, until: Duration)
         /// Wait for a slot again.
         case requeue
-        /// The last: tell the readers and give up the slot.
+        /// The last action: report the end to the readers and give up the slot.
         case end(ByteLog.End)
-        /// The last, when the readers know already.
+        /// The last action, if the readers know the end already.
         case release
     }
 
-    /// What follows on a body that is thrown away, or on a transport that was told to stop.
+    /// What follows a discarded body, or a transport that was told to stop.
     private enum Next {
         case hop
         case rest(WebImageError, until: Duration)
@@ -58,12 +58,12 @@ struct TransferStateMachine: Sendable {
 
     private enum State {
         case waiting
-        /// Has a slot; modifiers and providers are asked.
+        /// Has a slot; modifiers and providers are running.
         case preparing
         case connecting
         case awaitingHead
         case receiving
-        /// To a redirect, a challenge or a retry; the body is thrown away.
+        /// Before a redirect, a challenge or a retry; the body is discarded.
         case draining(Next)
         case resting
         /// Readers know the end; the transport does not yet, or reads an unwanted rest.
@@ -76,7 +76,7 @@ struct TransferStateMachine: Sendable {
     private(set) var clocks: TransferClocks
     private var state = State.waiting
     private(set) var expectedLength: Int?
-    /// Whether the server compresses the body although nobody asked for it; the transport undoes that.
+    /// Whether the server compresses the body unasked; the transport decodes it.
     private var isCompressed = false
     private(set) var partial = InterruptedBody()
     private var drained = 0
@@ -90,10 +90,10 @@ struct TransferStateMachine: Sendable {
         mayAsk = rules.mayAskForCredentials
     }
 
-    /// Bytes of the body that readers have.
+    /// How many bytes of the body the readers have.
     var received: Int { partial.kept }
 
-    /// A slot is there. False when it is no longer needed.
+    /// A slot is available. Returns false if it is no longer needed.
     mutating func start(at now: Duration) -> Bool {
         guard case .waiting = state else { return false }
         state = .connecting
@@ -101,7 +101,7 @@ struct TransferStateMachine: Sendable {
         return true
     }
 
-    /// The same for a request that others have a say in first; ``prepared(at:)`` follows.
+    /// The same for a request that modifiers or providers must process first; ``prepared(at:)`` follows.
     mutating func prepare(at now: Duration) -> Bool {
         guard case .waiting = state else { return false }
         state = .preparing
@@ -109,12 +109,12 @@ struct TransferStateMachine: Sendable {
         return true
     }
 
-    /// A modifier has changed where the request goes.
+    /// A modifier has changed the URL of the request.
     mutating func redirectByModifier(to url: WebURL, method: HTTPRequest.Method) {
         chain.replace(by: url, method: method)
     }
 
-    /// False when it is no longer needed.
+    /// Returns false if the preparation is no longer needed.
     mutating func prepared(at now: Duration) -> Bool {
         guard case .preparing = state else { return false }
         state = .connecting
@@ -128,7 +128,7 @@ struct TransferStateMachine: Sendable {
         clocks.awaitHead(at: now)
     }
 
-    /// - Parameter cookiesChanged: whether the place to which it redirects gets other cookies now.
+    /// - Parameter cookiesChanged: whether the target of the redirect gets other cookies now.
     mutating func head(
         _ head: ResponseHead, at now: Duration, wallTime: Int64 = 0, cookiesChanged: Bool = false
     ) -> Action {
@@ -152,7 +152,7 @@ struct TransferStateMachine: Sendable {
         do throws(WebImageError) {
             return try take(head, length: length, at: now)
         } catch {
-            // Of what is wrong with an answer only its status may heal.
+            // Of all problems with an answer, only its status may improve with a retry.
             if error.code == .badStatus, let until = nextTry(after: error, head: head, at: now, wallTime: wallTime) {
                 return drain(.rest(error, until: until), length: length, at: now)
             }
@@ -177,9 +177,9 @@ struct TransferStateMachine: Sendable {
         }
     }
 
-    /// The bytes that come again are not those that are there.
+    /// The bytes of a repeated answer differ from the available ones.
     ///
-    /// - Returns: false when they may not take their place: the transfer fails.
+    /// - Returns: false if they may not replace them: the transfer fails.
     mutating func replace() -> Bool {
         guard case .receiving = state, mayReplace(partial.status) else { return false }
         return partial.replace()
@@ -189,13 +189,13 @@ struct TransferStateMachine: Sendable {
 
     mutating func resume(at now: Duration) { clocks.resume(at: now) }
 
-    /// Whether all bytes that a body should have are there.
+    /// Whether all bytes of the body have arrived.
     var isWhole: Bool {
         guard case .receiving = state else { return false }
         return partial.offset >= max(expectedLength ?? 0, partial.kept)
     }
 
-    /// The transport's last word on this hop.
+    /// The transport has ended this hop.
     mutating func finished(_ failure: WebImageError?, at now: Duration) -> Action {
         switch state {
         case .waiting, .preparing, .resting, .ended: return .none
@@ -204,7 +204,7 @@ struct TransferStateMachine: Sendable {
             return .release
         case .draining(let next):
             if let failure, failure.code == .shutDown { return end(.failed(failure)) }
-            // However the unwanted body ended, what follows was told before.
+            // However the unwanted body ended, its successor is determined already.
             drained = 0
             switch next {
             case .hop:
@@ -223,16 +223,16 @@ struct TransferStateMachine: Sendable {
                 let message = "the body ended after \(partial.offset) of \(expectedLength) bytes"
                 return failed(WebImageError(.truncatedBody, message), at: now)
             }
-            // What came again is shorter than what came before.
+            // The repeated body is shorter than the bytes that arrived before.
             if partial.offset < partial.kept { return end(.failed(InterruptedBody.changed)) }
             return end(.complete)
         }
     }
 
-    /// As ``TransferClocks/judgeSpeed(at:)``.
+    /// See ``TransferClocks/judgeSpeed(at:)``.
     mutating func judgeSpeed(at now: Duration) -> Bool { clocks.judgeSpeed(at: now) }
 
-    /// Looks at the clocks.
+    /// Checks the deadlines.
     mutating func expire(at now: Duration) -> Action {
         switch clocks.expire(at: now) {
         case .nothing: return .none
@@ -251,7 +251,7 @@ struct TransferStateMachine: Sendable {
         }
     }
 
-    /// Ends the download from outside: cancelled, shut down, no room for its bytes.
+    /// Ends the download from outside: cancelled, shut down, or no room for its bytes.
     mutating func fail(_ error: WebImageError) -> Action {
         switch state {
         case .waiting, .preparing, .resting: return end(.failed(error))
@@ -262,12 +262,12 @@ struct TransferStateMachine: Sendable {
 
     // MARK: Answers
 
-    /// - Throws: what is wrong with the answer.
+    /// - Throws: the problem with the answer.
     private mutating func take(_ head: ResponseHead, length: Int?, at now: Duration) throws(WebImageError) -> Action {
         let isContinued = head.status == 206 && partial.rangeFields != nil
         if head.status == 416, partial.rangeFields != nil {
             if partial.isWhole(accordingTo: head) { return drain(.complete, length: length, at: now) }
-            // Shorter now than what came of it.
+            // The body is now shorter than the bytes that arrived.
             if partial.forget() { return drain(.hop, length: length, at: now) }
         }
         if partial.rangeFields != nil, !accepts(head.status), ResumePoint.mayRefuseTheRange(head.status),
@@ -279,7 +279,7 @@ struct TransferStateMachine: Sendable {
         if head.status == 206, !isContinued, !rules.takesParts {
             throw WebImageError(.protocolError, "the server sent a part that nobody asked for", status: 206)
         }
-        // A part need not say again what the whole is (RFC 9110 section 15.3.7).
+        // A 206 need not repeat the type of the whole (RFC 9110 section 15.3.7).
         let saysNoType = head.status == 206 && head[.contentType] == nil
         if let contentTypes = rules.contentTypes, head.status != 304, !saysNoType,
             !contentTypes.contains(head[.contentType])
@@ -293,8 +293,8 @@ struct TransferStateMachine: Sendable {
             guard try partial.continue(head, from: chain.current) else { return drain(.hop, length: length, at: now) }
             expectedLength = partial.length
         } else {
-            // The length in an answer to HEAD is that of a body that does not come; that of a compressed body says
-            // nothing of what comes out of it.
+            // The length in an answer to HEAD is that of a body that does not follow; that of a compressed body is not
+            // the decoded length.
             isCompressed = head[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
             let hasLength = chain.method != .head && head.status != 304 && !isCompressed
             expectedLength = hasLength ? length : nil
@@ -314,7 +314,7 @@ struct TransferStateMachine: Sendable {
         }
     }
 
-    /// A 304 is about the caller's entry, and a part of another body does not go with what the caller has of the first.
+    /// A 304 concerns the caller's entry, and a part of another body does not fit the caller's part of the first.
     private func mayReplace(_ status: Int?) -> Bool { status != 304 && (!rules.takesParts || status == 200) }
 
     // MARK: Tries
@@ -326,7 +326,7 @@ struct TransferStateMachine: Sendable {
         }
     }
 
-    /// When to try again after `error`, or nil when that is not to be. Counts the try.
+    /// When to try again after `error`; nil: not at all. Counts the attempt.
     private mutating func nextTry(
         after error: WebImageError, head: ResponseHead? = nil, at now: Duration, wallTime: Int64 = 0
     ) -> Duration? {
@@ -340,7 +340,7 @@ struct TransferStateMachine: Sendable {
         return now + delay
     }
 
-    /// The hop has ended, with a failure.
+    /// The hop has failed.
     private mutating func failed(_ error: WebImageError, at now: Duration) -> Action {
         guard let until = nextTry(after: error, at: now) else { return end(.failed(error)) }
         return rest(error, until: until)
@@ -361,7 +361,7 @@ struct TransferStateMachine: Sendable {
         return isLongDrain(length) ? .stopTransport : .none
     }
 
-    /// Tells the readers, but lets a short body come so that the connection stays usable.
+    /// Reports the error to the readers, but reads a short body to its end so that the connection stays usable.
     private mutating func refuse(_ error: WebImageError, length: Int?, at now: Duration) -> Action {
         state = .stopping
         clocks.forgetTotal()

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// What all transfers of a downloader work with, held by one reference.
+/// The objects that all transfers of a downloader share, held by one reference.
 final class TransferSurroundings: Sendable {
     let transport: any HTTPTransport
     let clock: any LoadClock

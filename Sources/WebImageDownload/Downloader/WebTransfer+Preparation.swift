@@ -4,9 +4,9 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// What happens between a slot and the transport: fields, modifiers, credentials, cookies.
+/// The steps between a slot and the transport: fields, modifiers, credentials, cookies.
 extension WebTransfer {
-    /// Whether somebody must be asked who may take time.
+    /// Whether a modifier or a provider must be awaited.
     func needsPreparation(_ url: WebURL, keepsSecrets: Bool) -> Bool {
         if plan.requestModifier != nil { return true }
         guard let provider = plan.provider, keepsSecrets else { return false }
@@ -14,7 +14,7 @@ extension WebTransfer {
         return provider.asksAhead && surroundings.credentials.known(provider, origin: url.origin) == nil
     }
 
-    /// The request of this hop when nobody need be asked.
+    /// The request of this hop if nothing must be awaited.
     func outgoing() -> TransportRequest {
         let (chain, outgoing) = draft()
         return finished(outgoing, chain, credentials: knownCredentials(for: chain))
@@ -58,7 +58,7 @@ extension WebTransfer {
         if let modifier = plan.requestModifier {
             let given = outgoing.headers
             if let ready = plan.request.prepared?.outgoing, outgoing.redirects == 0, outgoing.retries == 0 {
-                // What it said when the load began: who may join it, and have the answer, goes by that.
+                // The modifier's result from the beginning of the load: the load's identity is based on it.
                 outgoing = ready.with(priority: given[.priority])
             } else {
                 outgoing = try await modified(outgoing, by: modifier)
@@ -105,7 +105,7 @@ extension WebTransfer {
         return answer
     }
 
-    /// Notes where a modifier sends the request. The slot stays that of the hop's own host.
+    /// Records the URL that a modifier has set. The slot stays that of the hop's own host.
     private func move(_ outgoing: OutgoingRequest, from old: WebURL) throws(WebImageError) -> RedirectChain {
         let url = try WebURL(outgoing.url)
         if url.hostAndPort != old.hostAndPort { settleCircuit(.neither) }
@@ -126,9 +126,9 @@ extension WebTransfer {
         }
         var fields = plan.fields(for: chain)
         if let partial {
-            // An entry that the caller has was found to be outdated.
+            // The caller's entry was found to be outdated.
             (fields[.ifNoneMatch], fields[.ifModifiedSince]) = (nil, nil)
-            // A part that the caller asked for is asked for again as it was.
+            // If the caller requested a part, the same part is requested again.
             if fields[.range] == nil { fields.append(contentsOf: partial.rangeFields ?? [:]) }
         }
         if chain.current.scheme == .https, plan.snapshot.configuration.allowsHTTP2, fields[.priority] == nil {
@@ -163,7 +163,7 @@ extension WebTransfer {
         case .bearer(let token)?: request.headers[.authorization] = "Bearer \(token)"
         case .password(let password, let scheme)?:
             request.credentials = password
-            // Without a challenge to go by, the server is asked.
+            // Without a usable challenge, libcurl asks the server.
             let asked: AuthenticationScheme = challenge?.lowercased().contains("digest") == true ? .digest : .basic
             request.authentication = scheme ?? (challenge == nil ? .negotiated : asked)
         case nil: break
@@ -180,7 +180,7 @@ extension WebTransfer {
         return request
     }
 
-    /// What is sent, for those who must tell later who may have the answer.
+    /// What is sent, to determine later who may use the answer.
     private func hop(of outgoing: OutgoingRequest, _ chain: RedirectChain, _ cookies: String?) -> SentHop {
         let isAsAsked = outgoing.url == plan.url.text
         return SentHop(
@@ -190,7 +190,7 @@ extension WebTransfer {
 
     // MARK: Answers
 
-    /// - Returns: whether the answer redirects, and where it leads to gets other cookies now.
+    /// - Returns: whether the answer is a redirect whose target gets other cookies now.
     func takeCookies(of head: ResponseHead) -> Bool {
         guard plan.handlesCookies else { return false }
         let values = head.headers[values: .setCookie]
@@ -203,7 +203,7 @@ extension WebTransfer {
         return before != next.flatMap { jar.cookies(for: $0) }
     }
 
-    /// A part that nobody asked for and that is the whole, as some servers send it, counts as the 200 that it should be.
+    /// Changes an unrequested 206 that holds the whole body, as some servers send it, to 200.
     func whole(_ head: ResponseHead) -> ResponseHead {
         guard head.status == 206, let part = ContentRange(head[.contentRange]),
             part.isWhole(length: head[.contentLength].flatMap { Int($0) })
@@ -218,8 +218,8 @@ extension WebTransfer {
             status: 200, headers: headers, version: head.version, remoteAddress: head.remoteAddress)
     }
 
-    /// The answer as the modifier wants it; nil when it refuses. Redirects are not its business; the rest of a body it can neither
-    /// refuse nor make anything else.
+    /// The answer as the modifier changes it; nil if it refuses. It is not asked about redirects, and cannot refuse or
+    /// change the rest of a body.
     func modified(_ head: ResponseHead) -> ResponseHead? {
         guard let modifier = plan.responseModifier, RedirectChain.location(of: head) == nil else { return head }
         let isRest = head.status == 206 && state.withLock { $0.machine.partial.rangeFields } != nil
@@ -229,14 +229,14 @@ extension WebTransfer {
 }
 
 extension OutgoingRequest {
-    /// With the urgency of now, unless it says another.
+    /// With the current priority, unless the modifier has set another.
     fileprivate func with(priority: String?) -> OutgoingRequest {
         var request = self
         if headers[.priority] == nil, let priority { request.headers[.priority] = priority }
         return request
     }
 
-    /// As a redirect has it that changes the method: without the body, and what is said of it.
+    /// As after a redirect that changes the method: without the body and the fields that describe it.
     fileprivate mutating func becomeGet() {
         method = .get
         body = nil
@@ -247,7 +247,7 @@ extension OutgoingRequest {
 }
 
 extension HTTPFields {
-    /// Takes secrets out: all, or those that were there before the modifier.
+    /// Removes secrets: all, or those that were there before the modifier.
     fileprivate mutating func removeSecrets(_ names: Set<HTTPField.Name>, givenIn given: HTTPFields?) {
         for name in names {
             let values = self[values: name]
@@ -259,8 +259,8 @@ extension HTTPFields {
 }
 
 extension LoadPriority {
-    /// The urgency that a server is told, 0 to 7 with 3 for what says nothing (RFC 9218 section 4.1), which is also what
-    /// HTTP/2's weights became.
+    /// The urgency for the server, 0 to 7; requests without the field count as 3 (RFC 9218 section 4.1). It has
+    /// replaced the priorities of HTTP/2.
     fileprivate var field: String? {
         switch self {
         case .veryLow: "u=7"

@@ -2,10 +2,10 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// A body that changed while it came: what an earlier try brought is replaced by what the origin has now.
+/// Handles a body that changed during the transfer: the bytes of an earlier attempt are replaced by the origin's new
+/// body.
 extension WebTransfer {
-    /// The bytes that come again, from the beginning on, are not those that are there: what has come of them so far and
-    /// what follows goes into a log of its own.
+    /// The repeated bytes differ from the available ones: the new bytes so far, and those that follow, go to a new log.
     func replaceBody(_ bytes: UnsafeRawBufferPointer, at offset: Int, _ now: Duration) -> TransportFlow {
         typealias Replaced = (old: ByteLog, log: ByteLog, length: Int?, wakeReaders: @Sendable () -> Void)
         let replaced = state.withLock { state -> Replaced? in
@@ -22,7 +22,7 @@ extension WebTransfer {
         log.setHead(head, expectedLength: length)
         emit(.response(status: head?.status ?? 200, expectedLength: length))
         defer { wakeReaders() }
-        // Up to here both are the same.
+        // Up to here both bodies are the same.
         var done = 0
         while done < offset {
             guard case .chunk(let chunk) = old.read(at: done) else {
@@ -39,9 +39,9 @@ extension WebTransfer {
 }
 
 extension WebTransfer.State {
-    /// Begins another log in place of the one there is.
+    /// Starts another log that replaces the current one.
     ///
-    /// - Returns: what wakes the readers: to be run once every lock is left, and the new log's head is set.
+    /// - Returns: a function that wakes the readers; call it when all locks are released and the new log's head is set.
     mutating func replaceLog() -> @Sendable () -> Void {
         let old = log
         log = old.makeSuccessor()

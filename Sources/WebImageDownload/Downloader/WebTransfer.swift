@@ -3,11 +3,11 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// A download over HTTP: carries events from the transport into the state machine and its actions out again.
+/// A download over HTTP: passes events from the transport to the state machine, and carries out its actions.
 final class WebTransfer: Transfer, TransportReceiver {
     struct State {
         var machine: TransferStateMachine
-        /// Another one once the body was replaced.
+        /// Replaced if the body is replaced.
         var log: ByteLog
         var hop = TransferHop()
         var record: TransferRecord
@@ -22,7 +22,7 @@ final class WebTransfer: Transfer, TransportReceiver {
     let owner: any TransferOwner
     let state: Guarded<State>
     private let urgency = Atomic(LoadPriority.normal.rawValue)
-    /// True when the log asked for a pause that nobody watches yet. Only the transport's thread looks at it.
+    /// True if the log asked for a pause and nothing waits for its end yet. Only the transport's thread uses it.
     private let wantsRoom = Atomic(false)
 
     init(
@@ -41,7 +41,7 @@ final class WebTransfer: Transfer, TransportReceiver {
                 progress: ProgressGate(minimumInterval: plan.snapshot.configuration.minimumProgressInterval)))
     }
 
-    /// Where the body comes in now.
+    /// The log that the body goes to now.
     var log: ByteLog { state.withLock { $0.log } }
     var metrics: TransferMetrics? { state.withLock { $0.hasEnded ? $0.record.metrics : nil } }
     var exchange: DownloadExchange? { state.withLock { $0.record.exchange } }
@@ -71,9 +71,9 @@ final class WebTransfer: Transfer, TransportReceiver {
         if needsPreparation { prepare(hop: start.hop) } else { launch(outgoing(), hop: start.hop) }
     }
 
-    /// Why the next hop may not be made at all. Takes a place at the host's circuit when it may.
+    /// Why the next hop is not allowed; nil if it is. If it is, the host's circuit breaker admits a request.
     ///
-    /// - Parameter isAdmitted: whether it has that place already.
+    /// - Parameter isAdmitted: whether the breaker has admitted it already.
     func refusal(of url: WebURL, isAdmitted: Bool = false) -> WebImageError? {
         if let refusal = plan.addressPolicy?.refusal(scheme: url.scheme.rawValue, host: url.host, port: url.port) {
             return refusal
@@ -83,7 +83,7 @@ final class WebTransfer: Transfer, TransportReceiver {
         return WebImageError(.circuitOpen, message)
     }
 
-    /// Hands a request to the transport.
+    /// Passes a request to the transport.
     func launch(_ request: TransportRequest, hop: Int) {
         let wallTime = surroundings.clock.wallTime
         state.withLock { $0.record.noteSent(request.headers, at: wallTime) }
@@ -112,7 +112,7 @@ final class WebTransfer: Transfer, TransportReceiver {
         return state.withLock { $0.machine.clocks.next }
     }
 
-    /// What a deadline that has passed says about the host.
+    /// What an expired deadline says about the host.
     private static func outcome(of action: TransferStateMachine.Action) -> CircuitBreaker.Outcome {
         switch action {
         case .abort(let error, _): CircuitBreaker.outcome(status: nil, failure: error)
@@ -227,8 +227,8 @@ final class WebTransfer: Transfer, TransportReceiver {
         case .failure(let error): failure = error
         }
         settleCircuit(CircuitBreaker.outcome(status: nil, failure: failure))
-        // Once the transfer rests or waits again, others may end its log: what has come must be in it before. The end of
-        // a body that is whole comes with the end of the log.
+        // When the transfer rests or waits again, others may end its log, so all received bytes must be published
+        // before. The last bytes of a complete body are published with the end of the log.
         if failure != nil || !state.withLock({ $0.machine.isWhole }) { log.publish() }
         let now = surroundings.clock.now
         carryOut(
@@ -264,7 +264,7 @@ final class WebTransfer: Transfer, TransportReceiver {
         }
     }
 
-    /// On any thread: the writer, whose bytes are published, may not be done yet.
+    /// Called on any thread: the writer may still be appending.
     private func end(_ error: WebImageError) {
         noteEnd(error)
         owner.transferDidEnd(id)

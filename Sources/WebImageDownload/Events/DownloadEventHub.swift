@@ -2,7 +2,7 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Tells listeners what happens; costs one atomic load when there are none.
+/// Delivers events to listeners; costs one atomic load if there are none.
 final class DownloadEventHub: Sendable {
     /// Mailboxes are held by their listeners.
     private struct Listener {
@@ -48,7 +48,7 @@ final class DownloadEventHub: Sendable {
         for mailbox in mailboxes { mailbox.put(event) }
     }
 
-    /// The last event of a transfer, and before a good one that all has come.
+    /// Emits the last event of a transfer; before a successful one, an event that all bytes have arrived.
     func emitEnd(
         _ transfer: Int, _ url: @autoclosure () -> String, _ error: WebImageError?, _ received: Int,
         _ metrics: TransferMetrics
@@ -64,7 +64,7 @@ final class DownloadEventHub: Sendable {
         }
     }
 
-    /// How many transfers run, each time that changes; only the newest number waits.
+    /// The number of running transfers, at each change; a slow listener gets only the newest number.
     func gauge(startingAt count: Int) -> AsyncStream<Int> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         let (id, isOver) = state.withLock { state in

@@ -2,12 +2,12 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Where the events for one listener wait.
+/// The events that wait for one listener.
 final class DownloadMailbox: Sendable {
     private struct State {
         var waiting: [DownloadEvent?] = []
         var first = 0
-        /// Where a transfer's waiting progress is, counted from the beginning of all.
+        /// The position of each transfer's waiting progress event, counted from the first event.
         var progress: [Int: Int] = [:]
         var isOver = false
         var listener: CheckedContinuation<DownloadEvent?, Never>?
@@ -63,7 +63,7 @@ final class DownloadMailbox: Sendable {
         listener?.resume(returning: event)
     }
 
-    /// What waits can still be taken; then comes nil.
+    /// Closes the mailbox: waiting events can still be taken, then nil follows.
     func close() {
         let listener = state.withLock { state in
             state.isOver = true
@@ -78,7 +78,7 @@ final class DownloadMailbox: Sendable {
             await withCheckedContinuation { continuation in
                 let (event, isOver) = state.withLock { state -> (DownloadEvent?, Bool) in
                     if let event = state.take() { return (event, true) }
-                    // A second listener at one mailbox finds nothing.
+                    // A second listener of a mailbox gets nothing.
                     if state.isOver || state.listener != nil { return (nil, true) }
                     state.listener = continuation
                     return (nil, false)

@@ -1,4 +1,4 @@
-/// Lets progress through when it has grown enough. A value for one body.
+/// Lets progress through if it has grown enough. A value for one body.
 package struct ProgressGate: Sendable {
     private let interval: Double
     private var last = 0.0
@@ -7,11 +7,11 @@ package struct ProgressGate: Sendable {
     /// - Parameter minimumInterval: how far the received part must have grown, 0 to 1.
     package init(minimumInterval: Double) { interval = min(max(minimumInterval, 0), 1) }
 
-    /// Another body comes in place of the first.
+    /// Another body replaces the first.
     package mutating func beginAnew() { (last, hasTold) = (0, false) }
 
-    /// Whether so much is worth telling: the first bytes, the last, and what grew by the interval; all where the length is
-    /// not known.
+    /// Whether to report this progress: the first bytes, the last, and each growth by the interval; all if the length
+    /// is unknown.
     package mutating func admits(received: Int, expected: Int?) -> Bool {
         guard let expected, expected > 0, interval > 0 else { return true }
         let part = Double(received) / Double(expected)

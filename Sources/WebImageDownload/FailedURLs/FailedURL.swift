@@ -39,7 +39,7 @@ public struct FailedURLPolicy: Sendable {
 
     public init() {}
 
-    /// How long a URL is left alone after that failure; zero for not at all.
+    /// How long a URL is not requested again after a failure; zero: it may be at once.
     func lifetime(of error: WebImageError, url: String, retryAfter: Duration?) -> Duration {
         if let own = lifetime?(url, error) { return max(own, .zero) }
         if let retryAfter, error.code == .badStatus { return min(max(retryAfter, .zero), longestRetryAfter) }
@@ -55,14 +55,14 @@ public struct FailedURLPolicy: Sendable {
     private func lifetime(ofStatus status: Int?) -> Duration {
         switch status {
         case 404, 410: missing
-        // Credentials may be given, time may pass, load may fall.
+        // These may succeed later: with credentials, after some time or under less load.
         case 401, 407, 408, 421, 425, 429: .zero
         case .some(400..<500): refused
         default: .zero
         }
     }
 
-    /// Another request may have other limits, or take what there is of a cut picture.
+    /// Whether the failure is due to the request's own limits, so that another request may succeed.
     private func isOwnLimit(_ cause: (any Error)?) -> Bool {
         guard let cause = cause as? WebImageError else { return false }
         return cause.code == .limitExceeded || cause.code == .truncatedData

@@ -1,7 +1,7 @@
 import WebImageCore
 import WebImageSystem
 
-/// Which requests failed and until when they are left alone: a value of bounded size.
+/// The requests that failed, and until when they are not repeated: a value of bounded size.
 struct FailedURLTable {
     private struct Entry {
         let url: String
@@ -16,7 +16,7 @@ struct FailedURLTable {
 
     private var policy: FailedURLPolicy
     private var entries: [ResolvedRequest.Key: Entry] = [:]
-    /// By the end of their time; may hold some that are no longer so.
+    /// Sorted by their end; may hold requests that are no longer in the table.
     private var ends = TimeHeap<ResolvedRequest.Key>()
 
     init(policy: FailedURLPolicy) { self.policy = policy }
@@ -28,11 +28,11 @@ struct FailedURLTable {
         while entries.count > max(policy.limit, 0), removeFirstToEnd() {}
     }
 
-    /// What a request failed with, if it is not to be asked again yet.
+    /// The failure of a request, if it must not be repeated yet.
     mutating func failure(of request: ResolvedRequest.Key, at now: Duration) -> FailedURL? {
         guard let entry = entries[request] else { return nil }
         guard entry.end > now else {
-            // How often it failed in a row is forgotten with it.
+            // The number of consecutive failures is removed, too.
             entries[request] = nil
             return nil
         }
@@ -56,7 +56,7 @@ struct FailedURLTable {
 
     mutating func remove(_ request: ResolvedRequest.Key) -> Bool { entries.removeValue(forKey: request) != nil }
 
-    /// All requests of that URL.
+    /// Removes all requests for a URL.
     mutating func remove(url: String) -> Bool {
         let count = entries.count
         entries = entries.filter { $0.key.fingerprint.name.text != url }
@@ -68,7 +68,7 @@ struct FailedURLTable {
         ends = TimeHeap()
     }
 
-    /// Those whose time is longest first.
+    /// The failures; those with the most time left come first.
     mutating func list(at now: Duration) -> [FailedURL] {
         removeEnded(at: now)
         return entries.values.sorted { ($0.end, $0.url) > ($1.end, $1.url) }.map { $0.failed(at: now) }

@@ -43,11 +43,12 @@ public final class FailedURLs: Sendable {
 
     // MARK: Around a request
 
-    /// The error that a request ends in without being made, or nil: then make it.
+    /// The error with which a request ends without being sent; nil: send it.
     ///
     /// - Parameters:
-    ///   - retriesFailed: makes it in any case.
-    ///   - makesPicture: false for one that wants the bytes only, for which it is no matter whether they are a picture.
+    ///   - retriesFailed: whether the request is sent in any case.
+    ///   - makesPicture: false for a request that wants only the bytes, for which it does not matter whether they are a
+    ///   picture.
     package func refusal(
         of request: ResolvedRequest, retriesFailed: Bool, makesPicture: Bool = true
     ) -> WebImageError? {
@@ -67,14 +68,14 @@ public final class FailedURLs: Sendable {
             cause: failed.error, location: request.shown, status: failed.error.status)
     }
 
-    /// The request was made and failed.
+    /// Records that a request was sent and failed.
     ///
-    /// - Parameter retryAfter: what the answer's `Retry-After` says.
+    /// - Parameter retryAfter: the delay in the answer's `Retry-After`.
     package func failed(_ request: ResolvedRequest, _ error: WebImageError, retryAfter: Duration? = nil) {
         if request.isLocal { return }
         // The policy may hold code of the user's, which is not called under the lock.
         let lifetime = policy.lifetime(of: error, url: request.shown, retryAfter: retryAfter)
-        // Neither is a failure that says nothing of the URL a success.
+        // A failure that says nothing about the URL is not a success either.
         guard lifetime > .zero else { return }
         let now = clock.now
         state.withLock { state in
@@ -84,7 +85,7 @@ public final class FailedURLs: Sendable {
         }
     }
 
-    /// The request was made and went well.
+    /// Records that a request was sent and succeeded.
     package func succeeded(_ request: ResolvedRequest) { remove(request) }
 
     // MARK: For the user
@@ -95,7 +96,7 @@ public final class FailedURLs: Sendable {
         return state.withLock { $0.table.list(at: now) }
     }
 
-    /// - Returns: whether it was remembered.
+    /// - Returns: whether there was an entry.
     @discardableResult
     package func remove(_ request: ResolvedRequest) -> Bool {
         state.withLock { $0.table.remove(request.key) }

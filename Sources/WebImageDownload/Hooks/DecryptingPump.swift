@@ -53,7 +53,7 @@ final class DecryptingPump: @unchecked Sendable {
         }
     }
 
-    /// Takes what is there, until there is nothing or the logs hold too much.
+    /// Decrypts the available bytes, until there are none or the logs hold too much.
     private func step() {
         do {
             if stream == nil, case .streaming(let make) = decryptor.work {
@@ -83,7 +83,7 @@ final class DecryptingPump: @unchecked Sendable {
         }
     }
 
-    /// The body is another one: what was made of the first is replaced by what is made of that.
+    /// The body was replaced: the output so far is replaced by that of the new body.
     private func beginAnew(with source: ByteLog) {
         let successor = target.makeSuccessor()
         DecryptingPump(
@@ -92,7 +92,7 @@ final class DecryptingPump: @unchecked Sendable {
         target.end(InterruptedBody.changed, replacedBy: successor)()
     }
 
-    /// False when the log has been ended instead.
+    /// Returns false if the log has been ended instead.
     private func append(_ bytes: [UInt8]) -> Bool {
         produced += bytes.count
         guard produced <= limit else {

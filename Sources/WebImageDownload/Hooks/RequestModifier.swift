@@ -58,7 +58,7 @@ public struct RequestModifier: Sendable {
     /// nothing that would make the answer specific to a user. Default false: answers are not stored in tiers that users
     /// share, unless the origin allows it.
     public var speaksForNobody = false
-    /// The same as ``modify``, for one that need not be waited for.
+    /// The same as ``modify``, for a modifier that is synchronous.
     private(set) var change: (@Sendable (inout OutgoingRequest) throws -> Void)?
 
     /// Makes a modifier that may take time.

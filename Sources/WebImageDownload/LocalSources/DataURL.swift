@@ -1,13 +1,14 @@
 import WebImageCore
 
-/// The bytes and media type of a `data:` URL (RFC 2397, read as leniently as browsers do). Total on any text.
+/// The bytes and media type of a `data:` URL (RFC 2397, parsed as leniently as browsers do). Accepts any text without
+/// trapping.
 struct DataURL {
-    /// As it stands in the URL, `text/plain;charset=US-ASCII` when there is none.
+    /// The type as in the URL; `text/plain;charset=US-ASCII` if there is none.
     let mediaType: String
     let bytes: [UInt8]
 
-    /// - Parameter limit: bytes; what is surely longer is refused before it is decoded.
-    /// - Throws: `invalidURL` when there is no comma or the base64 is broken, `bodyTooLarge`.
+    /// - Parameter limit: bytes; a text that is certainly longer is refused before it is decoded.
+    /// - Throws: `invalidURL` if there is no comma or the base64 is invalid, `bodyTooLarge`.
     init(_ text: String, limit: Int) throws(WebImageError) {
         var rest = text.utf8[...]
         if let colon = rest.firstIndex(of: UInt8(ascii: ":")) { rest = rest[rest.index(after: colon)...] }
@@ -19,7 +20,7 @@ struct DataURL {
         let (type, isBase64) = Self.typeAndEncoding(described)
         mediaType = type
         let data = rest[rest.index(after: comma)...]
-        // An escape is three bytes for one, base64 four for three.
+        // An escape takes three bytes for one, base64 four for three.
         guard data.count / 4 <= limit else { throw Self.tooLarge(limit, text) }
         let decoded = PercentEncoding.decoded(data)
         if isBase64 {

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// Where bytes come from, by the form of the text.
+/// The source of the bytes, determined by the form of the text.
 enum DownloadSource: Sendable {
     case web(WebURL)
     case file(path: String)
@@ -18,8 +18,8 @@ enum DownloadSource: Sendable {
         }
     }
 
-    /// A text without a scheme is not taken for a path: a program that hands on what strangers type would read its own files
-    /// to them.
+    /// A text without a scheme is not treated as a path: otherwise a program that passes on untrusted text would read
+    /// its own files for strangers.
     ///
     /// - Throws: `invalidURL`, `unsupportedScheme`.
     init(_ text: String) throws(WebImageError) {
@@ -80,7 +80,7 @@ enum DownloadSource: Sendable {
         }
     }
 
-    /// As messages show it.
+    /// In the form for messages.
     var shown: String {
         switch self {
         case .web(let url): redactedURL(url.text)

@@ -3,8 +3,8 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// What an ``ImageLoader`` brings, as a transfer. Of the deadlines it knows the total one. Whatever ends it, its slot is
-/// taken until the loader has returned.
+/// A transfer from an ``ImageLoader``. Only the total deadline applies. However it ends, its slot is held until the
+/// loader has returned.
 final class LoaderTransfer: Transfer {
     struct Rules: Sendable {
         let bodyLimit: Int
@@ -22,9 +22,9 @@ final class LoaderTransfer: Transfer {
         var head = ResponseHead(status: 200)
         var metrics = TransferMetrics()
         var progress: ProgressGate
-        /// A call of the receiver has the log.
+        /// A call of the receiver is using the log.
         var isWriting = false
-        /// The loader has returned: nobody writes any more.
+        /// The loader has returned: no more bytes follow.
         var isClosed = false
         var lateEnd: ByteLog.End?
     }
@@ -56,7 +56,7 @@ final class LoaderTransfer: Transfer {
 
     var metrics: TransferMetrics? { state.withLock { $0.hasEnded ? $0.metrics : nil } }
 
-    /// As if it had come by HTTP. Where the loader says nothing of it, the origin said nothing of how long it may be kept.
+    /// Treats the answer like one over HTTP. If the loader states no lifetime, neither does the answer.
     var exchange: DownloadExchange? {
         guard log.receivedCount > 0 || log.end != nil else { return nil }
         if case .failed? = log.end, log.receivedCount == 0 { return nil }
@@ -116,7 +116,7 @@ final class LoaderTransfer: Transfer {
         let error = error.at(redactedURL(url))
         let work = noteEnd(error)
         let hasBegun = state.withLock { $0.hasBegun }
-        // One that has begun gives up its slot when it returns.
+        // A loader that has begun gives up its slot when it returns.
         if hasBegun { owner.transferWillEnd(id) } else { owner.transferDidEnd(id) }
         log.abort(error)
         work?.cancel()
@@ -129,7 +129,7 @@ final class LoaderTransfer: Transfer {
         close(error.map { .failed($0) } ?? .complete)
     }
 
-    /// Tells of the first of its ends.
+    /// Emits the first end.
     @discardableResult
     private func noteEnd(_ error: WebImageError?) -> Task<Void, Never>? {
         let now = surroundings.clock.now
@@ -190,9 +190,9 @@ final class LoaderTransfer: Transfer {
 
     // MARK: One writer at a time
 
-    /// Takes the log for one call of the receiver. Whatever a loader does, two calls never write at once.
+    /// Reserves the log for one call of the receiver, so that concurrent calls of a loader never write at once.
     ///
-    /// - Returns: why it may not.
+    /// - Returns: the error if this is not possible.
     private func beginWriting() -> WebImageError? {
         state.withLock { state in
             if state.isClosed { return .cancelled }
@@ -214,7 +214,7 @@ final class LoaderTransfer: Transfer {
         if let end { log.finish(end) }
     }
 
-    /// Ends the log; by the call that still writes, where one does although the loader has returned.
+    /// Ends the log, or leaves this to a call that is still writing although the loader has returned.
     private func close(_ end: ByteLog.End) {
         let isWriting = state.withLock { state in
             state.isClosed = true

@@ -2,8 +2,8 @@ import HTTPTypes
 import Synchronization
 import WebImageCore
 
-/// A file or a `data:` URL as a transfer: read on the I/O executor, needs no slot and knows no deadline. A small file that the
-/// system has in its memory is read where the transfer begins, since to wake another thread takes longer.
+/// A transfer from a file or a `data:` URL: read on the I/O executor, without slot and deadline. A small file in the
+/// system's cache is read where the transfer begins, because waking another thread takes longer.
 final class LocalTransfer: Transfer {
     private static let pieceSize = 256 << 10
     private static let mostAtOnce = 32 << 10
@@ -69,14 +69,14 @@ final class LocalTransfer: Transfer {
         log.abort(error)
     }
 
-    /// - Parameter received: the length of the whole, where it came.
+    /// - Parameter received: the length of the whole body, if it was read.
     private func end(_ error: WebImageError?, received: Int = 0) {
         noteEnd(error, received: received)
         owner.transferDidEnd(id)
         log.finish(error.map { .failed($0) } ?? .complete)
     }
 
-    /// Tells of the first of its ends.
+    /// Emits the first end.
     private func noteEnd(_ error: WebImageError?, received: Int) {
         guard !hasEnded.exchange(true, ordering: .relaxed), surroundings.events.isWanted else { return }
         var metrics = TransferMetrics()
@@ -90,7 +90,7 @@ final class LocalTransfer: Transfer {
             let data = try DataURL(text, limit: limit)
             let head = ResponseHead(status: 200, headers: [.contentType: data.mediaType])
             log.setHead(head, expectedLength: data.bytes.count)
-            // What comes back is about memory, which the text takes already.
+            // A result of `append` other than success concerns memory, which the text uses already.
             _ = data.bytes.withUnsafeBytes { log.append($0) }
             end(nil, received: data.bytes.count)
         } catch {
@@ -100,7 +100,7 @@ final class LocalTransfer: Transfer {
 
     // MARK: Files
 
-    /// - Returns: false where that would take a wait, the file is not small, or something is wrong with it.
+    /// - Returns: false if reading would wait, the file is not small, or there is an error.
     private func readAtOnce(_ path: String) -> Bool {
         guard let file = files.openAtOnce(FilePath(path)) else { return false }
         defer { files.close(file) }
@@ -108,7 +108,7 @@ final class LocalTransfer: Transfer {
             guard let count = files.readAtOnce(file, into: buffer, at: 0), count > 0,
                 count <= min(Self.mostAtOnce, limit)
             else { return false }
-            // What was read may be all that is in memory, and not all that there is.
+            // The bytes so far may be only those in the cache, and not the whole file.
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
             guard files.readAtOnce(file, into: rest, at: Int64(count)) == 0 else { return false }
             log.setHead(nil, expectedLength: count)
@@ -126,7 +126,8 @@ final class LocalTransfer: Transfer {
         }
     }
 
-    /// Reads on until the end, also what the log does not keep: whoever reads that from the file needs not wait for a disk then.
+    /// Reads to the end, including bytes that the log does not keep, so that later reads of the file need not wait for
+    /// a disk.
     private func read(_ file: OpenFile) {
         log.setHead(nil, expectedLength: file.size > 0 ? file.size : nil)
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)

@@ -5,11 +5,11 @@ final class OpenFile: @unchecked Sendable {
     // Sendable: `position` belongs to the one reader.
     let size: Int
     private(set) var position = 0
-    /// For those who read it again. Closed with the last one.
+    /// For reading the file again. It is closed with its last user.
     let file: LogFile
 
     /// - Throws: `fileNotFound`, `permissionDenied`, `notAFile` for directories, pipes, sockets and devices,
-    ///   `bodyTooLarge`; `cannotRead` for all else.
+    ///   `bodyTooLarge`; `cannotRead` for all other errors.
     init(_ path: String, files: any FileSystem, limit: Int) throws(WebImageError) {
         let status: FileStatus
         do throws(FileFault) {
@@ -25,9 +25,9 @@ final class OpenFile: @unchecked Sendable {
         guard size <= limit else { throw Self.tooLarge(limit, path) }
     }
 
-    /// The next bytes; 0 at the end.
+    /// Reads the next bytes; returns 0 at the end.
     ///
-    /// - Throws: `truncatedBody` when the file has become shorter, `bodyTooLarge` when it has become too long,
+    /// - Throws: `truncatedBody` if the file has been shortened, `bodyTooLarge` if it has become too long,
     ///   `cannotRead`.
     func read(into buffer: UnsafeMutableRawBufferPointer, limit: Int) throws(WebImageError) -> Int {
         let count: Int

@@ -1,11 +1,11 @@
 /// `Content-Range` (RFC 9110 section 14.4), in bytes.
 struct ContentRange: Hashable, Sendable {
-    /// Nil in an answer that tells only the length of the whole (416).
+    /// Nil in an answer that states only the length of the whole (416).
     let range: Range<Int>?
-    /// Of the whole; nil when the server does not know it.
+    /// The length of the whole; nil if the server does not know it.
     let total: Int?
 
-    /// Nil for what is none, contradicts itself, or counts in something else than bytes.
+    /// Nil if the value is invalid, contradictory, or in another unit than bytes.
     init?(_ value: String?) {
         guard let words = value.map({ $0.split { $0 == " " || $0 == "\t" } }), words.count == 2,
             words[0].lowercased() == "bytes"
@@ -27,9 +27,9 @@ struct ContentRange: Hashable, Sendable {
         self.total = total
     }
 
-    /// Whether it is all of a body.
+    /// Whether the range is the whole body.
     ///
-    /// - Parameter length: of what comes, where it is known.
+    /// - Parameter length: the length of the answer's body, if it is known.
     func isWhole(length: Int?) -> Bool { range.map { $0.lowerBound == 0 && $0.upperBound == total ?? length } ?? false }
 
     private static func number(_ text: Substring) -> Int? {

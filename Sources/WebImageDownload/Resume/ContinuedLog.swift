@@ -3,8 +3,8 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Puts the beginning of a body that an earlier transfer kept in front of the rest that a running one brings: one log for
-/// all readers, written on the I/O executor.
+/// Joins the stored beginning of a body and the rest that a running transfer receives: one log for all readers, written
+/// on the I/O executor.
 final class ContinuedLog: @unchecked Sendable {
     // Sendable: one step runs at a time, each started by the one before; the lock of the log or of the budget that
     // starts the next one orders them.
@@ -14,7 +14,7 @@ final class ContinuedLog: @unchecked Sendable {
     private let executor: any WorkExecutor
     private let budget: TransferMemoryBudget
     private var offset = 0
-    /// Of the whole, where the head says it.
+    /// The length of the whole body, if the head states it.
     private var wholeLength: Int?
 
     init(
@@ -28,8 +28,8 @@ final class ContinuedLog: @unchecked Sendable {
         self.budget = budget
     }
 
-    /// - Parameter whenBegun: called once the beginning is in the log and the claim is not read any more; with nil when it
-    ///   cannot be read, and nothing comes.
+    /// - Parameter whenBegun: called with the log when it holds the beginning and the claim is no longer read; with nil
+    ///   if the beginning cannot be read, and then the log stays empty.
     func start(_ head: ResponseHead, whenBegun: @escaping @Sendable (ByteLog?) -> Void) {
         wholeLength = head[.contentLength].flatMap { Int($0) }
         target.setHead(head, expectedLength: wholeLength)
@@ -51,7 +51,7 @@ final class ContinuedLog: @unchecked Sendable {
         return true
     }
 
-    /// Takes what is there, until there is nothing or the logs hold too much.
+    /// Takes the available bytes, until there are none or the logs hold too much.
     private func step() {
         while true {
             switch rest.read(at: offset) {
@@ -62,14 +62,14 @@ final class ContinuedLog: @unchecked Sendable {
                 if budget.isOver { return budget.whenBelow { self.scheduleStep() } }
             case .wait: return _ = rest.whenReadable(after: offset) { self.scheduleStep() }
             case .end(let end):
-                // Another body, and all of it: the beginning is not its own.
+                // A new body arrives from its first byte on, so the stored beginning does not belong to it.
                 if let next = rest.successor { return target.end(InterruptedBody.changed, replacedBy: next)() }
                 return target.finish(checked(end))
             }
         }
     }
 
-    /// An origin may send less than the rest that was asked for (RFC 9110 section 15.3.7).
+    /// An origin may send less than the requested rest (RFC 9110 section 15.3.7).
     private func checked(_ end: ByteLog.End) -> ByteLog.End {
         guard case .complete = end, let wholeLength, target.receivedCount < wholeLength else { return end }
         let count = target.receivedCount
@@ -78,7 +78,7 @@ final class ContinuedLog: @unchecked Sendable {
 
     private func scheduleStep() { executor.run(.normal) { self.step() } }
 
-    /// False when the log has been ended instead.
+    /// Returns false if the log has been ended instead.
     private func append(_ bytes: [UInt8]) -> Bool {
         guard case .full(let error) = bytes.withUnsafeBytes({ target.append($0) }) else { return true }
         target.finish(.failed(error))

@@ -2,10 +2,10 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// The copy of a transfer's bytes that outlives the process: a reader of the transfer's log that writes to a claim what
+/// A copy of a transfer's bytes that survives the process: it reads the transfer's log and writes to a claim as
 /// ``ResumableBody`` says, in order, on the I/O executor. It never slows the transfer, and holds no bytes of its own.
 ///
-/// Safe to use from any thread; nothing but ``find()`` blocks.
+/// Safe to use from any thread; only ``find()`` blocks.
 package final class PartialCopy: Sendable {
     private enum Step {
         case begin(metadata: [UInt8])
@@ -15,16 +15,16 @@ package final class PartialCopy: Sendable {
 
     private struct State {
         var waiting = FIFO<(step: Step, log: ByteLog?)>()
-        /// Whether the last step that waits is a copy: one is enough for all that came.
+        /// Whether the last waiting step is a copy: one is enough for all bytes.
         var endsInCopy = false
         var isRunning = false
     }
 
-    /// What only the thread that runs a step touches; the state's `isRunning` makes that one at a time.
+    /// The state of the thread that runs a step; the state's `isRunning` ensures that there is only one.
     private struct Work {
         var claim: (any PartialBody)?
         var metadata: [UInt8]?
-        /// The claim takes no more.
+        /// The claim has no more room.
         var isFull = false
     }
 
@@ -40,10 +40,10 @@ package final class PartialCopy: Sendable {
         self.executor = executor
     }
 
-    /// False when ``find()`` can be spared.
+    /// False if ``find()`` is not needed.
     package var mayFind: Bool { store.mayHave(key) }
 
-    /// What an earlier transfer left. Blocks; before anything else is asked of the copy.
+    /// Returns the beginning that an earlier transfer stored. Blocks; must be called first.
     package func find() -> (any PartialBody)? {
         guard let claim = store.claim(key, creates: false), let metadata = claim.metadata else { return nil }
         work.withLock { work in
@@ -53,7 +53,7 @@ package final class PartialCopy: Sendable {
         return claim
     }
 
-    /// What ``ResumableBody`` wants done, now that the bytes are in the log.
+    /// Carries out an action of ``ResumableBody``; the bytes are in the log by now.
     package func carryOut(_ action: ResumableBody.KeepAction, _ log: ByteLog) {
         switch action {
         case .nothing: break
@@ -68,13 +68,13 @@ package final class PartialCopy: Sendable {
         }
     }
 
-    /// After a failure for good: what is there, and what the log has, is left for a later transfer.
+    /// After a final failure: leaves the stored bytes, and those in the log, for a later transfer.
     package func close(_ action: ResumableBody.KeepAction, _ log: ByteLog) {
         carryOut(action, log)
         if case .begin = action { add(.end(keeping: true), nil) }
     }
 
-    /// What is there is of no use: the body has changed, or is no picture.
+    /// Discards the stored bytes: the body has changed, or is not a picture.
     package func forget() { add(.end(keeping: false), nil) }
 
     // MARK: Steps
@@ -124,7 +124,7 @@ package final class PartialCopy: Sendable {
     }
 
     private func copy(_ log: ByteLog, _ work: inout Work) {
-        // A claim that was released goes on, if it is still what it was.
+        // A claim that was released is continued if it is unchanged.
         if work.claim == nil, let metadata = work.metadata, !work.isFull {
             work.claim = store.claim(key, creates: false)
             if work.claim?.metadata != metadata { work.claim = nil }

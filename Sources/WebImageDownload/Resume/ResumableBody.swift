@@ -1,32 +1,34 @@
 package import HTTPTypes
 package import WebImageCore
 
-/// One body over all attempts to get it: what to ask for, whether what comes belongs to what is there, and what of it to
-/// keep for later. A pure value; nothing is trusted but strong validators.
+/// One body over several attempts: which bytes to request, whether an answer continues the available bytes, and which
+/// of them to store for later. A pure value; it trusts only strong validators.
 package struct ResumableBody: Sendable {
     package struct Rules: Hashable, Sendable {
-        /// A beginning that is shorter is not worth a request of its own, in bytes. Default 64 KiB.
+        /// A shorter beginning is not worth a range request, in bytes. Default 64 KiB.
         package var minimum = 64 << 10
-        /// From so many bytes on the beginning is written to disk while the rest still comes, so that it outlives a
-        /// process that is killed; shorter ones only when the transfer fails. Default 256 KiB.
+        /// From this length on, the beginning is written to disk during the transfer, so that it survives if the
+        /// process is killed; shorter ones are written only if the transfer fails. Default 256 KiB.
         package var keepAfter = 256 << 10
-        /// The fields of the answer that the head of the whole has.
+        /// The fields of the answer that are stored.
         package var keptHeaders = KeptHeaders.standard
 
         package init() {}
     }
 
-    /// What the head of an answer means for the bytes that are there. Where they are forgotten, a claim is discarded.
+    /// What the head of an answer means for the available bytes. If they are forgotten, the claim is discarded.
     package enum HeadAction: Sendable {
-        /// The body's bytes follow those that are there. The head is that of the whole: judge and store that one.
+        /// The answer's bytes follow the available ones. The given head is that of the whole body; use and store that
+        /// one.
         case append(ResponseHead)
-        /// The whole body comes, from its first byte on: what is there is forgotten.
+        /// The whole body follows, from its first byte on: the available bytes are forgotten.
         case restart
-        /// The answer does not fit what is there, which is forgotten: send the request again, without ``fields``.
+        /// The answer does not fit the available bytes, which are forgotten: send the request again, without
+        /// ``fields``.
         case askAgain
-        /// The answer has no picture. What is there stays, or is forgotten.
+        /// The answer is not the picture. The available bytes stay, or are forgotten.
         case leave(forgets: Bool)
-        /// `protocolError`: a part that nobody asked for.
+        /// `protocolError`: a part that was not requested.
         case fail(WebImageError)
     }
 
@@ -35,17 +37,17 @@ package struct ResumableBody: Sendable {
         case nothing
         /// Claim a place, restart it with this metadata, and write all bytes from the first one on.
         case begin(metadata: [UInt8])
-        /// Write those that came.
+        /// Write the new bytes.
         case append
-        /// What is written stays: release it, or hold the claim for the attempt that follows.
+        /// The written bytes stay: release the claim, or hold it for the next attempt.
         case release
-        /// Remove what is written.
+        /// Remove the written bytes.
         case discard
     }
 
     private enum Phase: Hashable {
         case waiting
-        /// Asked for the rest from the bytes on that were there.
+        /// Has requested the bytes from the given one on.
         case asking(from: Int)
         case receiving
         case ended
@@ -54,13 +56,13 @@ package struct ResumableBody: Sendable {
     private let rules: Rules
     private let mayResume: Bool
     private let mayWrite: Bool
-    /// The digest of who asks.
+    /// The digest of the user.
     private let scope: String?
     private var phase = Phase.waiting
     private var point: ResumePoint?
-    /// Contiguous bytes from the first one on.
+    /// The number of contiguous bytes from the first one on.
     private(set) package var length = 0
-    /// Whether the store has what is there.
+    /// Whether the store has the available bytes.
     private var isKept = false
 
     /// - Parameter mode: with ``CacheMode/noStore`` nothing is written to disk.
@@ -78,12 +80,12 @@ package struct ResumableBody: Sendable {
         return parts.isEmpty ? nil : CredentialScope.digest(parts.joined(separator: "\n").utf8)
     }
 
-    /// Whether to ask the store.
+    /// Whether to look in the store.
     package var wantsKept: Bool { mayResume && mayWrite && phase == .waiting && length == 0 }
 
-    /// Takes what a store had for the request.
+    /// Takes the stored beginning for the request.
     ///
-    /// - Returns: false when it is of no use: discard it.
+    /// - Returns: false if it cannot be used: discard it.
     package mutating func found(metadata: [UInt8], length: Int) -> Bool {
         guard wantsKept, length >= rules.minimum, let point = ResumePoint(encoded: metadata),
             length < point.total ?? .max, point.response.scope == scope
@@ -96,7 +98,7 @@ package struct ResumableBody: Sendable {
 
     // MARK: An attempt
 
-    /// The fields to add to the next request. Empty when it is for the whole.
+    /// The fields to add to the next request. Empty if it is for the whole body.
     package var fields: HTTPFields {
         guard phase == .waiting, mayResume, length >= rules.minimum, let point else { return [:] }
         return point.requestFields(from: length)
@@ -131,12 +133,12 @@ package struct ResumableBody: Sendable {
         }
     }
 
-    /// The answer has a status that brings no body, or none that was wanted.
+    /// The answer's status brings no body, or not the wanted one.
     package mutating func refused(_ status: Int) -> HeadAction {
         guard case .asking(let offset) = phase else { return .leave(forgets: false) }
         if offset > 0, ResumePoint.mayRefuseTheRange(status) { return startOver() }
         phase = .waiting
-        // There is nothing any more that the rest could belong to.
+        // The picture no longer exists, so the rest cannot be requested.
         let forgets = status == 404 || status == 410
         if forgets { forget() }
         return .leave(forgets: forgets)
@@ -193,7 +195,7 @@ package struct ResumableBody: Sendable {
         return WebImageError(.truncatedBody, "the body ended after \(length) of \(total) bytes")
     }
 
-    /// Nothing is wrong with the bytes that came.
+    /// Whether the available bytes are still valid after the failure.
     private static func mayHeal(_ failure: WebImageError) -> Bool {
         switch failure.code {
         case .dnsFailed, .connectionRefused, .connectTimeout, .tlsFailed, .firstByteTimeout, .idleTimeout, .tooSlow,

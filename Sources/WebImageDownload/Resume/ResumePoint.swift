@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// What must be known of a body to go on with it where it broke off (RFC 9110 sections 14.2 and 13.1.5): which one it
-/// was, surely.
+/// The information that is needed to resume a body (RFC 9110 sections 14.2 and 13.1.5): it identifies the body with
+/// certainty.
 struct ResumePoint: Hashable, Sendable {
-    /// What stands for the body's bytes, and for no others: weak validators do not.
+    /// Identifies the body's bytes exactly, which weak validators do not.
     enum Validator: Hashable, Sendable {
         case tag(EntityTag)
-        /// A `Last-Modified`, as it was written.
+        /// A `Last-Modified`, unchanged.
         case date(String)
 
         var text: String {
@@ -18,20 +18,20 @@ struct ResumePoint: Hashable, Sendable {
     }
 
     let validator: Validator
-    /// Of the whole body, when it is known.
+    /// The length of the whole body, if it is known.
     private(set) var total: Int?
-    /// The digest of the URL that answered, without query: it is written to disk; nil when it is not known.
+    /// The digest of the answering URL without query, since it is written to disk; nil if it is not known.
     let place: String?
-    /// The answer as far as it is kept.
+    /// The stored part of the answer.
     private(set) var response: StoredResponse
 
-    /// A date that is so much older than the answer cannot stand for two bodies (RFC 9110 section 8.8.2.2), in seconds.
+    /// A date that is so much older than the answer cannot belong to two bodies (RFC 9110 section 8.8.2.2), in seconds.
     private static let certainty: Int64 = 60
 
-    /// Nil for a body that cannot be gone on with: not the whole, coded on the way, without a strong validator, or
-    /// from a server that sends no parts.
+    /// Nil for a body that cannot be resumed: an incomplete or encoded one, one without a strong validator, or one from
+    /// a server that does not support ranges.
     ///
-    /// - Parameter scope: the digest of who asks: whose beginning it is.
+    /// - Parameter scope: the digest of the user to whom the beginning belongs.
     init?(
         _ head: ResponseHead, _ arrival: CacheExchange.Arrival, keeping kept: KeptHeaders = .standard,
         scope: String? = nil
@@ -49,11 +49,11 @@ struct ResumePoint: Hashable, Sendable {
 
     private static func validator(of response: StoredResponse) -> Validator? {
         if response["etag"] != nil {
-            // Beside a tag, whatever is wrong with it, a date is not to be used (RFC 9110 section 13.1.5).
+            // If there is a tag, even an invalid one, the date must not be used (RFC 9110 section 13.1.5).
             guard let tag = response.entityTag, !tag.isWeak else { return nil }
             return .tag(tag)
         }
-        // One date may stand for several forms of a picture that was changed once.
+        // With `Vary`, several variants of a picture may have the same date.
         guard let text = response["last-modified"], let changed = response.lastModified, response["vary"] == nil,
             response["date"] != nil, response.date.subtracting(changed.seconds) >= certainty
         else { return nil }
@@ -71,15 +71,15 @@ struct ResumePoint: Hashable, Sendable {
         [.range: "bytes=\(offset)-", .ifRange: validator.text]
     }
 
-    /// Whether a status may be about the range, which a server, or what stands before it, does not like: then all is asked
-    /// for, once. What is wrong with the picture or with who asks says so again.
+    /// Whether a status may be due to the range, which the server or a proxy may not support. The whole body is then
+    /// requested once; if the status has another reason, the server repeats it.
     static func mayRefuseTheRange(_ status: Int) -> Bool {
         (400..<500).contains(status) && ![401, 404, 407, 408, 410, 429].contains(status)
     }
 
     // MARK: The answer to a request for the rest
 
-    /// Takes in the head of a 206, or says why the rest does not belong to the beginning.
+    /// Takes the head of a 206, or returns why the rest does not belong to the beginning.
     mutating func accept(
         _ head: ResponseHead, _ arrival: CacheExchange.Arrival, offset: Int, keeping kept: KeptHeaders = .standard
     ) -> Mismatch? {
@@ -89,12 +89,12 @@ struct ResumePoint: Hashable, Sendable {
         guard let content = ContentRange(head[.contentRange]), let range = content.range, range.lowerBound == offset
         else { return .range }
         if let length = head[.contentLength], Int(length) != range.count { return .range }
-        // Without a total nobody knows whether the part goes to the end.
+        // Without a total it is not known whether the part reaches the end.
         guard let whole = total ?? content.total, content.total ?? whole == whole, range.upperBound <= whole else {
             return .total
         }
         switch validator {
-        // A server that must know the tag to answer so must also tell it (RFC 9110 section 15.3.7).
+        // A server that compared the tag must also send it (RFC 9110 section 15.3.7).
         case .tag(let tag): if EntityTag(head[.eTag])?.stronglyMatches(tag) != true { return .validator }
         case .date(let text): if head[.lastModified] != text { return .validator }
         }
@@ -107,7 +107,7 @@ struct ResumePoint: Hashable, Sendable {
         case place, multipart, coding, range, total, validator
     }
 
-    /// What the 206 says replaces what the first answer said (RFC 9110 section 15.3.7.3).
+    /// The fields of the 206 replace those of the first answer (RFC 9110 section 15.3.7.3).
     private mutating func merge(_ head: ResponseHead, _ arrival: CacheExchange.Arrival, _ kept: KeptHeaders) {
         response.requestTime = arrival.requestTime
         response.responseTime = arrival.responseTime
@@ -118,7 +118,7 @@ struct ResumePoint: Hashable, Sendable {
         }
     }
 
-    /// The head of the whole, as if it had come in one piece.
+    /// The head of the whole body, as if it had come in one piece.
     func wholeHead(like head: ResponseHead) -> ResponseHead {
         var fields = HTTPFields()
         for field in response.fields {
@@ -132,7 +132,7 @@ struct ResumePoint: Hashable, Sendable {
 extension ResumePoint {
     private static let totalName = ":total"
 
-    /// In a few bytes, with a version.
+    /// In compact form, with a version.
     func encoded() -> [UInt8] {
         var entry = response
         entry.place = place
@@ -140,7 +140,7 @@ extension ResumePoint {
         return entry.encoded()
     }
 
-    /// Nil for bytes that ``encoded()`` did not make.
+    /// Nil if the bytes were not made by ``encoded()``.
     init?(encoded bytes: [UInt8]) {
         guard let fields = FieldCoding.decode(bytes), let entry = StoredResponse(encoded: bytes),
             let validator = Self.validator(of: entry)

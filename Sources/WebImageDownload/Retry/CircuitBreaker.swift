@@ -20,19 +20,20 @@ public struct CircuitPolicy: Hashable, Sendable {
     }
 }
 
-/// The circuits of all hosts. A pure value; a host that works costs nothing, and no more than ``hostLimit`` are kept.
+/// The circuits of all hosts. A pure value; hosts without failures take no memory, and at most ``hostLimit`` are
+/// stored.
 package struct CircuitBreaker: Sendable {
     package enum Outcome {
         case success
         case failure
-        /// Says nothing about the host.
+        /// The outcome says nothing about the host.
         case neither
     }
 
     private struct Circuit {
         var failures = 0
         var pause: Duration = .zero
-        /// Nil while requests go through.
+        /// Nil while requests are allowed.
         var closedUntil: Duration?
         var isProbing = false
         var touched: Duration = .zero
@@ -44,7 +45,8 @@ package struct CircuitBreaker: Sendable {
 
     package init(policy: CircuitPolicy?) { self.policy = policy }
 
-    /// Whether a request may go to `host` now. After the pause one may, as a probe: its outcome must be told.
+    /// Whether a request may be sent to `host` now. After the pause one request is allowed as a probe: its outcome must
+    /// be reported.
     package mutating func admits(_ host: String, at now: Duration) -> Bool {
         guard policy != nil, var circuit = circuits[host], let until = circuit.closedUntil else { return true }
         guard now >= until, !circuit.isProbing else { return false }
@@ -68,7 +70,7 @@ package struct CircuitBreaker: Sendable {
         circuit.touched = now
         let wasProbing = circuit.isProbing
         circuit.isProbing = false
-        // What began before the circuit opened may still fail; only a probe prolongs the pause.
+        // Requests from before the circuit opened may still fail; only a failed probe extends the pause.
         if wasProbing || (circuit.closedUntil == nil && circuit.failures >= policy.failures) {
             let next = circuit.pause == .zero ? policy.firstPause : circuit.pause * 2
             circuit.pause = min(next, policy.longestPause)
@@ -83,7 +85,7 @@ package struct CircuitBreaker: Sendable {
     /// True while no host has failed.
     var isEmpty: Bool { circuits.isEmpty }
 
-    /// Until when `host` is left alone.
+    /// Until when requests to `host` are refused.
     func opening(of host: String) -> Duration? { circuits[host]?.closedUntil }
 
     /// The hosts that are left alone now, and until when.

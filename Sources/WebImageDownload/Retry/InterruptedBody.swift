@@ -1,66 +1,67 @@
 import HTTPTypes
 import WebImageCore
 
-/// What of a body is there after a failure, and what an answer must be to go on with it. A pure value.
+/// The bytes that remain after a failure, and the conditions for an answer to continue them. A pure value.
 ///
-/// An origin that names the body with a strong validator is asked for the rest, as ``ResumePoint`` has it; any other sends all
-/// again, and what comes is compared with what is there: readers have it already.
-/// Where the origin has another body by now, that one takes the place of what is there: once, then it is an error.
+/// An origin that gives the body a strong validator is asked for the rest, see ``ResumePoint``. Any other sends the
+/// whole body again, which is compared with the available bytes, because readers have these already. If the origin has
+/// another body by then, this replaces the available bytes: once, after that it is an error.
 struct InterruptedBody: Sendable {
-    /// Bytes that readers have, or may have.
+    /// How many bytes readers have, or may have.
     private(set) var kept = 0
-    /// Where the next byte of the running answer belongs.
+    /// The position of the next byte of the current answer.
     private(set) var offset = 0
-    /// The head of the last answer that began at the beginning, with what later ones say of it. Looked into only when another try
-    /// is made.
+    /// The head of the last answer that began at the first byte, with the changes of later ones. Used only for another
+    /// attempt.
     private(set) var head: ResponseHead?
-    /// The URL that it came from.
+    /// The URL of that answer.
     private var place: WebURL?
     private var total: Int?
     private var isWhole = false
-    /// Whether another body has taken the place of the first one, or is to.
+    /// Whether another body has replaced the first one, or is about to.
     private var isReplaced = false
-    /// Whether what readers have is of no use, and nothing has come yet in its place.
+    /// Whether the readers' bytes are invalid and no others have arrived yet.
     private var isForgotten = false
 
-    /// What an answer is that begins at the beginning.
+    /// The kind of an answer that begins at the first byte.
     enum Beginning {
         case first
-        /// Of the body that is there, as far as its head tells.
+        /// The same body, as far as its head shows.
         case again
-        /// Of another body, which takes its place.
+        /// Another body, which replaces the first.
         case another
     }
 
-    /// What the rest must belong to; nil when all must come again.
+    /// The condition for the rest; nil if the whole body must be sent again.
     private var point: ResumePoint? {
         guard kept > 0, isWhole, let head else { return nil }
         return ResumePoint(head, Self.arrival(from: place))
     }
 
-    /// Only the place counts here.
+    /// Only the place is used here.
     private static func arrival(from place: WebURL?) -> CacheExchange.Arrival {
         CacheExchange.Arrival(
             requestTime: 0, responseTime: 0, place: place.map { String($0.text.prefix { $0 != "?" }) })
     }
 
-    /// The fields that ask for the rest; nil when all must come again.
+    /// The fields that request the rest; nil if the whole body must be sent again.
     var rangeFields: HTTPFields? { point?.requestFields(from: kept) }
 
-    /// Takes the head of an answer that begins at the beginning.
+    /// Takes the head of an answer that begins at the first byte.
     ///
     /// - Parameters:
-    ///   - place: the URL that it came from.
-    ///   - isWhole: false for what a `Range` cannot continue: an encoded body, or a part that the caller asked for.
-    ///   - mayReplace: whether it may stand for the whole, should it be another body.
-    /// - Throws: `truncatedBody` when it is another body than the one of which a part is there, and that is so for the
-    ///   second time or may not be.
+    ///   - place: the answering URL.
+    ///   - isWhole: false for an answer that a `Range` cannot continue: an encoded body, or a part that the caller
+    ///   requested.
+    ///   - mayReplace: whether the answer may replace the first body, if it is another one.
+    /// - Throws: `truncatedBody` if it is another body than the partly received one, and this is the second time or is
+    ///   not allowed.
     mutating func begin(
         _ head: ResponseHead, from place: WebURL, length: Int?, isWhole: Bool, mayReplace: Bool
     ) throws(WebImageError) -> Beginning {
         if let known = self.head {
             let differs = total != nil && length != nil && total != length
-            // One whose head was told, too: readers have gone by that.
+            // Also if the bytes may be the same but the head differs: readers have used the head.
             if differs || known.status != head.status || hasOtherTag(head) {
                 guard mayReplace, forget() else { throw Self.changed }
             }
@@ -75,10 +76,10 @@ struct InterruptedBody: Sendable {
         return isForgotten ? .another : kept > 0 ? .again : .first
     }
 
-    /// Takes the head of a 206 that was asked for with ``rangeFields``.
+    /// Takes the head of a 206 to a request with ``rangeFields``.
     ///
-    /// - Returns: false when it is not surely one of the same body: all is to be asked for.
-    /// - Throws: `protocolError` when it is another part, `truncatedBody` when it is another body for the second time.
+    /// - Returns: false if it is not certain to be the same body: request the whole one.
+    /// - Throws: `protocolError` if it is another part, `truncatedBody` if it is another body for the second time.
     mutating func `continue`(_ head: ResponseHead, from place: WebURL) throws(WebImageError) -> Bool {
         guard var point else { throw Self.changed }
         switch point.accept(head, Self.arrival(from: place), offset: kept) {
@@ -96,9 +97,9 @@ struct InterruptedBody: Sendable {
         return true
     }
 
-    /// Gives up what is there: the origin has another body.
+    /// Discards the available bytes, because the origin has another body.
     ///
-    /// - Returns: false when that was so before.
+    /// - Returns: false if that happened before.
     mutating func forget() -> Bool {
         if isReplaced { return false }
         self = InterruptedBody()
@@ -107,9 +108,9 @@ struct InterruptedBody: Sendable {
         return true
     }
 
-    /// The running answer turned out to be another body by its bytes: what has come of it takes the place of what is there.
+    /// The current answer has other bytes than the first body: its bytes so far replace the available ones.
     ///
-    /// - Returns: false when that was so before.
+    /// - Returns: false if that happened before.
     mutating func replace() -> Bool {
         if isReplaced { return false }
         isReplaced = true
@@ -117,18 +118,18 @@ struct InterruptedBody: Sendable {
         return true
     }
 
-    /// Of the last answer that began at the beginning.
+    /// The status of the last answer that began at the first byte.
     var status: Int? { head?.status }
 
-    /// True when a 416 says that there is nothing left to send: the body was whole, only its end was not told.
+    /// True if a 416 says that there are no more bytes: the body was complete, only its end was not reported.
     func isWhole(accordingTo head: ResponseHead) -> Bool {
         kept > 0 && ContentRange(head[.contentRange])?.total == kept
     }
 
-    /// The whole length, where it is known.
+    /// The length of the whole body, if it is known.
     var length: Int? { total }
 
-    /// Takes bytes of the running answer; returns how many of them are there already.
+    /// Takes bytes of the current answer; returns how many of them were available already.
     mutating func take(_ count: Int) -> Int {
         let known = min(max(kept - offset, 0), count)
         offset += count
@@ -147,16 +148,16 @@ struct InterruptedBody: Sendable {
 }
 
 extension ResponseHead {
-    /// Fields of a 206 that are about the part alone, and the type, which need not be said again.
+    /// Fields of a 206 that describe only the part, and the type, which need not be repeated.
     private static let ofPart: Set<HTTPField.Name> = [
         .contentRange, .contentLength, .contentType, .transferEncoding, .connection,
     ]
 
-    /// The head of the whole as a 206 has it that brought the rest: what it says takes the place of what was said before (RFC 9110
+    /// The head of the whole body after a 206 has brought the rest: its fields replace the earlier ones (RFC 9110
     /// section 15.3.7.3).
     fileprivate func completed(by rest: ResponseHead) -> ResponseHead {
         var fields = headers
-        // As old as the rest is.
+        // The age is that of the rest.
         (fields[.age], fields[.date]) = (nil, nil)
         let news = rest.headers.filter { !Self.ofPart.contains($0.name) }
         for name in Set(news.map(\.name)) { fields[values: name] = [] }

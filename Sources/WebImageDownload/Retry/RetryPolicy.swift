@@ -52,10 +52,10 @@ public struct RetryPolicy: Hashable, Sendable, Codable {
         return codes.contains(error.code)
     }
 
-    /// How long to wait before the next try, or nil when there is none.
+    /// How long to wait before the next attempt; nil if there is none.
     ///
     /// - Parameters:
-    ///   - retry: 1 for the first.
+    ///   - retry: 1 for the first retry.
     ///   - jitter: 0 to 1.
     func delay(before retry: Int, after error: WebImageError, retryAfter: Duration?, jitter: Double) -> Duration? {
         guard retry <= retries, mayHeal(error) else { return nil }

@@ -18,7 +18,7 @@ public struct ResponseHead: Sendable {
         case http3 = "HTTP/3"
     }
 
-    /// Fields as they came or as they were given. A load looks at two or three of a dozen: the rest is not parsed.
+    /// Fields as received, or as given. A load reads two or three of a dozen, so the others are not parsed.
     private enum Fields: Sendable {
         case lines([UInt8])
         case parsed(HTTPFields)
@@ -77,16 +77,16 @@ public struct ResponseHead: Sendable {
     }
 }
 
-/// The field lines of a head. Looked at several times a load: allocates nothing.
+/// The field lines of a head. They are read several times for each load, so this allocates nothing.
 private enum HeadLines {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// Calls `body` with name and value of each field; lines that are none (the status line) are passed over.
+    /// Calls `body` with name and value of each field; other lines (the status line) are skipped.
     static func forEach(in lines: [UInt8], _ body: (_ name: Bytes, _ value: Bytes) -> Void) {
         forEachLine(in: lines) { line in
             // The status line of HTTP holds a colon only in a reason phrase, after a space; field names have none.
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
-            // Blanks before the colon are wrong, and what is meant is plain.
+            // Blanks before the colon are invalid, but the meaning is clear.
             var end = colon
             while end > 0, isBlank(line[end - 1]) { end -= 1 }
             guard end > 0, !line[..<end].contains(32) else { return }
@@ -94,7 +94,7 @@ private enum HeadLines {
         }
     }
 
-    /// Calls `body` with the value of each field of that name, which is in lower case.
+    /// Calls `body` with the value of each field of a name, which is given in lower case.
     static func forEach(in lines: [UInt8], named wanted: Bytes, _ body: (_ value: Bytes) -> Void) {
         forEachLine(in: lines) { line in
             var colon = wanted.count

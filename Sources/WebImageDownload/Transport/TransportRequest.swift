@@ -7,7 +7,7 @@ public struct TransportRequest: Sendable {
     public var url: String
     public var method: HTTPRequest.Method
     public var headers: HTTPFields
-    /// What is the same for most requests, behind one reference: a request is copied several times on its way.
+    /// The part that most requests share, behind one reference, because a request is copied several times on its way.
     private var rest: Rest
 
     private final class Rest: Sendable {
@@ -110,7 +110,7 @@ public struct TransportRequest: Sendable {
         rest = Rest(values)
     }
 
-    /// Whether all but URL, method and fields is that of `other` because it was copied from there.
+    /// Whether everything except URL, method and fields was copied from `other`.
     func sharesRest(with other: borrowing TransportRequest) -> Bool { rest === other.rest }
 
     var isSecure: Bool { url.hasPrefix("https:") }

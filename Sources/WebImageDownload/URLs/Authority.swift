@@ -7,7 +7,7 @@ struct Authority {
     let port: Int?
     let credentials: BasicCredentials?
 
-    /// Nil when there is no host, or one that no resolver could take, or a port that is no port.
+    /// Nil if there is no host, or one that no resolver accepts, or the port is invalid.
     init?(_ text: Substring) {
         var rest = text
         if let at = rest.utf8.lastIndex(of: UInt8(ascii: "@")) {
@@ -33,8 +33,8 @@ struct Authority {
         self.port = port.value
     }
 
-    /// The one spelling of a host that identity, policies and connections go by: lower case, other scripts as in DNS
-    /// (`xn--…`). Nil for one that has none.
+    /// The canonical spelling of a host for identity, policies and connections: lower case, other scripts as in DNS
+    /// (`xn--…`). Nil if there is none.
     static func asciiHost(_ text: Substring) -> String? {
         let name = String(decoding: text.utf8.map(lowercased), as: UTF8.self)
         if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
@@ -45,7 +45,7 @@ struct Authority {
         return isHost ? host : nil
     }
 
-    /// The port after the host: none, an empty one (which means none), or a number. Nil when it is something else.
+    /// The port after the host: none, an empty one (which means none), or a number. Nil if it is invalid.
     private static func port(_ text: Substring) -> (value: Int?, Void)? {
         if text.isEmpty || text == ":" { return (nil, ()) }
         guard text.utf8.first == UInt8(ascii: ":") else { return nil }

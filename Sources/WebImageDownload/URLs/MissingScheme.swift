@@ -1,11 +1,12 @@
-/// People type `www.example.com/a.jpg` as into a browser. Here that is a path, and messages say what is missing.
+/// Users may write `www.example.com/a.jpg` as in a browser. Here that is a path, and messages point out the missing
+/// scheme.
 enum MissingScheme {
-    /// What to add to a message about a text that is perhaps a web address without its scheme; nil for what looks like none.
+    /// A hint for messages about a text that may be a web address without its scheme; nil if it does not look like one.
     static func hint(for text: String) -> String? {
         let authority = text.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         let parts = authority.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard let host = parts.first, parts.count == 1 || isPort(parts[1]), isHost(host) else { return nil }
-        // `a.jpg` alone is a file; a host has a path behind it, a port, or the name that only hosts have.
+        // `a.jpg` alone is a file; a host is followed by a path or a port, or has a name that only hosts have.
         guard parts.count == 2 || authority.endIndex != text.endIndex || host.lowercased().hasPrefix("www.") else {
             return nil
         }

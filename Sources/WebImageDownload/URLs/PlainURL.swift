@@ -1,17 +1,18 @@
 import WebImageCore
 
-/// Where the parts of a URL lie that is in normal form already, as nearly every URL is: found in one pass over its
-/// bytes, with nothing to decode, encode or resolve. ``WebURL`` takes all others apart more slowly, and gives the same.
+/// The positions of the parts of a URL that is in normal form already, as nearly every URL is. They are found in one
+/// pass over its bytes, without decoding, encoding or resolving. ``WebURL`` parses all others more slowly, with the
+/// same result.
 struct PlainURL {
     let isSecure: Bool
     let hostStart: Int
     let hostEnd: Int
-    /// Nil when none is given.
+    /// Nil if there is none.
     let port: Int?
     let pathStart: Int
     let pathEnd: Int
 
-    /// Nil for what is not in normal form, which may be a good URL all the same.
+    /// Nil if the text is not in normal form; it may be a valid URL nevertheless.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
         let scheme: StaticString
         if Self.begins(text, with: "https://") {
@@ -30,7 +31,7 @@ struct PlainURL {
         var number = 0
         if text[place] == UInt8(ascii: ":") {
             place += 1
-            // A zero in front would be no normal form.
+            // A leading zero is not in normal form.
             guard place < text.count, text[place] != UInt8(ascii: "0") else { return nil }
             while place < text.count, text[place] &- UInt8(ascii: "0") < 10, number <= 65535 {
                 number = number * 10 + Int(text[place] &- UInt8(ascii: "0"))
@@ -45,7 +46,7 @@ struct PlainURL {
         while place < text.count {
             let byte = text[place]
             if byte == UInt8(ascii: "?"), end == nil { end = place }
-            // Perhaps a dot segment.
+            // This may be a dot segment.
             if byte == UInt8(ascii: "."), end == nil, text[place - 1] == UInt8(ascii: "/") { return nil }
             let isEscape = byte == UInt8(ascii: "%") && PercentEncoding.isEscape(text, at: place)
             guard isEscape || PercentEncoding.isLiteral(byte) else { return nil }

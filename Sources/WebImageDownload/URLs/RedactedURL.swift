@@ -1,7 +1,7 @@
 import WebImageCore
 
-/// Any text that was given as a URL as it may be shown in messages and logs: without user, password, fragment and the
-/// values of query parameters that carry credentials, and of bounded length.
+/// Returns a text that was given as a URL in a form for messages and logs: without user, password, fragment and the
+/// values of query parameters that carry credentials, and of limited length.
 package func redactedURL(_ text: String) -> String {
     let text = text.first?.isWhitespace == true ? text.drop { $0.isWhitespace } : text[...]
     let reference = URLReference(text)
@@ -14,7 +14,7 @@ package func redactedURL(_ text: String) -> String {
     if let authority = reference.authority {
         let start = authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { authority.utf8.index(after: $0) }
         let host = authority[(start ?? authority.startIndex)...]
-        // What is no port may be a password that lost its host.
+        // An invalid port may be a password without its host.
         let colon = Authority(host) == nil ? host.utf8.firstIndex(of: UInt8(ascii: ":")) : nil
         shown += "//" + (colon.map { "\(host[...$0])…" } ?? "\(host)")
     }
@@ -23,13 +23,13 @@ package func redactedURL(_ text: String) -> String {
     return shown.utf8.count > 2048 ? "\(shown.prefix(2000))…" : shown
 }
 
-/// What follows on a user and a password that are not encoded as they must be, so that they reach into path, query or
-/// fragment: `https://user:pa/ss@host`. Rather too much is cut than too little. Nil when there is no sign of that.
+/// Returns what follows user and password if these are not encoded correctly, so that they extend into path, query or
+/// fragment: `https://user:pa/ss@host`. In doubt more is cut. Nil if there is no sign of that.
 private func textBehindBrokenUser(_ text: Substring, _ reference: URLReference) -> Substring? {
     guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
     let behind = text[text.utf8.index(after: at)...]
     guard let authority = reference.authority else {
-        // One slash or none: the rest was meant as an authority.
+        // With one slash or none, the rest was meant as an authority.
         let isWeb = ["http", "https"].contains(reference.scheme?.lowercased())
         return isWeb ? behind.drop { $0 == "/" } : nil
     }

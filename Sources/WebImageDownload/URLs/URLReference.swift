@@ -1,4 +1,4 @@
-/// The five parts of a URI reference (RFC 3986 section 3 and appendix B), cut but not judged: any text has them.
+/// The five parts of a URI reference (RFC 3986 section 3 and appendix B), split without validation: any text has them.
 struct URLReference: Hashable {
     var scheme: Substring?
     var authority: Substring?
@@ -40,13 +40,13 @@ struct URLReference: Hashable {
         return colon
     }
 
-    /// RFC 3986 section 5.2.3: `path` in place of what follows the last slash of `base`.
+    /// RFC 3986 section 5.2.3: replaces what follows the last slash of `base` with `path`.
     static func merged(_ path: Substring, onto base: String) -> String {
         guard let slash = base.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "/" + path }
         return String(base[...slash]) + path
     }
 
-    /// RFC 3986 section 5.2.4, for a path that begins with a slash: `.` and `..` are carried out.
+    /// RFC 3986 section 5.2.4, for a path that begins with a slash: resolves `.` and `..`.
     static func removingDotSegments(_ path: String) -> String {
         guard path.utf8.contains(UInt8(ascii: ".")) else { return path }
         var kept: [Substring] = []

@@ -1,8 +1,8 @@
 package import WebImageCore
 
-/// An `http` or `https` URL, in normal form: scheme and host in lower case, no default port, no dot segments, what may
-/// not stand in a URL percent-encoded, hosts in other scripts in their `xn--` form. Made from any text without Foundation;
-/// RFC 3986 and RFC 9110 section 4.2.
+/// An `http` or `https` URL, in normal form: scheme and host in lower case, no default port, no dot segments,
+/// characters that are not allowed in a URL percent-encoded, hosts in other scripts in their `xn--` form. Made from any
+/// text without Foundation; RFC 3986 and RFC 9110 section 4.2.
 package struct WebURL: Hashable, Sendable {
     package enum Scheme: String, Sendable {
         case http
@@ -11,18 +11,18 @@ package struct WebURL: Hashable, Sendable {
         var defaultPort: Int { self == .http ? 80 : 443 }
     }
 
-    /// One object, so that a URL is passed on for the price of one reference.
+    /// One object, so that copying a URL costs one reference.
     private final class Parts: Sendable {
         let text: String
         let hostAndPort: String
         let scheme: Scheme
         let port: Int
         let credentials: BasicCredentials?
-        /// Of the text's bytes.
+        /// In bytes of the text.
         let hostRange: Range<Int>
         let pathRange: Range<Int>
 
-        /// - Parameter hostRange: where the host lies in `text`; what follows on it must be the port or the path.
+        /// - Parameter hostRange: the position of the host in `text`; the port or the path must follow it.
         init(
             text: String, scheme: Scheme, port: Int, hostRange: Range<Int>, pathRange: Range<Int>,
             credentials: BasicCredentials? = nil
@@ -55,7 +55,7 @@ package struct WebURL: Hashable, Sendable {
         try self.init(reference, scheme: scheme.lowercased(), text: trimmed)
     }
 
-    /// A text that is a URL in normal form already; nil for all others, good or bad.
+    /// Takes a text that is a URL in normal form already; nil for all others, valid or not.
     init?(plain text: String) {
         guard let found = text.utf8.withContiguousStorageIfAvailable(PlainURL.init), let plain = found else {
             return nil
@@ -103,7 +103,7 @@ package struct WebURL: Hashable, Sendable {
 
     private static func refusal(of scheme: String, _ text: String) -> String {
         let name = String(scheme.prefix(32))
-        // Files and data never come this far when a caller asks for them: a redirect or a hook leads there.
+        // A caller's file and data URLs do not come here, so a redirect or a hook leads there.
         if scheme == "file" || scheme == "data" {
             return "\(name): URLs cannot be loaded from here; http and https can"
         }
@@ -111,11 +111,11 @@ package struct WebURL: Hashable, Sendable {
         return MissingScheme.hint(for: text).map { "\(known); \($0)" } ?? known
     }
 
-    /// The URL without fragment, user and password: what is asked for, and what a cache key is made of.
+    /// The URL without fragment, user and password: it is requested, and cache keys are made from it.
     package var text: String { parts.text }
     package var scheme: Scheme { parts.scheme }
     package var port: Int { parts.port }
-    /// As it goes into a URL: IPv6 addresses in brackets.
+    /// As in a URL: IPv6 addresses in brackets.
     package var host: String { parts.text.bytes(parts.hostRange) }
     /// Begins with a slash.
     package var path: String { parts.text.bytes(parts.pathRange) }
@@ -123,13 +123,13 @@ package struct WebURL: Hashable, Sendable {
         let (start, end) = (parts.pathRange.upperBound, parts.text.utf8.count)
         return start < end ? parts.text.bytes(start + 1..<end) : nil
     }
-    /// From the text, percent-decoded. Never part of ``text``.
+    /// User and password of the text, percent-decoded. Never a part of ``text``.
     package var credentials: BasicCredentials? { parts.credentials }
 
-    /// RFC 6454: whom credentials belong to.
+    /// The origin by RFC 6454, to which credentials belong.
     package var origin: String { parts.text.bytes(0..<parts.pathRange.lowerBound) }
 
-    /// What limits per host count by.
+    /// The key for limits per host.
     package var hostAndPort: String { parts.hostAndPort }
 
     package static func == (left: WebURL, right: WebURL) -> Bool {
@@ -138,7 +138,7 @@ package struct WebURL: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
-    /// RFC 3986 section 5.2: where `reference` leads from here. Its own user and password count, ours do not.
+    /// RFC 3986 section 5.2: resolves `reference` against this URL. Its own user and password count, ours do not.
     ///
     /// - Throws: as ``init(_:)``.
     package func resolving(_ reference: String) throws(WebImageError) -> WebURL {
@@ -167,7 +167,7 @@ extension WebURL {
         WebImageError(.invalidURL, message, location: redactedURL(String(text)))
     }
 
-    /// Without blanks around it, as they come along when a URL is copied.
+    /// Without surrounding blanks, which may be copied along with a URL.
     private static func trimmed(_ text: String) -> Substring {
         var text = text[...]
         while let last = text.last, last.isWhitespace { text.removeLast() }
@@ -177,7 +177,7 @@ extension WebURL {
 }
 
 extension String {
-    /// A part by its bytes, which must begin and end with characters.
+    /// The text of a byte range, which must begin and end with whole characters.
     fileprivate func bytes(_ range: Range<Int>) -> String {
         let start = utf8.index(startIndex, offsetBy: range.lowerBound)
         return String(self[start..<utf8.index(start, offsetBy: range.count)])
