@@ -2,8 +2,8 @@ import Synchronization
 public import WebImageCore
 import WebImageSystem
 
-// Each operation of the blocking face, run on the executor. A cancelled task throws `cancelled` at once; what was not
-// begun is not done, what was begun runs to its end.
+// The blocking operations, run on the executor. A cancelled task throws `cancelled` at once: an operation that has not
+// begun is not carried out; one that has begun is completed.
 extension DiskCache {
     /// Reads and verifies the entry of a key; nil if there is none, or if it is too old or damaged.
     ///
@@ -46,7 +46,7 @@ extension DiskCache {
         try await hopWhenOpen(priority) { () throws(WebImageError) in try self.updateMetadata(key, metadata) }
     }
 
-    /// Replaces the metadata of an entry by what `change` makes of it, in one step; see ``BytesTier/renew(_:_:)``.
+    /// Replaces the metadata of an entry by the result of `change`, in one step; see ``BytesTier/renew(_:_:)``.
     func changeMetadata(
         _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?
     ) async throws(WebImageError) -> Bool {
@@ -146,7 +146,7 @@ extension DiskCache {
         try await hopWhenOpen(.low) { () throws(WebImageError) in try self.verify() }
     }
 
-    /// For what must know what the directory holds.
+    /// For operations that need the content of the directory to be known.
     private func hopWhenOpen<Value: Sendable>(
         _ priority: LoadPriority, _ work: @escaping @Sendable () throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
@@ -197,7 +197,7 @@ private final class Hop<Value: Sendable>: Sendable {
         state.withLock { if case .waiting = $0 { true } else { false } }
     }
 
-    /// Returns false when the task was cancelled before; the waiter has its answer then.
+    /// Returns false if the task was cancelled before; the waiter has been answered then.
     func begin(_ waiter: Waiter) -> Bool {
         let isWaiting = state.withLock { state in
             guard case .idle = state else { return false }

@@ -2,9 +2,9 @@ package import WebImageCore
 import WebImageSystem
 
 extension DiskCache {
-    /// Every entry whose trailer can be read, in no order. Blocks; reads the end of every file.
+    /// All entries with a readable trailer, in no order. Blocks; reads the end of every file.
     ///
-    /// - Throws: where it cannot be known which entries there are.
+    /// - Throws: if a part of the directory cannot be listed.
     package func entries() throws(WebImageError) -> [DiskEntryInfo] {
         index.finishScan()
         try writeAllStaged()

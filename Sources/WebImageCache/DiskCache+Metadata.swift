@@ -1,9 +1,10 @@
 package import WebImageCore
 import WebImageSystem
 
-// The metadata of an entry is replaced without its body: a new trailer is added behind the old one.
+// The metadata of an entry is replaced without its body: a new trailer is appended after the old one.
 extension DiskCache {
-    /// An entry's file as it was seen: one that has been changed or replaced since has another inode or footer.
+    /// The state of an entry's file when it was read: a file that was changed or replaced since has another inode or
+    /// footer.
     struct KnownEntry {
         let inode: UInt64
         let tail: EntryFile.Tail
@@ -36,7 +37,7 @@ extension DiskCache {
         try writeStaged(id)
         index.finishScan()
         for _ in 0..<Self.mostTries {
-            // Before the entry is read: a remove or a store from here on beats what is made of it.
+            // Ordered before the entry is read, so that a removal or store from here on cancels the change.
             let order = DiskWriteOrder(id, unwritten)
             let update: MetadataUpdate
             do throws(FileFault) {
@@ -63,15 +64,15 @@ extension DiskCache {
 
     private enum MetadataUpdate {
         case done, none
-        /// The entry is not the one any more that was read.
+        /// The entry has changed since it was read.
         case changed
-        /// So much of the file is metadata of the past that it is better written anew.
+        /// The file holds so much old metadata that it should be rewritten.
         case rewrite([UInt8], KnownEntry, DiskMetadata)
     }
 
     private static let mostDeadBytes: Int64 = 64 << 10
 
-    /// Nil where there is no sound entry of that key.
+    /// Nil if the key has no intact entry.
     private func findKnown(_ key: CacheKey, _ id: EntryID) throws(FileFault) -> KnownEntry? {
         try folder.check()
         guard let file = try EntryFile.open(folder.layout.path(of: id), folder.files) else { return nil }
@@ -108,7 +109,7 @@ extension DiskCache {
         return update
     }
 
-    /// The body is read already and cannot change: a file that has another one is another file.
+    /// The body has been read and cannot change: another body means another file.
     private func rewrite(
         _ key: CacheKey, _ id: EntryID, _ body: [UInt8], _ metadata: DiskMetadata, _ known: KnownEntry,
         _ order: DiskWriteOrder
@@ -124,8 +125,8 @@ extension DiskCache {
         return try result.get()
     }
 
-    /// Locks an entry's file against whoever adds a trailer. In the entry's turn.
-    /// - Returns: nil while somebody does, or when the file is another one by now.
+    /// Locks an entry's file against others that append a trailer. Call it in the entry's turn.
+    /// - Returns: nil if another one has the lock, or the file has been replaced.
     func lock(_ known: KnownEntry, _ id: EntryID) throws(FileFault) -> Int32? {
         let path = folder.layout.path(of: id)
         guard let file = try folder.openLocked(path) else { return nil }
@@ -145,7 +146,7 @@ extension DiskCache {
         return nil
     }
 
-    /// Adds a trailer. In the entry's turn.
+    /// Appends a trailer. Call it in the entry's turn.
     private func append(
         _ trailer: ByteWriter, to known: KnownEntry, _ id: EntryID, _ metadata: DiskMetadata, reserved: Int64
     ) throws(FileFault) -> MetadataUpdate {
@@ -160,13 +161,13 @@ extension DiskCache {
         footer.trailerChecksum = trailer.checksum(from: 0)
         var tailBytes = trailer
         footer.encode(to: &tailBytes)
-        // A file that grows leaves its directory's time as it is, by which the next process would believe the index. Changed
-        // before, so that also a process that is killed right behind it leaves no wrong count.
+        // Appending to a file does not change the date of its directory, so the next process would trust the outdated
+        // index. The date is changed before, so that this holds even if the process is killed right afterwards.
         try? folder.files.touch(folder.layout.shardDirectory(id.shard), at: nil)
         try append(tailBytes.bytes, to: file, path, status, id)
-        // A file that grows bit by bit is given blocks ahead.
+        // The file system may allocate blocks ahead for a growing file.
         let grown = try folder.files.status(of: file)
-        // Another process may have put another file in its place meanwhile, and counts that one.
+        // Another process may have replaced the file meanwhile, and counts the new one.
         if books.withLock({ $0.ledger.hasOthers }), (try? folder.files.status(at: path))?.inode != grown.inode {
             return .none
         }
@@ -178,7 +179,7 @@ extension DiskCache {
         return .done
     }
 
-    /// All or nothing: what was added in part is cut off again, and where that fails the entry goes.
+    /// Appends completely or not at all: a partial trailer is cut off again, and if that fails the entry is removed.
     private func append(
         _ bytes: [UInt8], to file: Int32, _ path: String, _ status: FileStatus, _ id: EntryID
     ) throws(FileFault) {

@@ -23,11 +23,11 @@ public struct DiskMove: Hashable, Sendable {
     public init() {}
 }
 
-// A directory that has a new place, or two that are to be one.
+// Moves the entries of a directory that has a new place, or merges two directories.
 extension DiskCache {
     private enum Outcome {
         case moved, dropped, left
-        /// Somebody else took it away.
+        /// The file has been removed by others.
         case gone
     }
 
@@ -82,7 +82,7 @@ extension DiskCache {
     }
 
     private func move(_ id: EntryID, from path: String) throws(FileFault) -> Outcome {
-        // Before it is known what this cache has: what is stored from here on beats the entry.
+        // Ordered before the cache is searched, so that entries that are stored from here on take precedence.
         let order = DiskWriteOrder(id, unwritten)
         guard let file = try EntryFile.open(path, folder.files) else { return .gone }
         defer { file.close() }
@@ -111,12 +111,12 @@ extension DiskCache {
         }
     }
 
-    /// When an entry's body was stored. Its file's own date is that of its last use.
+    /// When an entry's body was stored. The date of its file is that of its last use.
     private func storedAt(_ tail: EntryFile.Tail, _ status: FileStatus) -> Int64 {
         tail.trailer.decoded?.metadata.storedAt ?? status.modified
     }
 
-    /// Whether this cache has, or is about to have, an entry that was stored later. A damaged one is none.
+    /// Whether this cache has, or is about to write, an entry that was stored later. Damaged entries do not count.
     private func hasYounger(_ id: EntryID, than date: Int64) throws(FileFault) -> Bool {
         if unwritten.newest(id) != nil { return true }
         guard let file = try EntryFile.open(folder.layout.path(of: id), folder.files) else { return false }
@@ -149,7 +149,7 @@ extension DiskCache {
         }
     }
 
-    /// From another disk.
+    /// Copies an entry from another file system.
     private func copy(_ file: EntryFile, _ status: FileStatus, _ id: EntryID) throws(FileFault) -> Freed? {
         let bytes = try file.readPlain(status)
         let temporary = folder.layout.versionDirectory + "/" + folder.temporaries.next(inShard: id.shard)
@@ -177,7 +177,7 @@ extension DiskCache {
         if let fault { throw fault }
     }
 
-    /// An entry that says its key is written anew where keys are not to be kept.
+    /// Rewrites an entry that holds its key if keys must not be stored.
     private func rewrite(
         _ file: EntryFile, _ status: FileStatus, _ key: CacheKey, _ metadata: DiskMetadata, _ order: DiskWriteOrder
     ) throws(FileFault) -> Outcome {
@@ -192,7 +192,7 @@ extension DiskCache {
         return .moved
     }
 
-    /// Removes what is left of a directory whose entries are all gone, unless a cache still has it open.
+    /// Removes the rest of a directory without entries, unless a cache still has it open.
     private func tidy(_ source: CacheLayout) {
         for name in (try? folder.files.names(in: source.ownerDirectory)) ?? [] {
             guard let mark = try? folder.files.open(source.ownerDirectory + "/" + name, .updateOwn) else { return }
@@ -207,12 +207,12 @@ extension DiskCache {
         removeFolder(source.partialDirectory) { PartialStore.isOwn($0) }
         removeFolder(source.versionDirectory) { $0 == "usage" }
         try? folder.files.removeDirectory(source.namespace)
-        // Other namespaces keep the directory.
+        // Other namespaces still use the directory.
         let rest = try? folder.files.names(in: source.directory)
         if rest == ["CACHEDIR.TAG"] { removeFolder(source.directory) { _ in true } }
     }
 
-    /// Removes a folder with those of its files that a cache has made; where there are others, it stays.
+    /// Removes a folder and the files in it that a cache has made; a folder with other files stays.
     private func removeFolder(_ path: String, _ isOurs: (String) -> Bool) {
         for name in (try? folder.files.names(in: path)) ?? [] where isOurs(name) {
             try? folder.files.remove(path + "/" + name)

@@ -1,17 +1,17 @@
 public import WebImageCore
 import WebImageSystem
 
-// Where entries are, without reading them.
+// The places and sizes of entries, without reading their bodies.
 extension DiskCache {
-    /// How long the file of that key's entry is: what reading it takes in memory, without opening it. 0 when there is
-    /// none. Blocks.
+    /// The length of the entry's file, which is the memory that reading it takes; the file is not opened. 0 if there is
+    /// no entry. Blocks.
     package func fileLength(of key: CacheKey) -> Int {
         let id = EntryID(key)
         if let known = books.withLock({ $0.index.record(of: id)?.length }), known > 0 { return Int(clamping: known) }
         return (try? folder.files.status(at: folder.layout.path(of: id))).map { Int(clamping: $0.size) } ?? 0
     }
 
-    /// Whether there is an entry of that key, without reading its body. Blocks.
+    /// Whether the key has an entry, without reading its body. Blocks.
     package func contains(_ key: CacheKey) throws(WebImageError) -> Bool {
         if unwritten.newest(EntryID(key)) != nil { return true }
         return try path(for: key) != nil || pathElsewhere(key, EntryID(key)) != nil
@@ -20,7 +20,7 @@ extension DiskCache {
     /// The path of the key's entry in this cache, whether it exists or not.
     public func defaultPath(for key: CacheKey) -> String { folder.layout.path(of: EntryID(key)) }
 
-    /// The file of that key's entry in this cache; nil when there is none. Blocks; what is staged is written first.
+    /// The path of the entry's file; nil if there is no entry. Blocks; a staged entry is written first.
     package func path(for key: CacheKey) throws(WebImageError) -> String? {
         let id = EntryID(key)
         try writeStaged(id)
@@ -38,7 +38,7 @@ extension DiskCache {
         }
     }
 
-    /// Whether an entry has outlived its own lifetime. Reads the end of its file where the index does not know.
+    /// Whether an entry's own lifetime has ended. Reads the end of its file if the index does not know it.
     private func hasOutlived(_ id: EntryID, _ path: String, _ status: FileStatus) throws(FileFault) -> Bool {
         let record = books.withLock { $0.index.record(of: id) }
         if let record, record.expires != 0, record.length == status.size, record.date >= status.modified {
@@ -49,7 +49,7 @@ extension DiskCache {
         return folder.clock.wallTime >= expires
     }
 
-    /// The date is what the index says or what the file says, whichever is later: another process may have used it.
+    /// Uses the later of the dates of index and file, because another process may have used the entry.
     func isExpired(_ id: EntryID, _ status: FileStatus) -> Bool {
         let now = folder.clock.wallTime
         return books.withLock { $0.isExpired(id, modified: status.modified, at: now) }

@@ -3,11 +3,11 @@ package import WebImageCore
 import WebImageSystem
 
 extension DiskCache {
-    /// The entry of that key. Blocks.
+    /// Returns the entry of a key. Blocks.
     ///
-    /// - Returns: nil when there is none: never stored, gone, unused for too long, over its own lifetime or damaged.
-    ///   A damaged one is removed, logged and counted.
-    /// - Throws: `cacheIO` when the file system refused for a reason other than that there is no such file.
+    /// - Returns: nil if there is none: it was never stored, was removed, has expired or is damaged. A damaged entry is
+    ///   removed, logged and counted.
+    /// - Throws: `cacheIO` if reading failed for a reason other than a missing file.
     package func read(_ key: CacheKey) throws(WebImageError) -> DiskEntry? {
         let id = EntryID(key)
         if let entry = unwrittenEntry(id) {
@@ -39,8 +39,8 @@ extension DiskCache {
         return readKnown(key, id, mayWait: false) { EntryFile.openAtOnce(path, folder.files) }
     }
 
-    /// The short way to an entry that is known and young: an open, a read and a close. Nil wherever something is not as
-    /// it should be: then the long way finds out what it is.
+    /// The fast path for a known entry that is not expired: open, read and close. Nil if anything is unusual; the slow
+    /// path then determines the reason.
     private func readKnown(_ key: CacheKey, _ id: EntryID) -> DiskEntry? {
         readKnown(key, id, mayWait: true) { () throws(FileFault) in
             try EntryFile.open(folder.path(of: id), folder.files)
@@ -75,14 +75,14 @@ extension DiskCache {
 
     var longestEntry: Int64 { books.withLock { $0.ledger.longestEntry } }
 
-    /// An entry's file, if it has that length and is sound. Closes it.
+    /// Reads an entry's file if it has the given length and is intact. Closes it.
     private func readWhole(_ file: EntryFile, _ length: Int64) -> Found<[UInt8]>? {
         defer { file.close() }
         guard case .passed(let content)? = try? file.readAll(length: length, most: .max) else { return nil }
         return content
     }
 
-    /// What is known of the entry of that key; its body is not read. Blocks. Counts as a use, as ``read(_:)`` does.
+    /// The metadata of the entry of a key; its body is not read. Blocks. Counts as a use, like ``read(_:)``.
     package func readMetadata(_ key: CacheKey) throws(WebImageError) -> DiskMetadata? {
         let id = EntryID(key)
         if let entry = unwrittenEntry(id) { return entry.metadata }
@@ -99,14 +99,14 @@ extension DiskCache {
 
     private typealias Found<Body> = (trailer: EncodedTrailer, body: Body)
 
-    /// Opens the entry, has it read, checks that it is the right one and still valid, and keeps the books.
+    /// Opens and reads the entry, checks that it has the right key and is valid, and updates the books.
     private func visit<Body>(
         _ key: CacheKey, _ id: EntryID, _ path: String,
         _ read: (EntryFile, FileStatus) throws(FileFault) -> EntryFile.Check<Found<Body>>
     ) throws(WebImageError) -> Found<Body>? {
         do throws(FileFault) {
             try folder.check()
-            // A missing file is opened in vain even when the index does not have it: another process may have stored it.
+            // A missing file is opened even if the index has no entry, because another process may have stored it.
             guard let file = try EntryFile.open(path, folder.files) else {
                 forget(id)
                 return miss()
@@ -119,7 +119,7 @@ extension DiskCache {
             }
             var result = try read(file, status)
             if case .failed = result {
-                // Another thread or process may be adding a new trailer: it holds the lock while it does.
+                // Another thread or process may be appending a trailer; it holds the lock meanwhile.
                 guard let locked = try folder.openLocked(path) else { return miss() }
                 defer { folder.files.closeLocked(locked) }
                 status = try file.status()
@@ -169,7 +169,7 @@ extension DiskCache {
             // A failure only makes the entry look older after the next start.
             if isBehind { try? folder.files.touch(path, at: now) }
         case .none:
-            // Another process stored it, or the scan has not come to it yet.
+            // Another process stored it, or the scan has not reached it yet.
             folder.withTurn(of: id) {
                 guard let current = try? folder.files.status(at: path) else { return }
                 var record = current.record(of: id)

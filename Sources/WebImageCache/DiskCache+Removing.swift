@@ -2,10 +2,11 @@ package import WebImageCore
 import WebImageSystem
 
 extension DiskCache {
-    /// Removes the entry of that key. Blocks.
+    /// Removes the entry of a key. Blocks.
     ///
-    /// - Parameter order: the removal's place; what was stored since stays. Nil: it beats every write that has begun.
-    /// - Returns: whether there was one.
+    /// - Parameter order: the removal's place; entries that were stored later stay. Nil: all writes that have begun are
+    ///   cancelled.
+    /// - Returns: whether there was an entry.
     @discardableResult
     package func remove(_ key: CacheKey, as order: DiskWriteOrder? = nil) throws(WebImageError) -> Bool {
         let id = EntryID(key)
@@ -18,7 +19,7 @@ extension DiskCache {
         }
     }
 
-    /// Removes an entry's file. In the entry's turn.
+    /// Removes an entry's file. Call it in the entry's turn.
     private func remove(_ id: EntryID, as order: DiskWriteOrder? = nil) throws(FileFault) -> Bool {
         if let order {
             guard order.isWanted else { return false }
@@ -35,7 +36,7 @@ extension DiskCache {
         return wasThere
     }
 
-    /// Removes every entry, those of other processes included; not what is being written. Blocks.
+    /// Removes all entries, including those of other processes; entries that are being written stay. Blocks.
     package func removeAll() throws(WebImageError) {
         index.finishScan()
         unwritten.cancelAll()
@@ -50,12 +51,12 @@ extension DiskCache {
             failure = failure ?? error
         }
         if let failure { throw writing(failure, folder.layout.versionDirectory) }
-        // What the index still has was stored since, or wiped by somebody else.
+        // Entries still in the index were stored since, or removed by others.
         for record in books.withLock({ $0.index.recordsByDate }) { forget(record.id) }
         room.tellOthers()
     }
 
-    /// Removes the entries that `predicate` names; returns how many went. Blocks; reads the end of every file.
+    /// Removes the entries that match `predicate`; returns their number. Blocks; reads the end of every file.
     @discardableResult
     package func remove(where predicate: (DiskEntryInfo) -> Bool) throws(WebImageError) -> Int {
         var count = 0
@@ -73,7 +74,7 @@ extension DiskCache {
         return count
     }
 
-    /// Lets the least recently used entries go until the cache takes no more than that. Blocks.
+    /// Evicts the least recently used entries until the cache takes no more than `bytes`. Blocks.
     package func trim(to bytes: ByteCount) throws(WebImageError) {
         do throws(FileFault) { _ = try folder.listShards() } catch {
             throw writing(error, folder.layout.versionDirectory)
@@ -81,8 +82,8 @@ extension DiskCache {
         guard room.trim(to: Int64(max(bytes.bytes, 0))) else { throw cannotRemove() }
     }
 
-    /// Removes what was not used for too long, and temporary files that dead processes left. Blocks.
-    /// - Returns: how many entries went.
+    /// Removes expired entries, and temporary files of dead processes. Blocks.
+    /// - Returns: how many entries were removed.
     @discardableResult
     package func removeExpired() throws(WebImageError) -> Int {
         guard let count = room.removeExpired() else { throw cannotRemove() }
@@ -95,17 +96,17 @@ extension DiskCache {
 
     // MARK: - What is not an entry any more
 
-    /// The file is not there: the index must not say otherwise.
+    /// The file is missing, so the entry is removed from the index.
     func forget(_ id: EntryID) {
         guard books.withLock({ $0.index.contains(id) }) else { return }
         folder.withTurn(of: id) {
-            // A store may have come in between.
+            // The entry may have been stored again in between.
             let isGone = (try? folder.files.status(at: folder.layout.path(of: id))) == nil
             if isGone { books.withLock { $0.remove(id, freed: .nothing) } }
         }
     }
 
-    /// Removes an entry's file, unless it is another one by now.
+    /// Removes an entry's file, unless it has been replaced.
     func drop(_ id: EntryID, _ path: String, _ status: FileStatus) {
         folder.withTurn(of: id) {
             guard let current = try? folder.files.status(at: path), current.inode == status.inode else { return }
@@ -118,7 +119,7 @@ extension DiskCache {
         }
     }
 
-    /// Nothing of ours is a link.
+    /// The cache never makes links, so a link is removed.
     func removeLink(_ id: EntryID, _ path: String) {
         folder.withTurn(of: id) {
             guard let status = try? folder.files.linkStatus(at: path), status.isLink else { return }
@@ -127,6 +128,6 @@ extension DiskCache {
         }
     }
 
-    /// The whole directory has gone: the index must not say otherwise.
+    /// The whole directory is missing, so all entries are removed from the index.
     func forgetEntries() { books.withLock { $0.removeAll() } }
 }

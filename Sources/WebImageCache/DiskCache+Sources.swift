@@ -1,9 +1,9 @@
 package import WebImageCore
 import WebImageSystem
 
-// What is not in the cache itself may be in a place that is only read.
+// Reads entries that the cache lacks from read-only sources.
 extension DiskCache {
-    /// A picture file of somebody else's that is larger than this is not read.
+    /// Larger picture files of others are not read.
     private static let mostForeignBytes: Int64 = 256 << 20
 
     /// Called after a miss was counted.
@@ -43,7 +43,7 @@ extension DiskCache {
         }
     }
 
-    /// What cannot be read there is not there.
+    /// A file that cannot be read counts as missing.
     private func read(_ key: CacheKey, _ id: EntryID, from source: DiskSource) -> DiskEntry? {
         for path in paths(key, id, in: source) {
             guard let file = try? EntryFile.open(path, folder.files, .read) else { continue }
@@ -69,16 +69,16 @@ extension DiskCache {
         return nil
     }
 
-    /// Takes pictures over from a folder that SDWebImage wrote. Its files do not say their keys, so that only those are
-    /// found that are asked for, and of them only pictures are taken. The folder stays as it is. Blocks.
-    /// - Returns: how many are in the cache now that were not before.
+    /// Imports pictures from a folder that SDWebImage wrote. Its files do not hold their keys, so only the given keys
+    /// are found, and only pictures are imported. The folder stays unchanged. Blocks.
+    /// - Returns: how many entries were added.
     /// - Throws: `noSpace`, `readOnly`, `cacheIO`.
     package func importSDWebImage(_ directory: String, keys: [CacheKey]) throws(WebImageError) -> Int {
         let source = DiskSource.sdWebImage(directory: directory)
         var count = 0
         for key in keys {
             let id = EntryID(key)
-            // A store that begins from here on beats the old picture.
+            // A store that begins from here on takes precedence over the old picture.
             let order = orderWrite(of: key)
             guard try path(for: key) == nil, let entry = read(key, id, from: source),
                 entry.metadata.format != nil

@@ -36,8 +36,7 @@ extension DiskCache {
         return true
     }
 
-    /// Writes an entry that waits, or waits until who is writing it has. Blocks: no writer waits for anybody who comes
-    /// here.
+    /// Writes a staged entry, or waits until another thread has written it. Blocks; writers never wait for this caller.
     func writeStaged(_ id: EntryID) throws(WebImageError) {
         switch unwritten.turn(id) {
         case .write(let entry): _ = try write(entry, id).get()
@@ -46,7 +45,7 @@ extension DiskCache {
         }
     }
 
-    /// The same for all, whatever becomes of any; throws the first failure when it is through. Blocks.
+    /// Writes all staged entries, even if some fail; throws the first failure at the end. Blocks.
     func writeAllStaged() throws(WebImageError) {
         var failure: WebImageError?
         for id in unwritten.stagedIDs {

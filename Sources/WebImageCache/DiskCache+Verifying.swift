@@ -3,9 +3,9 @@ package import WebImageCore
 import WebImageSystem
 
 extension DiskCache {
-    /// Reads every entry in full, removes those that fail, and files that are no entries. Blocks, for long.
+    /// Reads every entry completely, removes damaged ones, and files that are not entries. Blocks for a long time.
     ///
-    /// - Throws: where it cannot be known which entries there are, once all others were read.
+    /// - Throws: if a part of the directory cannot be listed, after all other entries were read.
     package func verify() throws(WebImageError) -> DiskVerification {
         index.finishScan()
         try writeAllStaged()
@@ -40,13 +40,13 @@ extension DiskCache {
         if (try? folder.files.status(at: path)) == nil { report.repaired += 1 }
     }
 
-    /// What is wrong with an entry's file, or nil.
+    /// The problem of an entry's file; nil if there is none.
     private func fault(
         _ id: EntryID, _ path: String, _ file: EntryFile, _ status: FileStatus
     ) throws(FileFault) -> String? {
         switch try file.readAll(status, most: longestEntry) {
         case .failed(let why):
-            // While it is locked, somebody is adding a trailer to it.
+            // While it is locked, a trailer is being appended.
             guard let locked = try folder.openLocked(path) else { return nil }
             defer { folder.files.closeLocked(locked) }
             guard case .passed = try file.readAll(file.status(), most: longestEntry) else { return why }
@@ -68,7 +68,7 @@ extension DiskCache {
             for name in (try? folder.files.names(in: directory)) ?? [] {
                 if let id = EntryID(name: name), id.shard == shard { continue }
                 let path = directory + "/" + name
-                // Asked now: it may be younger than every look at the directory so far.
+                // Checked now, because the file may have been made after the last look at the directory.
                 if name.hasPrefix("."), folder.mayBeWritten(path) { continue }
                 report.orphans += 1
                 if (try? folder.files.remove(path)) != nil { report.repaired += 1 }

@@ -41,7 +41,7 @@ extension DiskCache {
         return try writer.commit(metadata)
     }
 
-    /// Starts an entry whose body comes part by part. Blocks.
+    /// Begins an entry whose body arrives in parts. Blocks.
     package func makeWriter(for key: CacheKey) throws(WebImageError) -> DiskWriter {
         let id = EntryID(key)
         index.finishScan()
@@ -49,7 +49,7 @@ extension DiskCache {
         return try makeWriter(key, id, nil)
     }
 
-    /// As ``makeWriter(for:)``, for a write whose place in the order was taken before.
+    /// Like ``makeWriter(for:)``, for a write whose place in the order was taken before.
     package func makeWriter(for key: CacheKey, as order: DiskWriteOrder) throws(WebImageError) -> DiskWriter {
         let id = EntryID(key)
         index.finishScan()
@@ -66,8 +66,8 @@ extension DiskCache {
             key, id, order ?? DiskWriteOrder(id, unwritten), cache: self, path: path, file: file)
     }
 
-    /// Writes an entry of which everything is there, as the write of that number.
-    /// - Parameter replaced: which file alone it may take the place of; nil: whatever is there.
+    /// Writes an entry that is complete in memory, as the write with that number.
+    /// - Parameter replaced: the only file that it may replace; nil: any.
     func put(
         _ key: CacheKey, _ id: EntryID, _ body: UnsafeRawBufferPointer, _ metadata: DiskMetadata, _ number: UInt64,
         inPlaceOf replaced: KnownEntry? = nil
@@ -134,7 +134,7 @@ extension DiskCache {
         return trailer.encoded()
     }
 
-    /// What follows a body in its file: trailer and footer.
+    /// The bytes that follow a body in its file: trailer and footer.
     func makeTail(_ trailer: consuming ByteWriter, _ bodyLength: Int, _ bodyChecksum: UInt64) -> [UInt8] {
         let footer = DiskFooter(
             bodyLength: Int64(bodyLength), bodyChecksum: bodyChecksum, trailerOffset: Int64(bodyLength),
@@ -150,8 +150,8 @@ extension DiskCache {
             expires: metadata.expiresAt ?? DiskIndex.Record.endless)
     }
 
-    /// Gives a finished file its name, unless it is not wanted any more.
-    /// - Returns: whether it has it now. Where not, the file is gone and the promise of room given back.
+    /// Gives a finished file its name, unless the write has been cancelled.
+    /// - Returns: whether the file has the name now. If not, the file is removed and the reserved room is released.
     func publish(
         _ temporary: FilePath, as record: DiskIndex.Record, reserved: Int64, _ number: UInt64,
         inPlaceOf replaced: KnownEntry? = nil
@@ -174,8 +174,8 @@ extension DiskCache {
         return isPublished
     }
 
-    /// In the entry's turn.
-    /// - Returns: false where the entry's file is not `replaced` any more.
+    /// Call it in the entry's turn.
+    /// - Returns: false if the entry's file is no longer `replaced`.
     private func replace(
         _ replaced: KnownEntry?, by temporary: FilePath, as record: DiskIndex.Record, reserved: Int64, _ number: UInt64
     ) throws(FileFault) -> Bool {

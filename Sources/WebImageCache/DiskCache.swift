@@ -12,8 +12,9 @@ import WebImageSystem
 /// Safe to use from any thread. Each operation has two versions with the same name: an asynchronous one for everybody,
 /// and a blocking one within this package, for code that already runs on the I/O executor.
 public final class DiskCache: Sendable {
-    // The four parts have folders of their own, `Folder`, `Unwritten`, `Index` and `Room`; each knows only those before it.
-    // `Books` puts the values of index and room behind one lock. Extensions of this class read, write and list with them.
+    // The four parts have folders of their own: `Folder`, `Unwritten`, `Index` and `Room`; each one knows only those
+    // before it. `Books` puts the values of index and room behind one lock. Extensions of this class use them to read,
+    // write and list.
 
     package let configuration: DiskCacheConfiguration
     let executor: any WorkExecutor
@@ -32,10 +33,10 @@ public final class DiskCache: Sendable {
         self.init(configuration, executor: ThreadPool(name: "wi-disk", width: max(threads, 1)))
     }
 
-    /// Returns at once; the directory is scanned in the background, and made when there is something to write.
+    /// Returns at once; the directory is scanned in the background, and created when the first entry is written.
     ///
     /// - Parameters:
-    ///   - executor: where the asynchronous operations and the background work run.
+    ///   - executor: runs the asynchronous operations and the background work.
     package init(
         _ configuration: DiskCacheConfiguration, executor: any WorkExecutor,
         clock: any LoadClock = SystemClock.shared, files: any FileSystem = PosixFileSystem()
@@ -53,13 +54,13 @@ public final class DiskCache: Sendable {
         if let interval = configuration.maintenanceInterval { room.scheduleMaintenance(every: interval) }
     }
 
-    /// Lower limits hold for the next store; the background makes room.
+    /// Lower limits apply to the next store; background work then makes room.
     package func setLimits(_ limits: DiskCacheConfiguration.Limits) {
         books.withLock { $0.ledger.setLimits(limits) }
         room.startUpkeep()
     }
 
-    /// Leaves room for beginnings of bodies within the limit from now on.
+    /// Reserves a part of the limit for partial bodies from now on.
     func keepPartials() { books.withLock { $0.ledger.keepsPartials = true } }
     var partialLimit: Int64 { books.withLock { $0.ledger.partialLimit } }
 
@@ -69,17 +70,16 @@ public final class DiskCache: Sendable {
     /// executor would keep the thread from hits, which need not wait. `run` must not block.
     package func whenOpen(_ run: @escaping @Sendable () -> Void) { index.whenOpen(run) }
 
-    /// Returns when it is known what the directory holds; does nothing once it is. Blocks.
+    /// Waits until the directory has been scanned. Blocks.
     package func finishOpening() { index.finishScan() }
 
-    /// Writes what is staged, and the index; see the asynchronous one. Blocks.
+    /// Writes staged entries and the index; see the asynchronous version. Blocks.
     package func flush() throws(WebImageError) {
         defer { index.flush() }
         try writeAllStaged()
     }
 
-    /// Writes down what the index has learnt since the last time, and hits and misses. No entry is lost when it does not
-    /// come to that. Blocks.
+    /// Writes the changes of the index, and hits and misses. No entry is lost if this does not happen. Blocks.
     package func flushIndex() { index.flush() }
 
     // MARK: - Facts
@@ -102,7 +102,7 @@ public final class DiskCache: Sendable {
         return DiskHistory(hits: Int(clamping: counts.hits), misses: Int(clamping: counts.misses))
     }
 
-    /// What is wrong with the index's sums and links, or nil. For tests; O(n).
+    /// A problem of the index's sums and links; nil if there is none. For tests; O(n).
     package func fault() -> String? { books.withLock { $0.index.fault() } }
 
     /// Seconds since 1970, by the cache's clock.
@@ -118,7 +118,7 @@ public final class DiskCache: Sendable {
         note(fault.writeError("a cache entry cannot be written", at: path))
     }
 
-    /// Counts a failure. Whoever gets the error says so.
+    /// Counts a failure, which the caller reports.
     private func note(_ error: WebImageError) -> WebImageError {
         folder.logger.debug("\(error)")
         books.withLock { $0.statistics.faults += 1 }

@@ -51,7 +51,7 @@ package enum SDWebImageNaming {
         if isURL(key) {
             if let end = path.firstIndex(where: { $0 == "?" || $0 == "#" }) { path = path[..<end] }
             if let address = path.after("://") {
-                // The host is no path.
+                // The host is not a part of the path.
                 guard let slash = address.firstIndex(of: "/") else { return "" }
                 path = address[slash...]
             }
@@ -64,7 +64,7 @@ package enum SDWebImageNaming {
         return String(text.filter { $0 != ":" && $0 != "\u{0}" })
     }
 
-    /// What `NSURL(string:)` takes for a URL, as far as extensions care.
+    /// Whether `NSURL(string:)` accepts the text, as far as this matters for extensions.
     private static func isURL(_ key: String) -> Bool {
         !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}".utf8.contains($0) }
     }
@@ -78,7 +78,7 @@ package enum SDWebImageNaming {
 }
 
 extension Substring {
-    /// What follows `text` where it stands first.
+    /// The text that follows the first occurrence of `text`.
     fileprivate func after(_ text: String) -> Substring? {
         var rest = self
         while !rest.isEmpty {

@@ -8,7 +8,7 @@ import WebImageSystem
 /// there is no room within the cache's limit, the entry is skipped: the writer then accepts bytes and discards them.
 package final class DiskWriter: Sendable {
     private struct State: ~Copyable {
-        /// Nil once it was committed, abandoned or skipped.
+        /// Nil after it was committed, abandoned or skipped.
         var file: Int32?
         var length: Int64 = 0
         var reserved: Int64 = 0
@@ -21,7 +21,7 @@ package final class DiskWriter: Sendable {
     private let order: DiskWriteOrder
     private let cache: DiskCache
     private let path: FilePath
-    // The lock stands for "one thread at a time", and is not contended.
+    // The lock ensures that only one thread uses the state; there is no contention.
     private let state: Guarded<State>
 
     init(_ key: CacheKey, _ id: EntryID, _ order: DiskWriteOrder, cache: DiskCache, path: FilePath, file: Int32) {
@@ -41,7 +41,7 @@ package final class DiskWriter: Sendable {
 
     /// Writes the next part of the body.
     ///
-    /// - Throws: `noSpace`, `readOnly` or `cacheIO`; the writer is abandoned then.
+    /// - Throws: `noSpace`, `readOnly` or `cacheIO`; the writer is then abandoned.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
         try state.withLock { state throws(WebImageError) in try append(bytes, &state) }
     }
@@ -54,11 +54,11 @@ package final class DiskWriter: Sendable {
         if let failure { throw failure }
     }
 
-    /// Ends the body, adds the metadata and gives the entry its name, in place of an older one.
+    /// Ends the body, appends the metadata and gives the entry its name; an older entry is replaced.
     ///
-    /// - Returns: false when the entry was skipped for want of room, or is not wanted any more: since this write began,
-    ///   the key was removed or another write of it began and ended.
-    /// - Throws: `noSpace`, `readOnly` or `cacheIO`; the writer is abandoned then.
+    /// - Returns: false if there was no room for the entry, or its write was cancelled: since it began, the key was
+    ///   removed or a later write of the key has ended.
+    /// - Throws: `noSpace`, `readOnly` or `cacheIO`; the writer is then abandoned.
     package func commit(_ metadata: DiskMetadata) throws(WebImageError) -> Bool {
         try state.withLock { state throws(WebImageError) in
             guard state.file != nil else { return false }

@@ -1,9 +1,9 @@
 import WebImageCore
 
-// What happens to an entry, and to the whole directory.
+// Events of single entries, and of the whole directory.
 extension DiskBooks {
-    /// A promise of `reserved` bytes has become an entry, or a change of one.
-    /// - Parameter freed: what that has taken from the disk; nil: what was known of the entry.
+    /// Reserved bytes have become an entry, or a change of one.
+    /// - Parameter freed: the bytes that the change has taken from the disk; nil: the known size of the entry.
     mutating func fulfil(
         _ reserved: Int64, _ record: DiskIndex.Record, keepsPlace: Bool = false, freed: Freed? = nil
     ) {
@@ -13,15 +13,15 @@ extension DiskBooks {
         journal.changes.note(record.id)
     }
 
-    /// An entry's file is gone.
-    /// - Parameter freed: what this cache has taken from the disk by it; nil: what was known of it.
+    /// An entry's file has been removed.
+    /// - Parameter freed: the bytes that this cache has thereby freed; nil: the known size of the entry.
     mutating func remove(_ id: EntryID, freed: Freed? = nil) {
         ledger.share.account(known: index.remove(id)?.bytes ?? 0, freed: freed)
         journal.changes.note(id)
         scan.noteRemoval(id)
     }
 
-    /// An entry's file is there, by somebody else's doing.
+    /// Another cache has stored an entry.
     mutating func adopt(_ record: DiskIndex.Record) {
         guard !index.contains(record.id), !ledger.isLeaving(record.id) else { return }
         index.adopt([record])
@@ -29,12 +29,12 @@ extension DiskBooks {
         ledger.share.account(known: -record.bytes, freed: .nothing)
     }
 
-    /// An entry's file is seen; it may be another one than was known, by somebody else's doing.
+    /// An entry's file was seen; another cache may have replaced it.
     mutating func see(_ status: FileStatus, of id: EntryID) {
         guard var record = index.record(of: id) else { return adopt(status.record(of: id)) }
         let isOther = record.bytes != status.blockBytes
         guard isOther || status.modified > record.recordedDate else { return }
-        // By a later use of somebody else's it gets its place in the order when its turn to leave has come.
+        // If another cache has used it later, it gets its place in the order when its turn to be evicted comes.
         record.recordedDate = max(record.recordedDate, status.modified)
         if isOther {
             ledger.share.account(known: record.bytes - status.blockBytes, freed: .nothing)
@@ -44,7 +44,7 @@ extension DiskBooks {
         index.update(record)
     }
 
-    /// The whole directory is gone.
+    /// The whole directory has been removed.
     mutating func removeAll() {
         for record in index.recordsByDate { journal.changes.note(record.id) }
         index.removeAll()
@@ -55,17 +55,17 @@ extension DiskBooks {
 
     // MARK: - Uses
 
-    /// A use of an entry that is known, not expired and about to be read.
+    /// A use of a known entry that is not expired and is about to be read.
     struct Use {
         /// The file's length.
         let length: Int64
         let expires: Int64
-        /// Its file should be told of the use.
+        /// The file's date is outdated and should be updated.
         let isBehind: Bool
         let flushDelay: Duration?
     }
 
-    /// Counts a hit, which ``missAfterAll()`` takes back.
+    /// Counts a hit, which ``missAfterAll()`` reverts.
     mutating func useKnown(_ id: EntryID, at now: Int64) -> Use? {
         guard let place = index.place(of: id) else { return nil }
         let record = index[place]
@@ -85,7 +85,7 @@ extension DiskBooks {
 
     mutating func learn(_ id: EntryID, expires: Int64) { index.learn(id, expires: expires) }
 
-    /// - Returns: nil when it is not known; else whether its file should be told of the use.
+    /// - Returns: nil if the entry is not known; else whether the date of its file should be updated.
     mutating func use(_ id: EntryID, at now: Int64, expires: Int64) -> Bool? {
         statistics.hits += 1
         index.learn(id, expires: expires)
@@ -95,8 +95,8 @@ extension DiskBooks {
         return isBehind
     }
 
-    /// An entry is used whose file the index does not have: it was about to leave, or it is somebody else's.
-    /// - Returns: whether its file should be told of the use.
+    /// A used entry is not in the index: it was about to be evicted, or another cache has stored it.
+    /// - Returns: whether the date of its file should be updated.
     mutating func comeBack(_ record: DiskIndex.Record, usedAt now: Int64) -> Bool {
         var record = record
         let isBehind = ledger.ageBasis == .lastUse && record.use(at: now)
@@ -111,7 +111,7 @@ extension DiskBooks {
     }
 
     /// Whether an entry has not been used for too long.
-    /// - Parameter modified: what its file says: another process may have used it later than the index knows.
+    /// - Parameter modified: the date of its file: another process may have used it later than the index knows.
     func isExpired(_ id: EntryID, modified: Int64, at now: Int64) -> Bool {
         ledger.isExpired(date: max(index.record(of: id)?.date ?? .min, modified), at: now)
     }

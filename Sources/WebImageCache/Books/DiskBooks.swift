@@ -15,15 +15,15 @@ struct DiskBooks {
 
     init(limits: DiskCacheConfiguration.Limits) { ledger = DiskLedger(limits) }
 
-    /// What this cache knows of: the sum of what it did.
+    /// The bytes that this cache knows of: the sum of its own operations.
     var known: Int64 { index.bytes + ledger.reserved + ledger.leavingBytes }
-    /// Everything on the disk that counts, and what is promised.
+    /// All bytes on the disk that count, and the reserved ones.
     var used: Int64 { known + ledger.share.foreign }
-    /// The same without what others may yet take; never less than what was seen in the directory.
+    /// The same without what others have reserved ahead; never less than what was seen in the directory.
     var usage: Int64 { used - ledger.share.othersHeadroom(strays: ledger.strayBytes) }
 }
 
-/// The books behind their lock. Nothing is read from the disk or written under it.
+/// The books with their lock. The disk is not accessed under it.
 final class GuardedBooks: Sendable {
     private let books: Guarded<DiskBooks>
 

@@ -1,15 +1,15 @@
 import CSysXXHash
 
-/// XXH3-64, the checksum of bodies, trailers and footers on disk: against decay and torn writes, not against forgery.
+/// XXH3-64, the checksum of bodies, trailers and footers on disk. It detects bit rot and torn writes, not manipulation.
 enum Checksum {
     static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 { wi_xxh3(bytes.baseAddress, bytes.count) }
 
     static func of(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { of($0) } }
 }
 
-/// The same checksum of bytes that come in parts.
+/// The same checksum for bytes in parts.
 struct RunningChecksum: ~Copyable, @unchecked Sendable {
-    // Sendable: it owns the state that it points to, alone.
+    // Sendable: it is the only owner of the state that it points to.
     private let state: OpaquePointer
 
     init() {

@@ -16,7 +16,7 @@
 /// All checksums are XXH3-64. Between body and trailer may lie trailers and footers that are no longer valid.
 struct DiskFooter: Equatable {
     static let length = 64
-    /// `WIMGDISK`, and behind it version 1, the footer's length and four zeros.
+    /// `WIMGDISK`, then version 1, the footer's length and four zeros.
     private static let start: (UInt64, UInt64) = (0x4B53_4944_474D_4957, 1 | UInt64(length) << 16)
 
     var bodyLength: Int64
@@ -37,7 +37,7 @@ struct DiskFooter: Equatable {
         out.integer(out.checksum(from: begin))
     }
 
-    /// Nil when the last bytes of a file of `fileSize` bytes are not a footer that fits it.
+    /// Nil if the last bytes of a file with `fileSize` bytes are not a valid footer.
     static func decode(_ bytes: UnsafeRawBufferPointer, fileSize: Int64) -> DiskFooter? {
         guard bytes.count == length else { return nil }
         func word(_ number: Int) -> UInt64 {

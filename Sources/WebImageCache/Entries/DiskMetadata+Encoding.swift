@@ -1,9 +1,9 @@
 import WebImageCore
 
-/// An entry's trailer: key and metadata as fields, each with its tag (2 bytes), length (4 bytes) and bytes; all integers
-/// little-endian. The first four bytes are the version of the encoding and two zero bytes.
+/// An entry's trailer: key and metadata as fields, each with its tag (2 bytes), length (4 bytes) and bytes; all
+/// integers little-endian. The first four bytes are the version of the encoding and two zero bytes.
 ///
-/// Tags are never given a second meaning. What has an unknown tag is kept and written again.
+/// Tags never get a second meaning. Fields with unknown tags are kept when the trailer is rewritten.
 struct DiskTrailer: Equatable {
     static let version: UInt16 = 1
 
@@ -19,17 +19,17 @@ struct DiskTrailer: Equatable {
         case requestTime = 9
         case responseTime = 10
         case extendedData = 11
-        /// In place of the key, where the key is not kept: its SHA-256.
+        /// The SHA-256 of the key, instead of a key that must not be stored.
         case keyDigest = 12
         case typedData = 13
     }
 
-    /// Nil where only its digest is kept.
+    /// Nil if only its digest is stored.
     var key: String?
     var keyDigest: [UInt8]?
     var metadata: DiskMetadata
 
-    /// - Parameter keepsKey: when false, neither key nor URLs are in it.
+    /// - Parameter keepsKey: if false, the trailer holds neither key nor URLs.
     init(_ key: CacheKey, _ id: EntryID, _ metadata: DiskMetadata, keepsKey: Bool) {
         self.key = keepsKey ? key.text : nil
         keyDigest = keepsKey ? nil : id.bytes
@@ -44,11 +44,11 @@ struct DiskTrailer: Equatable {
         (self.key, self.keyDigest, self.metadata) = (key, keyDigest, metadata)
     }
 
-    /// The name that the entry's file should have.
+    /// The name of the entry's file.
     var id: EntryID? { key.map { EntryID(CacheKey($0)) } ?? keyDigest.flatMap(EntryID.init(bytes:)) }
 
     func encoded() -> ByteWriter {
-        // Room for nearly every trailer, and for the footer behind it.
+        // Enough for nearly every trailer and the footer.
         var out = ByteWriter(capacity: 1024)
         out.integer(Self.version)
         out.integer(UInt16(0))
@@ -69,7 +69,8 @@ struct DiskTrailer: Equatable {
         return out
     }
 
-    /// Nil for what is no trailer of a version that we know. Later versions add tags; a new number means a new meaning.
+    /// Nil if the bytes are not a trailer of a known version. Later versions add tags; a new number means an
+    /// incompatible encoding.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> DiskTrailer? {
         var reader = ByteReader(bytes: bytes)
         guard reader.integer(UInt16.self) == version, reader.integer(UInt16.self) != nil else { return nil }
@@ -96,7 +97,7 @@ struct DiskTrailer: Equatable {
     }
 
     fileprivate static func text(_ bytes: UnsafeRawBufferPointer) -> String? {
-        // Validating is generic code, and slow; nearly every text here is ASCII.
+        // Validation is generic code, and slow; nearly every text here is ASCII.
         guard bytes.allSatisfy({ $0 < 0x80 }) else { return String(validating: bytes, as: UTF8.self) }
         return String(unsafeUninitializedCapacity: bytes.count) { text in
             UnsafeMutableRawBufferPointer(text).copyBytes(from: bytes)
@@ -152,7 +153,7 @@ struct ByteWriter {
 
     init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-    /// Of what was written from there on.
+    /// The checksum of the bytes from `start` on.
     func checksum(from start: Int) -> UInt64 {
         bytes.withUnsafeBytes { Checksum.of(UnsafeRawBufferPointer(rebasing: $0[start...])) }
     }
@@ -164,7 +165,7 @@ struct ByteWriter {
     mutating func append(_ more: [UInt8]) { bytes += more }
 
     mutating func field(_ tag: UInt16, _ content: some Collection<UInt8>) {
-        // A field of 4 GiB cannot come about: it would have to be in memory, over every limit.
+        // A field cannot reach 4 GiB: it would have to be in memory, beyond every limit.
         integer(tag)
         integer(UInt32(clamping: content.count))
         bytes.append(contentsOf: content)
@@ -201,7 +202,7 @@ struct ByteWriter {
     }
 }
 
-/// Reads what ``ByteWriter`` wrote, and nothing beyond the end.
+/// Reads the output of ``ByteWriter``, never beyond its end.
 struct ByteReader {
     let bytes: UnsafeRawBufferPointer
     private(set) var offset = 0

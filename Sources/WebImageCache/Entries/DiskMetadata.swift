@@ -4,7 +4,7 @@ public import WebImageCore
 public struct DiskMetadata: Hashable, Sendable {
     /// A header field.
     public struct Field: Hashable, Sendable {
-        /// Under this name stands which URL answered, which the entries of hashed keys do not keep.
+        /// The field for the answering URL, which entries with hashed keys do not store.
         package static let place = ":place"
 
         public var name: String
@@ -16,13 +16,13 @@ public struct DiskMetadata: Hashable, Sendable {
         }
     }
 
-    /// A field of a later version: kept as it is when the metadata is written again.
+    /// A field of a later version, which is kept unchanged when the metadata is rewritten.
     package struct UnknownField: Hashable, Sendable {
         package var tag: UInt16
         package var bytes: [UInt8]
     }
 
-    /// A value of one of the user's types, with the name and the version of its encoding.
+    /// A value of a user's type, with the name and the version of its encoding.
     struct TypedData: Hashable, Sendable {
         var name: String
         var version: UInt32
@@ -53,7 +53,7 @@ public struct DiskMetadata: Hashable, Sendable {
 
     public init() {}
 
-    /// Whether the entry's own lifetime lasts.
+    /// Whether the entry's own lifetime has not ended.
     func isAlive(at now: Int64) -> Bool { expiresAt.map { now < $0 } ?? true }
 
     /// The response's header with that name, ignoring case; the first one if there are several.

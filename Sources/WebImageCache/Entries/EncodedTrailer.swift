@@ -8,16 +8,16 @@ import WebImageCore
     import Darwin
 #endif
 
-/// An entry's trailer as it stands in the file, with its fields in order: what a hit needs is found without decoding the
-/// rest, which costs more than the read of a small picture.
+/// An entry's encoded trailer, with its fields in order. A hit finds what it needs without decoding the rest, which
+/// would cost more than reading a small picture.
 struct EncodedTrailer {
     let bytes: [UInt8]
-    /// Which bytes are the key's, or the key's digest's.
+    /// The bytes of the key or of its digest.
     private let key: Range<Int>
     private let isDigest: Bool
     let expiresAt: Int64?
 
-    /// Nil for what is no trailer.
+    /// Nil if the bytes are not a trailer.
     init?(_ trailer: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes: trailer)
         guard reader.integer(UInt16.self) == DiskTrailer.version, reader.integer(UInt16.self) != nil else { return nil }
@@ -55,9 +55,9 @@ struct EncodedTrailer {
         }
     }
 
-    /// Whether the entry's own lifetime lasts.
+    /// Whether the entry's own lifetime has not ended.
     func isAlive(at now: Int64) -> Bool { expiresAt.map { now < $0 } ?? true }
 
-    /// Nil where a field is not what it should be.
+    /// Nil if a field is invalid.
     var decoded: DiskTrailer? { bytes.withUnsafeBytes { DiskTrailer.decode($0) } }
 }

@@ -1,11 +1,11 @@
 import WebImageCore
 
-/// One entry's file, open for reading, and its checks.
+/// The open file of one entry, and its checks.
 struct EntryFile {
-    /// What became of a check.
+    /// The result of a check.
     enum Check<Content> {
         case passed(Content)
-        /// Cut, damaged or not ours; with what was found.
+        /// The file is truncated, damaged or not an entry; with the reason.
         case failed(String)
     }
 
@@ -14,18 +14,18 @@ struct EntryFile {
         let trailer: EncodedTrailer
     }
 
-    /// An entry that is larger than this is read from its end, so that a huge file that is none is found out before
-    /// memory is taken for it.
+    /// Larger entries are read from their end, so that a huge file that is not an entry is detected before memory is
+    /// allocated for it.
     private static let largeSize: Int64 = 1 << 20
-    /// Most trailers are well below this; longer ones take a second read.
+    /// Most trailers are much shorter; longer ones need a second read.
     private static let tailGuess: Int64 = 4 << 10
-    /// Keys, metadata and extended data are far below this.
+    /// Keys, metadata and extended data are much shorter.
     private static let longestTrailer: Int64 = 256 << 20
 
     let files: any FileSystem
     let file: Int32
     let path: FilePath
-    /// False: what a disk must be waited for is not read, but a failure.
+    /// If false, reading bytes that are not in the system's memory fails.
     var mayWait = true
 
     /// Nil when there is none.
@@ -45,7 +45,7 @@ struct EntryFile {
         }
     }
 
-    /// Nil also where a disk would have to be waited for.
+    /// Also nil if opening would wait for a disk.
     static func openAtOnce(_ path: FilePath, _ files: any FileSystem) -> EntryFile? {
         files.openAtOnce(path).map { EntryFile(files: files, file: $0, path: path, mayWait: false) }
     }
@@ -55,7 +55,7 @@ struct EntryFile {
     func status() throws(FileFault) -> FileStatus { try files.status(of: file) }
 
     /// Reads and checks everything: footer, trailer, body.
-    /// - Parameter most: a file longer than that is none of ours.
+    /// - Parameter most: a longer file is not an entry.
     func readAll(
         _ status: FileStatus, most: Int64
     ) throws(FileFault) -> Check<(trailer: EncodedTrailer, body: [UInt8])> {
@@ -63,7 +63,7 @@ struct EntryFile {
         return try readAll(length: status.size, most: most)
     }
 
-    /// The same for a file that is believed to have that length; another length is a failure.
+    /// The same for a file with an expected length; another length is a failure.
     func readAll(
         length: Int64, most: Int64
     ) throws(FileFault) -> Check<(trailer: EncodedTrailer, body: [UInt8])> {
@@ -71,12 +71,12 @@ struct EntryFile {
         guard length <= most else { return .failed("it is longer than any entry may be") }
         if length > Self.largeSize, case .failed(let why) = try readTail(length: length) { return .failed(why) }
         var (fault, trailer, why): (FileFault?, EncodedTrailer?, String) = (nil, nil, "")
-        // The body is the start of the file, so that one array takes the file and then is the body. One byte more than
-        // there should be tells whether there is more.
+        // The body is at the start of the file, so one array holds the file and then becomes the body. One extra byte
+        // shows whether the file is longer.
         let body = [UInt8](unsafeUninitializedCapacity: Int(length) + 1) { buffer, count in
             do throws(FileFault) {
                 let bytes = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: Int(length) + 1)
-                // The end of the file shows in a read that is short: no second one is needed to see it.
+                // A short read shows the end of the file, so no second one is needed.
                 var done = mayWait ? try files.read(file, into: bytes, at: 0) : readAtOnce(bytes)
                 if done < Int(length), done > 0, mayWait {
                     let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
@@ -101,12 +101,12 @@ struct EntryFile {
         return .passed((trailer, body))
     }
 
-    /// - Returns: 0 where a disk must be waited for.
+    /// - Returns: 0 if reading would wait for a disk.
     private func readAtOnce(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
         files.readAtOnce(file, into: bytes, at: 0) ?? 0
     }
 
-    /// Reads a file that is nothing but a body.
+    /// Reads a file that consists of a body only.
     func readPlain(_ status: FileStatus) throws(FileFault) -> [UInt8] { try read(Int(status.size), at: 0) }
 
     private func read(_ count: Int, at offset: Int64) throws(FileFault) -> [UInt8] {
@@ -123,7 +123,7 @@ struct EntryFile {
         return bytes
     }
 
-    /// Reads and checks footer and trailer, not the body.
+    /// Reads and checks footer and trailer, but not the body.
     func readTail(_ status: FileStatus) throws(FileFault) -> Check<Tail> {
         guard status.isRegularFile else { return .failed("it is no entry's file") }
         return try readTail(length: status.size)
@@ -173,10 +173,10 @@ struct EntryFile {
 }
 
 extension FileStatus {
-    /// Allocated blocks; where the file system does not tell, its length in blocks of 4 KiB.
+    /// Allocated blocks; if the file system does not report them, the length rounded up to 4 KiB.
     var blockBytes: Int64 { allocated > 0 ? allocated : Self.blocks(size) }
 
-    /// What a file of that length will take: its length in blocks.
+    /// The disk space of a file with that length.
     /// - Parameter block: the length of a block, a power of two.
     static func blocks(_ length: Int64, of block: Int64 = 4096) -> Int64 { (length + block - 1) & ~(block - 1) }
 }

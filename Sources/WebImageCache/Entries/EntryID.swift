@@ -1,9 +1,9 @@
 import CSysCrypto
 import WebImageCore
 
-/// The SHA-256 of a key's text: what an entry's file is called.
+/// The SHA-256 of a key's text, which is the name of the entry's file.
 struct EntryID: Hashable, Sendable {
-    /// The first 16 bytes, by which the index tells entries apart, and the rest. In the order of the digest's bytes.
+    /// The digest in the order of its bytes. The index identifies entries by the first 16 bytes.
     let words: (UInt64, UInt64, UInt64, UInt64)
 
     init(_ key: CacheKey) {
@@ -86,7 +86,8 @@ struct EntryID: Hashable, Sendable {
         write(words.3, at: 48)
     }
 
-    /// The eight hexadecimal digits of 32 bits, as they stand in memory: all at once, since every hit needs 64 of them.
+    /// The eight hexadecimal digits of 32 bits in memory order. They are computed at once, because every hit needs 64
+    /// of them.
     private static func digits(_ bits: UInt64) -> UInt64 {
         var digits = UInt64(UInt32(truncatingIfNeeded: bits).byteSwapped)
         digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
@@ -96,13 +97,13 @@ struct EntryID: Hashable, Sendable {
         return (digits + 0x3030_3030_3030_3030 + letters * 0x27).littleEndian
     }
 
-    /// Which of the 256 directories holds the file: the digest's first byte.
+    /// The number of the directory that holds the file, of 256: the digest's first byte.
     var shard: Int { Int(words.0 >> 56) }
 
     static func == (left: EntryID, right: EntryID) -> Bool { left.words == right.words }
 
     func hash(into hasher: inout Hasher) {
-        // The digest is evenly spread already; 128 bits of it tell any number of entries apart.
+        // The digest is evenly distributed; 128 bits identify any number of entries.
         hasher.combine(words.0)
         hasher.combine(words.1)
     }

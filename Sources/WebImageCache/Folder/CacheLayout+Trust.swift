@@ -8,14 +8,14 @@ import WebImageCore
     import Darwin
 #endif
 
-// A cache removes files by itself. In a directory that somebody else made, or can change, those may be anybody's files: a
-// link leads anywhere, and a name can be put in the place of another between a look and a removal.
+// A cache removes files by itself. In a directory that another user made, or can change, these may be anyone's files: a
+// link can lead anywhere, and a name can be replaced between a check and a removal.
 extension CacheLayout {
     private static let writableByOthers: UInt32 = 0o022
     private static let sticky: UInt32 = 0o1000
     private static let administrator: UInt32 = 0
 
-    /// Refuses directories that are not this user's alone. What is not there yet is no fault.
+    /// Refuses directories that other users can change. A missing directory is not an error.
     /// - Returns: whether there is a directory for entries.
     @discardableResult
     func check(_ files: some FileSystem) throws(FileFault) -> Bool {
@@ -27,9 +27,9 @@ extension CacheLayout {
         return true
     }
 
-    /// The user may have put the cache's directory behind a link, and an administrator may have made it. Where it is like
-    /// `/tmp`, nobody else can take away what this user puts there.
-    /// - Returns: false when it is not there.
+    /// The cache's directory may be a link that the user has made, and it may belong to an administrator. If it is
+    /// shared like `/tmp`, other users must not be able to remove this user's files.
+    /// - Returns: false if it does not exist.
     func checkRoot(_ files: some FileSystem) throws(FileFault) -> Bool {
         guard let link = try status(directory, files) else { return false }
         var target = link
@@ -43,8 +43,8 @@ extension CacheLayout {
         return true
     }
 
-    /// What the cache makes itself.
-    /// - Returns: false when it is not there.
+    /// Checks a directory that the cache itself makes.
+    /// - Returns: false if it does not exist.
     func checkInner(_ path: String, _ files: some FileSystem) throws(FileFault) -> Bool {
         guard let status = try status(path, files) else { return false }
         guard status.isDirectory || status.isLink else { throw FileFault("open", path, ENOTDIR) }
@@ -52,7 +52,7 @@ extension CacheLayout {
         return true
     }
 
-    /// Whether it is a directory of this user's that nobody else can change.
+    /// Whether it is a directory of this user that no other user can change.
     static func isOurs(_ status: FileStatus) -> Bool {
         status.isDirectory && !status.isLink && status.owner == ThisProcess.user
             && status.permissions & writableByOthers == 0

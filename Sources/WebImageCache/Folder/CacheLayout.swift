@@ -31,7 +31,7 @@ struct CacheLayout: Sendable {
         partialDirectory = versionDirectory + "/partial"
     }
 
-    /// A namespace as the name of one folder: it leads nowhere else.
+    /// A namespace as a single folder name, which cannot lead elsewhere.
     private static func folderName(_ namespace: String) -> String {
         guard !namespace.isEmpty, namespace.utf8.contains(where: { $0 != UInt8(ascii: ".") }) else {
             return "%" + namespace
@@ -50,7 +50,7 @@ struct CacheLayout: Sendable {
 
     func path(of id: EntryID) -> String { versionDirectory + "/" + Self.name(of: id) }
 
-    /// Where an entry's file lies in ``versionDirectory``. One allocation: this is on the way of every hit.
+    /// The path of an entry's file in ``versionDirectory``. One allocation, because every hit needs it.
     static func name(of id: EntryID) -> String {
         String(unsafeUninitializedCapacity: 3 + EntryID.nameLength) { text in
             id.writeName(UnsafeMutableBufferPointer(rebasing: text[3...]))
@@ -67,8 +67,8 @@ struct CacheLayout: Sendable {
 
         """
 
-    /// Makes every directory that entries need, and the tag. Those that are there already are left as they are, and
-    /// refused where they are not this user's alone.
+    /// Makes all directories for entries, and the tag. Existing ones are left unchanged, and refused if other users can
+    /// change them.
     func makeDirectories(_ files: some FileSystem) throws(FileFault) {
         try Self.makeDirectory(directory, files)
         _ = try checkRoot(files)
@@ -79,7 +79,7 @@ struct CacheLayout: Sendable {
         writeTag(files)
     }
 
-    /// Makes a directory and those above it.
+    /// Makes a directory and its parents.
     private static func makeDirectory(_ path: String, _ files: some FileSystem) throws(FileFault) {
         do {
             try files.makeDirectory(path)
@@ -90,7 +90,7 @@ struct CacheLayout: Sendable {
         }
     }
 
-    /// A cache without its tag works all the same, so that a failure is none.
+    /// A cache works without its tag, so failures are ignored.
     private func writeTag(_ files: some FileSystem) {
         guard let file = try? files.open(directory + "/CACHEDIR.TAG", .createNew) else { return }
         defer { files.close(file) }

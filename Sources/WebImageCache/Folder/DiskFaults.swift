@@ -9,13 +9,13 @@ import WebImageCore
 #endif
 
 extension FileFault {
-    /// There is no such file or directory.
+    /// The file or directory does not exist.
     var isMissing: Bool { errorNumber == ENOENT }
     var isExisting: Bool { errorNumber == EEXIST }
-    /// A symbolic link was met where none is followed.
+    /// A symbolic link was found where links are not followed.
     var isLink: Bool { errorNumber == ELOOP }
 
-    /// A directory that somebody else made or could change.
+    /// A directory that another user made or can change.
     static func untrusted(_ path: String) -> FileFault { FileFault(trust, path, EPERM) }
     var isUntrusted: Bool { call == Self.trust }
     private static let trust = "trust"
@@ -25,7 +25,7 @@ extension FileFault {
             + "or one inside it that the cache makes itself, with mode 0700"
     }
 
-    /// The cache's error for a write that failed so.
+    /// The cache's error for a failed write.
     func writeError(_ action: String, at path: String) -> WebImageError {
         if isUntrusted { return WebImageError(.readOnly, "\(action): \(advice)", cause: self, location: path) }
         return switch errorNumber {
@@ -46,7 +46,7 @@ extension FileFault {
 
 enum ThisProcess {
     static var number: Int32 { getpid() }
-    /// The number of the user in whose name it works.
+    /// The effective user of this process.
     static var user: UInt32 { geteuid() }
 
     static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

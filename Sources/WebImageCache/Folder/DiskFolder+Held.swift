@@ -11,15 +11,15 @@ import WebImageSystem
     import Darwin
 #endif
 
-// Most of what a small hit costs beyond the read of its bytes is the walk along the path to its file. The directory is
-// held open, so that the walk starts there.
+// Apart from reading the bytes, the cost of a small hit is mostly the resolution of its path. The directory is kept
+// open, so that paths are relative to it.
 extension DiskFolder {
-    /// The directory of the entries, held open.
+    /// The open directory of the entries.
     struct HeldDirectory {
         var directory: OpenDirectory?
-        /// Why what has its place is not used.
+        /// Why the directory at the path cannot be used.
         var fault: FileFault?
-        /// When it was last seen to be in its place.
+        /// When it was last checked that the path still leads to it.
         var seen: Duration = .zero
 
         func isFresh(_ now: Duration) -> Bool {
@@ -27,10 +27,10 @@ extension DiskFolder {
         }
     }
 
-    /// How long a directory that was put in the place of another may go unnoticed by hits and stores.
+    /// How long hits and stores may not notice that the directory was replaced.
     static let replacementDelay: Duration = .milliseconds(10)
 
-    /// Nil where there is no directory yet, or it cannot be opened.
+    /// Nil if there is no directory yet, or it cannot be opened.
     func heldDirectory() throws(FileFault) -> OpenDirectory? {
         let now = clock.now
         let known = held.withLock { $0.isFresh(now) ? ($0.directory, $0.fault) : (nil, nil) }
@@ -49,13 +49,13 @@ extension DiskFolder {
         }
     }
 
-    /// An entry's file in the directory that is held open; nil where that must be looked at anew first.
+    /// The path of an entry's file in the open directory; nil if the directory must be checked first.
     func knownPath(of id: EntryID) -> FilePath? {
         let now = clock.now
         return held.withLock { $0.isFresh(now) ? $0.directory : nil }.map { FilePath(CacheLayout.name(of: id), in: $0) }
     }
 
-    /// The directory that is in its place now: the one that is held open already, or another.
+    /// The directory that is at the path now: the open one, or another.
     private func openDirectory() throws(FileFault) -> OpenDirectory {
         if let known = held.withLock({ $0.directory }),
             let status = try? files.linkStatus(at: layout.versionDirectory), status.inode == known.inode,
@@ -69,13 +69,13 @@ extension DiskFolder {
         return directory
     }
 
-    /// The next path is the whole one, or starts from the directory that is there then.
+    /// Releases the directory: the next path is absolute, or relative to the directory that is there then.
     func letGo() {
         let old = held.withLock { held in
             defer { (held.directory, held.fault) = (nil, nil) }
             return held.directory
         }
-        // Closed here, and not under the lock.
+        // Closed here, without the lock.
         _ = consume old
     }
 }

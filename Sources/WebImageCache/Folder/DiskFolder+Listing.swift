@@ -1,10 +1,10 @@
 import WebImageCore
 
-// What there is in the directory, as the file system tells it.
+// Lists the directory.
 extension DiskFolder {
-    /// Calls `body` with every file that is named like an entry.
+    /// Calls `body` with every file that has the name of an entry.
     ///
-    /// - Throws: where it cannot be known which there are, once all that can be listed were.
+    /// - Throws: if some cannot be listed, after all others were.
     func forEachEntryFile(_ body: (EntryID, String) -> Void) throws(FileFault) {
         var fault: FileFault?
         for shard in try listShards() {
@@ -14,14 +14,14 @@ extension DiskFolder {
                     if let id = EntryID(name: name), id.shard == shard { body(id, directory + "/" + name) }
                 }
             } catch {
-                // Somebody may have wiped it meanwhile.
+                // It may have been removed meanwhile.
                 if !error.isMissing { fault = error }
             }
         }
         if let fault { throw fault }
     }
 
-    /// Which of the 256 directories there are, in order; none where that cannot be known.
+    /// The numbers of the existing shard directories, in order; empty if they cannot be listed.
     func existingShards() -> [Int] { (try? listShards()) ?? [] }
 
     func listShards() throws(FileFault) -> [Int] {
@@ -34,7 +34,7 @@ extension DiskFolder {
         }
     }
 
-    /// Free space on the disk that holds, or will hold, the cache, and how long its blocks are.
+    /// Free space on the disk of the cache, and the length of its blocks.
     func space() -> (free: Int64, block: Int64)? {
         var path = layout.versionDirectory
         while true {
@@ -44,7 +44,7 @@ extension DiskFolder {
         }
     }
 
-    /// The time by the clock that stamps this file system's directories, in nanoseconds.
+    /// The time of the clock that sets the dates of this file system's directories, in nanoseconds.
     func timeOfFiles() -> Int64? {
         let path = layout.versionDirectory + "/.clock-" + temporaries.owner.text
         guard let file = try? files.open(path, .createNew) else { return nil }
@@ -57,8 +57,8 @@ extension DiskFolder {
 }
 
 extension FileStatus {
-    /// Whether a directory may change again within the same tick of the clock that stamps it.
-    /// - Parameter now: the time by that clock.
+    /// Whether a directory may change again within the same tick of the clock that sets its date.
+    /// - Parameter now: the time of that clock.
     func isYoung(at now: Int64) -> Bool {
         // Some file systems count whole seconds.
         let tick: Int64 = modifiedNanoseconds % 1_000_000_000 == 0 ? 2_000_000_000 : 20_000_000

@@ -9,12 +9,13 @@ import WebImageCore
     import Darwin
 #endif
 
-// Where several caches write to one directory, an entry's file may be another one than this cache knows. What is taken
-// from the disk is then first given a name that nobody else uses, so that its blocks are counted once, by whoever took it.
+// If several caches write to one directory, an entry's file may differ from the one that this cache knows. A file that
+// is to be removed is therefore first renamed to a unique name, so that its blocks are counted once, by the cache that
+// removed it.
 extension DiskFolder {
-    /// Gives a finished file its name, in place of what had it. In the entry's turn.
-    /// - Parameter isShared: whether others write to the directory, too.
-    /// - Returns: where it is shared, what that has freed on the disk.
+    /// Gives a finished file its name, and replaces the previous file. Call it in the entry's turn.
+    /// - Parameter isShared: whether other caches write to the directory, too.
+    /// - Returns: if it is shared, the bytes that were freed on the disk.
     func put(_ temporary: FilePath, inPlaceOf path: FilePath, isShared: Bool) throws(FileFault) -> Int64? {
         guard isShared else {
             try clearing(path) { () throws(FileFault) in try files.rename(temporary, to: path) }
@@ -26,7 +27,7 @@ extension DiskFolder {
             try files.rename(temporary, to: path)
             return 0
         } catch  where error.errorNumber == EINVAL {
-            // Not on this file system: what comes in between is counted twice.
+            // The file system cannot exchange files; a file that is stored in between is counted twice.
             let old = try? files.status(at: path)
             try files.rename(temporary, to: path)
             return old?.blockBytes ?? 0
@@ -34,8 +35,8 @@ extension DiskFolder {
         return discard(temporary)
     }
 
-    /// Removes an entry's file. In the entry's turn.
-    /// - Returns: where the directory is shared, what that has freed on the disk.
+    /// Removes an entry's file. Call it in the entry's turn.
+    /// - Returns: if the directory is shared, the bytes that were freed on the disk.
     func removeFile(of id: EntryID, isShared: Bool) throws(FileFault) -> Int64? {
         let path = try path(of: id)
         guard isShared else {
@@ -47,7 +48,7 @@ extension DiskFolder {
         return discard(taken)
     }
 
-    /// - Returns: what that has freed; 0 where it failed: the next one who looks finds a file of nobody's.
+    /// - Returns: the freed bytes; 0 if the removal failed: the next check then finds a file without an owner.
     private func discard(_ taken: FilePath) -> Int64 {
         let bytes = (try? files.status(at: taken))?.blockBytes ?? 0
         do throws(FileFault) {
@@ -63,8 +64,8 @@ extension DiskFolder {
         log.note(.cacheIO, .warning, "a cache entry cannot be removed: \(fault)")
     }
 
-    /// Runs `action`; where somebody has put a directory in the place of an entry's file, removes it, if it is empty, and
-    /// runs it again.
+    /// Runs `action`. If a directory has taken the place of an entry's file, removes it, provided it is empty, and runs
+    /// `action` again.
     private func clearing(_ path: FilePath, _ action: () throws(FileFault) -> Void) throws(FileFault) {
         do throws(FileFault) {
             try action()

@@ -1,11 +1,11 @@
 import WebImageCore
 
-// Temporary files that are not this cache's own: somebody writes them, or was ended while writing them.
+// Temporary files of other caches, which are being written or were left by a process that ended.
 extension DiskFolder {
-    /// Temporary files of others that are older than this belong to nobody any more.
+    /// Older temporary files of others are abandoned.
     private static let temporaryLifetime: Int64 = 3600
 
-    /// What all of them take, by path; removes those that nobody writes to any more. Lists every shard.
+    /// The sizes of all of them, by path; removes abandoned ones. Lists every shard.
     func findStrays() -> [String: Int64] {
         var strays: [String: Int64] = [:]
         for shard in existingShards() {
@@ -17,7 +17,7 @@ extension DiskFolder {
         return strays
     }
 
-    /// The same for those that are known already.
+    /// The same for known ones.
     func checkStrays(_ paths: some Sequence<String>) -> [String: Int64] {
         var strays: [String: Int64] = [:]
         for path in paths { noteStray(path, &strays) }
@@ -32,21 +32,21 @@ extension DiskFolder {
         strays[path] = status.blockBytes
     }
 
-    /// Whether somebody may still be writing a temporary file.
+    /// Whether a temporary file may still be written.
     func mayBeWritten(_ path: String) -> Bool {
-        // Where it is gone by now, somebody was.
+        // If it is gone by now, it was being written.
         guard !temporaries.contain(path), let status = try? files.status(at: path) else { return true }
         return status.isRegularFile && mayBeWritten(path, status)
     }
 
-    /// A cache may begin to write before it has made its mark, so that youth counts, too. What no cache has named stays.
+    /// A cache may begin to write before its mark exists, so recent files count, too. Files with other names stay.
     private func mayBeWritten(_ path: String, _ status: FileStatus) -> Bool {
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         guard let owner = OwnerName(ofTemporary: name) else { return true }
         return clock.wallTime - status.modified <= Self.temporaryLifetime || isAlive(owner)
     }
 
-    /// Whether the cache of that name lives: it holds its mark's lock then.
+    /// Whether the cache of that name is alive: it then holds the lock of its mark.
     private func isAlive(_ owner: OwnerName) -> Bool {
         guard let mark = try? files.open(layout.ownerDirectory + "/" + owner.text, .updateOwn) else { return false }
         defer { files.closeLocked(mark) }

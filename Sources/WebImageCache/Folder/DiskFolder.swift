@@ -3,11 +3,11 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// A cache's directory: where its files lie, whether it may be trusted, and the changes of one file.
+/// A cache's directory: the paths of its files, the check whether it can be trusted, and changes of single files.
 ///
-/// Knows the system, and nothing of the index, of limits or of the order of writes.
+/// It knows the file system, but neither the index nor limits nor the order of writes.
 final class DiskFolder: Sendable {
-    /// Held by whoever changes files of some of the entries, or what the index says of them.
+    /// Held while files of some of the entries, or their records in the index, are changed.
     private final class Turn: Sendable {
         let lock = Guarded(())
     }
@@ -31,7 +31,7 @@ final class DiskFolder: Sendable {
     /// Seconds since 1970.
     var wallTime: Int64 { clock.wallTime }
 
-    /// Runs `change` while no other thread changes that entry's file and what the index says of it.
+    /// Runs `change` while no other thread changes the entry's file and its record in the index.
     func withTurn<Result, Failure: Error>(
         of id: EntryID, _ change: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -47,22 +47,22 @@ final class DiskFolder: Sendable {
 
     // MARK: - Paths
 
-    /// An entry's file. Throws where the directory is not ours alone.
+    /// The path of an entry's file. Throws if other users can change the directory.
     func path(of id: EntryID) throws(FileFault) -> FilePath { try path(CacheLayout.name(of: id)) }
 
-    /// What has that name in the directory of the entries. Throws where the directory is not ours alone.
+    /// The path of a name in the directory of the entries. Throws if other users can change the directory.
     func path(_ name: String) throws(FileFault) -> FilePath {
         guard let directory = try heldDirectory() else { return FilePath(layout.versionDirectory + "/" + name) }
         return FilePath(name, in: directory)
     }
 
-    /// Throws where the directory is not ours alone: nothing is read, written or removed there.
+    /// Throws if other users can change the directory: nothing is read, written or removed there.
     func check() throws(FileFault) { _ = try heldDirectory() }
 
     // MARK: - Opening
 
-    /// Makes the file of an entry that is about to be written, under a name of ``temporaries``.
-    /// - Parameter whenGone: called when the whole directory has gone, before it is made anew.
+    /// Makes the file of an entry that is about to be written, with a name of ``temporaries``.
+    /// - Parameter whenGone: called if the whole directory is missing, before it is made again.
     func makeTemporary(
         _ name: String, for id: EntryID, whenGone: () -> Void
     ) throws(FileFault) -> (path: FilePath, file: Int32) {
@@ -72,16 +72,15 @@ final class DiskFolder: Sendable {
         }
     }
 
-    /// Runs `action`; when it lacks a directory, because there never was one or someone wiped it, makes what is missing
-    /// and runs it again.
-    /// - Parameter whenGone: called when the whole directory has gone, before it is made anew.
+    /// Runs `action`; if a directory is missing, makes it and runs `action` again.
+    /// - Parameter whenGone: called if the whole directory is missing, before it is made again.
     func makingDirectories<Result>(
         for id: EntryID, whenGone: () -> Void, _ action: () throws(FileFault) -> Result
     ) throws(FileFault) -> Result {
         do throws(FileFault) {
             return try action()
         } catch  where error.isMissing {
-            // Nearly always it is the shard alone.
+            // Usually only the shard is missing.
             let shard = try path(CacheLayout.shardNames[id.shard])
             if (try? files.makeDirectory(shard)) != nil {
                 do throws(FileFault) { return try action() } catch  where error.isMissing {}
@@ -94,9 +93,9 @@ final class DiskFolder: Sendable {
         }
     }
 
-    /// Opens an entry's file once more and locks it, as whoever adds a trailer does. File systems of other machines lock
-    /// only what is open for writing.
-    /// - Returns: nil while somebody else has the lock, or when the file has gone.
+    /// Opens an entry's file again and locks it, as for appending a trailer. Network file systems lock only files that
+    /// are open for writing.
+    /// - Returns: nil if another one has the lock, or the file is missing.
     func openLocked(_ path: String) throws(FileFault) -> Int32? {
         let file: Int32
         do {
@@ -104,7 +103,7 @@ final class DiskFolder: Sendable {
         } catch  where error.isMissing {
             return nil
         } catch {
-            // Where nothing can be written, nobody adds anything.
+            // Without write access no one appends anything.
             file = try files.open(path, .readOwn)
         }
         do throws(FileFault) {
@@ -117,7 +116,7 @@ final class DiskFolder: Sendable {
         return nil
     }
 
-    /// The end of an entry's file; nil where there is no such file, or it is not sound.
+    /// The end of an entry's file; nil if the file is missing or damaged.
     func readTail(_ path: String) throws(FileFault) -> EntryFile.Tail? {
         guard let file = try EntryFile.open(path, files) else { return nil }
         defer { file.close() }

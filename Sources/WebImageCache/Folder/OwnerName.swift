@@ -1,5 +1,6 @@
-/// What a cache is called among those of its directory: the number of its process, and a random number, since in a
-/// container everyone is process 1. Its mark has that name, and its temporary files have names that begin with it.
+/// The name of a cache among those that use its directory: the number of its process, and a random number, because in
+/// containers every process may be number 1. Its mark has this name, and the names of its temporary files begin with
+/// it.
 struct OwnerName: Hashable {
     let text: String
 
@@ -7,7 +8,7 @@ struct OwnerName: Hashable {
         text = "\(process)-\(String(UInt32.random(in: .min ... .max), radix: 16))"
     }
 
-    /// Of the cache that a temporary file belongs to; nil for names that no cache gives: such files are none of ours.
+    /// The cache that a temporary file belongs to; nil for names that no cache gives. Such files are not ours.
     init?(ofTemporary name: String) {
         guard name.hasPrefix("."), let dash = name.lastIndex(of: "-") else { return nil }
         let number = name[name.index(after: dash)...]
@@ -16,7 +17,7 @@ struct OwnerName: Hashable {
         text = String(owner)
     }
 
-    /// Whether a mark may be called so.
+    /// Whether a name is that of a mark.
     static func isOne(_ name: some StringProtocol) -> Bool {
         let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return parts.count == 2 && !parts[0].isEmpty && parts[0].allSatisfy(isDigit) && (1...8).contains(parts[1].count)
@@ -27,6 +28,6 @@ struct OwnerName: Hashable {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character)
     }
 
-    /// What the names of its temporary files begin with.
+    /// The prefix of the names of its temporary files.
     var temporaryPrefix: String { ".\(text)-" }
 }

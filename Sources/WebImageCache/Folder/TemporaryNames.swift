@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Names for this cache's temporary files: they begin with what the cache is called, so that others know whose they are.
+/// Names for this cache's temporary files: they begin with the cache's name, so that others know the owner.
 struct TemporaryNames: ~Copyable, Sendable {
     let owner: OwnerName
     let prefix: String
@@ -8,7 +8,7 @@ struct TemporaryNames: ~Copyable, Sendable {
 
     init(_ owner: OwnerName) { (self.owner, prefix) = (owner, owner.temporaryPrefix) }
 
-    /// A name for the file of an entry that is being written, from the directory of the entries on.
+    /// A name for a new entry's file, relative to the directory of the entries.
     func next(inShard shard: Int) -> String {
         let number = number.add(1, ordering: .relaxed).newValue
         var name = CacheLayout.shardNames[shard]
@@ -19,7 +19,7 @@ struct TemporaryNames: ~Copyable, Sendable {
         return name
     }
 
-    /// Whether a path is one of these.
+    /// Whether a path has such a name.
     func contain(_ path: String) -> Bool {
         path.split(separator: "/").last.map { $0.hasPrefix(prefix) } ?? false
     }

@@ -1,19 +1,19 @@
-/// How far the directory's content is known.
+/// How much of the directory's content is known.
 struct DirectoryScan {
     /// Whether the directory was scanned.
     private(set) var isDone = false
-    /// When each shard's directory was last changed, in nanoseconds, when it was last held against the index.
+    /// The modification time of each shard's directory, in nanoseconds, at its last comparison with the index.
     var shardTimes = [Int64?](repeating: nil, count: 256)
-    /// What is to be done once the directory is scanned.
+    /// Called when the directory has been scanned.
     private var waiting: [@Sendable () -> Void] = []
-    /// Entries removed while the scan ran, which it may have seen before.
+    /// Entries that were removed during the scan, which may have seen them before.
     private var removed: Set<EntryID> = []
 
     mutating func noteRemoval(_ id: EntryID) {
         if !isDone { removed.insert(id) }
     }
 
-    /// - Returns: entries that were removed meanwhile.
+    /// - Returns: the entries that were removed meanwhile.
     mutating func finish(shardTimes: [Int64?]) -> Set<EntryID> {
         defer { removed = [] }
         self.shardTimes = shardTimes
@@ -21,7 +21,7 @@ struct DirectoryScan {
         return removed
     }
 
-    /// - Returns: false when the directory is scanned already.
+    /// - Returns: false if the directory has been scanned already.
     mutating func wait(_ run: @escaping @Sendable () -> Void) -> Bool {
         if !isDone { waiting.append(run) }
         return !isDone
@@ -32,6 +32,6 @@ struct DirectoryScan {
         return waiting
     }
 
-    /// Nothing of what was seen is there any more.
+    /// The directories have been removed.
     mutating func forgetDirectories() { shardTimes = [Int64?](repeating: nil, count: 256) }
 }

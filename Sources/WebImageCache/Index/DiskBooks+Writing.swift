@@ -1,10 +1,10 @@
-// When the index is written down, and what of it.
+// Decides when the index is written, and which parts of it.
 extension DiskBooks {
-    /// How long after now the index should be written down; nil where nothing calls for it or it is on its way.
+    /// How long to wait before the index is written; nil if that is not needed or is scheduled already.
     mutating func scheduleFlush() -> Duration? {
         guard scan.isDone, !journal.changes.isEmpty || uncounted != DiskCounts() else { return nil }
-        // To write it down costs as much as there is in the directories that have changed: of a large cache that is not done
-        // every other second. What was not written down is found by the next process that opens the cache.
+        // Writing costs as much as the changed directories hold, so for a large cache it is not done every other
+        // second. Changes that were not written are found by the next process that opens the cache.
         let delay: Duration =
             journal.changes.count > 0 ? min(max(.seconds(2), journal.flushCost * 50), .seconds(60)) : .seconds(60)
         if let flushDelay = journal.flushDelay, flushDelay <= delay { return nil }
@@ -12,9 +12,9 @@ extension DiskBooks {
         return delay
     }
 
-    /// While many entries leave, what is there is not worth writing down, unless that lasts.
+    /// Postpones writing while many entries are being evicted, unless that lasts.
     ///
-    /// - Returns: how long it waits once more; nil when it is time.
+    /// - Returns: how long to wait; nil if it is time to write.
     mutating func putOffFlush() -> Duration? {
         guard ledger.isEvicting || ledger.isTrimming, journal.flushesPutOff < 15 else {
             journal.flushesPutOff = 0
@@ -24,11 +24,11 @@ extension DiskBooks {
         return .seconds(2)
     }
 
-    /// What is to be added to a file of the index; it counts as written from now on.
+    /// The frames to append to a file of the index; they count as written from now on.
     /// - Parameters:
-    ///   - stamps: the directories that the index has just been held against, and what they are known again by.
-    ///   - used: those whose entries have been used, and perhaps no more than that.
-    /// - Returns: also how long the file would be if it said no more than what is true.
+    ///   - stamps: the directories that the index was just compared with, and their stamps.
+    ///   - used: directories in which entries were used, possibly without other changes.
+    /// - Returns: also the length of the file without outdated frames.
     mutating func takeFrames(
         _ stamps: [Int: IndexStamp], _ used: [Int], _ counts: DiskCounts, file: Int
     ) -> (frames: [IndexFrame], needed: Int) {
@@ -46,19 +46,19 @@ extension DiskBooks {
         return (frames, needed)
     }
 
-    /// Takes room for what the index is about to take more; nothing leaves for it.
+    /// Takes room for the growth of the index; no entry is evicted for it.
     mutating func growIndex(by bytes: Int64) -> Bool {
         guard used <= ledger.capacity - bytes else { return false }
         ledger.indexBytes += bytes
         return true
     }
 
-    /// A file of the index says that of its directories, by somebody else's doing.
+    /// Records what another process has written to a file of the index.
     mutating func setWritten(_ content: IndexFile, _ shards: Range<Int>) {
         for shard in shards { index.setWritten(content.shards[shard]?.records ?? [], inShard: shard) }
     }
 
-    /// Hits and misses that are not in the sum of all caches yet.
+    /// Hits and misses that are not in the common sum yet.
     var uncounted: DiskCounts {
         DiskCounts(
             hits: Int64(statistics.hits) - journal.writtenCounts.hits,
@@ -71,13 +71,13 @@ extension DiskBooks {
             hits: journal.earlierCounts.hits + uncounted.hits, misses: journal.earlierCounts.misses + uncounted.misses)
     }
 
-    /// - Parameter found: the index as the scan makes it; what happened since goes before it.
+    /// - Parameter found: the index that the scan has made; later changes take precedence.
     mutating func finishScan(
         _ found: inout DiskIndex, shardTimes: [Int64?], strays: [String: Int64], freeSpace: Int64?
     ) {
         for id in scan.finish(shardTimes: shardTimes) { found.remove(id) }
         for record in index.recordsByDate { found.set(record) }
-        // Exchanged, not copied: others wait for the lock meanwhile.
+        // Exchanged, not copied, because others wait for the lock.
         swap(&index, &found)
         ledger.setStrays(strays)
         if let freeSpace { ledger.setAutomaticLimit(free: freeSpace, used: used) }

@@ -1,13 +1,13 @@
-// What of the index is not written down yet, so that no more is written than has changed.
+// Tracks which parts of the index are not written yet, so that only changes are written.
 extension DiskIndex {
-    /// What is to be written of one of the 256 directories.
+    /// The unwritten changes of one of the 256 directories.
     struct Unwritten {
         var records: [Record] = []
         var removed: [EntryID] = []
     }
 
-    /// The entries of a directory that are not written down as they are, and those that are and have gone; all count as
-    /// written from now on.
+    /// Returns the changed entries of a directory, and the removed ones that are in the file; all count as written from
+    /// now on.
     mutating func takeUnwritten(inShard shard: Int) -> Unwritten {
         var unwritten = Unwritten(removed: takeRemovals(inShard: shard))
         forEachPlace(inShard: shard) { index, place in
@@ -16,11 +16,11 @@ extension DiskIndex {
             unwritten.records.append(record)
             index.setWritten(place, true, date: record.date)
         }
-        // An entry that came back is among the records, too.
+        // An entry that was removed and stored again is among the records, too.
         return unwritten
     }
 
-    /// The entries of a directory that were used since they were written down, and are what was written but for that.
+    /// Returns the entries of a directory whose date of use is the only change since they were written.
     mutating func takeUses(inShard shard: Int) -> [IndexFrame.Use] {
         var uses: [IndexFrame.Use] = []
         forEachPlace(inShard: shard) { index, place in
@@ -32,18 +32,18 @@ extension DiskIndex {
         return uses
     }
 
-    /// Whether something of a directory is not written down, but for dates of use. What is thought to be written may yet
-    /// turn out to be written otherwise.
+    /// Whether a directory has unwritten changes other than dates of use. It may be true although the file turns out to
+    /// be current.
     func hasUnwritten(inShard shard: Int) -> Bool {
         places(inShard: shard).contains { writtenDate($0) == nil } || hasRemovals(inShard: shard)
     }
 
-    /// A directory is written down as the index has it.
+    /// Marks a directory as written in its current state.
     mutating func setWritten(inShard shard: Int) {
         forEachPlace(inShard: shard) { index, place in index.setWritten(place, true, date: index[place].date) }
     }
 
-    /// What was written of a directory was written by somebody else, or is not known: from now on the index knows.
+    /// Sets what is known to be written of a directory, after another process wrote it or it was unknown.
     mutating func setWritten(_ written: [Record], inShard shard: Int) {
         _ = takeRemovals(inShard: shard)
         var dates: [EntryID: Record] = [:]

@@ -1,20 +1,19 @@
 import WebImageSystem
 
-/// The entries on disk, as far as they are known: what each takes and the date by which it leaves, in that order.
+/// The known entries on disk: the size of each and the date by which it is evicted, in that order.
 ///
-/// A pure value. Operations are O(1), those on an entry that was adopted O(log n), and those on a shard linear in what it
-/// holds.
+/// A pure value. Operations are O(1), those on an adopted entry O(log n), and those on a shard linear in its entries.
 ///
-/// What this cache stores and uses is newest then, so that a list keeps the order. What others have stored is found at
-/// any date: it stays in a heap until it is used.
+/// Entries that this cache stores or uses become the newest, so a list keeps their order. Entries of other caches are
+/// found with any date: they are in a heap until they are used.
 struct DiskIndex {
     private struct Node {
         var record: Record
         var older: Int32 = none
         var newer: Int32 = none
-        /// Where it stands among those in the heap; nil: it is in the list.
+        /// Its ticket in the heap; nil: it is in the list.
         var ticket: Int64?
-        /// Whether something is written down of the entry, and with which date if it is the record but for that.
+        /// Whether the entry is in the file, and with which date if the date is the only difference.
         var isWritten = false
         var writtenDate: Int64?
         var previousInShard: Int32 = none
@@ -28,21 +27,21 @@ struct DiskIndex {
     private var places: [EntryID: Int32] = [:]
     private var oldestNode = DiskIndex.none
     private var newestNode = DiskIndex.none
-    /// Nodes that are not in the list, by date and ticket; holds stale ones, too, but none at its top.
+    /// Nodes that are not in the list, by date and ticket; may hold stale ones, but not at its top.
     private var adopted = TimeHeap<Int32>()
     private var adoptedCount = 0
     private var lastTicket: Int64 = 0
     private var firstInShard = [Int32](repeating: DiskIndex.none, count: 256)
-    /// Nodes with a lifetime of their own, by its end; holds stale ones, too.
+    /// Nodes with a lifetime of their own, by its end; may hold stale ones.
     private var lifetimes = TimeHeap<Int32>()
     private(set) var bytes: Int64 = 0
     private var counts = [Int](repeating: 0, count: 256)
-    /// Entries that are written down and gone, by directory.
+    /// Removed entries that are still in the file, by directory.
     private var unwrittenRemovals: [Int: [EntryID]] = [:]
 
     var count: Int { places.count }
 
-    /// Where an entry is kept, until the next change of what is in the index.
+    /// The place of an entry, valid until the next change of the index.
     func place(of id: EntryID) -> Int32? { places[id] }
     subscript(place: Int32) -> Record { nodes[Int(place)].record }
 
@@ -61,7 +60,7 @@ struct DiskIndex {
         return Victim(id: record.id, bytes: record.bytes, date: record.date)
     }
 
-    /// Enters an entry, in place of the one of that name, as the newest.
+    /// Adds an entry as the newest, and replaces the one of the same name.
     mutating func set(_ record: Record) {
         remove(record.id)
         link(makeNode(record), newerThan: newestNode)
@@ -79,7 +78,7 @@ struct DiskIndex {
     }
 
     /// Makes an entry the newest.
-    /// - Returns: whether its file is an hour behind and should be told.
+    /// - Returns: whether the file's date is outdated by an hour and should be updated.
     mutating func use(_ place: Int32, at time: Int64) -> Bool {
         let index = Int(place)
         if newestNode != place {
@@ -89,7 +88,7 @@ struct DiskIndex {
         return nodes[index].record.use(at: time)
     }
 
-    /// Enters the end of an entry's own lifetime, where that was not known.
+    /// Records the end of an entry's own lifetime if it was not known.
     mutating func learn(_ id: EntryID, expires: Int64) {
         guard let place = places[id], nodes[Int(place)].record.expires != expires else { return }
         nodes[Int(place)].record.expires = expires
@@ -117,7 +116,7 @@ struct DiskIndex {
         return victim
     }
 
-    /// An entry whose own lifetime has ended.
+    /// Removes and returns an entry whose own lifetime has ended.
     mutating func takeExpired(at now: Int64) -> Victim? {
         while let time = lifetimes.earliest, time <= .seconds(now), let place = lifetimes.removeEarliest() {
             let expires = nodes[Int(place)].record.expires
@@ -133,7 +132,7 @@ struct DiskIndex {
 
     func hasExpired(at now: Int64) -> Bool { lifetimes.earliest.map { $0 <= .seconds(now) } ?? false }
 
-    /// Enters what was found in the directory; entries that are known already stay as they are. O(k log n).
+    /// Adds entries that were found in the directory; known ones stay unchanged. O(k log n).
     mutating func adopt(_ found: [Record]) {
         guard nodes.isEmpty else {
             for record in found where places[record.id] == nil { insertAdopted(makeNode(record)) }
@@ -155,13 +154,13 @@ struct DiskIndex {
         adopted.insert(place, at: adoptedTime(place) ?? .zero)
     }
 
-    /// By date, and those adopted first before those of the same second; nil for a node that is not in the heap.
+    /// By date; adopted entries come before others of the same second. Nil for a node that is not in the heap.
     private func adoptedTime(_ place: Int32) -> Duration? {
         let node = nodes[Int(place)]
         return node.ticket.map { Duration(secondsComponent: node.record.date, attosecondsComponent: $0) }
     }
 
-    /// Takes a node out of the order.
+    /// Removes a node from the order.
     private mutating func takeOut(_ place: Int32) {
         guard nodes[Int(place)].ticket != nil else { return unlink(place) }
         nodes[Int(place)].ticket = nil
@@ -182,7 +181,7 @@ struct DiskIndex {
         let index: Int32
         if let reused = free.popLast() {
             index = reused
-            // The heap may still hold its place, with the ticket that it had.
+            // The heap may still hold its place with the old ticket.
             nodes[Int(index)] = Node(record: record)
         } else {
             index = Int32(nodes.count)
@@ -217,7 +216,7 @@ struct DiskIndex {
         if newer == Self.none { newestNode = older } else { nodes[Int(newer)].older = older }
     }
 
-    /// Puts a node right after `older`, or at the old end when that is `none`.
+    /// Inserts a node right after `older`, or at the old end if that is `none`.
     private mutating func link(_ index: Int32, newerThan older: Int32) {
         let newer = older == Self.none ? oldestNode : nodes[Int(older)].newer
         nodes[Int(index)].older = older
@@ -293,7 +292,7 @@ struct DiskIndex {
 
     func count(inShard shard: Int) -> Int { counts[shard] }
 
-    /// What one of the 256 directories holds.
+    /// The records of one of the 256 directories.
     func records(inShard shard: Int) -> [Record] {
         places(inShard: shard).map { nodes[Int($0)].record }
     }
@@ -301,7 +300,7 @@ struct DiskIndex {
     /// From the oldest to the newest. O(n).
     var recordsByDate: [Record] { placesByDate.map { nodes[Int($0)].record } }
 
-    /// What is wrong with sums and links, or nil. For tests; O(n).
+    /// A problem of sums and links; nil if there is none. For tests; O(n).
     func fault() -> String? {
         var (seen, sum, previous, index): (Int, Int64, Int32, Int32) = (0, 0, Self.none, oldestNode)
         while index != Self.none {

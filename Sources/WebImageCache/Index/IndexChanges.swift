@@ -1,10 +1,10 @@
-/// What the index has learnt since it was last written down.
+/// The changes of the index since it was last written.
 struct IndexChanges {
     /// The numbers of directories, in order.
     struct Taken {
-        /// Those that hold something else than before.
+        /// Directories with other entries than before.
         var changed: [Int] = []
-        /// Those whose entries were used.
+        /// Directories whose entries were used.
         var used: [Int] = []
 
         var isEmpty: Bool { changed.isEmpty && used.isEmpty }
@@ -12,7 +12,7 @@ struct IndexChanges {
 
     private var changed = ShardSet()
     private var used = ShardSet()
-    /// Changes since the last ``take()``; uses, which can wait longer, are none.
+    /// The number of changes since the last ``take()``; uses do not count, because they can wait longer.
     private(set) var count = 0
 
     var isEmpty: Bool { changed.isEmpty && used.isEmpty }
@@ -30,7 +30,7 @@ struct IndexChanges {
         count += 1
     }
 
-    /// What could not be written down; there is no hurry.
+    /// Returns changes that could not be written; they are not urgent.
     mutating func putBack(_ taken: Taken) {
         for shard in taken.changed { changed.insert(shard) }
         for shard in taken.used { used.insert(shard) }

@@ -1,19 +1,19 @@
 import WebImageCore
 
-/// What one file of the index says: what some of the 256 directories held, and hits and misses.
+/// The content of one file of the index: the entries of some of the 256 directories, and hits and misses.
 ///
-/// The file is a row of frames, each with a checksum: what a directory held, what has changed of that since, later dates of
-/// use, and counts. What has changed is added at its end, so that as much is written as has changed; from time to time
-/// the file is written anew without what is outdated. The first frame that is not sound ends it.
+/// The file is a sequence of frames, each with a checksum: the entries of a directory, later changes of them, later
+/// dates of use, and counts. Changes are appended, so that no more is written than has changed; from time to time the
+/// file is rewritten without outdated frames. The first invalid frame ends it.
 ///
-/// It is a cache of the directory and never believed against it: what it says of a directory counts only while that is
-/// still the one, with the time of last change, that it was made of.
+/// It is a cache of the directory and never takes precedence over it: its records of a directory count only if that
+/// directory is still the same and has the same modification time.
 struct IndexFile {
-    /// What one directory held.
+    /// The entries of one directory.
     struct Shard {
         var stamp = IndexStamp.none
         fileprivate(set) var records: [DiskIndex.Record] = []
-        /// Where each record stands; built when it is first asked for, since most directories have not changed.
+        /// The position of each record; built on demand, because most directories have not changed.
         private var places: [EntryPrefix: Int]?
 
         fileprivate init() {}
@@ -68,7 +68,7 @@ struct IndexFile {
 
     private(set) var shards: [Int: Shard] = [:]
     private(set) var counts = DiskCounts()
-    /// How many bytes are sound.
+    /// How many bytes are valid.
     private(set) var length = 0
 
     init() {}
@@ -103,7 +103,7 @@ struct IndexFile {
         }
     }
 
-    /// The same content without what is outdated.
+    /// The same content without outdated frames.
     func encoded() -> [UInt8] {
         var out = ByteWriter()
         if counts != DiskCounts() { IndexFrame.counts(counts).encode(to: &out) }
@@ -120,9 +120,9 @@ struct DiskCounts: Hashable {
     var misses: Int64 = 0
 }
 
-/// By what a directory is known again: its number, and the time of its last change in nanoseconds.
+/// Identifies the state of a directory: its inode, and its modification time in nanoseconds.
 struct IndexStamp: Hashable {
-    /// Of a directory that is not there.
+    /// The stamp of a directory that does not exist.
     static let none = IndexStamp(modified: 0, inode: 0)
 
     var modified: Int64
@@ -135,7 +135,7 @@ struct IndexStamp: Hashable {
     }
 }
 
-/// The first half of an entry's name, which tells any number of entries apart.
+/// The first half of an entry's name, which identifies it.
 struct EntryPrefix: Hashable {
     let words: SIMD2<UInt64>
     var shard: Int { Int(words.x >> 56) }

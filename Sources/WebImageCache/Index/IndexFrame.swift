@@ -14,12 +14,11 @@ enum IndexFrame: Hashable {
         let date: Int64
     }
 
-    /// What a directory holds that it did not hold before, or otherwise, and what it holds no more; all of it, where the
-    /// file said nothing of that directory.
+    /// New and changed entries of a directory, and removed ones; all entries if the file had none of that directory.
     case change(Int, IndexStamp, [DiskIndex.Record], removed: [EntryID])
     /// Later dates of use.
     case uses([Use])
-    /// Hits and misses that are added to those before.
+    /// Hits and misses, added to the earlier ones.
     case counts(DiskCounts)
 
     private static let headLength = 8
@@ -30,12 +29,12 @@ enum IndexFrame: Hashable {
 
     private static let changeLength = 28
 
-    /// What a directory of so many entries takes in a file that holds nothing outdated.
+    /// The length of a directory with so many entries in a file without outdated frames.
     static func length(records: Int) -> Int {
         headLength + changeLength + records * recordLength + checksumLength
     }
 
-    /// What it takes in the file.
+    /// Its length in the file.
     var length: Int {
         switch self {
         case .change(_, _, let records, let removed):
@@ -93,7 +92,7 @@ enum IndexFrame: Hashable {
         for word in [id.words.0, id.words.1, id.words.2, id.words.3] { out.integer(word) }
     }
 
-    /// - Returns: the frame that begins there, and where the next one does; nil for what is none.
+    /// - Returns: the frame at that position, and the position of the next one; nil if it is invalid.
     static func decode(_ file: UnsafeRawBufferPointer, at start: Int) -> (frame: IndexFrame, end: Int)? {
         var reader = ByteReader(bytes: UnsafeRawBufferPointer(rebasing: file[start...]))
         guard let head = reader.integer(UInt32.self), head & 0xFF_FFFF == magic,

@@ -1,16 +1,16 @@
-/// What of the index is to be written down, when, and what is.
+/// Which parts of the index must be written, when, and which have been.
 struct IndexJournal {
     var changes = IndexChanges()
-    /// How often the index has been forgotten, and with it what is written down.
+    /// How often the index, and with it the record of what is written, has been reset.
     var generation = 0
-    /// How soon the index will be written down, where that is on its way.
+    /// The delay of the scheduled writing; nil if there is none.
     var flushDelay: Duration?
-    /// How long that took the last time.
+    /// How long the last writing took.
     var flushCost: Duration = .zero
     var flushesPutOff = 0
-    /// Hits and misses of all caches of this directory before this one's that are not written down yet.
+    /// Earlier hits and misses of all caches of this directory that are not written yet.
     var earlierCounts = DiskCounts()
-    /// This one's hits and misses that are.
+    /// The written hits and misses of this cache.
     private(set) var writtenCounts = DiskCounts()
 
     mutating func didWrite(_ counts: DiskCounts) {
@@ -20,7 +20,7 @@ struct IndexJournal {
         earlierCounts.misses += counts.misses
     }
 
-    /// The directories of which something is to be written down.
+    /// Returns the directories with unwritten changes.
     mutating func takeChanges() -> IndexChanges.Taken {
         flushDelay = nil
         return changes.take()

@@ -3,9 +3,9 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-// The index is written down in batches, some time after what changed it.
+// The index is written in batches, some time after a change.
 extension IndexKeeper {
-    /// Has the index written down in a while, when it has changed.
+    /// Schedules writing the index.
     func scheduleFlush(after delay: Duration?) {
         guard let delay else { return }
         _ = folder.clock.schedule(at: folder.clock.now + delay) { [weak self] in
@@ -18,8 +18,8 @@ extension IndexKeeper {
         }
     }
 
-    /// Writes down what the index has learnt since the last time, so that the next process to open the directory need
-    /// not look at it, and hits and misses. No entry is lost when it does not come to that. Blocks.
+    /// Writes the changes of the index, so that the next process to open the directory need not scan it, and hits and
+    /// misses. No entry is lost if this does not happen. Blocks.
     func flush() {
         finishScan()
         flushTurn.withLock { known in
@@ -31,7 +31,7 @@ extension IndexKeeper {
             guard (try? folder.check()) != nil, let now = folder.timeOfFiles() else {
                 return books.withLock { $0.journal.changes.putBack(changes) }
             }
-            // Of a directory that is not written down at all, uses are written with the rest.
+            // If a directory has other unwritten changes, its uses are written with them.
             let unwritten = books.withLock { books in changes.used.filter { books.index.hasUnwritten(inShard: $0) } }
             let changed = Set(changes.changed).union(unwritten).sorted()
             let (stamps, young) = reconcile(changed, at: now, checksKnown: hasOthers)
@@ -41,7 +41,7 @@ extension IndexKeeper {
                     file: file, stamps: stamps.filter { shards.contains($0.key) },
                     used: changes.used.filter { shards.contains($0) }, counts: file == 0 ? counts : DiskCounts())
                 guard !piece.isEmpty, !write(piece, &known[file]) else { continue }
-                // What it took out of the index is not written: the file is read before anything is added to it.
+                // The frames were taken from the index but not written, so the file is read before the next addition.
                 known[file] = nil
                 books.withLock { books in
                     books.journal.changes.putBack(
@@ -58,16 +58,15 @@ extension IndexKeeper {
         }
     }
 
-    /// Holds the index against the directories that have changed.
-    /// - Returns: what they are known again by, and those that may change again within the same tick of the clock that
-    ///   stamps them.
+    /// Compares the index with the directories that have changed.
+    /// - Returns: their stamps, and those that may change again within the same tick of the clock that sets their date.
     private func reconcile(
         _ shards: [Int], at now: Int64, checksKnown: Bool
     ) -> (stamps: [Int: IndexStamp], young: [Int]) {
         var (stamps, young): ([Int: IndexStamp], [Int]) = ([:], [])
         for shard in shards {
             guard let status = try? folder.files.status(at: folder.layout.shardDirectory(shard)) else {
-                // Gone, it seems: then nothing that the index says of it is true any more.
+                // It seems to be missing: then none of its entries in the index exists.
                 if reconcile(shard, checksKnown: checksKnown) == nil { stamps[shard] = IndexStamp.none }
                 continue
             }
@@ -78,7 +77,7 @@ extension IndexKeeper {
             var holdsTemporaries = false
             let reconciled = reconcile(shard, checksKnown: checksKnown, &holdsTemporaries)
             if holdsTemporaries {
-                // Whoever writes there may be killed: the next cache must list the directory to see what is left.
+                // A process that writes there may be killed: the next cache must list the directory to find its files.
                 young.append(shard)
             } else if let reconciled, !reconciled.isYoung(at: now) {
                 stamps[shard] = IndexStamp(reconciled)
@@ -87,13 +86,13 @@ extension IndexKeeper {
         return (stamps, young)
     }
 
-    /// A file of the index as it was left, and which index knows what it says.
+    /// The state of a file of the index, and the index that knows its content.
     struct KnownIndexFile {
         var written: IndexStore.Written
         let generation: Int
     }
 
-    /// What is to be written to one file of the index.
+    /// The frames for one file of the index.
     private struct IndexPiece {
         let file: Int
         let stamps: [Int: IndexStamp]
@@ -103,11 +102,11 @@ extension IndexKeeper {
         var isEmpty: Bool { stamps.isEmpty && used.isEmpty && counts == DiskCounts() }
     }
 
-    /// - Parameter known: nil where the file's content is not known.
-    /// - Returns: false when nothing was written.
+    /// - Parameter known: nil if the file's content is not known.
+    /// - Returns: false if nothing was written.
     private func write(_ piece: IndexPiece, _ known: inout KnownIndexFile?) -> Bool {
         do throws(FileFault) {
-            // The first try may find that somebody else has changed the file.
+            // The first attempt may find that another process has changed the file.
             for _ in 0..<2 {
                 let (frames, needed, generation) = books.withLock { books in
                     let (frames, needed) = books.takeFrames(piece.stamps, piece.used, piece.counts, file: piece.file)
@@ -134,7 +133,7 @@ extension IndexKeeper {
             }
             return false
         } catch {
-            // The next start looks at the directory itself.
+            // The next start scans the directory itself.
             folder.logger.notice("the cache's index was not written down: \(error)")
             return false
         }

@@ -1,15 +1,15 @@
 import WebImageCore
 import WebImageSystem
 
-// What others have changed is learnt from the directory.
+// Learns the changes of other caches from the directory.
 extension IndexKeeper {
-    /// Learns what others have done to the directory since it was last held against the index. Costs a status a shard, and a listing
-    /// for each that changed.
+    /// Learns the changes of other caches since the last comparison of index and directory. Costs one status for each
+    /// shard, and a listing for each changed one.
     /// - Parameters:
-    ///   - most: nothing is learnt where more entries than that must be read for it.
-    ///   - began: what has changed since then, by the file system's clock, is read even where the time of its
-    ///     directory does not tell.
-    /// - Returns: false where there is more to be learnt.
+    ///   - most: if more entries must be read, nothing is learnt.
+    ///   - began: files that have changed since this time, by the file system's clock, are read even if the date of
+    ///   their directory does not show it.
+    /// - Returns: false if there are more changes to learn.
     func adoptChanges(most: Int = .max, since began: Int64? = nil) -> Bool {
         guard let existing = try? folder.listShards() else { return false }
         let times = books.withLock { $0.scan.shardTimes }
@@ -28,16 +28,17 @@ extension IndexKeeper {
         return true
     }
 
-    /// Holds what the index says of a shard against the directory, which is right.
-    /// - Parameter checksKnown: whether the files that the index has are checked, too: somebody else may have put others in their place.
-    /// - Returns: the directory as it was before it was listed; nil when it is not there or cannot be read.
+    /// Compares a shard of the index with its directory, which takes precedence.
+    /// - Parameter checksKnown: whether files that the index has are checked, too, because others may have replaced
+    ///   them.
+    /// - Returns: the status of the directory before it was listed; nil if it is missing or cannot be read.
     @discardableResult
     func reconcile(_ shard: Int, checksKnown: Bool = true) -> FileStatus? {
         var holdsTemporaries = false
         return reconcile(shard, checksKnown: checksKnown, &holdsTemporaries)
     }
 
-    /// - Parameter holdsTemporaries: set when somebody writes an entry there, or was ended while writing one.
+    /// - Parameter holdsTemporaries: set if the directory holds temporary files of others.
     func reconcile(_ shard: Int, checksKnown: Bool, _ holdsTemporaries: inout Bool) -> FileStatus? {
         guard (try? folder.check()) != nil else { return nil }
         let directory = folder.layout.shardDirectory(shard)

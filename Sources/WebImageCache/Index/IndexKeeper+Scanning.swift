@@ -1,20 +1,21 @@
 import Logging
 import WebImageCore
 
-// What the directory holds when the cache is opened: what was written down and is still true, and the rest as the directory says.
+// Determines the directory's content when the cache is opened: from the index files where they are current, and
+// otherwise from the directory.
 extension IndexKeeper {
-    /// What the directory holds.
+    /// The content of the directory.
     struct Findings {
         var index = DiskIndex()
         var times = [Int64?](repeating: nil, count: 256)
-        /// Shards of which nothing true was written down.
+        /// Shards without current records in the index files.
         var scanned: [Int] = []
-        /// Files that others were writing in those; in the rest there are none.
+        /// Temporary files of others in these shards; the other shards have none.
         var strays: [String: Int64] = [:]
         var counts = DiskCounts()
     }
 
-    /// What was written down and is still true; the rest is found in the directory.
+    /// Reads the current records of the index files, and scans the directory for the rest.
     func findEntries() -> Findings {
         var (records, found) = ([DiskIndex.Record](), Findings())
         var stored: [Int: IndexFile.Shard] = [:]
@@ -23,7 +24,7 @@ extension IndexKeeper {
         do throws(FileFault) {
             existing = try folder.listShards()
         } catch {
-            // What is there is learnt when the directory can be read again.
+            // The entries are learnt when the directory can be read again.
             folder.logger.notice("the cache's directory cannot be read: \(error)")
             return found
         }
@@ -49,7 +50,7 @@ extension IndexKeeper {
         let scanned = Set(found.scanned)
         for shard in scan(found.scanned, stored) {
             records += shard.records
-            // A directory that could not be read is read again later.
+            // A directory that could not be read completely is read again later.
             if shard.isComplete { found.times[shard.number] = stamps[shard.number]?.modified }
             found.strays.merge(folder.checkStrays(shard.strays)) { $1 }
         }
@@ -58,16 +59,16 @@ extension IndexKeeper {
         return found
     }
 
-    /// What one directory holds.
+    /// The content of one directory.
     private struct ShardFindings {
         let number: Int
         var records: [DiskIndex.Record] = []
-        /// Paths of files that somebody was writing.
+        /// Paths of temporary files.
         var strays: [String] = []
         var isComplete = false
     }
 
-    /// The executor's other threads help when there is much to look at.
+    /// Other threads of the executor help if there is much to scan.
     private func scan(_ shards: [Int], _ before: [Int: IndexFile.Shard]) -> [ShardFindings] {
         let work = SharedWork(shards.count) { [self] place in
             scan(shards[place], before[shards[place]]?.records ?? [])
@@ -75,7 +76,7 @@ extension IndexKeeper {
         return shards.count < 8 ? work.finish() : work.finish(helpedBy: executor)
     }
 
-    /// What a directory holds, by every file of it; what was known of them before says when they were used.
+    /// Reads every file of a directory; the earlier records supply the dates of use.
     private func scan(_ shard: Int, _ before: [DiskIndex.Record]) -> ShardFindings {
         let directory = folder.layout.shardDirectory(shard)
         var known: [EntryID: DiskIndex.Record] = [:]

@@ -2,22 +2,22 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Keeps the index true to the directory, which is always right: scans it when the cache is opened, learns what others have
-/// changed, and writes down what it knows, so that the next process need not look.
+/// Keeps the index consistent with the directory, which takes precedence: scans it when the cache is opened, learns the
+/// changes of other caches, and writes the index, so that the next process need not scan.
 ///
-/// Knows the folder and the books; not who gets room, nor the order of writes.
+/// It knows the folder and the books, but neither the distribution of room nor the order of writes.
 final class IndexKeeper: Sendable {
     let folder: DiskFolder
     let books: GuardedBooks
     let executor: any WorkExecutor
     /// The index's files.
     let store: IndexStore
-    /// Held while the directory is scanned, so that who needs the result waits for it.
+    /// Held during the scan, so that callers that need the result wait for it.
     private let scanTurn = Guarded(())
-    /// Held while the index is written down. How its files were left; nil where that is not known.
+    /// Held while the index is written. The state of each file; nil if it is not known.
     let flushTurn = Guarded([KnownIndexFile?](repeating: nil, count: IndexStore.fileCount))
 
-    /// Below so many entries, it costs less to read the files anew than to write down what is known of them.
+    /// With fewer entries, reading the files again costs less than writing the index.
     private static let leastIndexCount = 1000
 
     init(_ folder: DiskFolder, _ books: GuardedBooks, _ executor: any WorkExecutor) {
@@ -26,7 +26,7 @@ final class IndexKeeper: Sendable {
             layout: folder.layout, files: folder.files, temporaryPrefix: folder.temporaries.prefix)
     }
 
-    /// Scans the directory, or waits for who is scanning it; does nothing once that was done. Blocks.
+    /// Scans the directory, or waits for the running scan; does nothing if it has been scanned. Blocks.
     func finishScan() {
         guard !books.withLock({ $0.scan.isDone }) else { return }
         scanTurn.withLock { _ in
@@ -39,7 +39,7 @@ final class IndexKeeper: Sendable {
                 books.finishScan(
                     &found.index, shardTimes: found.times, strays: found.strays, freeSpace: space?.free)
                 books.journal.earlierCounts = found.counts
-                // A few files are read sooner than they are written down.
+                // Reading a few files is faster than writing them.
                 if books.index.count >= Self.leastIndexCount, found.scanned.count >= 8 {
                     books.journal.changes.note(shards: found.scanned)
                 }
@@ -50,15 +50,15 @@ final class IndexKeeper: Sendable {
         }
     }
 
-    /// Calls `run` once the directory is scanned, at once where it is. `run` must not block.
+    /// Calls `run` when the directory has been scanned, or at once if it has been. `run` must not block.
     func whenOpen(_ run: @escaping @Sendable () -> Void) {
         if books.withLock({ $0.scan.wait(run) }) { return }
         run()
     }
 
-    /// Measures the cache's own files, which count, too: the tag and the common total from the beginning, since another
-    /// thread may be about to make them. Of two threads that measure at once, the one that saw less may come last: what was
-    /// seen once stays.
+    /// Measures the cache's own files, which count, too. The tag and the common total count from the beginning, because
+    /// another thread may be about to make them. If two threads measure at once, the one that saw less may come last,
+    /// so the measured size never shrinks.
     func measureOwnFiles() {
         let own = [folder.layout.usagePath, folder.layout.directory + "/CACHEDIR.TAG"]
         let least = books.withLock { $0.ledger.blockLength }

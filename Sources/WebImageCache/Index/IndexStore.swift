@@ -15,7 +15,7 @@ struct IndexStore {
     static func file(ofShard shard: Int) -> Int { shard >> 4 }
     static func shards(ofFile file: Int) -> Range<Int> { file << 4..<(file + 1) << 4 }
 
-    /// A file as this cache has written it: nobody has changed it since when it still looks so.
+    /// A file as this cache has written it; if it still looks the same, no one has changed it.
     struct Written: Hashable {
         var inode: UInt64
         var length: Int64
@@ -26,30 +26,30 @@ struct IndexStore {
         }
     }
 
-    /// What became of a change.
+    /// The result of a change.
     enum Outcome {
         case written(Written)
-        /// The file is not the one that the change was made for: what it says now.
+        /// The file is not the one that the change was made for; with its content.
         case other(IndexFile, Written)
         /// Another process is changing it.
         case busy
     }
 
-    /// A file may have this much more than twice what it needs before it is written anew.
+    /// A file may be so much longer than twice its necessary length before it is rewritten.
     private static let slack = 16 << 10
-    /// For as long as others may take to add something.
+    /// How long to wait for others to append something.
     private static let patience: Duration = .milliseconds(20)
-    /// Longer files are none of ours.
+    /// Longer files are not ours.
     private static let mostBytes: Int64 = 1 << 30
 
     let layout: CacheLayout
     let files: any FileSystem
-    /// Begins the names of files that are being written.
+    /// The prefix of the names of temporary files.
     let temporaryPrefix: String
 
     func path(_ file: Int) -> String { layout.indexDirectory + "/" + String(file, radix: 16) }
 
-    /// What is written down and sound; empty where there is nothing.
+    /// The valid content of a file; empty if there is none.
     func load(_ number: Int) throws(FileFault) -> IndexFile {
         do {
             let file = try files.open(path(number), .readOwn)
@@ -75,16 +75,16 @@ struct IndexStore {
         return IndexFile(bytes)
     }
 
-    /// What a file would take more for so many bytes.
+    /// The disk space that a file needs for so many more bytes.
     func growth(_ number: Int, by bytes: Int) -> Int64 {
         let status = try? files.status(at: path(number))
         return FileStatus.blocks((status?.size ?? 0) + Int64(bytes)) - (status?.blockBytes ?? 0)
     }
 
-    /// Adds frames to a file, or writes it anew where too much of it would be outdated.
+    /// Appends frames to a file, or rewrites it if too much of it would be outdated.
     /// - Parameters:
-    ///   - before: the file that they were made for; nil: it is not known what the file says.
-    ///   - needed: how long a file would be that says the same without what is outdated.
+    ///   - before: the file that they were made for; nil: its content is not known.
+    ///   - needed: the length of an equivalent file without outdated frames.
     func add(
         _ frames: [IndexFrame], to number: Int, _ before: Written?, needed: Int
     ) throws(FileFault) -> Outcome {
@@ -93,7 +93,7 @@ struct IndexStore {
         let status = try files.status(of: file)
         guard before == Written(status) else {
             let content = try read(file, status)
-            // What is torn would hide all that follows it.
+            // A torn frame would hide all later ones.
             if content.length < status.size { try files.truncate(file, to: Int64(content.length)) }
             return .other(content, Written(try files.status(of: file)))
         }
@@ -131,7 +131,7 @@ struct IndexStore {
         }
     }
 
-    /// Nil while another process is changing the file.
+    /// Nil if another process is changing the file.
     private func openLocked(_ number: Int) throws(FileFault) -> Int32? {
         for _ in 0..<3 {
             let file = try open(path(number))

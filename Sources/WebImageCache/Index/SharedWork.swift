@@ -11,7 +11,7 @@ final class SharedWork<Result: Sendable>: Sendable {
     private let next = Atomic<Int>(0)
     private let body: @Sendable (Int) -> Result
     private let results = Guarded<[Result]>([])
-    /// Each is held by a helper for as long as it works.
+    /// Each is held by a helper while it works.
     private let turns = (0..<mostHelpers).map { _ in Turn() }
 
     private final class Turn: Sendable {
@@ -22,18 +22,18 @@ final class SharedWork<Result: Sendable>: Sendable {
         (self.count, self.body) = (count, body)
     }
 
-    /// All results, in no order. Once.
+    /// Returns all results, in no order. Call it once.
     func finish(helpedBy executor: (any WorkExecutor)? = nil) -> [Result] {
         if let executor { for turn in turns { help(turn, executor) } }
         var done: [Result] = []
         while let result = workOnce() { done.append(result) }
         results.withLock { $0 += done }
-        // Nothing is left: who begins now ends at once.
+        // No work is left: helpers that begin now end at once.
         for turn in turns { turn.lock.withLock { _ in } }
         return results.withLock { $0 }
     }
 
-    /// One piece, and then the executor's more urgent work comes first.
+    /// Works on one piece, and then lets the executor run more urgent work.
     private func help(_ turn: Turn, _ executor: any WorkExecutor) {
         executor.run(.low) {
             let goesOn = turn.lock.withLock { _ in
@@ -45,7 +45,7 @@ final class SharedWork<Result: Sendable>: Sendable {
         }
     }
 
-    /// Nil where nothing is left to do.
+    /// Nil if no work is left.
     private func workOnce() -> Result? {
         let place = next.add(1, ordering: .relaxed).oldValue
         return place < count ? body(place) : nil

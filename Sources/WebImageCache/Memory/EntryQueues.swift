@@ -3,7 +3,7 @@ package struct EntryQueues: Sendable {
     package struct Node: Sendable {
         package var hash = 0
         package var cost = 0
-        /// Whatever the order wants to remember.
+        /// A value for the eviction order.
         package var mark = 0
         package fileprivate(set) var queue = -1
         fileprivate var older = -1

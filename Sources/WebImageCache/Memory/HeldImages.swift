@@ -1,9 +1,9 @@
 import WebImageCore
 
-/// Pictures that left the cache while somebody still held them: found again as long as that lasts.
+/// Pictures that left the cache while a caller still held them; the cache finds them again as long as they are held.
 ///
-/// They cost nothing but their records; those of pictures that are gone are swept out as new ones come, so that there are
-/// at most twice as many as pictures that are held, and 16.
+/// They cost only their records; records of released pictures are removed as new ones are added, so that there are at
+/// most twice as many as held pictures, plus 16.
 struct HeldImages: ~Copyable {
     private struct Held {
         weak var storage: Image.Storage?
@@ -30,7 +30,7 @@ struct HeldImages: ~Copyable {
         return Image(storage)
     }
 
-    /// The entry that a picture was; nil when it is no longer the one that is remembered.
+    /// The entry of a picture; nil if it is no longer the recorded one.
     func entry(of image: Image, for key: CacheKey) -> MemoryTable.Entry? {
         guard let held = images[key], held.storage === image.storage else { return nil }
         return MemoryTable.Entry(

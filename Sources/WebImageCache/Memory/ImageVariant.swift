@@ -1,8 +1,8 @@
 package import WebImageCore
 
-/// What a cache knows of a picture that it has in several sizes.
+/// Describes one of the sizes in which a picture is cached.
 package struct ImageVariant: Hashable, Sendable {
-    /// The same for all sizes of one picture: its original key and all that changes pixels but the size.
+    /// The same for all sizes of one picture: its original key and everything else that changes pixels.
     package var group: CacheKey
     /// In display orientation, as all sizes here.
     package var size: PixelSize
@@ -17,31 +17,32 @@ package struct ImageVariant: Hashable, Sendable {
         self.originalSize = originalSize
     }
 
-    /// Whether nothing was scaled or cut away.
+    /// Whether nothing was scaled or cropped.
     var isComplete: Bool { size == originalSize }
 }
 
-/// How well a picture of one size serves where another size is asked for, the best last.
+/// How well a picture of one size is suited if another size is requested, the best last.
 ///
-/// Coil's rule: what covers both sides within a pixel, and is at most twice as large on each, will do.
+/// Coil's rule: a picture is suitable if it covers both sides within a pixel, and is at most twice as large on each.
 package enum VariantFitness: Int, Comparable, Sendable {
-    /// Too small: to be shown until the right one is there.
+    /// Too small: can be shown until the right one is available.
     case placeholder
-    /// Covers what is asked for, and is much larger: scaling it down costs less than to read and decode the original.
+    /// Covers the requested size, but is much larger: scaling it down costs less than reading and decoding the
+    /// original.
     case source
-    /// Covers what is asked for and is at most twice as large on each side: does where the size need not be exact.
+    /// Covers the requested size and is at most twice as large on each side: suitable if the size need not be exact.
     case covering
-    /// The size that is asked for, within a pixel.
+    /// The requested size, within a pixel.
     case exact
 
     package static func < (left: VariantFitness, right: VariantFitness) -> Bool { left.rawValue < right.rawValue }
 
-    /// How `have` serves where the same picture is wanted at a size; nil when it shows another part of it.
+    /// How well `have` is suited for a size of the same picture; nil if it shows another part of it.
     package init?(_ have: ImageVariant, wanted: PixelSize, fit: ImageFit) {
         guard !have.size.isEmpty, !wanted.isEmpty else { return nil }
         let (width, height) = (have.size.width, have.size.height)
         if !Self.showsSamePart(have, wanted, fit) {
-            // Of the whole picture, any part can be made.
+            // Any part can be made from the whole picture.
             guard have.isComplete, width >= wanted.width - 1, height >= wanted.height - 1 else { return nil }
             self = .source
         } else if abs(width - wanted.width) <= 1, abs(height - wanted.height) <= 1 {
@@ -62,13 +63,13 @@ package enum VariantFitness: Int, Comparable, Sendable {
         }
     }
 
-    /// Whether `size` scaled to the other's width has its height, within a pixel.
+    /// Whether `size` has the aspect ratio of `other`: scaled to its width, the heights are equal within a pixel.
     private static func hasAspect(_ size: PixelSize, of other: PixelSize) -> Bool {
         abs(Double(size.height) / Double(size.width) * Double(other.width) - Double(other.height)) <= 1
     }
 }
 
-/// Which entries are sizes of one picture: at most four.
+/// The entries that are sizes of one picture: at most four.
 struct VariantIndex {
     struct Member {
         let variant: ImageVariant
@@ -83,7 +84,7 @@ struct VariantIndex {
 
     func members(of group: CacheKey) -> [Member] { groups[group] ?? [] }
 
-    /// Whose entry leaves before one more is added.
+    /// The key of the entry that must be evicted before one more is added.
     func surplus(for variant: ImageVariant) -> CacheKey? {
         guard let members = groups[variant.group], members.count >= Self.most else { return nil }
         return members.first?.key
