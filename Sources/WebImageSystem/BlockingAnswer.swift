@@ -6,12 +6,12 @@
     import Darwin
 #endif
 
-/// The answer to one wait of a thread that blocks until it is there. The first one given counts.
+/// An answer for one thread, which blocks until it is given. Only the first answer counts.
 package final class BlockingAnswer<Value: Sendable>: @unchecked Sendable {
     // Sendable: the answer is guarded by `mutex`; a condition variable needs a pthread mutex.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let given = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    // Unchecked for the reason told in ThreadPool.
+    // Unchecked for the reason given in ThreadPool.
     @exclusivity(unchecked) private var answer: Value?
 
     package init() {
@@ -35,7 +35,7 @@ package final class BlockingAnswer<Value: Sendable>: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Blocks. One thread, once.
+    /// Waits for the answer; blocks. Only one thread may call it, once.
     package func value() -> Value {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

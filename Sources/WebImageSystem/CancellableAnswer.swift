@@ -1,8 +1,7 @@
 import Synchronization
 package import WebImageCore
 
-/// The answer to one wait: the first one given counts. A cancelled task stops waiting with `cancelled`, whatever it
-/// waited for.
+/// An answer for one waiting task; only the first one counts. A cancelled task stops waiting and throws `cancelled`.
 package final class CancellableAnswer<Value: Sendable>: Sendable {
     package typealias Answer = Result<Value, WebImageError>
 
@@ -15,7 +14,7 @@ package final class CancellableAnswer<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Also when the waiting task was cancelled.
+    /// Also true if the waiting task was cancelled.
     package var isGiven: Bool { state.withLock { $0.answer != nil } }
 
     package func give(_ answer: Answer) {
@@ -28,7 +27,7 @@ package final class CancellableAnswer<Value: Sendable>: Sendable {
         waiting?.resume(returning: answer)
     }
 
-    /// Waits for the answer. One task, once.
+    /// Waits for the answer. Only one task may call it, once.
     package func value() async throws(WebImageError) -> Value {
         let answer = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -5,7 +5,7 @@ package struct CivilDate {
     package let month: Int
     package let day: Int
 
-    /// - Parameter day: one that the month does not have counts on into the next.
+    /// - Parameter day: a day after the end of the month counts into the next month.
     package init(year: Int, month: Int, day: Int) {
         (self.year, self.month, self.day) = (year, month, day)
     }

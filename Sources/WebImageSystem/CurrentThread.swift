@@ -8,7 +8,7 @@
 
 /// The thread that runs this code.
 package enum CurrentThread {
-    /// Tells it from all others that run; not 0.
+    /// Identifies the thread among all running ones; not 0.
     package static var id: UInt {
         #if canImport(Glibc)
             UInt(pthread_self())

@@ -7,10 +7,10 @@
         import Darwin
     #endif
 
-    /// `Mutex` where ThreadSanitizer can see it: the lock of libswiftSynchronization is not instrumented on Linux, so
-    /// that every access it guards is reported as a race. Same interface over a pthread mutex.
+    /// A replacement of `Mutex` for ThreadSanitizer: the lock of libswiftSynchronization is not instrumented on Linux,
+    /// so every access that it guards is reported as a race. The same interface over a pthread mutex.
     package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-        // Sendable as Mutex is: the value is only reached under the lock.
+        // Sendable like Mutex: the value is only used under the lock.
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
         private let value: UnsafeMutablePointer<Value>
 

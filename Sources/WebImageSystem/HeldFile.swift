@@ -13,7 +13,7 @@ package struct HeldFile: Sendable {
         self.holder = holder
     }
 
-    /// Whether somebody has made it shorter than it was.
+    /// Whether the file has been shortened since it was opened.
     package var becameShorter: Bool {
         guard let status = try? PosixFileSystem().status(of: descriptor) else { return true }
         return status.size < byteCount

@@ -9,19 +9,19 @@ import Synchronization
     import Darwin
 #endif
 
-/// A long call of a library that cannot be interrupted: it runs on a thread of its own, and its caller can leave it.
+/// A long library call that cannot be interrupted: it runs on a thread of its own, and its caller can abandon it.
 ///
-/// What is left goes on until it ends by itself, with all that the call holds. So that they do not add up, none is begun
-/// while there are as many as ``LeftCalls`` allow.
+/// An abandoned call continues until it ends by itself, with all that it retains. To limit their number, no call is
+/// begun while ``LeftCalls`` has reached its maximum.
 package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
     // Sendable: everything mutable is guarded by `mutex`; a condition variable needs a pthread mutex.
     package enum Outcome {
         case ended(Result)
-        /// It still runs.
+        /// It is still running.
         case left
-        /// It was not begun, because there are as many that were left as there may be.
+        /// It was not begun, because too many abandoned calls are running.
         case refused
-        /// It was not begun, because there is no thread to be had.
+        /// It was not begun, because the system has no thread left.
         case noThread
     }
 
@@ -29,7 +29,7 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
     private let left: LeftCalls
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let ended = MonotonicCondition()
-    // Unchecked for the reason told in ThreadPool.
+    // Unchecked for the reason given in ThreadPool.
     @exclusivity(unchecked) private var result: Result?
     @exclusivity(unchecked) private var isLeft = false
 
@@ -46,12 +46,12 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Blocks until `body` has ended or is left.
+    /// Blocks until `body` has ended or is abandoned.
     ///
     /// - Parameters:
-    ///   - left: where it is counted if it is left.
-    ///   - stackSize: of its thread, in bytes; memory is taken for the part that is used.
-    ///   - leaves: asked every 20 milliseconds whether to leave it.
+    ///   - left: counts the call if it is abandoned.
+    ///   - stackSize: of its thread, in bytes; only the used part takes memory.
+    ///   - leaves: called every 20 milliseconds; returns whether to abandon the call.
     package static func run(
         among left: LeftCalls = .ofProcess, stackSize: Int, leaves: () -> Bool,
         _ body: @escaping @Sendable () -> Result
@@ -102,7 +102,7 @@ extension LeavableCall: RunningCall {
     }
 }
 
-/// A call whatever its result is, which a C function can begin.
+/// A call with any type of result, which a C function can begin.
 private protocol RunningCall: AnyObject {
     func run()
 }
@@ -112,9 +112,9 @@ private final class Begun {
     init(_ call: any RunningCall) { self.call = call }
 }
 
-/// How many calls were left and still run, and how many there may be.
+/// The number of abandoned calls that are still running, and its maximum.
 package final class LeftCalls: Sendable {
-    /// Two: each holds a thread that burns, and the memory of its drawing.
+    /// Two, because each occupies a thread and the memory of its drawing.
     package static let ofProcess = LeftCalls(most: 2)
 
     package let most: Int

@@ -1,5 +1,5 @@
 #if os(Linux) && !WI_PORTABLE
-    // Not used by name: its library has the two functions below.
+    // Not used by name: the two functions below are in its library.
     import Dispatch
 
     #if canImport(Glibc)
@@ -8,18 +8,18 @@
         import Musl
     #endif
 
-    // How CoreFoundation's run loop serves libdispatch's main queue, which Swift's main actor is.
+    // CoreFoundation's run loop serves libdispatch's main queue, which runs Swift's main actor, in the same way.
     @_silgen_name("_dispatch_get_main_queue_handle_4CF") private func mainQueueHandle() -> Int32
     @_silgen_name("_dispatch_main_queue_callback_4CF") private func drainMainQueue(_ message: UnsafeMutableRawPointer?)
 
-    /// What waits for the main thread.
+    /// The work that waits for the main thread.
     package enum MainQueue {
-        /// Becomes readable when something waits.
+        /// Becomes readable when there is work.
         package static var fileDescriptor: Int32 { mainQueueHandle() }
 
-        /// Runs what waits. On the main thread.
+        /// Runs the waiting work. Call it on the main thread.
         package static func run() {
-            // Nobody else takes the count out of the descriptor; it would stay readable for ever.
+            // Only this read resets the descriptor; it would stay readable otherwise.
             var count: UInt64 = 0
             _ = read(fileDescriptor, &count, MemoryLayout<UInt64>.size)
             drainMainQueue(nil)

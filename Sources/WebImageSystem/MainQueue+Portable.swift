@@ -1,5 +1,5 @@
 #if !os(Linux) || WI_PORTABLE
-    /// What waits for the main thread: served by the system's own run loops.
+    /// The work that waits for the main thread, which the system's own run loops execute.
     package enum MainQueue {
         /// There is none.
         package static var fileDescriptor: Int32 { -1 }

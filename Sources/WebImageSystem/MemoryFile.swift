@@ -9,7 +9,7 @@ package import WebImageCore
     import Darwin
 #endif
 
-/// Bytes that the C libraries of this process can open as a file, by name: in memory on Linux, elsewhere in a temporary
+/// Bytes that the C libraries of this process can open as a file by name: in memory on Linux, elsewhere in a temporary
 /// file that only this user can read.
 package struct MemoryFile: Sendable {
     package let name: String
@@ -34,6 +34,6 @@ package struct MemoryFile: Sendable {
         }
     }
 
-    /// Gives the memory back, once those who have opened it have closed it.
+    /// Frees the memory when all users have closed the file.
     package func remove() { wi_remove_memory_file(file, name) }
 }

@@ -6,12 +6,12 @@
     import Darwin
 #endif
 
-/// A value behind a lock, whose changes other threads can wait for. Waiting blocks the thread.
+/// A value with a lock; other threads can wait for its changes. Waiting blocks the thread.
 package final class Monitor<Value>: @unchecked Sendable {
-    // Sendable: the value is only reached under the lock; a condition variable needs a pthread mutex.
+    // Sendable: the value is only used under the lock; a condition variable needs a pthread mutex.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = MonotonicCondition()
-    // Unchecked for the reason told in ThreadPool.
+    // Unchecked for the reason given in ThreadPool.
     @exclusivity(unchecked) private var value: Value
 
     package init(_ value: sending Value) {
@@ -26,7 +26,7 @@ package final class Monitor<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Reads or changes the value, and wakes those who wait.
+    /// Reads or changes the value, and wakes waiting threads.
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -38,10 +38,10 @@ package final class Monitor<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Asks `body` now, and again whenever the value has changed, until it gives a result.
+    /// Calls `body` now, and again after each change of the value, until it returns a result.
     ///
-    /// - Parameter delay: how long it waits at most.
-    /// - Returns: nil when the time has passed.
+    /// - Parameter delay: how long to wait at most.
+    /// - Returns: nil if the time has passed.
     package func wait<Result>(atMost delay: Duration, for body: (inout Value) -> Result?) -> Result? {
         let end = ContinuousClock.now + delay
         pthread_mutex_lock(mutex)

@@ -8,8 +8,8 @@ import CShimSystem
     import Darwin
 #endif
 
-/// A condition variable whose waits the monotonic clock measures; a wall clock that is put back would prolong them.
-/// Whoever makes one destroys it.
+/// A condition variable whose waits use the monotonic clock, because setting back the wall clock would prolong them.
+/// Its creator must destroy it.
 struct MonotonicCondition {
     private let condition: OpaquePointer
 
@@ -20,20 +20,20 @@ struct MonotonicCondition {
 
     func destroy() { wi_destroy_condition(condition) }
 
-    /// Wakes one thread that waits.
+    /// Wakes one waiting thread.
     func signal() { wi_signal(condition) }
 
-    /// Wakes all threads that wait.
+    /// Wakes all waiting threads.
     func signalAll() { wi_signal_all(condition) }
 
-    /// Waits for a signal with the mutex unlocked, for so long at most; it may also wake without one.
-    /// - Returns: false when the time has passed.
+    /// Unlocks the mutex and waits for a signal, but not longer than `delay`; it may also wake without one.
+    /// - Returns: false if the time has passed.
     @discardableResult
     func wait(_ mutex: UnsafeMutablePointer<pthread_mutex_t>, atMost delay: Duration) -> Bool {
         let (seconds, attoseconds) = min(delay, Self.longestDelay).components
         return wi_wait_for(condition, mutex, seconds * 1_000_000_000 + attoseconds / 1_000_000_000) == 0
     }
 
-    /// Thirty years: nanoseconds in 64 bits end at ten times that.
+    /// Thirty years: nanoseconds in 64 bits overflow at ten times that.
     private static let longestDelay = Duration.seconds(1_000_000_000)
 }

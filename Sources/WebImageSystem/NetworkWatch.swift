@@ -8,14 +8,15 @@ import CShimSystem
     import Darwin
 #endif
 
-/// Looks at the machine's network whenever its interfaces or addresses change, on a thread of its own that sleeps in between.
+/// Watches the machine's network for changes of interfaces and addresses, on a thread of its own that sleeps in
+/// between.
 package final class NetworkWatch: Sendable {
     private let stop: PipeEnds
 
     /// Whether the machine has an address besides those of the loopback, on an interface that is up.
     package static var isThere: Bool { wi_network_is_there() != 0 }
 
-    /// Nil where the system does not tell of changes.
+    /// Nil if the system does not report changes.
     ///
     /// - Parameter onChange: called after each change, on the watch's thread. It must not block for long.
     package init?(onChange: @escaping @Sendable () -> Void) {
@@ -26,7 +27,7 @@ package final class NetworkWatch: Sendable {
             return nil
         }
         self.stop = stop
-        // The thread has its own ends of both, and goes when the pipe's other end is closed.
+        // The thread owns both descriptors, and ends when the pipe's other end is closed.
         let end = stop.reading
         let hasThread = startThread(named: "wi-network") {
             while Self.waitForChange(changes, end) { onChange() }
@@ -52,7 +53,7 @@ package final class NetworkWatch: Sendable {
             let count = poll(&waiting, 2, -1)
             if count < 0, errno == EINTR { continue }
             guard count > 0, waiting[1].revents == 0 else { return false }
-            // What is told does not matter; that there is more than fits, neither.
+            // The content of the messages does not matter, nor do messages that do not fit.
             var bytes = [UInt8](repeating: 0, count: 4096)
             let isAlive =
                 recv(changes, &bytes, bytes.count, Int32(MSG_DONTWAIT)) >= 0 || errno == ENOBUFS

@@ -1,11 +1,11 @@
 import CShimSystem
 
-/// The two ends of a new pipe, which no child process inherits. Whoever makes one closes both.
+/// The two ends of a new pipe, which child processes do not inherit. Its creator must close both.
 package struct PipeEnds: Sendable {
     package let reading: Int32
     package let writing: Int32
 
-    /// Nil when the system gives no more; `errno` says why.
+    /// Nil if the system has none left; `errno` has the reason.
     package init?() {
         var ends: (Int32, Int32) = (-1, -1)
         let result = withUnsafeMutableBytes(of: &ends) { bytes in

@@ -170,7 +170,7 @@ package struct PosixFileSystem: FileSystem {
     }
 
     package func lock(_ file: Int32, within patience: Duration) throws(FileFault) -> Bool {
-        // The system's own waiting has no end.
+        // The system's own wait has no time limit.
         var (waited, pause): (Duration, Duration) = (.zero, .microseconds(50))
         while true {
             do {
@@ -214,7 +214,7 @@ package struct PosixFileSystem: FileSystem {
     }
 }
 
-/// The system's call, which the method of that name hides.
+/// Calls the system's `close`, which the method of that name hides.
 private func closeFile(_ file: Int32) -> Int32 { close(file) }
 
 extension FilePath {
@@ -222,12 +222,12 @@ extension FilePath {
 }
 
 extension FileStatus {
-    /// Two hundred years before and behind 1970.
+    /// Two hundred years before and after 1970.
     private static let mostSeconds: Int64 = 6_311_390_400
 
     fileprivate init(_ status: wi_status) {
         let kind = status.mode & UInt32(S_IFMT)
-        // Some file systems hold years that have too many nanoseconds.
+        // Some file systems have dates that overflow in nanoseconds.
         let seconds = min(max(status.modified, -Self.mostSeconds), Self.mostSeconds)
         self.init(
             size: status.size, allocated: status.blocks * 512, isDirectory: kind == UInt32(S_IFDIR),

@@ -8,13 +8,13 @@ package import WebImageCore
     import Darwin
 #endif
 
-/// The machine's monotonic clock. One thread, started with the first action, waits for the earliest of them.
+/// The machine's monotonic clock. One thread, started with the first action, waits for the earliest action.
 package final class SystemClock: LoadClock, @unchecked Sendable {
     // Sendable: everything mutable is guarded by `mutex`; a condition variable needs a pthread mutex.
     package static let shared = SystemClock()
 
     private final class Entry: @unchecked Sendable {
-        // Sendable: `action` is only touched under the clock's mutex.
+        // Sendable: `action` is only used under the clock's mutex.
         let time: Duration
         var action: (@Sendable () -> Void)?
 
@@ -26,7 +26,7 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let earlier = MonotonicCondition()
-    // Unchecked for the reason told in ThreadPool.
+    // Unchecked for the reason given in ThreadPool.
     @exclusivity(unchecked) private var heap = TimeHeap<Entry>()
     @exclusivity(unchecked) private var cancelled = 0
     @exclusivity(unchecked) private var isRunning = false
@@ -43,7 +43,7 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
     }
 
     package var now: Duration {
-        // Read several times a download: one multiplication, no more.
+        // Read several times for each download, so this is only one multiplication.
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return .nanoseconds(Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
@@ -60,7 +60,7 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
         isRunning = true
         if isEarliest { earlier.signal() }
         pthread_mutex_unlock(mutex)
-        // Where the system has no thread left, the next action tries again.
+        // If the system has no thread left, the next action tries again.
         if start, !startThread(named: "wi-clock", { self.serve() }) {
             pthread_mutex_lock(mutex)
             isRunning = false
@@ -71,7 +71,7 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
 
     private func cancel(_ entry: Entry) {
         pthread_mutex_lock(mutex)
-        // What an action holds may end with it, and then use the clock: never under the lock.
+        // Releasing the action may run code that uses the clock, so it is never done under the lock.
         let action = entry.action
         if action != nil {
             entry.action = nil
@@ -89,7 +89,7 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
         while let action = nextAction() { action() }
     }
 
-    /// Waits for the next action that is due; nil when there is none left. Its caller has the only reference to it.
+    /// Waits for the next due action; nil if there are none left. The caller gets the only reference to it.
     private func nextAction() -> (@Sendable () -> Void)? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -112,7 +112,7 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
     }
 }
 
-/// A binary heap of things by time; the earliest is first.
+/// A binary heap of elements by time; the earliest is first.
 package struct TimeHeap<Element> {
     private var nodes: [(time: Duration, element: Element)] = []
 

@@ -8,17 +8,17 @@ package import WebImageCore
     import Darwin
 #endif
 
-/// The system's error numbers in words.
+/// The texts of the system's error numbers.
 package enum SystemErrorText {
     /// `"No space left on device"` for `ENOSPC`.
     package static func of(_ number: Int32) -> String {
-        // Since 2.32 glibc keeps the text by thread, and before only that of numbers that it does not know is shared.
+        // Since version 2.32, glibc's text is per thread; before, only that of unknown numbers is shared.
         guard let text = strerror(number) else { return "error \(number)" }
         return String(cString: text)
     }
 }
 
-// Here, because Core knows no system.
+// Declared here, because Core does not use the system.
 extension FileFault: CustomStringConvertible {
     package var description: String { "\(call) \(path): \(SystemErrorText.of(errorNumber))" }
 }

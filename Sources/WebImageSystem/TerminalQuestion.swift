@@ -1,16 +1,16 @@
 import CShimSystem
 
-/// Asks the terminal what it is.
+/// Queries the terminal.
 package enum TerminalQuestion {
-    /// What a terminal says of its abilities: the numbers of its answer to DA1, the "primary device attributes"
-    /// (ECMA-48, 8.3.24; what the numbers mean: DEC STD 070).
+    /// Returns the terminal's capabilities: the numbers of its answer to DA1, the "primary device attributes" (ECMA-48,
+    /// 8.3.24; their meaning: DEC STD 070).
     ///
-    /// Blocks the caller until the answer is there. The terminal's settings are as before afterwards, also when a signal
-    /// ends the process meanwhile. What a person types while it waits is lost.
+    /// Blocks the caller until the answer arrives. The terminal's settings are restored afterwards, also if a signal
+    /// ends the process meanwhile. Text that a person types meanwhile is lost.
     ///
     /// - Parameters:
-    ///   - input: where the answer comes from; a terminal, else there is none.
-    ///   - output: where the question goes.
+    ///   - input: the source of the answer; must be a terminal, else there is no answer.
+    ///   - output: the target of the query.
     ///   - milliseconds: how long to wait.
     /// - Returns: nil without an answer in time, or in the background.
     package static func deviceAttributes(input: Int32, output: Int32, milliseconds: Int) -> [Int]? {

@@ -13,7 +13,7 @@ extension ThreadPool: IdleThreads {
         let parts = SharedParts(count, part)
         for _ in 0..<max(min(idleCount, count - 1), 0) {
             run(.low) { [weak self] in
-                // What came meanwhile is more urgent than that this ends a little earlier.
+                // Other waiting work is more urgent than helping with these parts.
                 while self?.waitingCount == 0, parts.runNext() {}
             }
         }
@@ -31,7 +31,7 @@ extension ThreadPool: IdleThreads {
     }
 }
 
-/// Parts of a piece of work, and how many threads are at them.
+/// The parts of a piece of work, and how many threads are working on them.
 private final class SharedParts: @unchecked Sendable {
     // Sendable: everything mutable is guarded by `mutex`; a condition variable needs a pthread mutex.
     private let count: Int
@@ -54,7 +54,7 @@ private final class SharedParts: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// - Returns: false when every part has been begun.
+    /// - Returns: false if every part has been begun.
     func runNext() -> Bool {
         guard let number = take() else { return false }
         part(number)
@@ -80,7 +80,7 @@ private final class SharedParts: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Returns when no part runs any more. Every part has been begun.
+    /// Waits until no part is running. Every part must have been begun.
     func waitForOthers() {
         pthread_mutex_lock(mutex)
         while running > 0 { ended.wait(mutex, atMost: .seconds(10)) }

@@ -9,16 +9,16 @@ package import WebImageCore
     import Darwin
 #endif
 
-/// A bounded set of threads for work that burns or blocks: threads start when there is work for them and end after ten
-/// idle seconds. In which order work begins, ``WorkQueue`` says.
+/// A bounded set of threads for work that computes or blocks: threads start when there is work for them and end after
+/// ten idle seconds. ``WorkQueue`` determines the order of work.
 package final class ThreadPool: WorkExecutor, @unchecked Sendable {
     // Sendable: everything mutable is guarded by `mutex`; a condition variable needs a pthread mutex.
     private struct Queues {
         var waiting = WorkQueue()
         var threads = 0
-        /// Threads that wait and were not told of work.
+        /// Waiting threads that were not signalled.
         var idle = 0
-        /// Threads that were told and have not woken yet.
+        /// Signalled threads that have not woken yet.
         var woken = 0
     }
 
@@ -27,13 +27,13 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let workArrived = MonotonicCondition()
     private let startThread: ThreadStarter
-    // Unchecked: the optimiser loses the end of an access across the unlocking, and the check then reports a conflict
-    // that is none. The mutex is what makes accesses exclusive.
+    // Unchecked: the optimiser loses the end of an access across the unlocking, and the check then reports a false
+    // conflict. The mutex makes accesses exclusive.
     @exclusivity(unchecked) private var queues = Queues()
 
     /// - Parameters:
-    ///   - name: what the threads are called in tools; at most 15 bytes.
-    ///   - startThread: starts a thread, or says that the system has none left.
+    ///   - name: the threads' name in tools; at most 15 bytes.
+    ///   - startThread: starts a thread; returns false if the system has none left.
     package init(name: String, width: Int, startThread: @escaping ThreadStarter = startThread(named:_:)) {
         precondition(width > 0 && name.utf8.count <= 15)
         self.name = name
@@ -49,14 +49,14 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Pieces of work that no thread has begun.
+    /// Pieces of work that have not begun.
     package var waitingCount: Int {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return queues.waiting.count
     }
 
-    /// Threads that would begin at once with what is added; 0 while any work waits.
+    /// How many threads would begin added work at once; 0 while any work waits.
     package var idleCount: Int {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -94,13 +94,13 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         }
         if start { queues.threads += 1 }
         pthread_mutex_unlock(mutex)
-        // Not before: the thread would wake only to wait for the mutex.
+        // Not earlier: the thread would wake only to wait for the mutex.
         if wake { workArrived.signal() }
         if start, !startThread(name, { self.serve() }) { workWithoutThread() }
     }
 
-    /// The system has no thread left. Those that there are do the work; where there are none the caller does it, which is
-    /// better than an answer that never comes.
+    /// Called if the system has no thread left. The existing threads do the work; if there are none, the caller does
+    /// it, because otherwise its result would never come.
     private func workWithoutThread() {
         pthread_mutex_lock(mutex)
         queues.threads -= 1
@@ -114,13 +114,13 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         return queues.threads == 0 ? queues.waiting.next() : nil
     }
 
-    /// One thread's life. What a piece of work holds is let go of outside the lock: that may add work in its turn.
+    /// The main loop of a thread. Work is released without the lock held, because that may add more work.
     private func serve() {
         while let work = nextOrWait() { work() }
     }
 
-    /// Waits for work; nil when there was none for long, and the thread ends. `idle` counts the threads that wait and were
-    /// not told of work: `add` takes one off when it signals, so that a burst wakes as many threads as there is work.
+    /// Waits for work; returns nil after the idle time, and the thread ends. `idle` counts the waiting threads that
+    /// were not signalled: `add` decrements it when it signals, so that a burst wakes as many threads as there is work.
     private func nextOrWait() -> (@Sendable () -> Void)? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -128,7 +128,7 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
             if let work = queues.waiting.next() { return work }
             queues.idle += 1
             let hasTimedOut = !workArrived.wait(mutex, atMost: .seconds(10))
-            // Also a thread that wakes by itself, or too late, leaves the counts as true as they were.
+            // The counts stay correct also if a thread wakes spuriously, or too late.
             if queues.woken > 0 { queues.woken -= 1 } else { queues.idle -= 1 }
             if hasTimedOut, queues.waiting.isEmpty {
                 queues.threads -= 1
@@ -138,7 +138,7 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
     }
 }
 
-/// A queue whose ends both cost O(1).
+/// A queue with O(1) operations at both ends.
 package struct FIFO<Element> {
     private var elements: [Element?] = []
     private var head = 0
@@ -166,12 +166,12 @@ package struct FIFO<Element> {
     }
 }
 
-/// Starts a thread of that name; false when the system has none left.
+/// Starts a thread with a name; returns false if the system has none left.
 package typealias ThreadStarter = @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool
 
 /// Starts a detached thread.
 ///
-/// - Returns: false when the system has no thread left, or no memory for its stack: then `body` is not called.
+/// - Returns: false if the system has no thread left, or no memory for its stack; `body` is then not called.
 @discardableResult
 package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     final class Start: Sendable {

@@ -1,13 +1,14 @@
 import WebImageCore
 
-/// What waits for a thread, ranked: the more urgent first; among equals, what completes something before what begins
-/// something; then in order. Work that is passed over too often goes first for once, so that none waits for ever.
+/// The work that waits for a thread, in order: the more urgent first; among equals, work that completes something
+/// before work that begins something; then in order of arrival. Work that is passed over too often goes first for once,
+/// so that none waits forever.
 ///
-/// A pure value; nothing is allocated for a piece of work. Every call costs O(1), but for ``setPriority(_:of:)``, which
-/// costs the number of the owner's waiting pieces.
+/// A pure value; a piece of work needs no allocation. Every call costs O(1), except ``setPriority(_:of:)``, which costs
+/// the number of the owner's waiting pieces.
 struct WorkQueue {
-    /// One piece of work, or a free place. Two doubly linked lists go through it: those that wait with the same rank, and
-    /// those of the same owner. A link of -1 leads nowhere.
+    /// One piece of work, or an unused element. It is in two doubly linked lists: that of its rank, and that of its
+    /// owner. A link of -1 is the end.
     private struct Place {
         var body: (@Sendable () -> Void)?
         var owner: ObjectIdentifier?
@@ -22,22 +23,22 @@ struct WorkQueue {
     private struct List {
         var first = -1
         var last = -1
-        /// How often work of other lists was taken while this one had some.
+        /// How often work of other lists was taken while this one was not empty.
         var passedOver = 0
 
         var isEmpty: Bool { first < 0 }
     }
 
-    /// So often may work be passed over by more urgent work.
+    /// How often work may be passed over by more urgent work.
     static let patience = 8
 
-    /// So many places are kept while nothing waits.
+    /// How many elements are kept while nothing waits.
     private static let keptPlaces = 1024
 
-    /// Two for each priority; the last one goes first.
+    /// Two for each priority; the last list goes first.
     private var lists = [List](repeating: List(), count: 2 * LoadPriority.allCases.count)
     private var places: [Place] = []
-    /// The first free place; the others follow by ``Place/next``.
+    /// The first unused element; the others follow by ``Place/next``.
     private var free = -1
     /// The newest piece of each owner; the others follow.
     private var owned: [ObjectIdentifier: Int] = [:]
@@ -83,9 +84,9 @@ struct WorkQueue {
         return freePlace(index)
     }
 
-    /// Ranks the waiting work of `owner` anew.
+    /// Changes the rank of `owner`'s waiting work.
     mutating func setPriority(_ priority: LoadPriority, of owner: ObjectIdentifier) {
-        // From the oldest: their order is kept.
+        // Starts with the oldest, which keeps their order.
         guard var index = owned[owner] else { return }
         while places[index].nextOfOwner >= 0 { index = places[index].nextOfOwner }
         while index >= 0 {

@@ -1,5 +1,5 @@
-/// How a group of options is written down and read back. Only what differs from its default is written, so that what an
-/// older version wrote can be read.
+/// Encodes and decodes a group of options. Only values that differ from their defaults are encoded, so that the output
+/// of older versions can be read.
 package struct WrittenForm<Group> {
     /// One option of the group.
     package struct Option {
@@ -7,8 +7,8 @@ package struct WrittenForm<Group> {
         fileprivate let decode: (inout Group, Decoding) throws -> Void
 
         /// - Parameters:
-        ///   - name: under which it is written.
-        ///   - path: where it is.
+        ///   - name: its key in the encoding.
+        ///   - path: the property.
         package static func option<Value: Codable & Equatable>(
             _ name: String, _ path: WritableKeyPath<Group, Value>
         ) -> Self {
@@ -31,8 +31,8 @@ package struct WrittenForm<Group> {
 
     /// - Parameters:
     ///   - standard: every option at its default.
-    ///   - options: what is written down.
-    ///   - refusal: why a value cannot be written down, by what it holds: a closure, an object or a secret. Nil where it can.
+    ///   - options: the encoded options.
+    ///   - refusal: why a value cannot be encoded, because it holds a closure, an object or a secret. Nil if it can.
     package init(_ standard: Group, _ options: [Option], refusal: @escaping (Group) -> String? = { _ in nil }) {
         self.standard = standard
         self.options = options
@@ -46,7 +46,7 @@ package struct WrittenForm<Group> {
         return group
     }
 
-    /// - Throws: `EncodingError.invalidValue` for what cannot be written down.
+    /// - Throws: `EncodingError.invalidValue` for a value that cannot be encoded.
     package func write(_ group: Group, to encoder: any Encoder) throws {
         if let refusal = refusal(group) {
             // Not the group itself: errors are printed, and it may hold secrets.

@@ -1,7 +1,7 @@
 package import WebImageCore
 import WebImageSystem
 
-/// Memory pressure as Linux tells it: control groups of both versions, PSI, `MemAvailable`.
+/// Memory pressure as reported by Linux: control groups of both versions, PSI, `MemAvailable`.
 package struct LinuxMemoryPressure: MemoryPressureSource {
     private let reader: ProcReader
 
@@ -30,8 +30,8 @@ package struct LinuxMemoryPressure: MemoryPressureSource {
         return reading
     }
 
-    /// Of the groups that have a limit, the one that is nearest to it. Pages of files do not count, however lately they
-    /// were used: the kernel drops them first. Shared memory and `tmpfs` are no such pages.
+    /// Of the groups with a limit, the one that is nearest to it. Pages of files do not count, even recently used ones,
+    /// because the kernel drops them first. Shared memory and `tmpfs` are not such pages.
     private func fullest(_ groups: ProcReader.Groups) -> (used: Int, limit: Int)? {
         let (usage, prefix) = groups.isVersionTwo ? ("/memory.current", "") : ("/memory.usage_in_bytes", "total_")
         let filled = groups.directories.compactMap { directory -> (used: Int, limit: Int)? in

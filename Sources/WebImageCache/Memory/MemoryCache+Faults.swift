@@ -4,7 +4,7 @@ import WebImageSystem
 
 /// For tests and tools.
 extension MemoryCache {
-    /// The keys, those that leave first at the front as far as the policy tells.
+    /// The keys; those that are evicted first come first, as far as the policy shows it.
     package var keysInOrder: [CacheKey] {
         ledger.withLock { ledger in
             ledger.order.ids.map { id in
@@ -13,10 +13,10 @@ extension MemoryCache {
         }
     }
 
-    /// Records of pictures that left while somebody held them.
+    /// How many records of held pictures there are.
     package var heldRecords: Int { shards.reduce(0) { sum, shard in sum + shard.change { $0.held.count } } }
 
-    /// What is wrong with sums, order and tables, or nil. O(n) under the lock.
+    /// A problem of sums, order and tables; nil if there is none. O(n) under the lock.
     package func fault() -> String? {
         ledger.withLock { ledger in
             var (cost, count, variants) = (0, 0, 0)

@@ -2,14 +2,14 @@ import Synchronization
 public import WebImageCore
 import WebImageSystem
 
-/// How pictures leave. What left is handed out in `departed`, which the callers release after the locks.
+/// Removal of pictures. Removed ones are passed out in `departed`, which the callers release after the locks.
 extension MemoryCache {
     public func remove(_ key: CacheKey) {
         var departed: [MemoryTable.Entry] = []
         ledger.withLock { takeOut(key, remembers: false, &$0, into: &departed) }
     }
 
-    /// Forgets every picture that was made of an original, also what somebody holds. O(n).
+    /// Removes every picture that was made from an original, including held ones. O(n).
     package func removeVariants(of original: CacheKey) {
         let isVariant = { (key: CacheKey) in key.isMade(of: original) }
         var departed: [MemoryTable.Entry] = []
@@ -50,7 +50,7 @@ extension MemoryCache {
         }
     }
 
-    /// The entry may be another one by now.
+    /// Another entry may have the key by now.
     func removeExpired(_ key: CacheKey) {
         var departed: [MemoryTable.Entry] = []
         ledger.withLock { ledger in
@@ -61,7 +61,7 @@ extension MemoryCache {
 
     // MARK: - Under the ledger's lock
 
-    /// Takes a picture that somebody holds back into the cache, unless it was removed or replaced meanwhile.
+    /// Returns a held picture to the cache, unless it was removed or replaced meanwhile.
     func adopt(_ image: Image, _ key: CacheKey) -> Image? {
         var departed: [MemoryTable.Entry] = []
         return ledger.withLock { ledger in
@@ -77,9 +77,9 @@ extension MemoryCache {
         }
     }
 
-    /// Makes room for an entry whose key has none, and adds it.
+    /// Makes room for an entry whose key is not in the cache, and adds it.
     ///
-    /// - Returns: whether it was kept.
+    /// - Returns: whether it was stored.
     @discardableResult
     func insert(
         _ new: MemoryTable.Entry, _ ledger: inout MemoryLedger, into departed: inout [MemoryTable.Entry]
@@ -106,7 +106,7 @@ extension MemoryCache {
         return true
     }
 
-    /// Evicts until there is room for so much more.
+    /// Evicts entries until there is room for so much more.
     func makeRoom(cost: Int, places: Int, _ ledger: inout MemoryLedger, into departed: inout [MemoryTable.Entry]) {
         let (most, entries) = (max(ledger.limits.room - cost, 0), max(ledger.limits.places - places, 0))
         while ledger.cost > most || ledger.count > entries {
@@ -114,7 +114,7 @@ extension MemoryCache {
                 id < 0 ? 0 : shards[id % Self.shardCount].takeUses(of: id / Self.shardCount)
             }
             guard let id, id >= 0, let entry = takeOut(id) else {
-                // A policy of somebody's own is wrong about its entries: the limits hold all the same.
+                // A custom policy may lose track of its entries; the limits hold nevertheless.
                 ledger.evictions += ledger.count
                 return forgetAll(&ledger, into: &departed)
             }
@@ -162,9 +162,9 @@ extension MemoryCache {
 
     func shard(of key: CacheKey) -> MemoryShard { shards[Self.shardIndex(of: key)] }
 
-    /// Bits that the tables' slots do not use.
+    /// Uses bits that the tables' slots do not use.
     static func shardIndex(of key: CacheKey) -> Int { (key.hashCode >> 24) & (shardCount - 1) }
 
-    /// The order's name of an entry.
+    /// The number by which the eviction order identifies an entry.
     func id(_ index: Int32, _ key: CacheKey) -> Int { Int(index) * Self.shardCount + Self.shardIndex(of: key) }
 }

@@ -3,19 +3,19 @@ package import WebImageCore
 import WebImageSystem
 
 extension MemoryCache {
-    /// A picture of another size than was asked for, and how well it serves.
+    /// A picture of another size than the requested one, and how well it is suited.
     package struct VariantMatch: Sendable {
         package let image: Image
         package let key: CacheKey
         package let fitness: VariantFitness
     }
 
-    /// The picture of a group that serves best where a size is asked for; it counts as used. To be asked after
-    /// ``image(for:)`` found nothing under the exact key.
+    /// The picture of a group that is best suited for a size; this counts as a use. Call it after ``image(for:)`` has
+    /// found nothing under the exact key.
     ///
     /// - Parameters:
-    ///   - fitness: the least that will do.
-    ///   - wanted: the size that is asked for, given the size of the whole picture; in display orientation.
+    ///   - fitness: the minimum.
+    ///   - wanted: returns the requested size for the size of the whole picture; in display orientation.
     package func variant(
         in group: CacheKey, fit: ImageFit, atLeast fitness: VariantFitness = .covering,
         wanted: (_ originalSize: PixelSize) -> PixelSize
@@ -29,7 +29,7 @@ extension MemoryCache {
             return (member, match)
         }
         for (member, match) in matches.sorted(by: Self.isBetter) {
-            // It may have left meanwhile.
+            // It may have been evicted meanwhile.
             if let image = image(for: member.key) {
                 return VariantMatch(image: image, key: member.key, fitness: match)
             }
@@ -37,7 +37,7 @@ extension MemoryCache {
         return nil
     }
 
-    /// Of those that cover, the smallest; of those that do not, the largest.
+    /// Of those that cover the size, the smallest is best; of the others, the largest.
     private static func isBetter(
         _ left: (member: VariantIndex.Member, fitness: VariantFitness),
         _ right: (member: VariantIndex.Member, fitness: VariantFitness)

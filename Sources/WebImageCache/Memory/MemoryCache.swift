@@ -25,7 +25,7 @@ public final class MemoryCache: Sendable {
         public static let `default` = Limits(cost: MemoryBudget.ofThisProcess.cacheCost)
 
         var room: Int { max(cost.bytes, 0) }
-        /// No more entries than the ids of one shard's 32-bit indices reach.
+        /// At most as many entries as a shard's 32-bit indices can address.
         var places: Int { min(max(count, 0), 1 << 30) }
     }
 
@@ -48,9 +48,9 @@ public final class MemoryCache: Sendable {
 
     let shards: [MemoryShard]
     private let readerLocks: ReaderLocks
-    /// The same without counting references, which would cost a hit as much as its lock.
+    /// The same without reference counting, which would cost as much as the lock of a hit.
     private let uncounted: [Unmanaged<MemoryShard>]
-    /// Taken before a shard's lock, never after.
+    /// Locked before a shard, never after it.
     let ledger: Guarded<MemoryLedger>
     let clock: any LoadClock
     let remembersHeld: Bool
@@ -128,7 +128,7 @@ public final class MemoryCache: Sendable {
         store(image, for: key, lifetime: lifetime, variant: nil)
     }
 
-    /// - Parameter variant: what ``variant(in:meeting:)`` is to know of it.
+    /// - Parameter variant: the description for ``variant(in:meeting:)``.
     @discardableResult
     package func store(_ image: Image, for key: CacheKey, lifetime: Duration? = nil, variant: ImageVariant?) -> Bool {
         let expires = lifetime.map { clock.now + $0 }
@@ -147,7 +147,7 @@ public final class MemoryCache: Sendable {
     public func updateCost(of image: Image, for key: CacheKey) {
         var departed: [MemoryTable.Entry] = []
         ledger.withLock { ledger in
-            // Counted under the lock: of two threads the later one sees the later count.
+            // Computed under the lock, so that of two threads the later one uses the later cost.
             let cost = Self.cost(of: image)
             guard let (index, old) = currentEntry(of: image, key) else { return }
             guard cost <= ledger.limits.room else {
@@ -168,7 +168,7 @@ public final class MemoryCache: Sendable {
         }
     }
 
-    /// What a picture costs: its pixels, its metadata, its animation's bytes and kept frames, and ``entryOverhead``.
+    /// The cost of a picture: its pixels, its metadata, its animation's bytes and kept frames, and ``entryOverhead``.
     static func cost(of image: Image) -> Int {
         let frames = image.animation?.keptByteCount.bytes ?? 0
         let (sum, overflow) = image.byteCount.bytes.addingReportingOverflow(frames)
@@ -187,7 +187,7 @@ public final class MemoryCache: Sendable {
         let counts = readerLocks.counts
         sum.hits += counts.hits
         sum.misses += counts.misses
-        // A picture that was found again was a miss of its shard.
+        // A hit of a held picture was counted as a miss of its shard.
         sum.misses -= sum.heldHits
         return sum
     }

@@ -1,7 +1,7 @@
 import WebImageCore
 
-/// What the memory cache knows of all its entries together: sums, limits, the order in which they leave, and which are
-/// variants of one picture.
+/// The memory cache's data about all entries together: sums, limits, the eviction order, and which entries are variants
+/// of one picture.
 struct MemoryLedger: ~Copyable {
     var order: any EvictionOrder
     var limits: MemoryCache.Limits
@@ -23,7 +23,7 @@ struct MemoryLedger: ~Copyable {
         if let variant { variants.insert(variant, key) }
     }
 
-    /// The order has forgotten the entry already.
+    /// The order has removed the entry already.
     mutating func left(_ entry: MemoryTable.Entry) {
         cost -= entry.cost
         count -= 1

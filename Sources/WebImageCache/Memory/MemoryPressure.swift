@@ -15,53 +15,55 @@ public enum MemoryPressureLevel: Int, Comparable, Sendable, CaseIterable {
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What the kernel says of memory at one moment; nil where it says nothing.
+/// The kernel's memory figures at one moment; nil if they are not available.
 package struct MemoryPressureReading: Hashable, Sendable {
-    /// Of the nearest control group with a limit: what it uses and cannot simply drop, and its least limit, in bytes.
+    /// For the nearest control group with a limit: its memory without droppable pages, and its lowest limit, in bytes.
     package var used: Int?
     package var limit: Int?
-    /// How often, since the group was made, it was throttled at `memory.high`, held at its limit, and ran out of memory.
+    /// How often the group was throttled at `memory.high`, was held at its limit, and ran out of memory since it was
+    /// made.
     package var high: Int?
     package var max: Int?
     package var outOfMemory: Int?
-    /// The share of the last ten seconds, in percent, in which some or all work waited for memory.
+    /// The percentage of the last ten seconds in which some or all work waited for memory.
     package var someStalled: Double?
     package var allStalled: Double?
-    /// What the machine could still give, and has, in bytes.
+    /// The available and the total memory of the machine, in bytes.
     package var available: Int?
     package var total: Int?
 
     package init() {}
 }
 
-/// Where readings come from: the kernel, or a test.
+/// The source of readings: the kernel, or a test.
 package protocol MemoryPressureSource: Sendable {
     func read() -> MemoryPressureReading
-    /// Something that wakes when memory may have become short; nil where the kernel offers none, so that a timer must do.
+    /// An alarm that wakes when memory may have become short; nil if the kernel has none, so that a timer is used.
     func makeAlarm() -> (any MemoryPressureAlarm)?
 }
 
 /// Wakes one thread when memory may have become short.
 package protocol MemoryPressureAlarm: Sendable {
-    /// Blocks the calling thread until there is something to look at; false once it was stopped.
+    /// Blocks the calling thread until memory should be checked; returns false after ``stop()``.
     func wait() -> Bool
-    /// Ends ``wait()``, from any thread, for good.
+    /// Ends ``wait()`` permanently; may be called on any thread.
     func stop()
 }
 
-/// Makes levels of readings. Counters count from the first reading on.
+/// Turns readings into levels. Counters count from the first reading on.
 package struct MemoryPressureGauge: Sendable {
     private var last: MemoryPressureReading?
 
     package init() {}
 
-    /// The level now. What only a counter tells is told once.
+    /// The current level. An increase of a counter is reported once.
     package mutating func level(of reading: MemoryPressureReading) -> MemoryPressureLevel {
         defer { last = reading }
         return max(fill(of: reading), max(stall(of: reading), events(of: reading)))
     }
 
-    /// A group's limit outranks the machine where it is the lower one: what others of the machine take is theirs.
+    /// A group's limit takes precedence over the machine's memory if it is lower: the memory of other processes then
+    /// does not matter.
     private func fill(of reading: MemoryPressureReading) -> MemoryPressureLevel {
         if let used = reading.used, let limit = reading.limit, limit > 0, limit < reading.total ?? .max {
             return level(used, of: limit)
@@ -94,11 +96,11 @@ package struct MemoryPressureGauge: Sendable {
         }
         if grew(\.outOfMemory) { return .critical }
         guard grew(\.max) || grew(\.high) else { return .none }
-        // The kernel also counts when it drops pages of files to read or write others, which costs nobody anything.
+        // The kernel also counts when it replaces pages of files, which harms no one.
         return isShort(reading) ? .medium : .none
     }
 
-    /// Whether work waits for memory, or where the kernel does not say so, there is hardly any left.
+    /// Whether work waits for memory or, if the kernel does not report that, there is hardly any left.
     private func isShort(_ reading: MemoryPressureReading) -> Bool {
         reading.someStalled.map { $0 >= Self.leastStall } ?? (fill(of: reading) > .none)
     }

@@ -23,8 +23,9 @@ package final class MemoryPressureWatcher: Sendable {
     package static let repeatInterval = Duration.seconds(2)
 
     /// - Parameters:
-    ///   - interval: how often a timer looks, where the kernel does not wake us.
-    ///   - onPressure: gets every level but `none`, on a thread of the watcher or the clock; it must not block for long.
+    ///   - interval: how often a timer checks if the kernel does not report pressure.
+    ///   - onPressure: receives every level except `none`, on a thread of the watcher or the clock; it must not block
+    ///   for long.
     package init(
         source: any MemoryPressureSource, clock: any LoadClock, interval: Duration = .seconds(5),
         onPressure: @escaping @Sendable (MemoryPressureLevel) -> Void
@@ -37,7 +38,7 @@ package final class MemoryPressureWatcher: Sendable {
 
     deinit { stop() }
 
-    /// Begins to watch; to be called once.
+    /// Begins to watch. Call it once.
     package func start() {
         let reading = source.read()
         let alarm = source.makeAlarm()
@@ -51,7 +52,7 @@ package final class MemoryPressureWatcher: Sendable {
             return
         }
         guard let alarm else { return schedule(after: interval) }
-        // The thread must not keep the watcher: its owner's end is what stops it.
+        // The thread must not retain the watcher, which is stopped when its owner releases it.
         startThread(named: "wi-pressure") { [weak self] in
             while alarm.wait() {
                 guard let self else { return }
@@ -60,7 +61,7 @@ package final class MemoryPressureWatcher: Sendable {
         }
     }
 
-    /// Ends watching, for good. A call of `onPressure` may be on its way.
+    /// Stops watching permanently. A call of `onPressure` may still be running.
     package func stop() {
         let (alarm, timer) = state.withLock { state in
             state.isStopped = true
@@ -88,7 +89,7 @@ package final class MemoryPressureWatcher: Sendable {
         }
     }
 
-    /// One timer at a time.
+    /// There is only one timer at a time.
     private func schedule(after wait: Duration) {
         let action = clock.schedule(at: clock.now + wait) { [weak self] in self?.look() }
         let old = state.withLock { state -> ScheduledAction? in

@@ -2,12 +2,12 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// A part of the memory cache's keys, read by several threads at once and changed by one.
+/// A part of the memory cache's keys, which several threads may read at once and one may change.
 final class MemoryShard: @unchecked Sendable {
     // Sendable: `state` is read under one of the shard's locks and changed under all of them.
     enum Answer {
         case hit(Image, Int32)
-        /// Not in the cache, but somebody holds it.
+        /// Not in the cache, but held by a caller.
         case held(Image)
         case expired
         case miss
@@ -17,10 +17,10 @@ final class MemoryShard: @unchecked Sendable {
         var table = MemoryTable()
         var held = HeldImages()
 
-        /// Takes an entry out; what somebody else holds is remembered when `remembers` says so.
+        /// Removes an entry; if `remembers` is set and a caller holds the picture, it is recorded as held.
         mutating func takeOut(_ index: Int32, remembers: Bool) -> MemoryTable.Entry {
             var entry = table.remove(index)
-            // Under the locks nobody can be about to take it from here: what is not shared now stays so.
+            // Under the locks no other thread can copy the reference: a picture that is not shared now stays so.
             if remembers, !isKnownUniquelyReferenced(&entry.storage) { held.insert(entry) }
             return entry
         }
@@ -42,10 +42,10 @@ final class MemoryShard: @unchecked Sendable {
         state.deallocate()
     }
 
-    /// Runs `body` alone.
+    /// Runs `body` exclusively.
     func change<Result>(_ body: (inout State) -> Result) -> Result { locks.change(number) { body(&state.pointee) } }
 
-    /// Runs `body` beside others that read.
+    /// Runs `body`, possibly while other threads read.
     func read<Result>(_ body: (borrowing State) -> Result) -> Result { locks.read(number) { _ in body(state.pointee) } }
 
     func look(for key: CacheKey, clock: any LoadClock) -> Answer {
@@ -65,12 +65,12 @@ final class MemoryShard: @unchecked Sendable {
         }
     }
 
-    /// How often the entry was hit since this was last asked.
+    /// How often the entry was hit since the last call.
     func takeUses(of index: Int) -> Int {
         read { state in state.table.isLive(index) ? state.table.takeUses(of: Int32(index)) : 0 }
     }
 
-    /// The keys of entries that are as asked. O(n) under a lock.
+    /// The keys of entries that match. O(n) under a lock.
     func keys(where isWanted: (MemoryTable.Entry) -> Bool) -> [CacheKey] {
         read { state in
             var keys: [CacheKey] = []

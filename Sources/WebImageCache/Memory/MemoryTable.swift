@@ -3,18 +3,18 @@ import WebImageCore
 
 /// The memory cache's store: a hash table over flat memory.
 ///
-/// Entries lie in one array and keep their index; the table of slots (open addressing, linear probing, never more
-/// than half full) holds their indices beside 32 bits of their hash, so that a probe touches an entry only when it is
-/// all but certain to be the one. Every operation is O(1), and a look-up allocates nothing. Several threads may look and note uses at once,
-/// while none changes it.
+/// Entries are in one array and keep their index. The table of slots (open addressing, linear probing, at most half
+/// full) holds their indices with 32 bits of their hash, so that a probe reads an entry only if it is almost certainly
+/// the right one. Every operation is O(1), and a look-up allocates nothing. Several threads may look up entries and
+/// note uses at once, while none changes the table.
 struct MemoryTable: ~Copyable, @unchecked Sendable {
-    // Sendable: it owns all the memory that it points to, alone.
+    // Sendable: it is the only owner of the memory that it points to.
     struct Entry {
         let key: CacheKey
-        /// What an `Image` is; the only reference of the table.
+        /// The storage of the `Image`; the table's only reference.
         var storage: Image.Storage
         var cost: Int
-        /// What few entries have; kept apart so that an entry takes one cache line.
+        /// Properties that few entries have, kept apart so that an entry takes one cache line.
         let extras: Extras?
 
         init(key: CacheKey, storage: Image.Storage, cost: Int, expires: Duration?, variant: ImageVariant?) {
@@ -24,7 +24,7 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
             extras = expires == nil && variant == nil ? nil : Extras(expires: expires, variant: variant)
         }
 
-        /// On the cache's clock; nil for ever.
+        /// On the cache's clock; nil: never.
         var expires: Duration? { extras?.expires }
         var variant: ImageVariant? { extras?.variant }
 
@@ -49,10 +49,10 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
     private var slots: UnsafeMutablePointer<Slot>
     private var mask: Int
     private var entries: UnsafeMutablePointer<Entry>
-    /// How often each entry was hit since the order asked, at most 3.
+    /// How often each entry was hit since the order last asked, at most 3.
     private var uses: UnsafeMutablePointer<Atomic<UInt8>>
     private var capacity: Int
-    /// Which entries are in use: an order of somebody's own may ask for others.
+    /// Which entries are in use; a custom order may ask for others.
     private var live: [Bool]
     /// Indices of unused entries; as many as `capacity - count`.
     private var free: UnsafeMutablePointer<Int32>
@@ -80,13 +80,13 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         return slots[slot].entry
     }
 
-    /// The entry at an index that ``find(_:)`` gave.
+    /// The entry at an index from ``find(_:)``.
     subscript(index: Int32) -> Entry {
         _read { yield entries[Int(index)] }
         nonmutating _modify { yield &entries[Int(index)] }
     }
 
-    /// Adds an entry for a key that has none.
+    /// Adds an entry for a key that is not in the table.
     ///
     /// - Returns: its index.
     mutating func insert(_ entry: consuming Entry) -> Int32 {
@@ -100,18 +100,18 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         return index
     }
 
-    /// Counts a hit; one of two at the same moment may be lost. An entry that is hit often is not written to.
+    /// Counts a hit; one of two simultaneous ones may be lost. An entry that is hit often is not written to.
     func noteUse(of index: Int32) {
         let known = uses[Int(index)].load(ordering: .relaxed)
         if known < 3 { uses[Int(index)].store(known + 1, ordering: .relaxed) }
     }
 
-    /// How often the entry was hit since this was last asked, at most 3.
+    /// How often the entry was hit since the last call, at most 3.
     func takeUses(of index: Int32) -> Int { Int(uses[Int(index)].exchange(0, ordering: .relaxed)) }
 
     func isLive(_ index: Int) -> Bool { live.indices.contains(index) && live[index] }
 
-    /// Takes an entry out and hands it over, so that the caller decides when its memory goes.
+    /// Removes an entry and returns it, so that the caller decides when it is released.
     mutating func remove(_ index: Int32) -> Entry {
         let entry = (entries + Int(index)).move()
         clearSlot(of: entry.key, index)
@@ -121,7 +121,7 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         return entry
     }
 
-    /// Takes all entries out, and gives the table's memory back.
+    /// Removes all entries, and frees the table's memory.
     mutating func removeAll(into taken: inout [Entry]) {
         forEachIndex { taken.append(entries[Int($0)]) }
         self = MemoryTable()
@@ -132,7 +132,7 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         for slot in 0...mask where slots[slot].entry != Self.none { body(slots[slot].entry) }
     }
 
-    /// What is wrong with the slots, or nil. For tests; O(n).
+    /// A problem of the slots; nil if there is none. For tests; O(n).
     func fault() -> String? {
         var used = 0
         var wrong: Int32?

@@ -14,22 +14,23 @@ package final class PollAlarm: MemoryPressureAlarm {
     /// Work waited for 150 ms in two seconds; windows that are multiples of two seconds need no privilege.
     private static let trigger = "some 150000 2000000"
 
-    /// What is waited for: files of ours until the thread that waits closes them. The first one is the stop's.
+    /// The polled files, which the waiting thread closes. The first one is for stopping.
     private let descriptors: Guarded<[Int32]>
     private let stopEnd: Guarded<Int32?>
 
-    /// nil when the kernel lets us watch none of them.
+    /// nil if the kernel supports none of them.
     ///
     /// - Parameters:
     ///   - events: files that report their changes; those that cannot be opened are left out.
-    ///   - stalls: PSI files; the first that takes a trigger is used.
+    ///   - stalls: PSI files; the first that accepts a trigger is used.
     package init?(events: [String], stalls: [String]) {
         var stall: Int32?
         for path in stalls where stall == nil { stall = Self.openTrigger(path) }
         let watched =
             events.map { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }.filter { $0 >= 0 } + [stall].compactMap(\.self)
         guard stall != nil, let stop = PipeEnds() else {
-            // Without a trigger only a limit's event would wake us: too late for a machine without limits.
+            // Without a trigger only a limit's event would wake the thread, which is too late on machines without
+            // limits.
             for file in watched { close(file) }
             return nil
         }
@@ -53,7 +54,7 @@ package final class PollAlarm: MemoryPressureAlarm {
     private static func openTrigger(_ path: String) -> Int32? {
         let file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
-        // The kernel wants the end of the text too.
+        // The kernel requires the terminating zero, too.
         if write(file, trigger, trigger.utf8.count + 1) > 0 { return file }
         close(file)
         return nil
@@ -71,7 +72,7 @@ package final class PollAlarm: MemoryPressureAlarm {
                 return false
             }
             if polled[0].revents != 0 {
-                // Here, and not wherever the owner ends: the kernel takes 15 ms to give up a trigger.
+                // Closed on this thread, not the owner's: the kernel takes 15 ms to remove a trigger.
                 closeAll()
                 return false
             }
@@ -82,12 +83,12 @@ package final class PollAlarm: MemoryPressureAlarm {
         }
     }
 
-    /// `memory.events` says POLLERR beside POLLPRI whenever it changed; alone, POLLERR says that the group is gone.
+    /// `memory.events` reports POLLERR with POLLPRI for each change; POLLERR alone means that the group was removed.
     private static func isGone(_ polled: pollfd) -> Bool {
         polled.revents & Int16(POLLERR) != 0 && polled.revents & Int16(POLLPRI) == 0
     }
 
-    /// What changed once is told again until it is read.
+    /// A change is reported again until it is read.
     private static func acknowledge(_ file: Int32) {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
             _ = pread(file, buffer.baseAddress, buffer.count, 0)

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// Reads what the kernel says of memory in `/proc` and `/sys` below a root, which is empty but in tests.
+/// Reads the kernel's memory figures in `/proc` and `/sys` below a root, which is empty except in tests.
 struct ProcReader: Sendable {
     /// A control group's memory files, from the process's own group to the root of the mount.
     struct Groups {
@@ -23,8 +23,8 @@ struct ProcReader: Sendable {
         return nil
     }
 
-    /// Lines are `0::/path` for version 2 and `4:memory:/path` for version 1. A container sees its own group as the root
-    /// of the mount, so a path that is not there is no fault: the groups above it are asked all the same.
+    /// Lines are `0::/path` for version 2 and `4:memory:/path` for version 1. A container sees its own group as the
+    /// root of the mount, so a missing path is not an error: the groups above it are read nevertheless.
     func groups() -> [Groups] {
         text("/proc/self/cgroup").split(separator: "\n").compactMap { line in
             let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -48,7 +48,7 @@ struct ProcReader: Sendable {
         return found + [mount]
     }
 
-    /// Every limit that binds the process: `memory.max` and `memory.high`, or `memory.limit_in_bytes`.
+    /// Every limit for the process: `memory.max` and `memory.high`, or `memory.limit_in_bytes`.
     func groupLimits() -> [Int] {
         groups().flatMap { groups in groups.directories.compactMap { limit(of: $0, groups.isVersionTwo) } }
     }
@@ -69,7 +69,7 @@ struct ProcReader: Sendable {
         return nil
     }
 
-    /// The start of a small file, or nothing when it cannot be read. Such files have no size to ask for.
+    /// The start of a small file; empty if it cannot be read. Such files report no size.
     func text(_ path: String) -> String {
         guard let file = try? files.open(root + path, .read) else { return "" }
         defer { files.close(file) }

@@ -1,13 +1,13 @@
 import Synchronization
 import WebImageSystem
 
-/// Locks that readers on different processors take without meeting: each processor has a lock of its own for each shard,
-/// beside the counts of what its readers found. Who changes a shard takes all of the shard's locks.
+/// Locks for readers on different processors without contention: each processor has a lock of its own for each shard,
+/// next to the counts of its readers' hits and misses. To change a shard, a thread takes all of the shard's locks.
 ///
-/// With one lock for all, the memory that holds it would travel between the processors at each hit, which takes longer
-/// than the hit itself.
+/// With one lock for all, its memory would move between the processors at each hit, which takes longer than the hit
+/// itself.
 final class ReaderLocks: @unchecked Sendable {
-    // Sendable: what is behind the pointer is initialised before it is shared and gone after; the locks do the rest.
+    // Sendable: the memory is initialised before it is shared and freed after; the locks guard everything else.
     struct Counts {
         var hits = 0
         var misses = 0
@@ -15,14 +15,14 @@ final class ReaderLocks: @unchecked Sendable {
 
     private typealias Lock = Guarded<Counts>
 
-    /// More processors than that share.
+    /// Further processors share these.
     private static let mostProcessors = 16
     private static let lineLength = 128
 
     private let base: UnsafeMutableRawPointer
     private let shardCount: Int
     private let processorMask: Int
-    /// Bytes from a processor's locks to the next one's.
+    /// The distance in bytes between the locks of two processors.
     private let stride: Int
 
     init(shardCount: Int, processors: Int = Processors.count) {
@@ -51,7 +51,7 @@ final class ReaderLocks: @unchecked Sendable {
         return start + shard
     }
 
-    /// Runs `body` while nobody changes the shard; others may read it at the same time.
+    /// Runs `body` while no thread changes the shard; others may read it.
     @inline(__always)
     func read<Result>(_ shard: Int, _ body: (inout Counts) -> Result) -> Result {
         var result: Result?
@@ -60,7 +60,7 @@ final class ReaderLocks: @unchecked Sendable {
         return result
     }
 
-    /// Runs `body` while nobody reads or changes the shard.
+    /// Runs `body` while no other thread reads or changes the shard.
     func change<Result>(_ shard: Int, _ body: () -> Result) -> Result {
         var result: Result?
         lockAll(shard, from: 0) { result = body() }
@@ -73,7 +73,7 @@ final class ReaderLocks: @unchecked Sendable {
         lock(processor, shard).pointee.withLock { _ in lockAll(shard, from: processor + 1, body) }
     }
 
-    /// What all readers found together.
+    /// The sum of all readers' counts.
     var counts: Counts {
         var sum = Counts()
         for processor in 0...processorMask {

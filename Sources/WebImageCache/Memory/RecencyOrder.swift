@@ -1,4 +1,4 @@
-/// The least recently used leave first.
+/// Evicts the least recently used entries first.
 package struct RecencyOrder: EvictionOrder {
     package static let seesEveryHit = true
     private var queues = EntryQueues(1)

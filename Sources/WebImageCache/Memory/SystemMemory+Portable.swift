@@ -2,12 +2,12 @@
     import WebImageCore
     import WebImageSystem
 
-    /// What a system tells of memory that is not Linux: how much the machine has.
+    /// The memory of a system other than Linux, of which only the machine's total is known.
     package enum SystemMemory {
-        /// What this process may use.
+        /// The memory that this process may use.
         static var budget: MemoryBudget { MemoryBudget(available: ProcessMemory.ofMachine ?? .gibibytes(1)) }
 
-        /// Where readings of the pressure come from; nil where nothing tells.
+        /// The source of pressure readings; nil if there is none.
         package static var pressure: (any MemoryPressureSource)? { nil }
     }
 #endif

@@ -1,8 +1,9 @@
-/// S3-FIFO by cost (Yang et al., SOSP 2023), with a larger queue of newcomers than its authors take: pictures that were
-/// scrolled away come back soon.
+/// S3-FIFO by cost (Yang et al., SOSP 2023), with a larger small queue than its authors use, because pictures that were
+/// scrolled away are soon needed again.
 ///
-/// A newcomer goes into the small queue, or into the main queue when its key left not long ago. Who leaves the small
-/// queue unhit leaves the cache; who was hit goes over to the main queue. There, each hit is another round.
+/// A new entry goes to the small queue, or to the main queue if its key was evicted recently. An entry at the end of
+/// the small queue is evicted if it was not hit, else it moves to the main queue. There, each hit gives it another
+/// round.
 package struct TwoQueueOrder: EvictionOrder {
     package static let seesEveryHit = false
     private static let (small, main) = (0, 1)
@@ -57,11 +58,11 @@ package struct TwoQueueOrder: EvictionOrder {
     package var ids: [Int] { queues.ids(in: Self.small) + queues.ids(in: Self.main) }
 }
 
-/// The hashes of keys that left lately, in a table of fixed size whose newest write wins: 16 KiB.
+/// The hashes of recently evicted keys, in a table of fixed size (16 KiB), in which newer keys overwrite older ones.
 struct GhostKeys: Sendable {
     private struct Ghost: Sendable {
         var tag: UInt32 = 0
-        /// Which one it was since the start; 0 for none.
+        /// The sequence number of the eviction; 0 for none.
         var number: UInt32 = 0
     }
 
@@ -77,7 +78,7 @@ struct GhostKeys: Sendable {
         table[hash & Self.mask] = Ghost(tag: Self.tag(hash), number: number)
     }
 
-    /// Whether the key was among the last so many that left; it is no longer.
+    /// Returns whether the key was among the last `count` evicted ones, and removes it.
     mutating func remove(_ hash: Int, within count: Int) -> Bool {
         guard !table.isEmpty else { return false }
         let ghost = table[hash & Self.mask]

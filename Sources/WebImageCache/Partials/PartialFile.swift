@@ -3,12 +3,12 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// The file of one claim: opened, locked and looked through.
+/// The file of one claim: opened, locked and validated.
 final class PartialFile: PartialBody {
     struct Frame {
-        /// In the body.
+        /// The position in the body.
         let offset: Int
-        /// In the file.
+        /// The position in the file.
         let position: Int64
         let length: Int
         let checksum: UInt64
@@ -19,9 +19,9 @@ final class PartialFile: PartialBody {
         var file: Int32?
         var header: PartialFileFormat.Header?
         var frames: [Frame] = []
-        /// Where the next frame goes.
+        /// The position of the next frame.
         var end: Int64 = 0
-        /// How far the file reaches, with the room that was taken ahead.
+        /// The length of the file, including the room that was taken ahead.
         var size: Int64
         var isBroken = false
 
@@ -31,10 +31,10 @@ final class PartialFile: PartialBody {
     private let store: PartialStore
     private let key: CacheKey
     private let path: String
-    // The lock stands for "one thread at a time", and is not contended.
+    // The lock ensures that only one thread uses the state; there is no contention.
     private let state: Guarded<State>
 
-    /// - Parameter file: opened and locked.
+    /// - Parameter file: open and locked.
     init(_ key: CacheKey, store: PartialStore, path: String, file: Int32, size: Int64) {
         self.store = store
         self.key = key
@@ -47,9 +47,9 @@ final class PartialFile: PartialBody {
     var metadata: [UInt8]? { state.withLock { $0.header?.metadata } }
     var length: Int { state.withLock { $0.length } }
 
-    /// Looks at what is there: everything up to the first thing that is wrong is good.
+    /// Validates the content: everything before the first error is valid.
     ///
-    /// - Returns: false when nothing is.
+    /// - Returns: false if nothing is valid.
     func load() -> Bool {
         state.withLock { state in
             guard let file = state.file else { return false }
@@ -63,7 +63,7 @@ final class PartialFile: PartialBody {
                     state.frames.append(frame)
                     state.end = frame.position + Int64(frame.length)
                 }
-                // What is torn must not be taken for a frame later.
+                // Torn bytes must not look like a frame later.
                 try store.files.truncate(file, to: state.end)
                 state.size = state.end
                 return true
@@ -182,7 +182,7 @@ final class PartialFile: PartialBody {
             checksum: PartialFileFormat.frameChecksum(bytes, at: state.length))
         do throws(FileFault) {
             guard try makeRoom(Int64(header.count + bytes.count), file, &state) else { return false }
-            // The content first: a header without it would be a frame in the making for nobody.
+            // The content is written first: a header without it would announce a frame that never follows.
             try store.files.writeAll(file, bytes, at: frame.position)
             try write(header, file, &state)
         } catch {
@@ -205,7 +205,7 @@ final class PartialFile: PartialBody {
         state.end += Int64(bytes.count)
     }
 
-    /// Makes the file long enough for so many more bytes, if the store has the room.
+    /// Extends the file for so many more bytes, if the store has the room.
     private func makeRoom(_ bytes: Int64, _ file: Int32, _ state: inout State) throws(FileFault) -> Bool {
         let missing = state.end + bytes - state.size
         guard missing > 0 else { return true }
@@ -223,13 +223,13 @@ final class PartialFile: PartialBody {
             guard let file = state.file else { return }
             state.file = nil
             if keeping, state.length > 0 {
-                // Gives back the room that was taken ahead; where that fails the next claim does it.
+                // Returns the room that was taken ahead; if that fails, the next claim does it.
                 if state.size != state.end { try? store.files.truncate(file, to: state.end) }
             } else {
                 try? store.files.remove(path)
                 store.noteEnd(key)
             }
-            // Only now may another have it.
+            // Only now may others claim it.
             store.files.closeLocked(file)
         }
     }

@@ -1,23 +1,23 @@
 import WebImageCore
 
-/// How the beginning of a body lies in its file: a header with key and metadata, then the bytes in frames, each with its
-/// length and a checksum. A frame counts once it is whole, so that a process may be killed at any moment; what follows
-/// the last whole frame is room that was taken ahead, or torn. All integers are little-endian.
+/// The format of a partial body's file: a header with key and metadata, then the bytes in frames, each with its length
+/// and a checksum. Only complete frames count, so that a process may be killed at any moment; bytes after the last
+/// complete frame are room that was taken ahead, or torn. All integers are little-endian.
 enum PartialFileFormat {
     static let magic = Array("wi-part\n".utf8)
     static let version: UInt16 = 1
     /// Magic, version, two zero bytes, time, lengths of key and metadata, checksum of all of the header.
     static let fixedHeaderLength = 8 + 2 + 2 + 8 + 4 + 4 + 8
     static let frameHeaderLength = 4 + 8
-    /// Longer keys or metadata are nothing that we wrote.
+    /// We never write longer keys or metadata.
     static let longestText = 1 << 20
     static let longestFrame = 1 << 20
 
     struct Header: Equatable {
-        /// Or its hash, where keys are not kept.
+        /// The key, or its hash if keys are not stored.
         var key: String
         var metadata: [UInt8]
-        /// When the body was begun, in seconds since 1970.
+        /// When the transfer of the body began, in seconds since 1970.
         var beganAt: Int64
 
         func encoded() -> [UInt8] {
@@ -33,7 +33,7 @@ enum PartialFileFormat {
         }
     }
 
-    /// The lengths of what follows the fixed part, or nil for what is no header.
+    /// The lengths of key and metadata; nil if the bytes are not a header.
     static func textLengths(_ fixed: [UInt8]) -> (key: Int, metadata: Int)? {
         fixed.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes: bytes)
@@ -46,7 +46,7 @@ enum PartialFileFormat {
         }
     }
 
-    /// When the body was begun; only a guess until the header is checked.
+    /// When the transfer of the body began; unreliable until the header is checked.
     static func beganAt(_ fixed: [UInt8]) -> Int64? {
         guard textLengths(fixed) != nil else { return nil }
         return fixed.withUnsafeBytes { Int64(littleEndian: $0.loadUnaligned(fromByteOffset: 12, as: Int64.self)) }
@@ -60,7 +60,7 @@ enum PartialFileFormat {
         return Header(key: key, metadata: Array(text.dropFirst(lengths.key)), beganAt: beganAt)
     }
 
-    /// The checksum knows where in the body the frame belongs.
+    /// The checksum includes the frame's position in the body.
     static func frameHeader(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> [UInt8] {
         var out = ByteWriter()
         out.integer(UInt32(clamping: bytes.count))

@@ -9,32 +9,33 @@ import WebImageSystem
 /// extended before it is written to, under a lock, and the oldest unclaimed files are removed for it.
 package final class PartialStore: PartialBodyStore {
     package struct Limits: Hashable, Sendable {
-        /// What all beginnings take together; beside a cache never more than a sixteenth of its limit. Default 64 MiB.
+        /// The limit for all partial bodies; next to a disk cache never more than a sixteenth of the cache's limit.
+        /// Default 64 MiB.
         package var bytes = ByteCount.mebibytes(64)
-        /// How long after it was begun a body may be gone on with. Default a day.
+        /// How long after its beginning a transfer may be resumed. Default a day.
         package var age = Duration.seconds(86_400)
 
         package init() {}
     }
 
     package struct Statistics: Hashable, Sendable {
-        /// Claims that found something.
+        /// How many claims found a beginning.
         package var found = 0
-        /// Beginnings that went for want of room or for their age.
+        /// How many beginnings were removed for lack of room or for their age.
         package var dropped = 0
-        /// Bytes that were not kept, because there was no room for them.
+        /// How many bytes were not stored for lack of room.
         package var refusals = 0
-        /// Operations that the file system refused.
+        /// How many operations failed.
         package var faults = 0
     }
 
     private struct State {
         var statistics = Statistics()
-        /// Nil until somebody has looked.
+        /// Nil until the folder has been listed.
         var known: Set<EntryID>?
     }
 
-    /// Room is taken in pieces of this size, so that not every write looks at the folder.
+    /// Room is taken in pieces of this size, so that not every write lists the folder.
     private static let roomUnit: Int64 = 256 << 10
     private static let suffix = ".part"
     private static let lockName = "lock"
@@ -48,11 +49,11 @@ package final class PartialStore: PartialBodyStore {
     private let cache: DiskCache?
     private let logger: Logger
     private let state = Guarded(State())
-    /// One thread at a time looks for room; other processes are kept out by a lock on a file.
+    /// One thread at a time makes room; a lock on a file excludes other processes.
     private let roomTurn = Guarded(())
 
-    /// Beside the entries of the disk cache of that configuration.
-    /// - Parameter owner: that cache, whose limit counts what beginnings may take.
+    /// Stores partial bodies next to the entries of the disk cache with that configuration.
+    /// - Parameter owner: that cache, whose limit includes them.
     package init(
         _ cache: DiskCacheConfiguration, of owner: DiskCache? = nil, limits: Limits = Limits(),
         clock: any LoadClock = SystemClock.shared, files: any FileSystem = PosixFileSystem()
@@ -70,11 +71,11 @@ package final class PartialStore: PartialBodyStore {
 
     package var statistics: Statistics { state.withLock { $0.statistics } }
 
-    /// What the files take, with the room that was taken ahead. Blocks.
+    /// The size of the files, including room that was taken ahead. Blocks.
     package var usedBytes: ByteCount { ByteCount(Int(listing().reduce(0) { $0 + $1.bytes })) }
 
-    /// Looks at the folder: removes what is too old or says a key that is not to be kept, and makes ``mayHave(_:)`` sure.
-    /// Blocks.
+    /// Lists the folder: removes files that are too old or hold a key that must not be stored, and makes
+    /// ``mayHave(_:)`` exact. Blocks.
     package func prepare() {
         for found in listing() where !isUsable(found.path) { drop(found) }
         let known = Set(listing().map(\.id))
@@ -86,7 +87,7 @@ package final class PartialStore: PartialBodyStore {
     package func claim(_ key: CacheKey, creates: Bool) -> (any PartialBody)? {
         let path = path(of: EntryID(key))
         do throws(FileFault) {
-            // Opening makes a file where there is none.
+            // Opening would create a missing file.
             if !creates, (try? files.status(at: path)) == nil { return nil }
             guard let (file, size) = try openLocked(path) else { return nil }
             let body = PartialFile(key, store: self, path: path, file: file, size: size)
@@ -117,14 +118,14 @@ package final class PartialStore: PartialBodyStore {
         let modified: Int64
     }
 
-    /// Whether a file of the folder is one of a store's.
+    /// Whether a file of the folder belongs to a store.
     static func isOwn(_ name: String) -> Bool {
         name == lockName || name.hasSuffix(suffix) && EntryID(name: String(name.dropLast(suffix.count))) != nil
     }
 
     private func path(of id: EntryID) -> String { "\(directory)/\(id.name)\(Self.suffix)" }
 
-    /// Neither too old nor, by a clock that was wrong then, far ahead.
+    /// Whether a beginning is neither too old nor, because of a wrong clock, far in the future.
     func isCurrent(_ beganAt: Int64) -> Bool {
         let (age, overflow) = clock.wallTime.subtractingReportingOverflow(beganAt)
         return !overflow && age.magnitude < limits.age.wholeSeconds.magnitude
@@ -137,7 +138,7 @@ package final class PartialStore: PartialBodyStore {
             guard name.hasSuffix(Self.suffix), let id = EntryID(name: String(name.dropLast(Self.suffix.count))),
                 let status = try? files.status(at: path(of: id)), status.isRegularFile
             else { return nil }
-            // By length, not by blocks: room that was taken ahead counts, too.
+            // By length, not by blocks, because room that was taken ahead counts, too.
             let bytes = FileStatus.blocks(status.size)
             return Found(id: id, path: path(of: id), bytes: bytes, modified: status.modified)
         }
@@ -152,14 +153,15 @@ package final class PartialStore: PartialBodyStore {
         return keepsKeys || PartialFileFormat.textLengths(fixed)?.key == EntryID.nameLength
     }
 
-    /// Nil when somebody else has it.
+    /// Nil if another process has claimed it.
     private func openLocked(_ path: String) throws(FileFault) -> (file: Int32, size: Int64)? {
         for _ in 0..<3 {
             let file = try open(path)
             do throws(FileFault) {
                 let isOurs = try files.lock(file, within: .zero)
                 let status = try files.status(of: file)
-                // Its owner may have removed it before it gave up the lock: then the name is another file's, or none's.
+                // Its owner may have removed it before releasing the lock: then the name belongs to another file, or to
+                // none.
                 if isOurs, (try? files.status(at: path))?.inode == status.inode { return (file, status.size) }
                 files.closeLocked(file)
                 if !isOurs { return nil }
@@ -198,12 +200,12 @@ package final class PartialStore: PartialBodyStore {
 
     // MARK: - For claims
 
-    /// What a file says of the key that it belongs to: the key, or its hash (``DiskCacheConfiguration/keepsKeys``).
+    /// The name of a key in its file: the key, or its hash (``DiskCacheConfiguration/keepsKeys``).
     func name(of key: CacheKey) -> String { keepsKeys ? key.text : EntryID(key).name }
 
-    /// Makes a claimed file longer by at least so many bytes.
+    /// Extends a claimed file by at least so many bytes.
     ///
-    /// - Returns: how long it is then; nil when the limit leaves no room, or another process looks for some right now.
+    /// - Returns: its new length; nil if the limit leaves no room, or another process is making room right now.
     func grow(_ file: Int32, _ path: String, from size: Int64, by bytes: Int64) throws(FileFault) -> Int64? {
         try roomTurn.withLock { _ throws(FileFault) in
             let turn = try open(directory + "/" + Self.lockName)

@@ -1,15 +1,15 @@
-// Who gets room, and who leaves for it.
+// Decides which writes get room, and which entries are evicted for them.
 extension DiskBooks {
-    /// An answer to a wish for room.
+    /// The answer to a request for room.
     enum RoomAnswer {
         case granted
-        /// No eviction can make that room.
+        /// Evictions cannot make that room.
         case refused
-        /// These must go first; then ask again.
+        /// Evict these first; then ask again.
         case evict([DiskIndex.Victim])
     }
 
-    /// Reserves bytes if nothing must go for them.
+    /// Reserves bytes if nothing must be evicted.
     mutating func reserveFreeRoom(_ bytes: Int64) -> Bool {
         let capacity = ledger.capacity
         guard bytes <= capacity, used <= capacity - bytes, bytes <= ledger.spareSpace ?? .max, !isOverCount else {
@@ -19,7 +19,7 @@ extension DiskBooks {
         return true
     }
 
-    /// The same out of what the others count as taken already, so that they need not be told.
+    /// Reserves bytes from the headroom, which the others count as taken already, so that they need not be told.
     mutating func reserveHeadroom(_ bytes: Int64) -> Bool {
         guard bytes <= ledger.share.headroom, reserveFreeRoom(bytes) else { return false }
         ledger.share.didPromiseHeadroom(bytes)
@@ -37,10 +37,10 @@ extension DiskBooks {
         return victims.isEmpty ? .refused : .evict(victims)
     }
 
-    /// Whether room that is refused now may come about when it is learnt anew what others do.
+    /// Whether refused room may become available when the other caches' changes are learnt.
     func maySucceedLater(_ bytes: Int64) -> Bool { bytes <= ledger.capacity && ledger.share.foreign != 0 }
 
-    /// What is left once everything that leaves is gone.
+    /// The bytes that remain when all evicted files are removed.
     var remaining: Int64 { used - ledger.leavingBytes }
 
     private var isOverCount: Bool {
@@ -50,7 +50,7 @@ extension DiskBooks {
 
     // MARK: - Eviction
 
-    /// Takes the first entries to leave out of the index while `condition` holds, at most `most` of them.
+    /// Removes the first entries to evict from the index while `condition` holds, at most `most` of them.
     mutating func takeVictims(most: Int = .max, while condition: (DiskBooks) -> Bool) -> [DiskIndex.Victim] {
         takeVictims(most: most) { books in condition(books) ? books.index.takeOldest() : nil }
     }
@@ -76,8 +76,8 @@ extension DiskBooks {
         }
     }
 
-    /// Returns whether background eviction should be started; the answer is true once until ``nextVictims(most:at:)``
-    /// has none left.
+    /// Returns whether background eviction should be started. It returns true only once until ``nextVictims(most:at:)``
+    /// has no more.
     mutating func shouldStartEviction(at now: Int64) -> Bool {
         guard !ledger.isEvicting, scan.isDone else { return false }
         let hasExpired = index.oldest.map { ledger.isExpired(date: $0.date, at: now) } ?? false
@@ -103,8 +103,8 @@ extension DiskBooks {
 
     mutating func stopEvicting() { (ledger.isEvicting, ledger.evictsToLowWater) = (false, false) }
 
-    /// A victim's file is gone, or was replaced by a new entry in the meantime.
-    /// - Parameter freed: what this cache has taken from the disk by it; nil: what was known of it.
+    /// The file of an evicted entry has been removed, or was replaced by a new entry.
+    /// - Parameter freed: the bytes that this cache has thereby freed; nil: the known size of the entry.
     mutating func didEvict(_ victim: DiskIndex.Victim, freed: Freed? = nil) {
         ledger.endLeaving(victim)
         statistics.evictions += 1
@@ -112,14 +112,14 @@ extension DiskBooks {
         ledger.share.account(known: victim.bytes, freed: freed)
     }
 
-    /// A victim's file could not be removed: it still counts, and others are tried before it.
+    /// The file of an evicted entry could not be removed: it still counts, and others are tried before it.
     mutating func didNotEvict(_ victim: DiskIndex.Victim) {
         ledger.endLeaving(victim)
         guard !index.contains(victim.id) else { return }
         index.set(DiskIndex.Record(id: victim.id, bytes: victim.bytes, length: 0, date: victim.date, recordedDate: 0))
     }
 
-    /// A victim's file stays: another cache has used it, or put another in its place.
+    /// The file of an evicted entry stays: another cache has used or replaced it.
     mutating func spare(_ victim: DiskIndex.Victim, _ record: DiskIndex.Record) {
         ledger.endLeaving(victim)
         guard !index.contains(victim.id) else { return }

@@ -1,15 +1,16 @@
-// What a cache and the others of its directory tell each other; see `DiskShare`.
+// Exchange of sizes between the caches of one directory; see `DiskShare`.
 extension DiskBooks {
-    /// Becomes one of those who share the directory.
+    /// Joins the caches that share the directory.
     mutating func join(_ total: DiskTotal?, isAlone: Bool) {
         ledger.share.join(total, isAlone: isAlone, known: known, strays: ledger.strayBytes)
     }
 
-    /// Takes the total as the file has it now.
+    /// Takes the current total from the file.
     mutating func meet(_ total: DiskTotal) { ledger.share.meet(total, known: known) }
 
-    /// The total with this cache's changes in it, for the file, and what it was promised, for its own; while there is
-    /// plenty, with some headroom for what it will store next: to meet the file costs as much as to write a small picture.
+    /// Returns the total with this cache's changes for the common file, and the reserved room for its own file. If
+    /// there is plenty of room, some headroom for later stores is included, because accessing the file costs as much as
+    /// writing a small picture.
     /// - Parameter isLast: nothing more will be stored.
     mutating func tellTotal(isLast: Bool = false) -> (DiskTotal, DiskPromise) {
         let (grain, reserved) = (ledger.grain, ledger.reserved)

@@ -1,50 +1,50 @@
 import WebImageCore
 
-/// What is taken of the limit beside the entries that the index has, what is promised, and the limits themselves.
+/// The bytes that count in addition to the index's entries, the reserved bytes, and the limits.
 struct DiskLedger {
     private var limits: DiskCacheConfiguration.Limits
-    /// The limit in bytes where the user gave none.
+    /// The limit in bytes if the user set none.
     private var automaticLimit: Int64 = 1 << 30
-    /// Blocks promised to entries that are being written.
+    /// Blocks that are reserved for entries that are being written.
     private(set) var reserved: Int64 = 0
-    /// Each may become one entry more.
+    /// Each may become one more entry.
     var entriesBeingWritten = 0
-    /// Entries that are out of the index and still on the disk.
+    /// Entries that were removed from the index and whose files still exist.
     private var leaving: [EntryID: Int64] = [:]
     private(set) var leavingBytes: Int64 = 0
-    /// Temporary files of others, by path: found by the scan, checked again until they are gone.
+    /// Temporary files of others, by path: found by the scan, checked again until they are removed.
     private(set) var strays: [String: Int64] = [:]
     /// The length of the file system's blocks, a power of two.
     private(set) var blockLength: Int64 = 4096
-    /// Blocks of what is there and of the cache's own files beside the entries.
+    /// The blocks of the cache's other files.
     var overhead: Int64 = 0
     /// Blocks of the index's files.
     var indexBytes: Int64 = 0
-    /// Beginnings of bodies lie beside the entries, and are counted by somebody else.
+    /// Partial bodies are stored next to the entries; another object counts them.
     var keepsPartials = false
-    /// Background eviction is under way.
+    /// Background eviction is running.
     var isEvicting = false
-    /// It works its way down to ``lowWater``.
+    /// It evicts down to ``lowWater``.
     var evictsToLowWater = false
-    /// Somebody is making the cache smaller.
+    /// A trim is running.
     var isTrimming = false
-    /// What other caches of the same directory take.
+    /// The bytes of the other caches of the same directory.
     var share = DiskShare()
-    /// The file that says what all of them take.
+    /// The file with the common total.
     var common = CommonFile()
-    /// What may be written until the floor of free space is met; nil where that is not known.
+    /// How many bytes may be written before the minimum of free space is reached; nil if it is not known.
     private(set) var spareSpace: Int64?
-    /// What was promised since the free space was measured.
+    /// The bytes that were reserved since the free space was measured.
     private var unmeasuredBytes: Int64 = 0
 
-    /// What this cache knows of the file that has the common total.
+    /// The state of the file with the common total.
     struct CommonFile {
-        /// The cache has joined the others and does not know yet what the directory holds.
+        /// The cache has joined the others but does not know the directory's content yet.
         var isStranger = false
-        /// Which file it is, and when it was last seen to be there.
+        /// The inode of the file, and when it was last seen.
         var inode: UInt64?
         var seen: Duration?
-        /// Since the others could not be asked: the time after which they are asked again.
+        /// If the others could not be reached: the time of the next attempt.
         var aloneUntil: Duration?
     }
 
@@ -56,19 +56,19 @@ struct DiskLedger {
     var ageBasis: DiskCacheConfiguration.AgeBasis { limits.ageBasis }
     var mostEntries: Int? { limits.count.map { max($0, 0) } }
     var byteLimit: Int64 { limits.bytes.map { Int64(max($0.bytes, 0)) } ?? automaticLimit }
-    /// No entry of ours is longer than the limit for all of them, which may have been higher.
+    /// No entry of ours is longer than the limit, which may have been higher before.
     var longestEntry: Int64 { max(byteLimit, 1 << 30) }
-    /// What is left of the limit for entries.
+    /// The part of the limit for entries.
     var capacity: Int64 { max(byteLimit - overhead - indexBytes - (keepsPartials ? partialLimit : 0), 0) }
-    /// What beginnings of bodies may take of the limit.
+    /// The part of the limit for partial bodies.
     var partialLimit: Int64 { min(byteLimit / 16, 64 << 20) & ~4095 }
-    /// Background eviction starts above this much and ends at ``lowWater``.
+    /// Background eviction starts above this size and ends at ``lowWater``.
     var highWater: Int64 { capacity / 10 * 9 }
     var lowWater: Int64 { capacity / 10 * 8 }
-    /// A part of the limit that hardly matters, in whole blocks.
+    /// A negligible part of the limit, in whole blocks.
     var grain: Int64 { byteLimit / 256 & ~4095 }
 
-    /// So many tenths of the entries that there may be.
+    /// The given tenths of the maximum number of entries.
     func countAt(tenths: Int) -> Int { mostEntries.map { ($0 * tenths + 9) / 10 } ?? .max }
 
     mutating func setLimits(_ limits: DiskCacheConfiguration.Limits) {
@@ -77,14 +77,14 @@ struct DiskLedger {
     }
 
     /// - Parameters:
-    ///   - free: what may still be written on the disk.
-    ///   - used: what the cache takes of it.
+    ///   - free: the bytes that can still be written to the disk.
+    ///   - used: the bytes of the cache.
     mutating func setAutomaticLimit(free: Int64, used: Int64) {
         let (sum, overflow) = free.addingReportingOverflow(used)
         automaticLimit = min(1 << 30, max(overflow ? .max : sum, 0) / 10)
     }
 
-    /// - Parameter length: what the file system says; what cannot be a block's length is ignored.
+    /// - Parameter length: the value from the file system; an implausible one is ignored.
     mutating func setBlockLength(_ length: Int64) {
         guard length > 4096, length <= 1 << 24, length & (length - 1) == 0 else { return }
         blockLength = length
@@ -110,8 +110,8 @@ struct DiskLedger {
     }
 
     /// - Parameters:
-    ///   - known: what was known of what the change has taken from the disk.
-    ///   - freed: what that really was; nil: as much.
+    ///   - known: the expected bytes of the change.
+    ///   - freed: the bytes that the change really freed; nil: the expected ones.
     mutating func fulfil(_ bytes: Int64, known: Int64, freed: Freed?) {
         reserved -= bytes
         share.account(known: known, freed: freed)
@@ -135,14 +135,14 @@ struct DiskLedger {
 
     // MARK: - The floor of free space
 
-    /// Whether the free space should be measured before that much is promised.
+    /// Whether the free space should be measured before that many bytes are reserved.
     func wantsSpace(for bytes: Int64) -> Bool {
         guard limits.freeSpace != nil else { return false }
         guard let spareSpace else { return true }
         return bytes > spareSpace || unmeasuredBytes + bytes > 8 << 20
     }
 
-    /// - Parameter free: what may still be written on the disk; promises that are not kept yet are taken off.
+    /// - Parameter free: the bytes that can still be written to the disk; reserved bytes are subtracted.
     mutating func setFreeSpace(_ free: Int64) {
         spareSpace = limits.freeSpace.map { free - Int64($0.bytes) - reserved }
         unmeasuredBytes = 0
@@ -154,10 +154,10 @@ struct DiskLedger {
 
     // MARK: - Others
 
-    /// Temporary files of others count even where nobody else is there.
+    /// Temporary files of others count even if there are no other caches.
     var strayBytes: Int64 { strays.values.reduce(0, +) }
     var hasOthers: Bool { share.hasOthers }
-    /// How often all was counted anew; nil where nobody else is there.
+    /// The number of recounts; nil without other caches.
     var sharedRecounts: UInt64? { share.hasOthers ? share.recounts : nil }
 
     mutating func setStrays(_ strays: [String: Int64]) {
@@ -167,11 +167,11 @@ struct DiskLedger {
 
     mutating func setOthers(_ areThere: Bool) { share.setOthers(areThere, strays: strayBytes) }
 
-    /// Whether the common total has gone wrong: others died in the middle, or two changed the same file at once.
-    /// - Parameter promised: what the others may have on the disk beyond what can be counted there.
+    /// Whether the common total is wrong, because another cache died or two changed the same file at once.
+    /// - Parameter promised: the bytes that the others may have on the disk in addition to those that can be counted.
     func isTotalAmiss(promised: Int64) -> Bool { share.isAmiss(promised: promised, slack: max(grain * 2, 8192)) }
 
-    /// The whole directory is gone.
+    /// The whole directory was removed.
     mutating func reset() {
         strays = [:]
         share.reset()

@@ -1,13 +1,13 @@
 import WebImageCore
 
-/// A cache's place among those that write to one directory: the file with their common total, and a file of its own
-/// that stays locked for as long as it lives, so that the others can tell the living from the dead.
+/// A cache's membership in the group that writes to one directory: the file with their common total, and a file of its
+/// own that stays locked as long as the cache lives, which shows the others that it is alive.
 struct DiskMembership {
     let usage: Int32
     let usageInode: UInt64
     let owner: Int32
     let ownerPath: String
-    /// What the owner's file says.
+    /// The content of the cache's own file.
     var promise = DiskPromise()
 
     func close(_ files: any FileSystem) {
@@ -17,19 +17,19 @@ struct DiskMembership {
     }
 }
 
-/// What all caches of a directory take together, as one file of it says: magic `WIMGUSE3`, the three numbers, and a
-/// checksum of the four.
+/// The bytes of all caches of a directory, stored in a file: magic `WIMGUSE3`, the three numbers, and a checksum of the
+/// four.
 struct DiskTotal: Hashable {
     private static let magic: UInt64 = 0x3345_5355_474D_4957
 
-    /// With ``headroom``.
+    /// Includes ``headroom``.
     var bytes: Int64
-    /// What of it nobody takes yet, but somebody may take without asking.
+    /// The part that is not used yet, but may be used without asking.
     var headroom: Int64
-    /// How often it was counted anew from what is there.
+    /// How often it was recounted from the directory.
     var recounts: UInt64 = 0
 
-    /// Nil for what is no such file; it is written anew then.
+    /// Nil if the file is invalid; it is rewritten then.
     static func read(_ file: Int32, _ files: any FileSystem) throws(FileFault) -> DiskTotal? {
         var words = [UInt64](repeating: 0, count: 5)
         var fault: FileFault?
@@ -62,11 +62,12 @@ struct DiskTotal: Hashable {
     private var checksum: UInt64 { withUnsafeBytes(of: (Self.magic, bytes, headroom, recounts)) { Checksum.of($0) } }
 }
 
-/// What one cache may have on the disk beyond what the others can count there, in blocks of 4 KiB: an upper bound.
+/// An upper bound of the bytes that one cache may have on the disk in addition to those that the others can count, in
+/// blocks of 4 KiB.
 ///
-/// Its own file tells it by the length, 2048 times ``blocks`` and ``headroom``: a file without content takes no room.
+/// Its own file encodes it by its length, 2048 times ``blocks`` plus ``headroom``: a sparse file takes no room.
 struct DiskPromise: Hashable {
-    /// Of entries that are being written, and ``headroom``.
+    /// The blocks of entries that are being written, and ``headroom``.
     var blocks: Int64 = 0
     /// At most 1024.
     var headroom: Int64 = 0
@@ -79,7 +80,8 @@ struct DiskPromise: Hashable {
 
     var length: Int64 { blocks << 11 | headroom }
 
-    /// Whether a file that says `self` should say `new` instead: it must not say less, and need not say much more.
+    /// Whether a file with the value `self` should be changed to `new`: the value must not be too low, and need not be
+    /// much too high.
     func isOutdone(by new: DiskPromise) -> Bool {
         new.blocks > blocks || new.headroom != headroom || new.blocks - new.headroom < (blocks - headroom) / 4
     }

@@ -2,13 +2,13 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-// What leaves: in the background when the cache is nearly full or an entry is too old, at once where room is needed.
+// Eviction: in the background if the cache is nearly full or an entry has expired, at once if room is needed.
 extension DiskRoom {
-    /// How many entries one piece of background work evicts before it lets other work on the executor have its turn.
+    /// How many entries a background step evicts before other work of the executor may run.
     private static let evictionStep = 32
 
-    /// Starts background eviction when the cache is nearly full or an entry is too old, and has the index written down
-    /// when it has changed.
+    /// Starts background eviction if the cache is nearly full or an entry has expired, and schedules writing the index
+    /// if it has changed.
     func startUpkeep() {
         let now = folder.clock.wallTime
         let (evicts, delay) = books.withLock { ($0.shouldStartEviction(at: now), $0.scheduleFlush()) }
@@ -16,7 +16,7 @@ extension DiskRoom {
         guard evicts else { return }
         executor.run(.low) { [weak self] in
             guard let self else { return }
-            // Who has come is known only now.
+            // Only now is it known which caches have joined.
             tellOthers()
             if books.withLock({ $0.ledger.hasOthers }) { learnOfOthers() }
             evictStep()
@@ -38,15 +38,15 @@ extension DiskRoom {
         if hasMore { executor.run(.low) { [weak self] in self?.evictStep() } }
     }
 
-    /// Removes victims' files, but those that another cache of the directory has used: these stay, as old as that. Only
-    /// by whoever has the eviction turn.
-    /// - Returns: how many are gone; nil when a file could not be removed.
+    /// Removes the files of evicted entries, except those that another cache of the directory has used, which keep that
+    /// date. The caller must have the eviction turn.
+    /// - Returns: how many were removed; nil if a file could not be removed.
     func unlink(_ victims: [DiskIndex.Victim]) -> Int? {
         var (isFine, count) = (true, victims.count)
         for victim in victims {
             folder.withTurn(of: victim.id) {
-                // Stored or used again since it was chosen: the file there is not the one to go. Who only reads makes no
-                // mark, so that every file is checked, even where nobody else seems to be there.
+                // The entry was stored or used again since it was chosen, so its file is another one. Caches that only
+                // read make no mark, so every file is checked, even if there seem to be no other caches.
                 let isBack = books.withLock { $0.index.contains(victim.id) }
                 if !isBack, let record = laterUse(of: victim) {
                     books.withLock { $0.spare(victim, record) }
@@ -68,7 +68,7 @@ extension DiskRoom {
         return isFine ? count : nil
     }
 
-    /// What a victim's file says of itself, where it was used or replaced later than this cache knows.
+    /// The record by the victim's file, if it was used or replaced later than this cache knows.
     private func laterUse(of victim: DiskIndex.Victim) -> DiskIndex.Record? {
         guard let path = try? folder.path(of: victim.id), let status = try? folder.files.status(at: path),
             status.isRegularFile, status.modified > victim.date
@@ -80,8 +80,8 @@ extension DiskRoom {
 
     // MARK: - On demand
 
-    /// Lets the least recently used entries go until the cache takes no more than that. Blocks.
-    /// - Returns: false when a file could not be removed.
+    /// Evicts the least recently used entries until the cache takes no more than `target`. Blocks.
+    /// - Returns: false if a file could not be removed.
     func trim(to target: Int64) -> Bool {
         index.finishScan()
         let count = evictionTurn.withLock { _ in unlinkAll { $0.takeVictims { $0.remaining > target } } }
@@ -89,8 +89,8 @@ extension DiskRoom {
         return count != nil
     }
 
-    /// Removes what was not used for too long, and temporary files that dead processes left. Blocks.
-    /// - Returns: how many entries went; nil when a file could not be removed.
+    /// Removes expired entries, and temporary files of dead processes. Blocks.
+    /// - Returns: how many entries were removed; nil if a file could not be removed.
     func removeExpired() -> Int? {
         index.finishScan()
         learnOfOthers(lists: true)
@@ -100,8 +100,9 @@ extension DiskRoom {
         return count
     }
 
-    /// Unlinks what `next` names until it names nothing: what is spared may be named again by its later date.
-    /// - Returns: how many are gone; nil when a file could not be removed.
+    /// Removes the entries that `next` returns until there are none; a spared one may be returned again with its later
+    /// date.
+    /// - Returns: how many were removed; nil if a file could not be removed.
     private func unlinkAll(_ next: (inout DiskBooks) -> [DiskIndex.Victim]) -> Int? {
         books.withLock { $0.ledger.isTrimming = true }
         defer { books.withLock { $0.ledger.isTrimming = false } }
@@ -114,12 +115,12 @@ extension DiskRoom {
         }
     }
 
-    /// Has expired entries removed once in a while, for as long as the cache lives.
+    /// Removes expired entries at intervals as long as the cache lives.
     func scheduleMaintenance(every interval: Duration) {
         let action = folder.clock.schedule(at: folder.clock.now + max(interval, .seconds(1))) { [weak self] in
             guard let self else { return }
             executor.run(.low) { [weak self] in
-                // What went wrong is logged; the next time it may go better.
+                // Errors are logged; the next time may succeed.
                 _ = self?.removeExpired()
                 self?.scheduleMaintenance(every: interval)
             }

@@ -2,26 +2,27 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-// What others do to the directory is learnt from it. To read the whole directory takes long, so that no lock is held
-// meanwhile that others wait for: what changes meanwhile is read again, and only the last little bit of that under the
+// Learns the changes of other caches from the directory. Reading the whole directory takes long, so no lock is held
+// meanwhile that others wait for: changes during the reading are read again, and only the last few of them under the
 // common file's lock.
 extension DiskRoom {
-    /// How many entries are read, at most, while others wait: some milliseconds' work.
+    /// How many entries are read, at most, while others wait: some milliseconds of work.
     static let mostReadWhileLocked = 1000
 
-    /// Who else writes to the directory.
+    /// The other caches that write to the directory.
     struct Others {
         var names: [String] = []
-        /// What they were promised together, in bytes, and what of it nobody has asked for yet.
+        /// The bytes that they have reserved together, and the part of them that is headroom.
         var promised: Int64 = 0
         var headroom: Int64 = 0
-        /// Those whose processes have ended: their promises are void once what they were writing is gone.
+        /// The caches whose processes have ended: their reserved bytes are released when the files that they were
+        /// writing are removed.
         var dead: [String] = []
         var promisedToTheDead: Int64 = 0
     }
 
-    /// Tells the living from the dead: whoever lives holds the lock of its mark. Under the common file's lock, under which
-    /// marks are made.
+    /// Distinguishes living from dead caches: a living one holds the lock of its mark. Called under the common file's
+    /// lock, under which marks are made.
     func countOthers() -> Others {
         var others = Others()
         for name in (try? folder.files.names(in: folder.layout.ownerDirectory)) ?? []
@@ -43,7 +44,7 @@ extension DiskRoom {
         return others
     }
 
-    /// Removes what dead caches have left: the entries that they were writing, and then their marks.
+    /// Removes the files of dead caches: entries that they were writing, and then their marks.
     private func bury(_ dead: [String]) {
         guard !dead.isEmpty else { return }
         let names = Set(dead)
@@ -56,9 +57,9 @@ extension DiskRoom {
         for name in dead { try? folder.files.remove(folder.layout.ownerDirectory + "/" + name) }
     }
 
-    /// Learns what the other caches of the directory have done: removes what dead ones left and old temporary files that
-    /// nobody owns, reads what was stored and removed, and counts the common total anew where it does not fit to that.
-    /// - Parameter lists: whether every shard is listed for temporary files, even where nothing calls for it.
+    /// Learns the changes of the other caches: removes the files of dead ones and old temporary files without an owner,
+    /// reads what was stored and removed, and recounts the common total if it is wrong.
+    /// - Parameter lists: whether every shard is listed for temporary files, even without a reason.
     func learnOfOthers(lists: Bool = false) {
         guard (try? folder.check()) != nil else { return }
         let first = membership.withLock { membership -> Others? in
@@ -82,7 +83,7 @@ extension DiskRoom {
         let promised = first.promised + bytesOfNobody(strays, first)
         let recounts = books.withLock { books in
             guard books.ledger.hasOthers else { return false }
-            // Who has just come need not wonder that the others are gone.
+            // A cache that has just joined expects to find no others.
             if !books.ledger.common.isStranger, !first.dead.isEmpty || first.names.isEmpty { return true }
             return !first.names.isEmpty && books.ledger.isTotalAmiss(promised: promised)
         }
@@ -95,7 +96,7 @@ extension DiskRoom {
             guard case .total(let total) = meetOthers(&membership) else { return unlockTotal(membership) }
             updateTotal(&membership) { books in
                 if let total { books.meet(total) }
-                // Others changed too much meanwhile: the next time it may show that nobody else is there.
+                // Others changed too much meanwhile; the next time may show that there are no others.
                 if !first.names.isEmpty { books.ledger.setOthers(true) }
                 books.ledger.setStrays(strays)
             }
@@ -104,7 +105,7 @@ extension DiskRoom {
 
     private static let mostRounds = 3
 
-    /// Tells the others what was found, unless so much has changed meanwhile that it must be read again.
+    /// Tells the others the result, unless so much has changed meanwhile that the directory must be read again.
     /// - Parameter began: when the reading of all entries began, by the file system's clock; nil: there was none.
     private func finishLearning(
         _ first: Others, _ strays: [String: Int64], recounts: Bool, since began: Int64?
@@ -119,7 +120,7 @@ extension DiskRoom {
                 unlockTotal(membership)
                 return false
             }
-            // What those who died meanwhile have left is buried the next time.
+            // The files of caches that died meanwhile are removed the next time.
             let promised = others.promised + others.promisedToTheDead + bytesOfNobody(strays, others)
             updateTotal(&membership) { books in
                 if let total { books.meet(total) }
@@ -136,7 +137,7 @@ extension DiskRoom {
         if let usage = membership?.usage { folder.files.unlock(usage) }
     }
 
-    /// What temporary files take whose owners do not live: those of the living are in their promises.
+    /// The bytes of temporary files without a living owner; those of living ones are in their reserved bytes.
     private func bytesOfNobody(_ strays: [String: Int64], _ others: Others) -> Int64 {
         let marks = Set(others.names + others.dead)
         return strays.reduce(0) { sum, stray in

@@ -3,20 +3,20 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-// Several caches, of one process or of many, share a directory under one limit. A cache joins when it first asks for
-// room; from then on every wish for room is decided over the total that all of them keep in one file.
+// Several caches, of one or more processes, share a directory under one limit. A cache joins when it first requests
+// room; from then on every request is decided with the common total, which is in one file.
 extension DiskRoom {
-    /// Runs `decide` with the books as they are with what the others take, and tells the others what it changed.
+    /// Runs `decide` with books that include the other caches' bytes, and tells the others the changes.
     ///
-    /// Where the directory cannot be shared, because it cannot be written or its file system has no locks, the cache
-    /// decides by what it knows itself.
+    /// If the directory cannot be shared, because it is read-only or its file system has no locks, the cache decides by
+    /// its own knowledge.
     func sharing<Result: Sendable>(_ decide: @Sendable (inout DiskBooks) -> Result) -> Result {
         for _ in 0..<2 {
             let result = membership.withLock { membership -> Result? in
                 switch meetOthers(&membership) {
                 case .nobody: return books.withLock { decide(&$0) }
                 case .stranger:
-                    // What there is to learn of the directory is learnt while nobody waits for a lock.
+                    // Changes of the directory are learnt while no one waits for a lock.
                     if let usage = membership?.usage { folder.files.unlock(usage) }
                     return nil
                 case .total(let total):
@@ -29,14 +29,14 @@ extension DiskRoom {
             if let result { return result }
             learnOfOthers()
         }
-        // Somebody puts one directory after the other in its place.
+        // The directory is being replaced again and again.
         return books.withLock { decide(&$0) }
     }
 
-    /// Tells the others what has changed, and learns what they take.
+    /// Tells the others the changes, and learns how many bytes they take.
     func tellOthers() { sharing { _ in } }
 
-    /// Reserves room that the others count as taken already. Not where the directory was replaced since they were told.
+    /// Reserves room that the others count as taken already. Not if the directory was replaced since they were told.
     func reserveHeadroom(_ bytes: Int64) -> Bool {
         let now = folder.clock.now
         let (headroom, inode, seen) = books.withLock {
@@ -50,7 +50,7 @@ extension DiskRoom {
         return books.withLock { $0.reserveHeadroom(bytes) }
     }
 
-    /// Gives up this cache's place, and the headroom that the others left it, unless they are at the total just now.
+    /// Leaves the group and returns the headroom, unless the common file is locked right now.
     func leaveForGood() {
         membership.withLock { membership in
             guard let usage = membership?.usage else { return }
@@ -66,13 +66,13 @@ extension DiskRoom {
         }
     }
 
-    /// What became of a try to lock the common file.
+    /// The result of an attempt to lock the common file.
     enum Meeting {
-        /// It is locked, and says that, or nothing to be trusted.
+        /// It is locked, with this total; nil if its content is invalid.
         case total(DiskTotal?)
-        /// The same, and this cache does not know yet what the directory holds.
+        /// The same, but this cache does not know the directory's content yet.
         case stranger
-        /// The directory cannot be shared, or not now; nothing is locked.
+        /// The directory cannot be shared at present; nothing is locked.
         case nobody
     }
 
@@ -85,8 +85,7 @@ extension DiskRoom {
         }
     }
 
-    /// Locks the common file and reads it; joins first where that is not done, or was done with a directory that is no
-    /// longer there.
+    /// Locks and reads the common file; joins first if the cache has not joined, or the directory was replaced since.
     private func meet(_ membership: inout DiskMembership?) throws(FileFault) -> Meeting {
         try folder.check()
         if let current = membership {
@@ -109,8 +108,8 @@ extension DiskRoom {
     private static let patience: Duration = .seconds(2)
     private static let pause: Duration = .seconds(10)
 
-    /// Locks the common file. Others hold it for less than some milliseconds; but one that was stopped in the middle holds
-    /// it until it goes on. Then this cache goes on alone for a while.
+    /// Locks the common file. Others hold it for less than some milliseconds, but a process that was stopped meanwhile
+    /// holds it until it continues. This cache then works alone for a while.
     private func lockTotal(_ usage: Int32) throws(FileFault) -> Bool {
         if let end = books.withLock({ $0.ledger.common.aloneUntil }), folder.clock.now < end { return false }
         let isOurs = try folder.files.lock(usage, within: Self.patience)
@@ -141,11 +140,11 @@ extension DiskRoom {
                 folder.files.closeLocked(owner)
                 throw error
             }
-            // The first store of a new cache finds the one directory that it has made.
+            // The first store of a new cache finds only the directory that it has made itself.
             let knowsAll = others.dead.isEmpty && index.adoptChanges(most: Self.mostReadWhileLocked)
             index.measureOwnFiles()
             books.withLock { books in
-                // What is not known yet is counted as others', whoever they are.
+                // Bytes that are not known yet count as those of others.
                 books.join(total, isAlone: knowsAll && others.names.isEmpty)
                 books.ledger.common.isStranger = !knowsAll
                 (books.ledger.common.inode, books.ledger.common.seen) = (inode, nil)
@@ -164,7 +163,7 @@ extension DiskRoom {
         books.withLock { $0.ledger.share.leave() }
     }
 
-    /// Changes the books and tells the others, whose file is unlocked then.
+    /// Changes the books and tells the others; unlocks the common file.
     func updateTotal<Result: Sendable>(
         _ membership: inout DiskMembership?, isLast: Bool = false, _ decide: (inout DiskBooks) -> Result
     ) -> Result {

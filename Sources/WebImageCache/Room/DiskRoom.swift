@@ -2,21 +2,21 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Keeps the cache within its limits: promises room for what is written, evicts what was not used for longest, and shares
-/// the limits with the other caches of the directory.
+/// Keeps the cache within its limits: reserves room for writes, evicts the least recently used entries, and shares the
+/// limits with the other caches of the directory.
 ///
-/// Knows the folder, the books and the index; not what is written into the room that it gives.
+/// It knows the folder, the books and the index, but not what is written.
 final class DiskRoom: Sendable {
     let folder: DiskFolder
     let books: GuardedBooks
     let index: IndexKeeper
     let executor: any WorkExecutor
-    /// Held by whoever evicts, so that others who need room wait for what is about to come free. Taken before the turns of
+    /// Held during eviction, so that others that need room wait for the room being freed. Taken before the turns of
     /// entries.
     let evictionTurn = Guarded(())
-    /// Taken before the books' lock and before the turns of entries, after the eviction's turn.
+    /// Taken before the books' lock and before the turns of entries, after the eviction turn.
     let membership = Guarded<DiskMembership?>(nil)
-    /// The next removal of what has expired.
+    /// The next removal of expired entries.
     let maintenance = Guarded<ScheduledAction?>(nil)
 
     init(_ folder: DiskFolder, _ books: GuardedBooks, _ index: IndexKeeper, _ executor: any WorkExecutor) {
@@ -36,8 +36,8 @@ final class DiskRoom: Sendable {
 
     // MARK: - Promises
 
-    /// Reserves bytes within the limit; evicts what was not used for longest when there is no room. Blocks.
-    /// - Returns: false when no eviction can make that room.
+    /// Reserves bytes within the limit; evicts the least recently used entries if there is no room. Blocks.
+    /// - Returns: false if evictions cannot make that room.
     func reserve(_ bytes: Int64) -> Bool {
         measureFreeSpace(for: bytes)
         if reserveHeadroom(bytes) || sharing({ $0.reserveFreeRoom(bytes) }) { return true }
@@ -59,8 +59,8 @@ final class DiskRoom: Sendable {
         }
     }
 
-    /// The file system may have given a file more blocks than its length told.
-    /// - Returns: false when there is no room for them.
+    /// Reserves the blocks of a file that has more than its length suggests.
+    /// - Returns: false if there is no room for them.
     func reserveBlocks(of file: Int32, _ reserved: inout Int64) throws(FileFault) -> Bool {
         let missing = try folder.files.status(of: file).blockBytes - reserved
         guard missing > 0 else { return true }
@@ -69,18 +69,18 @@ final class DiskRoom: Sendable {
         return true
     }
 
-    /// Gives back what was reserved and will not be used.
+    /// Releases reserved bytes that will not be used.
     func release(_ bytes: Int64) { books.withLock { $0.ledger.release(bytes) } }
 
-    /// What a file of that length will take at least, in this file system's blocks.
+    /// The minimum disk space of a file with that length, in this file system's blocks.
     func blocks(_ length: Int64) -> Int64 { FileStatus.blocks(length, of: books.withLock { $0.ledger.blockLength }) }
 
-    /// An entry is about to be written, until ``endEntry()``: it counts for the limit of entries.
+    /// An entry will be written, until ``endEntry()``; it counts towards the maximum number of entries.
     func beginEntry() { books.withLock { $0.ledger.entriesBeingWritten += 1 } }
 
     func endEntry() { books.withLock { $0.ledger.entriesBeingWritten -= 1 } }
 
-    /// Measures the free space where the cache is to leave some.
+    /// Measures the free space if the cache must leave some.
     private func measureFreeSpace(for bytes: Int64) {
         guard books.withLock({ $0.ledger.wantsSpace(for: bytes) }), let free = folder.space()?.free else { return }
         books.withLock { $0.ledger.setFreeSpace(free) }
@@ -88,16 +88,16 @@ final class DiskRoom: Sendable {
 
     // MARK: - Files
 
-    /// Gives a finished file its name, in place of what had it. In the entry's turn.
-    /// - Returns: what that has freed on the disk; nil: what was known of the entry.
+    /// Gives a finished file its name, and replaces the previous file. Call it in the entry's turn.
+    /// - Returns: the bytes that were freed on the disk; nil: the known size of the entry.
     func place(_ temporary: FilePath, at path: FilePath) throws(FileFault) -> Freed? {
         let before = books.withLock { $0.ledger.sharedRecounts }
         let bytes = try folder.put(temporary, inPlaceOf: path, isShared: before != nil)
         return Freed(bytes, before: before)
     }
 
-    /// Removes an entry's file. In the entry's turn.
-    /// - Returns: what that has freed on the disk; nil: what was known of the entry.
+    /// Removes an entry's file. Call it in the entry's turn.
+    /// - Returns: the bytes that were freed on the disk; nil: the known size of the entry.
     func removeFile(of id: EntryID) throws(FileFault) -> Freed? {
         let before = books.withLock { $0.ledger.sharedRecounts }
         return Freed(try folder.removeFile(of: id, isShared: before != nil), before: before)

@@ -1,31 +1,31 @@
-/// What the other caches of a directory take, as one of them knows it: a value that takes what the common total says and
-/// answers with what it is to say.
+/// The bytes of the other caches of a directory, as one cache knows them. A value that takes the common total from the
+/// file and returns the new one.
 ///
-/// All caches of a directory keep one total in a file. Each adds to it, whenever it meets the file, what its own
-/// knowledge has changed by since the last time; what the total then has more than that knowledge is the others'. What a
-/// change of the directory freed is counted by the cache that made it. From time to time one counts anew what is there
-/// and what all were promised (``recount(promised:headroom:)``): then the others cannot tell which of their own last changes are in
-/// that count, and take the way that never counts too little.
+/// All caches of a directory keep one total in a file. Whenever a cache accesses the file, it adds the change of its
+/// own knowledge since the last time; the difference between the total and its knowledge belongs to the others. Bytes
+/// that a change of the directory freed are counted by the cache that made the change. From time to time a cache
+/// recounts the directory and adds the reserved bytes of all (``recount(promised:headroom:)``). The others then do not
+/// know which of their own last changes are in that count, and assume the case that never counts too little.
 struct DiskShare {
-    /// What the total has beyond what this cache knows of.
+    /// The part of the total that this cache does not know of.
     private(set) var foreign: Int64 = 0
-    /// Room that the others count as taken and that nobody has asked for yet.
+    /// Room that the others count as taken and that is not reserved yet.
     private(set) var headroom: Int64 = 0
     private(set) var hasOthers = false
     private var toldBytes: Int64 = 0
     private var toldHeadroom: Int64 = 0
     private var foreignHeadroom: Int64 = 0
     private var lastTotal: DiskTotal?
-    /// The count of recounts that ``foreign`` goes back to.
+    /// The number of the recount that ``foreign`` is based on.
     private(set) var recounts: UInt64 = 0
-    /// Room that was promised here without the others: they could not be asked.
+    /// Room that was reserved here without the others, because they could not be reached.
     private var untold: Int64 = 0
 
-    /// What others may yet take of ``foreign``.
+    /// The part of ``foreign`` that others have not used yet.
     func othersHeadroom(strays: Int64) -> Int64 { min(foreignHeadroom, max(foreign - strays, 0)) }
 
-    /// Becomes one of those who share the directory.
-    /// - Parameter total: what the others say that all take together; nil when they say nothing to be trusted.
+    /// Joins the caches that share the directory.
+    /// - Parameter total: the common total by the file; nil if that is invalid.
     mutating func join(_ total: DiskTotal?, isAlone: Bool, known: Int64, strays: Int64) {
         let others = isAlone ? nil : total
         self = DiskShare()
@@ -36,13 +36,13 @@ struct DiskShare {
         toldBytes = known
     }
 
-    /// Takes the total as the file has it now.
+    /// Takes the current total from the file.
     mutating func meet(_ total: DiskTotal, known: Int64) {
         if let lastTotal, total != lastTotal { hasOthers = true }
         if total.recounts == recounts {
             foreign = total.bytes - toldBytes
         } else {
-            // Counted anew: with what this cache has been promised, so without what it has freed since it last said so.
+            // A recount includes this cache's reserved bytes, but not what it has freed since it last updated the file.
             recounts = total.recounts
             foreign = total.bytes - headroom + untold - known
             toldBytes = total.bytes - foreign
@@ -50,8 +50,8 @@ struct DiskShare {
         foreignHeadroom = max(total.headroom - toldHeadroom, 0)
     }
 
-    /// The total with this cache's changes in it, for the file.
-    /// - Parameter headroom: what this cache may store next without meeting the others.
+    /// Returns the total with this cache's changes, for the file.
+    /// - Parameter headroom: the room that this cache may use next without accessing the file.
     mutating func tell(known: Int64, headroom: Int64) -> DiskTotal {
         self.headroom = headroom
         (toldBytes, toldHeadroom, untold) = (known + headroom, headroom, 0)
@@ -61,10 +61,10 @@ struct DiskShare {
         return total
     }
 
-    /// Room was promised; out of the headroom, or with the others looking on, who are told next.
+    /// Room was reserved; from the headroom, or with the common file, which is updated next.
     mutating func didPromise(_ bytes: Int64) { untold += bytes }
 
-    /// The same out of what the others count as taken already.
+    /// Room was reserved that the others count as taken already.
     mutating func didPromiseHeadroom(_ bytes: Int64) {
         headroom -= bytes
         untold -= bytes
@@ -72,32 +72,32 @@ struct DiskShare {
 
     mutating func leave() { headroom = 0 }
 
-    /// The directory is gone, and all that was said of it.
+    /// The directory was removed, and all its totals.
     mutating func reset() { self = DiskShare() }
 
-    /// - Parameter strays: what is there of nobody's, where nobody else is there.
+    /// - Parameter strays: the bytes of files without an owner, if there are no other caches.
     mutating func setOthers(_ areThere: Bool, strays: Int64) {
         hasOthers = areThere
         if !areThere { shift(by: strays - foreign) }
     }
 
-    /// A change of the directory freed something else than this cache knew of the place.
+    /// A change of the directory freed another number of bytes than this cache expected.
     /// - Parameters:
-    ///   - known: what its knowledge has changed by.
-    ///   - freed: what is gone from the disk by this cache's doing; nil: as much.
+    ///   - known: the change of its own knowledge.
+    ///   - freed: the bytes that this cache freed on the disk; nil: the same number.
     mutating func account(known: Int64, freed: Freed?) {
         guard hasOthers, let freed else { return }
-        // Who has counted anew meanwhile may not have found it any more.
+        // A recount in between may not have seen the file any more.
         shift(by: known - (freed.before == recounts ? freed.bytes : 0))
     }
 
-    /// Whether the total is so far from what is there that it should be counted anew.
+    /// Whether the total differs so much from the real size that a recount is needed.
     /// - Parameters:
-    ///   - promised: what the others were promised at most.
-    ///   - slack: what does not matter.
+    ///   - promised: the maximum of the others' reserved bytes.
+    ///   - slack: a negligible difference.
     func isAmiss(promised: Int64, slack: Int64) -> Bool { hasOthers && (foreign < 0 || foreign > promised + slack) }
 
-    /// What this cache knows of is all that is there; the others have no more than they were promised.
+    /// After a recount this cache knows all files; the others have no more than their reserved bytes.
     mutating func recount(promised: Int64, headroom: Int64) {
         recounts += 1
         shift(by: promised - foreign)
@@ -110,17 +110,17 @@ struct DiskShare {
     }
 }
 
-/// What a change of the directory has taken from the disk.
+/// The bytes that a change of the directory has freed on the disk.
 struct Freed {
     static let nothing = Freed(bytes: 0, before: 0)
 
     let bytes: Int64
-    /// How often all had been counted anew when it began.
+    /// The number of the last recount when the change began.
     let before: UInt64
 
     init(bytes: Int64, before: UInt64) { (self.bytes, self.before) = (bytes, before) }
 
-    /// Nil where the directory is not shared.
+    /// Nil if the directory is not shared.
     init?(_ bytes: Int64?, before: UInt64?) {
         guard let bytes, let before else { return nil }
         self.init(bytes: bytes, before: before)

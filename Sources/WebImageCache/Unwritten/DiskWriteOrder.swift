@@ -1,5 +1,5 @@
-/// A place in the order of all writes of a key, taken before there is anything to write: a remove from then on beats the
-/// write, and so does a store that begins later and ends earlier.
+/// A place in the order of all writes of a key, taken before there is anything to write. The write is cancelled by a
+/// later removal, and by a store that begins later and ends earlier.
 package final class DiskWriteOrder: Sendable {
     let number: UInt64
     private let id: EntryID
@@ -12,6 +12,6 @@ package final class DiskWriteOrder: Sendable {
 
     deinit { entries.end(id) }
 
-    /// Whether nothing has beaten the write.
+    /// Whether the write is not cancelled.
     package var isWanted: Bool { entries.wants(number, id) }
 }

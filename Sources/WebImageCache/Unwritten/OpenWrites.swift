@@ -1,9 +1,9 @@
-/// Writes that have begun and not ended, so that what happens to a key meanwhile decides over them: a remove beats a
-/// write that began before it, and so does a write that began later and has ended already.
+/// Writes that have begun and not ended. Later changes of their keys can cancel them: a removal cancels a write that
+/// began before it, and so does a write that began later and has ended already.
 struct OpenWrites {
     private struct Open {
         var count = 0
-        /// Writes with a lower number are not wanted any more.
+        /// Writes with a lower number are cancelled.
         var leastWanted: UInt64 = 0
     }
 
@@ -31,7 +31,7 @@ struct OpenWrites {
         open[id] = left.count > 0 ? left : nil
     }
 
-    /// Writes of that name that began before the one of that number are not wanted any more.
+    /// Cancels writes of an entry that began before the one with that number.
     mutating func cancel(of id: EntryID, before number: UInt64) {
         guard var others = open[id] else { return }
         others.leastWanted = max(others.leastWanted, number)

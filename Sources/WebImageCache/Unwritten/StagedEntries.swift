@@ -1,7 +1,7 @@
 import WebImageCore
 import WebImageSystem
 
-/// An entry that was given for storing and that the cache itself will write.
+/// An entry that was passed to the cache and that the cache itself will write.
 struct StagedEntry: UnwrittenEntry {
     typealias Answer = Result<Bool, WebImageError>
 
@@ -10,31 +10,31 @@ struct StagedEntry: UnwrittenEntry {
     let metadata: DiskMetadata
     let number: UInt64
     let completion: @Sendable (Answer) -> Void
-    /// Somebody is writing it.
+    /// A thread is writing it.
     var isTaken = false
 
     func allBytes() -> [UInt8] { body }
 }
 
-/// Entries that were given for storing and are not on the disk yet: by name, the newest of each.
+/// The entries that were passed to the cache and are not on disk yet: by name, only the newest of each.
 struct StagedEntries {
-    /// What is to be done by who needs an entry on the disk.
+    /// What a caller must do that needs an entry on disk.
     enum Turn {
         case write(StagedEntry)
-        /// Somebody else is writing it.
+        /// Another thread is writing it.
         case wait(BlockingAnswer<StagedEntry.Answer>)
     }
 
     private(set) var entries: [EntryID: StagedEntry] = [:]
     private(set) var bytes = 0
-    /// Who waits for a write, by its number: also once another entry has the name, or none.
+    /// The waiters for a write, by its number; they stay if another entry takes the name, or none has it.
     private var waiting: [UInt64: [BlockingAnswer<StagedEntry.Answer>]] = [:]
 
     var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.count } }
 
     subscript(id: EntryID) -> StagedEntry? { entries[id] }
 
-    /// - Returns: the entry that it takes the place of.
+    /// - Returns: the entry that it replaces.
     mutating func add(_ entry: StagedEntry, _ id: EntryID) -> StagedEntry? {
         bytes += entry.body.count
         let old = entries.updateValue(entry, forKey: id)
@@ -42,7 +42,7 @@ struct StagedEntries {
         return old
     }
 
-    /// Gives an entry to its writer, once; it is found here until ``finish(_:number:)``.
+    /// Gives an entry to its writer, once; it stays readable until ``finish(_:number:)``.
     mutating func take(_ id: EntryID, number: UInt64? = nil) -> StagedEntry? {
         guard var entry = entries[id], !entry.isTaken, entry.number == number ?? entry.number else { return nil }
         entry.isTaken = true
@@ -50,7 +50,7 @@ struct StagedEntries {
         return entry
     }
 
-    /// The same for who needs it written; nil: there is none.
+    /// The same for a caller that needs it on disk; nil: there is none.
     mutating func turn(_ id: EntryID) -> Turn? {
         if let entry = take(id) { return .write(entry) }
         guard let entry = entries[id] else { return nil }
@@ -59,8 +59,8 @@ struct StagedEntries {
         return .wait(answer)
     }
 
-    /// A write has ended; another entry of that name stays.
-    /// - Returns: who waits for it.
+    /// A write has ended; another entry of the same name stays.
+    /// - Returns: the waiters for the write.
     mutating func finish(_ id: EntryID, number: UInt64) -> [BlockingAnswer<StagedEntry.Answer>] {
         if entries[id]?.number == number { remove(id) }
         return waiting.removeValue(forKey: number) ?? []

@@ -14,13 +14,13 @@ final class UnwrittenEntries: Sendable {
 
         var count: Int { staged.entries.count + expected.count }
 
-        /// The entry that is expected under that name, unless something has beaten it.
+        /// The expected entry of a name, unless its write was cancelled.
         func wanted(_ id: EntryID) -> (any ExpectedEntry)? {
             guard let found = expected[id], writes.wants(found.number, id) else { return nil }
             return found.entry
         }
 
-        /// Takes an entry that waits out. One that is being written already is ended by its writer.
+        /// Removes a waiting entry. One that is being written already is ended by its writer.
         mutating func unstage(_ id: EntryID) -> StagedEntry? {
             guard let entry = staged.remove(id) else { return nil }
             if !entry.isTaken { writes.end(id) }
@@ -28,7 +28,7 @@ final class UnwrittenEntries: Sendable {
         }
     }
 
-    /// The number stands beside the entry, so that nothing of the entry's is called under the lock.
+    /// The number is stored next to the entry, so that the entry is not called under the lock.
     private struct Expected {
         let entry: any ExpectedEntry
         let number: UInt64
@@ -37,7 +37,7 @@ final class UnwrittenEntries: Sendable {
     private let clock: any LoadClock
     // Values that leave the state are released after the lock, because a write that ends then takes the lock itself.
     private let state = Guarded(State())
-    /// Entries that are staged or expected. A hit looks at this alone, and takes no lock while it is zero.
+    /// How many entries are staged or expected. A hit reads only this, and takes no lock if it is zero.
     private let count = Atomic<Int>(0)
 
     init(_ clock: any LoadClock) { self.clock = clock }
@@ -53,27 +53,27 @@ final class UnwrittenEntries: Sendable {
 
     // MARK: - The order of writes
 
-    /// A write begins, which ``end(_:)`` ends.
+    /// Begins a write; ``end(_:)`` ends it.
     /// - Returns: its place in the order of all writes.
     func begin(_ id: EntryID) -> UInt64 { state.withLock { $0.writes.begin(id) } }
 
     func end(_ id: EntryID) { state.withLock { $0.writes.end(id) } }
 
-    /// Whether nothing has beaten the write of that number.
+    /// Whether the write with that number is not cancelled.
     func wants(_ number: UInt64, _ id: EntryID) -> Bool { state.withLock { $0.writes.wants(number, id) } }
 
-    /// A write has given its file the entry's name: it beats those that began before it.
+    /// A write has given its file the entry's name: earlier writes are cancelled.
     func didPublish(_ number: UInt64, _ id: EntryID) { state.withLock { $0.writes.didPublish(number, id) } }
 
-    /// The entry is removed, which beats every write that has begun.
+    /// The entry is removed: every write that has begun is cancelled.
     func cancelWrites(of id: EntryID) { state.withLock { $0.writes.cancelAll(of: id) } }
 
-    /// The same for writes that began before the one of that number.
+    /// The same for writes that began before the one with that number.
     func cancelWrites(of id: EntryID, before number: UInt64) {
         state.withLock { $0.writes.cancel(of: id, before: number) }
     }
 
-    /// Every entry is removed; what is staged goes unwritten.
+    /// All entries are removed; staged ones are not written.
     func cancelAll() {
         let staged = change { state in
             state.writes.cancelAll()
@@ -84,7 +84,7 @@ final class UnwrittenEntries: Sendable {
 
     // MARK: - Finding
 
-    /// The newest entry of that name that is on its way to the disk.
+    /// The newest entry of a name that is not on disk yet.
     func newest(_ id: EntryID) -> (any UnwrittenEntry)? {
         if isEmpty { return nil }
         let (staged, expected) = state.withLock { ($0.staged[id], $0.wanted(id)) }
@@ -95,7 +95,7 @@ final class UnwrittenEntries: Sendable {
         return alive
     }
 
-    /// The entry that is expected under that name, unless something has beaten it.
+    /// The expected entry of a name, unless its write was cancelled.
     func expected(_ id: EntryID) -> (any ExpectedEntry)? {
         if isEmpty { return nil }
         return state.withLock { $0.wanted(id) }.flatMap { isAlive($0) ? $0 : nil }
@@ -105,13 +105,13 @@ final class UnwrittenEntries: Sendable {
 
     // MARK: - What others will write
 
-    /// Has an entry found from now on, in place of what was expected before.
+    /// Makes an entry readable before it is written, and replaces an earlier expected one.
     func expect(_ entry: some ExpectedEntry) {
         let (id, expected) = (EntryID(entry.key), Expected(entry: entry, number: entry.number))
         _ = change { $0.expected.updateValue(expected, forKey: id) }
     }
 
-    /// It is written, or will not be.
+    /// The entry has been written, or will not be.
     func endExpecting(_ entry: some ExpectedEntry) {
         let id = EntryID(entry.key)
         _ = change { $0.expected[id]?.entry === entry ? $0.expected.removeValue(forKey: id) : nil }
@@ -119,9 +119,9 @@ final class UnwrittenEntries: Sendable {
 
     // MARK: - What the cache will write
 
-    /// Takes an entry for storing, in place of one that waits; that one goes unwritten.
-    /// - Parameter most: bytes that may wait; one entry may always.
-    /// - Returns: its place in the order of all writes; nil when too much waits already.
+    /// Stages an entry. A waiting one of the same name is replaced, and not written.
+    /// - Parameter most: how many bytes may wait; a single entry always may.
+    /// - Returns: its place in the order of all writes; nil if too much is waiting.
     func stage(
         _ id: EntryID, _ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata, most: Int,
         completion: @escaping @Sendable (StagedEntry.Answer) -> Void
@@ -138,8 +138,8 @@ final class UnwrittenEntries: Sendable {
         return number
     }
 
-    /// Lets an entry that waits go unwritten; returns whether there was one.
-    /// - Parameter number: only one that began before that; nil: any.
+    /// Removes a waiting entry, so that it is not written; returns whether there was one.
+    /// - Parameter number: only an entry that began before it; nil: any.
     @discardableResult
     func unstage(_ id: EntryID, before number: UInt64? = nil) -> Bool {
         if isEmpty { return false }
@@ -157,13 +157,13 @@ final class UnwrittenEntries: Sendable {
 
     var stagedIDs: [EntryID] { isEmpty ? [] : state.withLock { Array($0.staged.entries.keys) } }
     var stagedBytes: Int { state.withLock { $0.staged.bytes } }
-    /// Calls that wait for somebody else to write an entry.
+    /// How many calls wait for another thread to write an entry.
     var waitingCount: Int { state.withLock { $0.staged.waitingCount } }
 
-    /// Gives an entry that waits to its writer, once; it is found until ``finish(_:_:_:)``.
+    /// Gives a waiting entry to its writer, once; it stays readable until ``finish(_:_:_:)``.
     func take(_ id: EntryID, _ number: UInt64) -> StagedEntry? { state.withLock { $0.staged.take(id, number: number) } }
 
-    /// What who needs an entry on the disk must do; nil: it does not wait to be written.
+    /// What a caller must do that needs an entry on disk; nil: the entry is not waiting.
     func turn(_ id: EntryID) -> StagedEntries.Turn? { isEmpty ? nil : state.withLock { $0.staged.turn(id) } }
 
     /// Ends a write, and tells its waiters the result.

@@ -1,6 +1,6 @@
 package import WebImageCore
 
-/// An entry that is not on the disk yet and is found all the same.
+/// An entry that is not on disk yet but can be read.
 package protocol UnwrittenEntry: Sendable {
     var key: CacheKey { get }
     var metadata: DiskMetadata { get }
@@ -10,10 +10,10 @@ package protocol UnwrittenEntry: Sendable {
     func allBytes() throws(WebImageError) -> [UInt8]
 }
 
-/// One whose bytes are known and that somebody outside the cache will write, as the write of ``order``.
+/// An entry with known bytes that code outside the cache will write, as the write of ``order``.
 package protocol ExpectedEntry: UnwrittenEntry, AnyObject {
     var order: DiskWriteOrder { get }
-    /// Whether all its bytes are there.
+    /// Whether all its bytes have arrived.
     var isComplete: Bool { get }
 }
 
