@@ -13,7 +13,7 @@ public enum ChromaSubsampling: String, Hashable, Sendable, CaseIterable {
 }
 
 extension EncodeOptions {
-    /// - Throws: `cannotEncode` when another resolution is asked for than those that the format can have.
+    /// - Throws: `cannotEncode` if the format does not support the requested resolution.
     func checkChroma(_ possible: Set<ChromaSubsampling>, _ format: ImageFormat) throws(WebImageError) {
         guard chroma != .automatic, !possible.contains(chroma) else { return }
         let kind = isLossless ? "lossless" : "lossy"

@@ -41,7 +41,7 @@ public final class CoderRegistry: Sendable {
     }
 
     private let stored: Stored
-    /// Where decoders run that are to be isolated; nil: here.
+    /// Runs the isolated decoders; nil: they run in this process.
     private let pool: DecoderPool?
 
     /// - Parameter coders: the coders, in the order in which they are asked.
@@ -55,7 +55,7 @@ public final class CoderRegistry: Sendable {
         self.pool = pool
     }
 
-    /// The same coders, now and later, whose decoders run where the pool's policy says.
+    /// The same coders, now and later, with decoders that run where the pool's policy says.
     package func isolated(by pool: DecoderPool) -> CoderRegistry {
         pool.isolation.formats == .none ? self : CoderRegistry(stored, pool)
     }
@@ -109,8 +109,8 @@ public final class CoderRegistry: Sendable {
             format: format)
     }
 
-    /// What to add about registered coders of formats that no signature tells, which are not asked of themselves; empty
-    /// where there are none.
+    /// A hint about registered coders for formats without a signature, which are not asked by themselves; empty if
+    /// there are none.
     private var unaskedCoders: String {
         let formats = decodableFormats.filter { !$0.isRecognised }.map(\.rawValue)
         guard !formats.isEmpty else { return "" }

@@ -1,34 +1,34 @@
 import WebImageCore
 import WebImageProcessing
 
-/// What an encoder writes besides the pixels.
+/// What an encoder writes in addition to the pixels.
 struct EmbeddedMetadata {
-    /// Places of its own that a format has for what else is told in EXIF.
+    /// The properties of EXIF that a format also stores elsewhere.
     struct Places: OptionSet {
         let rawValue: Int
         static let orientation = Places(rawValue: 1)
         static let density = Places(rawValue: 2)
-        /// The orientation stands in the very tag that XMP repeats: both are to say the same.
+        /// The orientation is in the very tag that XMP repeats: both must be equal.
         static let orientationTag = Places(rawValue: 4)
     }
 
     /// Whether one channel is written for red, green and blue.
     let isGray: Bool
-    /// Empty: none. One of other colours than those that are written, such as the inks of the original, would be wrong.
+    /// Empty: none. A profile for other colours than the written ones, such as the inks of the original, is left out.
     let profile: [UInt8]
-    /// For pixels of high dynamic range: their code points, where there is no profile.
+    /// The code points of pixels with high dynamic range, if there is no profile.
     let color: ColorDescription?
-    /// A TIFF block; empty: none. Where the format does not tell the orientation itself, it tells it; else it says
-    /// upright, since some readers turn the picture by both.
+    /// A TIFF block; empty: none. It holds the orientation, unless the format stores that itself; then it says upright,
+    /// because some readers apply both.
     private(set) var exif: [UInt8]
     /// Empty: none.
     let xmp: [UInt8]
     /// Empty: none.
     let iptc: [UInt8]
-    /// nil where metadata is not kept, or nothing is known.
+    /// nil if metadata is not kept, or the density is unknown.
     let density: PixelDensity?
 
-    /// - Parameter writesGray: whether the encoder can leave out the colours of a picture that has none.
+    /// - Parameter writesGray: whether the encoder can write gray pictures with one channel.
     init(_ image: Image, _ options: EncodeOptions, formatTells places: Places = [], writesGray: Bool = false) {
         isGray = writesGray && image.isWrittenGray(options)
         let stored = options.embedsICCProfile ? image.info.iccProfile ?? [] : []
@@ -56,7 +56,7 @@ struct EmbeddedMetadata {
                 isStandardColor: profile.isEmpty && color == nil))
     }
 
-    /// Puts a small JPEG of the picture into the block of EXIF.
+    /// Adds a JPEG thumbnail to the EXIF block.
     mutating func addThumbnail(_ jpeg: [UInt8]) {
         var block = EXIFBlock(exif) ?? EXIFBlock()
         block.addThumbnail(jpeg)
@@ -66,12 +66,12 @@ struct EmbeddedMetadata {
     var isEmpty: Bool { profile.isEmpty && exif.isEmpty && xmp.isEmpty }
 }
 
-/// Whether a profile's header (ICC.1:2010, 7.2.6) says that it is one of such colours.
+/// Whether a profile's header (ICC.1:2010, 7.2.6) names the colour space.
 func describes(_ colors: String, _ profile: [UInt8]) -> Bool {
     profile.count >= 128 && profile[16..<20].elementsEqual(colors.utf8)
 }
 
-/// A C string in an array of fixed length, which Swift sees as a tuple.
+/// A C string in an array of fixed length, which Swift imports as a tuple.
 func text<Characters>(of characters: Characters) -> String {
     withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }

@@ -61,10 +61,10 @@ public struct EncodeOptions: Hashable, Sendable {
     /// density, and the other formats none of them.
     public var keepsMetadata: Bool
 
-    /// Who helps with an encode, and nobody else wants.
+    /// The idle threads that help with an encode.
     package var helpers = EncodeHelpers()
 
-    /// The most that a side of such a copy has: EXIF's usual one.
+    /// The maximum side of EXIF thumbnails.
     static let thumbnailSide = 160
 
     public init(
@@ -97,7 +97,7 @@ public enum WebPContent: String, Hashable, Sendable, CaseIterable {
     case text
 }
 
-/// Threads that help with an encode: no part of what is encoded, and so of no identity.
+/// Threads that help with an encode. They do not change its output, so they are not a part of any identity.
 package struct EncodeHelpers: Hashable, Sendable {
     package var threads: (any IdleThreads)?
 

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// Which package trait brings a format that is not always there.
+/// The package traits for optional formats.
 enum FormatTraits {
     private static let traits: [ImageFormat: String] = [
         .avif: "AVIF", .avifSequence: "AVIF", .heic: "HEIF", .heif: "HEIF", .jxl: "JXL", .svg: "SVG", .svgz: "SVG",
@@ -31,7 +31,7 @@ enum FormatTraits {
         return names
     }
 
-    /// What to do about a format that no coder takes, to follow the statement that there is none.
+    /// Advice for a format without a coder, to be appended to the statement that there is none.
     static func advice(for format: ImageFormat) -> String {
         guard let trait = traits[format] else { return " in this version" }
         guard !enabled.contains(trait) else { return " in this version, also with the package trait \(trait)" }

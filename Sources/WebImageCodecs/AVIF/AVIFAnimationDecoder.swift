@@ -2,17 +2,17 @@
     import CSysAVIF
     import WebImageCore
 
-    /// The frames of an AVIF image sequence; of a still, its one picture.
+    /// Decodes the frames of an AVIF image sequence, or the one picture of a still.
     ///
-    /// A frame needs those since the keyframe before it. libavif goes on from the frame that it decoded last, or begins
-    /// again at the keyframe.
+    /// A frame depends on those since the keyframe before it. libavif continues from the frame that it decoded last, or
+    /// begins again at the keyframe.
     final class AVIFAnimationDecoder: AnimationDecoder {
         private let file: AVIFFile
         private let options: DecodeOptions
         private var attempts = ParseAttempts()
-        /// Of all frames that are allowed, whether their bytes are there or not.
+        /// The delays of all allowed frames, whether their bytes have arrived or not.
         private var delays: [Duration] = []
-        /// Why frames are left out; told once all others are there.
+        /// Why frames are left out; thrown when all others have arrived.
         private var refusal: WebImageError?
         /// How many frames have all their bytes.
         private var readyCount = 0
@@ -92,7 +92,7 @@
                     throw WebImageError(.corruptData, "frame \(index) lacks bytes", format: header?.format)
                 }
             } catch {
-                // After a damaged frame libavif does not know any more where it is; it begins anew at a keyframe.
+                // After a damaged frame libavif's state is undefined; the reset makes it begin at a keyframe.
                 _ = avifDecoderReset(file.handle)
                 throw error
             }

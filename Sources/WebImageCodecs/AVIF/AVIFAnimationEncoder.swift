@@ -6,13 +6,13 @@
         private let size: PixelSize
         private let loopCount: Int
         private let encoder: AVIFEncoder
-        /// Whether libavif writes how often the sequence is played.
+        /// Whether libavif can write the number of repetitions.
         private let isRepeated: Bool
         private var milliseconds: [UInt64] = []
 
         init(_ animation: AnimationDescription, _ options: EncodeOptions) throws(WebImageError) {
             size = animation.size
-            // A sequence that says nothing is played for ever by browsers.
+            // Browsers play a sequence without a count forever.
             loopCount = animation.loopCount ?? 1
             encoder = try AVIFEncoder(options)
             isRepeated = encoder.setRepetitions(max(loopCount, 0) - 1)
@@ -34,7 +34,7 @@
                 throw WebImageError(.cannotEncode, "an animation needs a frame", format: .avifSequence)
             }
             let bytes = try encoder.finish()
-            // libavif makes a still of a single frame.
+            // libavif writes a single frame as a still.
             guard milliseconds.count > 1, !isRepeated else { return bytes }
             var repetition = SequenceRepetition(bytes, segment: milliseconds.reduce(0, +), count: max(loopCount, 0))
             guard let repeated = repetition.written() else {

@@ -3,8 +3,8 @@
 
     /// AVIF through libavif: stills, grids and image sequences; 8, 10 and 12 bits, with and without alpha.
     ///
-    /// The `clap`, `irot` and `imir` properties are followed: a crop is applied, the rest becomes the orientation. What
-    /// `nclx` says of the colours is kept for others to apply.
+    /// The `clap`, `irot` and `imir` properties are applied: `clap` crops, the others become the orientation. The
+    /// colour properties in `nclx` are kept for conversion by others.
     package struct AVIFCoder: ImageCoder {
         package init() {}
 
@@ -45,7 +45,7 @@
         }
 
         /// An AVIF image sequence with alpha, a keyframe in 32, delays rounded to milliseconds and at least one. The
-        /// loop count is an edit list in its tracks; none is written for nil.
+        /// loop count is an edit list in its tracks, which is left out for nil.
         package func makeAnimationEncoder(
             _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
         ) throws(WebImageError) -> (any AnimationEncoder)? {

@@ -2,13 +2,13 @@
     import CSysAVIF
     import WebImageCore
 
-    /// Decodes one AVIF: the header as soon as the boxes that describe the picture are there, all rows at once when its
-    /// data is.
+    /// Decodes one AVIF: the header when the boxes that describe the picture have arrived, all rows at once when its
+    /// data has.
     final class AVIFDecoder: CollectingDecoder {
         private enum Stage {
             case header
             case data
-            /// The picture is there; EXIF or XMP may still come.
+            /// The picture is decoded; EXIF or XMP may follow.
             case afterPicture
             case stoppedAtHeader
             case complete
@@ -20,7 +20,7 @@
         private var planner: DecodePlanner?
         private var sink: (any RowSink)?
         private var attempts = ParseAttempts()
-        /// Where the first frame's data ends in the file; nil when that is not known.
+        /// The end of the first frame's data in the file; nil if it is not known.
         private var dataEnd: Int?
 
         init(_ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) {
@@ -88,7 +88,7 @@
             dataEnd = file.dataEnd(of: 0)
         }
 
-        /// More threads take more memory each, and gain ever less.
+        /// Each further thread takes more memory and gains less.
         private static let mostHelpers = 3
 
         private func decode() throws(WebImageError) {
@@ -105,7 +105,7 @@
             stage = .afterPicture
         }
 
-        /// At once where the sink keeps the whole picture, else a band at a time.
+        /// At once if the sink keeps the whole picture, else in bands.
         private func emit(_ format: RowFormat, _ sink: any RowSink) throws(WebImageError) {
             let pixels = AVIFPixels(file, format)
             let whole = sink.wholePicture
@@ -123,7 +123,7 @@
         }
     }
 
-    /// When the boxes are looked at again, so that tiny pieces cost little: libavif begins from the start each time.
+    /// Limits how often the boxes are parsed, so that tiny pieces cost little: libavif begins from the start each time.
     struct ParseAttempts {
         private static let leastGrowth = 1 << 10
         private var next = 0

@@ -2,15 +2,15 @@
     import CSysAVIF
     import WebImageCore
 
-    /// Writes one AVIF with whatever AV1 encoder libavif was built with: a still, or a sequence frame by frame. Not
+    /// Writes one AVIF with the AV1 encoder that libavif was built with: a still, or a sequence frame by frame. Not
     /// thread-safe.
     final class AVIFEncoder {
         private static let mostHelpers = 3
         private static let longestSide = 65_536
         private static let defaultQuality = 60
-        /// From here on colour keeps its full resolution.
+        /// From this quality on, colour has full resolution.
         private static let fullChromaQuality = 90
-        /// A sequence can be entered at one frame in so many.
+        /// The number of frames from one keyframe to the next.
         private static let keyframeInterval: Int32 = 32
         private let handle: UnsafeMutablePointer<avifEncoder>
         private let options: EncodeOptions
@@ -31,7 +31,7 @@
             let worst = Int(AVIF_QUANTIZER_WORST_QUALITY)
             let quantizer =
                 options.isLossless ? AVIF_QUANTIZER_LOSSLESS : Int32(((100 - quality) * worst + 50) / 100)
-            // libaom's rows are worked on by several threads; what it writes is the same.
+            // libaom encodes rows in several threads; its output is the same.
             let helperCount = options.helpers.threads?.idleCount ?? 0
             handle.pointee.maxThreads = 1 + Int32(min(helperCount, Self.mostHelpers))
             handle.pointee.speed = Int32(min(max(options.avifSpeed, 0), 10))
@@ -45,9 +45,9 @@
 
         deinit { avifEncoderDestroy(handle) }
 
-        /// Adds a still's one picture, or a sequence's next frame, shown for so many milliseconds.
+        /// Adds the one picture of a still, or the next frame of a sequence, with its duration in milliseconds.
         ///
-        /// - Parameter hasAlpha: whether alpha is written, be the image opaque or not.
+        /// - Parameter hasAlpha: whether alpha is written, even for opaque pictures.
         func add(
             _ image: Image, hasAlpha: Bool, milliseconds: UInt64 = 1, isStill: Bool = true
         ) throws(WebImageError) {
@@ -59,7 +59,7 @@
             try check(avifEncoderAddImage(handle, picture, milliseconds, flags))
         }
 
-        /// The file. Nothing is added afterwards.
+        /// Returns the file. No pictures may be added afterwards.
         func finish() throws(WebImageError) -> [UInt8] {
             var output = avifRWData()
             defer { avifRWDataFree(&output) }
@@ -96,18 +96,18 @@
             }
         }
 
-        /// What the file says besides the pixels: its colours (sRGB unless it says otherwise), its
-        /// orientation, and what is kept.
+        /// Sets the other properties of the file: its colours (sRGB unless the picture has others), its orientation,
+        /// and the kept metadata.
         private func describe(_ picture: UnsafeMutablePointer<avifImage>, _ image: Image) {
             let metadata = EmbeddedMetadata(image, options, formatTells: .orientation)
             let (profile, exif, xmp) = (metadata.profile, metadata.exif, metadata.xmp)
             if !profile.isEmpty { avifImageSetProfileICC(picture, profile, profile.count) }
-            // Before the orientation: libavif may take one from EXIF.
+            // Before the orientation, because libavif may read one from EXIF.
             if !exif.isEmpty { avifImageSetMetadataExif(picture, exif, exif.count) }
             if !xmp.isEmpty { avifImageSetMetadataXMP(picture, xmp, xmp.count) }
             picture.pointee.colorPrimaries = avifColorPrimaries(AVIF_COLOR_PRIMARIES_BT709)
             picture.pointee.transferCharacteristics = avifTransferCharacteristics(AVIF_TRANSFER_CHARACTERISTICS_SRGB)
-            // Only red, green and blue as they are come back exactly.
+            // Only RGB without conversion is lossless.
             picture.pointee.matrixCoefficients = avifMatrixCoefficients(
                 options.isLossless ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601)
             picture.pointee.yuvRange = AVIF_RANGE_FULL
@@ -139,7 +139,7 @@
                 rows.format = AVIF_RGB_FORMAT_RGBA
                 rows.ignoreAlpha = hasAlpha ? 0 : 1
                 rows.alphaPremultiplied = image.alpha == .premultiplied ? 1 : 0
-                // libavif only reads from it, though its one struct for both ways says otherwise.
+                // libavif only reads it, although the struct is the same for both directions.
                 rows.pixels = UnsafeMutablePointer(mutating: pixels.bindMemory(to: UInt8.self).baseAddress)
                 rows.rowBytes = UInt32(image.pixels.bytesPerRow)
                 return avifImageRGBToYUV(picture, &rows)
@@ -147,8 +147,8 @@
             try check(result)
         }
 
-        /// - Parameter count: how often a sequence is played again behind the first time; -1: for ever.
-        /// - Returns: false where libavif does not write it.
+        /// - Parameter count: how often a sequence is repeated after the first time; -1: forever.
+        /// - Returns: false if libavif cannot write it.
         func setRepetitions(_ count: Int) -> Bool {
             wi_avif_set_repetitions(handle, Int32(clamping: count))
         }

@@ -2,19 +2,19 @@
     import CSysAVIF
     import WebImageCore
 
-    /// One file as libavif sees it while its bytes come: where they are not there yet, it waits.
+    /// One file as libavif sees it while its bytes arrive: libavif waits for missing ones.
     final class AVIFFile {
         let handle: UnsafeMutablePointer<avifDecoder>
         let bytes: CollectedBytes
-        /// Known when ``parse()`` was true.
+        /// Set when ``parse()`` has returned true.
         private(set) var header: ImageHeader?
-        /// Whether EXIF and XMP are there, or there are none.
+        /// Whether EXIF and XMP have arrived, or there are none.
         private(set) var knowsMetadata = false
-        /// What is shown of the stored picture. Known with the header.
+        /// The shown part of the stored picture. Set with the header.
         private(set) var frame = ItemFrame(PixelSize(width: 0, height: 0))
         private let input: AVIFInput
         private let limits: DecodeLimits
-        /// Whether a small copy of the picture is to be looked for and taken in its place.
+        /// Whether to look for a thumbnail and decode it instead of the picture.
         private var wantsThumbnail: Bool
 
         init(_ options: DecodeOptions) throws(WebImageError) {
@@ -33,7 +33,7 @@
 
         deinit { withExtendedLifetime(input) { avifDecoderDestroy(handle) } }
 
-        /// Our limits; what many files leave out or get wrong is not insisted on.
+        /// Sets our limits, and accepts what many files leave out or get wrong.
         private func configure() {
             handle.pointee.maxThreads = 1
             handle.pointee.ignoreExif = 1
@@ -41,13 +41,13 @@
             limits.apply(to: handle)
         }
 
-        /// How many threads may decode the first picture. Set before it is.
+        /// How many threads may decode the first picture. Must be set before.
         var threads: Int {
             get { Int(handle.pointee.maxThreads) }
             set { handle.pointee.maxThreads = Int32(newValue) }
         }
 
-        /// Reads the boxes that describe the picture; false when they are not all there.
+        /// Parses the boxes that describe the picture; false if some have not arrived.
         func parse() throws(WebImageError) -> Bool {
             let format: ImageFormat = ImageFormat(sniffing: bytes.all) == .avifSequence ? .avifSequence : .avif
             if wantsThumbnail, format == .avif { chooseThumbnail() }
@@ -75,17 +75,18 @@
             return true
         }
 
-        /// Looks once into the boxes that describe the pictures, as soon as they are there: not later than libavif can.
+        /// Looks once for a thumbnail, as soon as the boxes that describe the pictures have arrived, which is not later
+        /// than libavif needs them.
         private func chooseThumbnail() {
             let boxes = BoxReader(bytes: bytes.all)
             guard let meta = boxes.first(["meta"], in: 0..<bytes.count) else { return }
             wantsThumbnail = false
-            // What libavif says of boxes that cannot be read is told by itself.
+            // libavif itself reports invalid boxes.
             guard let items = try? HEIFItems(boxes, meta: meta) else { return }
             input.changes = items.changesForThumbnail
         }
 
-        /// Looks for EXIF and XMP, which may stand behind the picture.
+        /// Looks for EXIF and XMP, which may follow the picture.
         func learnMetadata() {
             guard !knowsMetadata, case .found(let metadata) = AVIFMetadata.read(bytes, limits) else { return }
             header?.metadata = metadata
@@ -94,10 +95,10 @@
 
         var frameCount: Int { max(Int(handle.pointee.imageCount), 1) }
 
-        /// How long frames are shown, and how often all of them. Costs a look through the file's tables.
+        /// The frames' durations, and the number of repetitions. Costs a pass through the file's tables.
         var timing: SequenceTiming { SequenceTiming(bytes.all, frames: frameCount) }
 
-        /// Where the data ends that a frame needs, those before it included; nil when that is not known.
+        /// The end of the data for a frame, including the frames that it depends on; nil if it is not known.
         func dataEnd(of frame: Int) -> Int? {
             var extent = avifExtent()
             guard avifDecoderNthImageMaxExtent(handle, UInt32(frame), &extent) == AVIF_RESULT_OK,
@@ -107,7 +108,7 @@
             return overflow ? nil : end
         }
 
-        /// Decodes a frame into the handle's image; false when its bytes are not all there.
+        /// Decodes a frame into the handle's image; false if some of its bytes have not arrived.
         func decode(_ frame: Int) throws(WebImageError) -> Bool {
             guard let header, try check(avifDecoderNthImage(handle, UInt32(frame))) else { return false }
             let image = handle.pointee.image.pointee
@@ -118,7 +119,7 @@
             return true
         }
 
-        /// Makes a failure of libavif an error; false when it waits for bytes.
+        /// Throws the error for a failure of libavif; false if libavif waits for bytes.
         func check(_ result: avifResult) throws(WebImageError) -> Bool {
             switch result {
             case AVIF_RESULT_OK: return true
@@ -127,7 +128,7 @@
             case AVIF_RESULT_NO_CODEC_AVAILABLE, AVIF_RESULT_NOT_IMPLEMENTED, AVIF_RESULT_UNSUPPORTED_DEPTH:
                 throw failure(.unsupportedFeature, result)
             default:
-                // libavif has one result for damaged boxes and for what is over its limits; its message tells which.
+                // libavif has one result for damaged boxes and for exceeded limits; its message distinguishes them.
                 let message = text(of: handle.pointee.diag.error)
                 let isLimit = ["dimensions are too large", "imageCountLimit"].contains { message.contains($0) }
                 throw failure(isLimit ? .limitExceeded : .corruptData, result)
@@ -143,7 +144,8 @@
     }
 
     extension ItemFrame {
-        /// libavif tells of `clap`, `irot` and `imir` without their order, which is this one (ISO/IEC 23000-22, 7.3.6.7).
+        /// libavif returns `clap`, `irot` and `imir` without their order, which is this one (ISO/IEC 23000-22,
+        /// 7.3.6.7).
         init(_ size: PixelSize, _ image: UnsafeMutablePointer<avifImage>) {
             self.init(size)
             let (flags, clap) = (image.pointee.transformFlags, image.pointee.clap)

@@ -2,10 +2,10 @@
     import CSysAVIF
     import WebImageCore
 
-    /// What libavif reads a file's bytes so far through; it waits for those that have not come. To be kept alive as long as
-    /// the decoder that has its ``io``.
+    /// The interface through which libavif reads the bytes so far; it waits for those that have not arrived. Must live
+    /// as long as the decoder that has its ``io``.
     final class AVIFInput {
-        /// Bytes that libavif is to see in place of the file's own.
+        /// Bytes that libavif sees instead of the file's own.
         struct Change {
             let offset: Int
             let bytes: [UInt8]
@@ -16,7 +16,7 @@
         let bytes: CollectedBytes
         let io: UnsafeMutablePointer<avifIO>
         var changes: [Change] = []
-        /// The last piece that was read with a change in it: libavif looks at it until it reads the next one.
+        /// The last piece that was read with a change: libavif uses it until the next read.
         private var changed: AlignedMemory?
 
         init(_ bytes: CollectedBytes, limit: ByteCount) {
@@ -63,14 +63,14 @@
     }
 
     extension HEIFItems {
-        /// With these changes libavif, which decodes the primary picture and never a small copy, takes the largest small
-        /// copy of that for the primary picture; empty where there is none.
+        /// Changes that make libavif decode the largest thumbnail of the primary picture, which it otherwise cannot;
+        /// empty if there is none.
         var changesForThumbnail: [AVIFInput.Change] {
             var chosen = self
             chosen.chooseThumbnail(of: ["av01", "grid"])
             guard chosen.whole != nil, let copy = chosen.primary, let field = primaryField else { return [] }
             let number = (0..<field.count).reversed().map { UInt8(truncatingIfNeeded: copy >> (8 * $0)) }
-            // A reference of a type that nobody knows says nothing.
+            // References with an unknown type are ignored.
             let unknown = references.filter { $0.type == "thmb" && $0.from == copy }
                 .map { AVIFInput.Change(offset: $0.typeField.lowerBound, bytes: Array("    ".utf8)) }
             return [AVIFInput.Change(offset: field.lowerBound, bytes: number)] + unknown

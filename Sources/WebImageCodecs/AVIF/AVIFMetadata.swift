@@ -2,12 +2,12 @@
     import CSysAVIF
     import WebImageCore
 
-    /// Reads EXIF and XMP of an AVIF with a decoder of their own, so that the picture neither waits for them nor fails by
-    /// them.
+    /// Reads EXIF and XMP of an AVIF with a separate decoder, so that the picture neither waits for them nor fails
+    /// because of them.
     enum AVIFMetadata {
         enum Answer {
             case found(ImageMetadata)
-            /// More bytes may tell.
+            /// More bytes are needed.
             case tooShort
         }
 
@@ -15,7 +15,7 @@
             guard OpenedLibrary.libavif.isThere, let handle = avifDecoderCreate() else {
                 return .found(ImageMetadata())
             }
-            // Of the whole picture, also where its small copy is decoded.
+            // The metadata is that of the whole picture, even if its thumbnail is decoded.
             let input = AVIFInput(bytes, limit: limits.bytes)
             defer { withExtendedLifetime(input) { avifDecoderDestroy(handle) } }
             limits.apply(to: handle)
@@ -38,15 +38,16 @@
     }
 
     extension DecodeLimits {
-        /// Of so many frames libavif may keep the places in the file: a few megabytes.
+        /// libavif may store the positions of so many frames, which takes a few megabytes.
         private static let mostListed = 65_536
 
         func apply(to decoder: UnsafeMutablePointer<avifDecoder>) {
             decoder.pointee.strictFlags = AVIF_STRICT_DISABLED.rawValue
-            // libavif refuses a higher limit than its own default.
+            // libavif refuses a limit above its own default.
             decoder.pointee.imageSizeLimit = UInt32(min(max(pixels, 1), 16_384 * 16_384))
             decoder.pointee.imageDimensionLimit = 65_536
-            // A file of a few bytes can claim any number. What is over `frames` is left out or refused by whoever decodes them.
+            // A file of a few bytes can claim any number of frames. Frames beyond `frames` are left out or refused by
+            // the decoders.
             decoder.pointee.imageCountLimit = UInt32(clamping: max(frames, Self.mostListed))
         }
     }

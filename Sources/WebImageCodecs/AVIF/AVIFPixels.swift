@@ -2,22 +2,22 @@
     import CSysAVIF
     import WebImageCore
 
-    /// Makes RGBA with straight alpha of what is shown of a decoded picture: of all of it at once, or of some of its rows,
-    /// so that no second picture is needed.
+    /// Converts the shown part of a decoded picture to RGBA with straight alpha: all of it at once, or some rows, so
+    /// that no second picture is needed.
     final class AVIFPixels {
         static let bandRows = 64
-        /// Pixels around a part that go into its colours where those have half the resolution; so the part's edges are as
-        /// they would be within the whole. Even, so that it begins with pixels that share their colour.
+        /// Pixels around a part that affect its colours if these have half the resolution, so that the edges of parts
+        /// look as in the whole. Even, so that a part begins with pixels that share their colour.
         private static let margin = 2
 
         private let file: AVIFFile
         private let format: RowFormat
-        /// The columns that are converted, more than are shown.
+        /// The converted columns, which are more than the shown ones.
         private let columns: Range<Int>
-        /// A part of the picture, and memory for its pixels. Made when they are first needed.
+        /// A part of the picture, and memory for its pixels. Made on demand.
         private var part: (view: UnsafeMutablePointer<avifImage>, memory: AlignedMemory)?
 
-        /// - Parameter format: of rows as wide as what is shown.
+        /// - Parameter format: of rows as wide as the shown part.
         init(_ file: AVIFFile, _ format: RowFormat) {
             self.file = file
             self.format = format
@@ -30,7 +30,7 @@
             part.memory.deallocate()
         }
 
-        /// All rows. In bands where the picture is cropped.
+        /// Converts all rows; in bands if the picture is cropped.
         func convert(into target: UnsafeMutableRawPointer) throws(WebImageError) {
             let size = PixelSize(width: columns.count, height: Int(file.handle.pointee.image.pointee.height))
             guard size != file.frame.size else {
@@ -42,7 +42,7 @@
             }
         }
 
-        /// - Parameter rows: of what is shown; not more than ``bandRows``.
+        /// - Parameter rows: of the shown part; at most ``bandRows``.
         func convert(rows: Range<Int>, into target: UnsafeMutableRawPointer) throws(WebImageError) {
             let bytesPerPixel = format.layout.bytesPerPixel
             let bytesPerRow = columns.count * bytesPerPixel
@@ -66,7 +66,7 @@
             _ bytesPerRow: Int
         ) throws(WebImageError) -> (view: UnsafeMutablePointer<avifImage>, memory: AlignedMemory) {
             if let part { return part }
-            // A part may begin with an odd row, and then has one more above it.
+            // A part that begins with an odd row includes the row above it.
             let memory = try AlignedMemory(byteCount: bytesPerRow * (Self.bandRows + 2 * Self.margin + 1))
             guard let view = avifImageCreateEmpty() else {
                 memory.deallocate()
@@ -80,7 +80,7 @@
             max(range.lowerBound - margin, 0) & ~1..<min(range.upperBound + margin, count)
         }
 
-        /// libavif divides where the file says that its colours are multiplied.
+        /// libavif divides by alpha if the file says that its colours are premultiplied.
         private func convert(
             _ image: UnsafeMutablePointer<avifImage>, into pixels: UnsafeMutableRawPointer, bytesPerRow: Int
         ) throws(WebImageError) {

@@ -1,32 +1,32 @@
 #if AVIF
     import WebImageCore
 
-    /// Writes into an image sequence of libavif's how often it is played, which libavif 0.11 leaves out: an edit list
-    /// (ISO/IEC 14496-12, 8.6.6) in each track. What lies behind them moves, and the file's offsets with it.
+    /// Adds the number of repetitions to an image sequence of libavif, because libavif 0.11 cannot write it: an edit
+    /// list (ISO/IEC 14496-12, 8.6.6) in each track. The following data moves, so the file's offsets are changed.
     struct SequenceRepetition {
-        /// A box of a box of 36 bytes.
+        /// The edit list: an inner box of 36 bytes with its outer header.
         private static let boxLength = 44
         private var bytes: [UInt8]
         private let segment: UInt64
         private let total: UInt64
 
         /// - Parameters:
-        ///   - segment: how long all frames are shown, in the sequence's unit of time.
-        ///   - count: how often, 0 for ever.
+        ///   - segment: the duration of all frames, in the sequence's unit of time.
+        ///   - count: how often they are played, 0: forever.
         init(_ bytes: [UInt8], segment: UInt64, count: Int) {
             self.bytes = bytes
             self.segment = segment
             total = count == 0 ? .max : segment.multipliedReportingOverflow(by: UInt64(count)).partialValue
         }
 
-        /// - Returns: nil when the file is not as libavif 0.11 writes it.
+        /// - Returns: nil if the file has another structure than those of libavif 0.11.
         mutating func written() -> [UInt8]? {
             let places = bytes.withUnsafeBytes { Places(BoxReader(bytes: $0)) }
             guard let places else { return nil }
             let growth = Self.boxLength * places.tracks.count
             for at in places.offsets {
                 guard let offset = integer(at: at, 4), offset + growth <= UInt32.max else { return nil }
-                // Data comes last in the file.
+                // The data is at the end of the file.
                 guard offset >= places.movie.upperBound else { return nil }
                 put(UInt64(offset + growth), at: at, 4)
             }
@@ -35,7 +35,7 @@
                 put(UInt64(track.range.count + 8 + Self.boxLength), at: track.range.lowerBound - 8, 4)
                 put(total, at: track.header.lowerBound + 28, 8)
             }
-            // From the back, so that the places before stay.
+            // From the end, so that the positions before stay valid.
             for track in places.tracks.reversed() {
                 bytes.insert(contentsOf: editList, at: track.header.upperBound)
             }
@@ -62,7 +62,7 @@
             bytes.withUnsafeBytes { BoxReader(bytes: $0).integer(at: offset, length, in: 0..<$0.count) }
         }
 
-        /// What has to be changed.
+        /// The positions of the values to change.
         private struct Places {
             struct Track {
                 var range: Range<Int>
@@ -71,7 +71,7 @@
 
             var movie: Range<Int>
             var tracks: [Track] = []
-            /// Where the file says, in four bytes each, at which of its bytes something lies.
+            /// The positions of all four-byte offsets in the file.
             var offsets: [Int] = []
 
             init?(_ reader: BoxReader) {

@@ -1,9 +1,9 @@
 #if AVIF
-    /// What libavif 0.11 does not tell of an image sequence, or only slowly: how often it is played, and how long each
-    /// frame is shown (its own function for that looks through all entries before, for each frame).
+    /// The properties of an image sequence that libavif 0.11 does not return, or only slowly: its repetitions, and the
+    /// frames' durations (its own function reads all earlier entries again for each frame).
     struct SequenceTiming {
-        /// 0 for ever, as also without an edit list: browsers play such sequences without end, and before there were
-        /// edit lists in them nothing else could be said (libavif's `AVIF_REPETITION_COUNT_UNKNOWN`).
+        /// 0: forever, also without an edit list. Browsers play such sequences without end, and before edit lists were
+        /// used in them there was no way to state a number (libavif's `AVIF_REPETITION_COUNT_UNKNOWN`).
         private(set) var loopCount = 0
         private(set) var delays: [Duration] = []
 
@@ -23,7 +23,7 @@
             readRepetition(track, reader)
         }
 
-        /// Whether a track holds AV1 pictures that are no auxiliary ones of another's: the first such is shown.
+        /// Whether a track has AV1 pictures and is not an auxiliary of another one: the first such track is shown.
         private static func isColor(_ track: Range<Int>, _ reader: BoxReader) -> Bool {
             guard let descriptions = reader.first(["mdia", "minf", "stbl", "stsd"], in: track),
                 // After version, flags and the number of entries.
@@ -32,7 +32,8 @@
             return reader.first(["tref", "auxl"], in: track) == nil
         }
 
-        /// `stts` (ISO/IEC 14496-12, 8.6.1.2): runs of frames with the same duration; frames after the last are as it.
+        /// `stts` (ISO/IEC 14496-12, 8.6.1.2): runs of frames with the same duration; the last one also holds for
+        /// further frames.
         private mutating func readDelays(_ table: Range<Int>, scale: Int, frames: Int, _ reader: BoxReader) {
             guard let count = reader.integer(at: table.lowerBound + 4, 4, in: table) else { return }
             var last = Duration.zero
@@ -48,8 +49,8 @@
             delays += repeatElement(last, count: frames - delays.count)
         }
 
-        /// `elst` (ISO/IEC 14496-12, 8.6.6): with the lowest flag set its one segment is repeated as long as the track
-        /// lasts, which may be for ever; without it the sequence is played once.
+        /// `elst` (ISO/IEC 14496-12, 8.6.6): with the lowest flag set, its one segment is repeated for the duration of
+        /// the track, which may be infinite; without it the sequence is played once.
         private mutating func readRepetition(_ track: Range<Int>, _ reader: BoxReader) {
             guard let list = reader.first(["edts", "elst"], in: track), let header = reader.first(["tkhd"], in: track),
                 let listHead = reader.integer(at: list.lowerBound, 4, in: list),
@@ -62,7 +63,7 @@
             }
             let isLong = version == 1
             let (at, length) = isLong ? (header.lowerBound + 28, 8) : (header.lowerBound + 20, 4)
-            // All bits set: without end. As 64 bits that is no `Int`.
+            // All bits set: without end. In 64 bits that does not fit an `Int`.
             guard let total = reader.integer(at: at, length, in: header), isLong || total != 0xFFFF_FFFF else { return }
             let segment = reader.integer(at: list.lowerBound + 8, listHead >> 24 == 1 ? 8 : 4, in: list) ?? 0
             guard segment > 0 else { return }

@@ -2,7 +2,7 @@ import WebImageCore
 import WebImageProcessing
 
 extension AnimationDescription {
-    /// A frame as formats can hold it that know neither orientation nor premultiplied pixels: 8 bits a channel.
+    /// The frame in a form for formats without orientation and premultiplied pixels: 8 bits a channel.
     ///
     /// - Throws: `cannotEncode` for a frame of another size.
     func plain(_ frame: Image, _ format: ImageFormat) throws(WebImageError) -> Image {
@@ -15,8 +15,8 @@ extension AnimationDescription {
     }
 }
 
-/// Turns the delays of frames into a format's ticks. What rounding takes from one frame the next ones get, so that the
-/// whole lasts as long as it should.
+/// Converts the delays of frames to a format's ticks. Rounding errors are carried over to the next frames, so that the
+/// total duration is right.
 struct DelayClock {
     private let ticksPerSecond: Int
     private let longest: Int

@@ -1,20 +1,20 @@
 import WebImageCore
 
-/// Reads animations whose frames are patches on a canvas, for any format that has such.
+/// Decodes animations of any format whose frames are patches on a canvas.
 ///
-/// A frame needs those before it, back to the nearest one that stands alone. So that going backwards or jumping about
-/// does not cost a decode of everything each time, the canvas is remembered at a few places on the way.
+/// A frame depends on those before it, back to the nearest one that stands alone. Copies of the canvas are kept at a
+/// few frames, so that going backwards or jumping does not decode everything again.
 final class CanvasAnimationDecoder: AnimationDecoder {
     private let reader: any FramePatchReader
     private var canvas: FrameCanvas?
-    /// The frame that the canvas shows.
+    /// The frame that is on the canvas.
     private var shown: Int?
     private var snapshots = CanvasSnapshots()
-    /// The copy of the canvas that was given last: when nobody holds it any longer the next one is made in its memory. Frames
-    /// are large, and between what is kept of each of them new ones would leave holes that no next one fits into.
+    /// The last returned copy of the canvas: when it is no longer held elsewhere, its memory is used for the next one.
+    /// Frames are large, and new allocations between those that are kept would leave unusable gaps.
     private var given: PixelBuffer?
-    /// Whether a frame had fewer rows than it said: what was on the canvas shows through it, so that no frame of the file
-    /// is taken to hide those before it.
+    /// Whether a frame had fewer rows than it announced. The canvas shows through there, so from then on no frame is
+    /// assumed to hide those before it.
     private var hasShortFrames = false
 
     init(_ reader: any FramePatchReader) { self.reader = reader }
@@ -57,7 +57,7 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         }
         let canvas = try openCanvas(size)
         if shown != index, try !draw(upTo: index, on: canvas) {
-            // Once and for all frames, or a file of many short ones would be begun anew for each of them.
+            // Set once for all frames; otherwise a file with many short frames would be started anew for each of them.
             hasShortFrames = true
             snapshots = CanvasSnapshots()
             _ = try draw(upTo: index, on: canvas)
@@ -75,15 +75,15 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         return copy
     }
 
-    /// Brings a frame on the canvas, from the nearest one on.
+    /// Draws the frames up to `index` on the canvas, starting from the nearest possible one.
     ///
-    /// - Returns: whether the frame that this began with hides those before it, as was supposed.
+    /// - Returns: whether the first drawn frame hides those before it, as was assumed.
     private func draw(upTo index: Int, on canvas: FrameCanvas) throws(WebImageError) -> Bool {
         let start = start(for: index)
-        // Until the frame is done the canvas shows none.
+        // Until the frame is complete, the canvas shows none.
         shown = nil
         if let snapshot = start.snapshot { canvas.show(snapshot) }
-        // A snapshot of the frame itself leaves nothing to draw.
+        // If there is a snapshot of the frame itself, nothing is drawn.
         for next in start.first..<index + 1 {
             let isWhole = try draw(next, on: canvas, after: start)
             if !isWhole, next == start.first, start.isFresh, next > 0, !hasShortFrames { return false }
@@ -99,12 +99,12 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         return fresh
     }
 
-    /// Where to go on from to come to a frame.
+    /// A frame to start from on the way to another one.
     private struct Start {
         var first: Int
-        /// What is on the canvas before it; nil: what is there now, or nothing.
+        /// The canvas before the first frame; nil: its present content, or nothing.
         var snapshot: PixelBuffer?
-        /// Whether the canvas is empty before the first one.
+        /// Whether the canvas is cleared before the first frame.
         var isFresh = false
     }
 
@@ -121,8 +121,8 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         return best
     }
 
-    /// Whether nothing of the frames before shows in a frame, nor in those after it: one that goes again must leave what
-    /// was there.
+    /// Whether earlier frames are visible neither in this frame nor in later ones: a frame that is removed afterwards
+    /// must leave what was there.
     private func standsAlone(_ index: Int, _ patches: [FramePatch]) -> Bool {
         guard let size = reader.header?.size, index > 0 else { return true }
         let before = patches[index - 1]
@@ -143,7 +143,7 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         let sink = PatchSink(canvas, patch)
         if !patch.size.isEmpty { try reader.decode(index, into: sink) }
         let isWhole = patch.size.isEmpty || sink.rows >= patch.size.height
-        // One that stands alone is drawn as quickly as a copy of it.
+        // A frame that stands alone is drawn as quickly as its copy.
         if patch.disposal != .restore, snapshots.wants(index), !standsAlone(index, patches) {
             snapshots.keep(try canvas.copy(), of: index)
         }
@@ -151,7 +151,7 @@ final class CanvasAnimationDecoder: AnimationDecoder {
     }
 }
 
-/// Copies of the canvas at evenly spaced frames: so many as there is memory for, ever further apart.
+/// Copies of the canvas at evenly spaced frames: as many as memory allows, at growing distances.
 private struct CanvasSnapshots {
     private static let limit = 32 << 20
     private static let most = 32

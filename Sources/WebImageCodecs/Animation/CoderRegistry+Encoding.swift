@@ -2,12 +2,12 @@ package import WebImageCore
 import WebImageProcessing
 
 extension CoderRegistry {
-    /// A picture's bytes in a format: all frames of an animation where format and coder hold such, else the first.
+    /// Encodes a picture in a format: all frames of an animation if format and coder support them, else the first.
     ///
-    /// Animations are written upright but where their format tells an orientation; high dynamic range becomes sRGB where
-    /// the format cannot say that it is such.
+    /// Animations are written upright unless their format stores an orientation; high dynamic range becomes sRGB if the
+    /// format cannot store it.
     ///
-    /// - Throws: `cannotEncode`, `formatNotBuilt`, and what decoding the frames throws.
+    /// - Throws: `cannotEncode`, `formatNotBuilt`, and errors of decoding the frames.
     /// - Complexity: memory for a few frames, and for the file.
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
@@ -24,7 +24,7 @@ extension CoderRegistry {
                     throw WebImageError(.cannotEncode, "only stills are made to fit a file size", format: format)
                 }
                 try animation.forEachFrame { (frame, delay) throws(WebImageError) in
-                    // A frame unlike the first is for the encoder to refuse.
+                    // The encoder refuses a frame with a size other than the first's.
                     let shown = frame.displaySize == image.displaySize ? size : frame.displaySize
                     let made = try frame.made(shown, for: format, options)
                     try encoder.add(isTold ? made : try made.upright(), delay: delay)
@@ -44,7 +44,7 @@ extension CoderRegistry {
         (try? encoder(for: format).makePageEncoder(format, EncodeOptions())) != nil
     }
 
-    /// An encoder of pages, which makes each of them as ``encode(_:as:_:)`` makes a still.
+    /// Makes an encoder for pages, which treats each of them like ``encode(_:as:_:)`` a still.
     ///
     /// - Throws: `cannotEncode` for a format without pages, `formatNotBuilt`.
     package func pageEncoder(
@@ -59,7 +59,7 @@ extension CoderRegistry {
         return FittingPageEncoder(encoder, format, options)
     }
 
-    /// Who asks for everything to be kept is not given the first frame or page of many.
+    /// If everything must be kept, a single frame or page of several is refused.
     ///
     /// - Throws: `cannotEncode`.
     package static func refuseLoss(
@@ -73,7 +73,7 @@ extension CoderRegistry {
             format: format)
     }
 
-    /// The best quality whose file is short enough, by halving: at most seven encodes.
+    /// Finds the best quality with a file that is short enough, by bisection: at most seven encodes.
     private func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions, with coder: any ImageCoder,
         within limit: ByteCount
@@ -98,7 +98,7 @@ extension CoderRegistry {
     }
 }
 
-/// Brings each page to the size and colours that it is written in.
+/// Converts each page to the size and colours of the file.
 private final class FittingPageEncoder: PageEncoder {
     private let encoder: any PageEncoder
     private let format: ImageFormat
@@ -118,7 +118,7 @@ private final class FittingPageEncoder: PageEncoder {
 }
 
 extension EncodeOptions {
-    /// The size that a picture shown at `size` is written in.
+    /// The size in which a picture with the display size `size` is written.
     fileprivate func fitting(_ size: PixelSize) -> PixelSize {
         guard let most = maxPixelSize else { return size }
         return ResizePlan(stored: size, orientation: .up, target: TargetSize(most)).outputStored
@@ -126,8 +126,8 @@ extension EncodeOptions {
 }
 
 extension Image {
-    /// The picture in exactly a size as it is shown, in colours that a format can tell; where nothing may be lost, in those of its
-    /// profile.
+    /// The picture in an exact display size, in colours that the format can describe; if nothing may be lost, in those
+    /// of its profile.
     fileprivate func made(
         _ size: PixelSize, for format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> Image {
@@ -141,17 +141,17 @@ extension Image {
 }
 
 extension ImageFormat {
-    /// Whether it has a place for the code points of high dynamic range.
+    /// Whether the format can store the code points of high dynamic range.
     fileprivate var tellsDynamicRange: Bool {
         [.png, .apng, .avif, .avifSequence, .heic, .heif, .jxl].contains(self)
     }
 
-    /// Whether it has no place for a colour profile: who reads it takes its colours for sRGB.
+    /// Whether the format cannot store a colour profile: readers then assume sRGB.
     fileprivate var tellsNoProfile: Bool { [.gif, .bmp, .qoi, .pnm].contains(self) }
 
-    /// Whether its animations tell an orientation, and programs look at it.
+    /// Whether the format's animations store an orientation that programs use.
     fileprivate var tellsOrientationOfFrames: Bool { [.webp, .jxl].contains(self) }
 
-    /// Whether its encoder knows a quality.
+    /// Whether the format's encoder has a quality setting.
     fileprivate var hasQuality: Bool { [.jpeg, .webp, .avif, .heic, .jxl].contains(self) }
 }

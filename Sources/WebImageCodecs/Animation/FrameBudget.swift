@@ -2,8 +2,8 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// The memory that the kept frames and canvases of all animations may take together. When it is passed, the animations that were
-/// looked at least lately give theirs up. Any thread may use it.
+/// The limit for the memory of the kept frames and canvases of all animations. When it is exceeded, the least recently
+/// used animations release theirs. Any thread may use it.
 package final class FrameBudget: Sendable {
     /// For all animations of the process: 256 MiB.
     package static let shared = FrameBudget(limit: .mebibytes(256))
@@ -25,7 +25,7 @@ package final class FrameBudget: Sendable {
 
     package init(limit: ByteCount) { self.limit = limit }
 
-    /// What is kept now.
+    /// The bytes that are kept now.
     package var used: ByteCount { ByteCount(state.withLock { $0.bytes }) }
 
     func add(_ buffer: FrameBuffer) {
@@ -38,7 +38,7 @@ package final class FrameBudget: Sendable {
         }
     }
 
-    /// Says that an animation is looked at.
+    /// Records that an animation is used.
     func lookedAt(_ buffer: FrameBuffer) {
         state.withLock { state in
             state.turn += 1
@@ -46,7 +46,7 @@ package final class FrameBudget: Sendable {
         }
     }
 
-    /// Says that an animation is looked at and keeps more, or fewer, bytes than before.
+    /// Records that an animation is used and now keeps more, or fewer, bytes.
     func changed(_ buffer: FrameBuffer, by change: Int) {
         let key = ObjectIdentifier(buffer)
         guard change != 0 else { return }
@@ -60,12 +60,13 @@ package final class FrameBudget: Sendable {
         if isOver { free(over: limit, sparing: key) }
     }
 
-    /// Has animations give up what they keep, those first that were looked at least lately, until no more than so much is kept.
+    /// Makes animations release what they keep, the least recently used ones first, until the total is within the
+    /// limit.
     package func trim(to limit: ByteCount) { free(over: limit, sparing: nil) }
 
     private func free(over limit: ByteCount, sparing key: ObjectIdentifier?) {
         while let victim = state.withLock({ $0.victim(over: limit.bytes, sparing: key) }) {
-            // Looked at outside the lock: what was the last reference to it goes back through here.
+            // Done without the lock, because releasing the last reference calls this object.
             guard let buffer = victim.buffer else { return }
             let freed = buffer.giveUpFrames()
             state.withLock { state in
@@ -78,7 +79,7 @@ package final class FrameBudget: Sendable {
 }
 
 extension FrameBudget.State {
-    /// The animation that gives way next; nil when there is room, or none but the spared one has anything.
+    /// The next animation that must release memory; nil if there is enough room, or only the spared one has any.
     fileprivate func victim(over limit: Int, sparing key: ObjectIdentifier?) -> FrameBudget.Member? {
         guard bytes > limit else { return nil }
         return members.filter { $0.key != key && $0.value.bytes > 0 }.min { $0.value.turn < $1.value.turn }?.value

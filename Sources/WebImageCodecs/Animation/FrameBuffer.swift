@@ -2,32 +2,32 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// Decodes an animation's frames for all who look at it, one at a time, keeps those that were shown last, and decodes
-/// some ahead. Any thread may use it.
+/// Decodes an animation's frames for all its players, one at a time, keeps the last ones, and decodes some ahead. Any
+/// thread may use it.
 ///
-/// Bytes may still come while frames are asked for. Frames are decoded on the executor's threads.
+/// Bytes may still arrive while frames are requested. Frames are decoded on the executor's threads.
 package final class FrameBuffer: FrameSource {
-    /// Makes of a composited frame what the viewer wants: its size, colours and orientation.
+    /// Converts a composited frame to the size, colours and orientation that the viewer needs.
     package typealias Finish = @Sendable (_ frame: PixelBuffer, _ index: Int) throws(WebImageError) -> Image
 
-    /// How a decoder of the file is made; nil where there are none but stills.
+    /// Makes a decoder of the file; returns nil for a format without animations.
     package typealias MakeDecoder = @Sendable (DecodeOptions) throws(WebImageError) -> (any AnimationDecoder)?
 
-    /// Frames that are decoded ahead of the one asked for.
+    /// How many frames are decoded ahead of the requested one.
     private static let ahead = 3
 
     private struct State {
         var timeline = AnimationTimeline()
         var encodedByteCount: ByteCount = .zero
         var kept = KeptFrames()
-        /// What the decoder keeps between two frames; changed under the decoder's lock.
+        /// The memory that the decoder keeps between two frames; changed under the decoder's lock.
         var workingByteCount = 0
-        /// Whether it is to give that up, which whoever has the decoder's lock does when leaving it.
+        /// Whether the decoder must release it. The holder of the decoder's lock does so before unlocking.
         var mustReleaseWorkingMemory = false
         var work = FrameWork()
-        /// Who is told when more or fewer bytes are kept.
+        /// Called when the number of kept bytes changes.
         var onKeptBytesChange: (@Sendable () -> Void)?
-        /// The frame asked for last.
+        /// The last requested frame.
         var position: Int?
         /// How many players show it.
         var viewers = 0
@@ -43,13 +43,13 @@ package final class FrameBuffer: FrameSource {
     private let deadline: FrameDeadline
     private let frameLimit: Int
 
-    /// nil when there is no decoder.
+    /// nil if there is no decoder.
     ///
     /// - Parameters:
-    ///   - frameSize: of the frames that `finish` makes.
-    ///   - frameLimit: frames behind so many are left out, as if the file ended there. Nil: none are.
-    ///   - needsFirst: whether the first frame must be finished before any other one, since it decides about them.
-    ///   - options: its checkpoint is not asked: the frames outlive the load. `limits.time` is for each frame.
+    ///   - frameSize: the size of the frames that `finish` makes.
+    ///   - frameLimit: frames beyond this number are left out, as if the file ended there. Nil: no limit.
+    ///   - needsFirst: whether the first frame must be finished before any other, because it decides about them.
+    ///   - options: its checkpoint is not used, because the frames outlive the load. `limits.time` is for each frame.
     package init?(
         frameSize: PixelSize, frameLimit: Int? = nil, options: DecodeOptions, executor: any WorkExecutor,
         budget: FrameBudget = .shared,
@@ -77,19 +77,19 @@ package final class FrameBuffer: FrameSource {
 
     /// Takes the file's next bytes. Waits while a frame is being decoded.
     ///
-    /// - Throws: as ``AnimationDecoder/push(_:)``; what was found before stays good.
+    /// - Throws: as ``AnimationDecoder/push(_:)``; frames that were found before stay valid.
     package func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
         try update { (decoder) throws(WebImageError) in try decoder.push(bytes) }
     }
 
-    /// Takes all of the file, as ``AnimationDecoder/push(file:)``. Waits while a frame is being decoded.
+    /// Takes the whole file, like ``AnimationDecoder/push(file:)``. Waits while a frame is being decoded.
     ///
     /// - Throws: as ``push(_:)``.
     package func push(file: [UInt8]) throws(WebImageError) {
         try update { (decoder) throws(WebImageError) in try decoder.push(file: file) }
     }
 
-    /// Says that no more bytes come.
+    /// Ends the input.
     ///
     /// - Throws: as ``AnimationDecoder/finish()``.
     package func finishBytes() throws(WebImageError) {
@@ -114,14 +114,14 @@ package final class FrameBuffer: FrameSource {
             state.encodedByteCount = ByteCount(count)
         }
         guard let failure else { return }
-        // The decoder may have been told to take no more than are wanted.
+        // The decoder's own limit may be the number of wanted frames.
         if failure.code != .limitExceeded || !isCut { throw failure }
     }
 
-    /// Whether all frames are there that are wanted.
+    /// Whether all wanted frames have been found.
     private var isCut: Bool { state.withLock { $0.timeline.delays.count >= frameLimit } }
 
-    /// Browsers and SDWebImage show frames that are to be shown for less than 11 ms for 100 ms.
+    /// Browsers and SDWebImage show frames with a delay of less than 11 ms for 100 ms.
     private static func shown(_ stored: Duration) -> Duration {
         stored < .milliseconds(11) ? .milliseconds(100) : stored
     }
@@ -137,7 +137,7 @@ package final class FrameBuffer: FrameSource {
         state.withLock { $0.onKeptBytesChange = action }
     }
 
-    /// Tells budget and observer; under no lock.
+    /// Notifies budget and observer; called without locks.
     private func keptBytesChanged(by change: Int) {
         budget.changed(self, by: change)
         if change != 0 { tellObserver() }
@@ -207,7 +207,7 @@ package final class FrameBuffer: FrameSource {
 
     package func decodeNow(_ index: Int) throws(WebImageError) { _ = try decode(index) }
 
-    /// Decodes the first frames one after the other, and none ahead: there is room for these only.
+    /// Decodes the first frames in order, and none ahead, because there is room only for these.
     package func preload(_ count: Int) async throws(WebImageError) {
         for index in 0..<count {
             let answer = CancellableAnswer<Void>()
@@ -218,9 +218,9 @@ package final class FrameBuffer: FrameSource {
         }
     }
 
-    /// Wishes for the frames that come after one, and going backwards for those before it.
+    /// Requests the frames after one or, when playing backwards, those before it.
     ///
-    /// - Parameter isWanted: whether that one is wished for, too.
+    /// - Parameter isWanted: whether that frame is requested, too.
     private func askAhead(of index: Int, isWanted: Bool = false, _ state: inout State) {
         let count = state.timeline.delays.count
         defer { state.position = index }
@@ -250,14 +250,14 @@ package final class FrameBuffer: FrameSource {
         }
     }
 
-    /// Decodes a frame, and keeps it and those that had to be decoded for it.
+    /// Decodes a frame, and keeps it and those that were decoded on the way.
     private func decode(_ index: Int) throws(WebImageError) -> Image {
         if let kept = state.withLock({ $0.kept.peek(index) }) { return kept }
         let (first, room) = (
             withDecoder { $0.firstFrameNeeded(for: index) },
             state.withLock { $0.kept.room(of: frameBytes) }
         )
-        // Who goes backwards comes to these next, and each would cost as much again.
+        // When playing backwards these are requested next, and each would cost as much again.
         for before in max(first, index - room + 1)..<index where state.withLock({ !$0.kept.has(before) }) {
             keep(try decoded(before), at: before)
         }
@@ -290,18 +290,18 @@ package final class FrameBuffer: FrameSource {
     package func forEachFrame(
         _ body: (Image, Duration) throws(WebImageError) -> Void
     ) throws(WebImageError) {
-        // By the one decoder that there is: another one would need the encoded bytes once more.
+        // Uses the existing decoder: another one would need the encoded bytes again.
         let delays = withDecoder { $0.storedDelays }
         for (index, delay) in delays.enumerated() { try body(try decoded(index), delay) }
     }
 
-    /// What is kept now.
+    /// The bytes that are kept now.
     var keptBytes: Int { state.withLock { $0.kept.bytes } }
 
-    /// Gives up all that can be decoded again, for others' sake. While a frame is being decoded, what its decoder keeps goes
-    /// when that is done; nobody waits for it here.
+    /// Releases everything that can be decoded again, to free memory for others. If a frame is being decoded, the
+    /// decoder's memory is released afterwards, without waiting here.
     ///
-    /// - Returns: how many bytes went at once.
+    /// - Returns: how many bytes were released at once.
     func giveUpFrames() -> Int {
         let kept = state.withLock { state in
             state.mustReleaseWorkingMemory = true
@@ -312,15 +312,15 @@ package final class FrameBuffer: FrameSource {
         return freed
     }
 
-    /// Does with the decoder what one does at a time, and then what was asked of it meanwhile.
+    /// Runs `body` with exclusive use of the decoder, and then releases its memory if that was requested meanwhile.
     private func withDecoder<Result>(_ body: (any AnimationDecoder) -> Result) -> Result {
         let result = decoder.withLock { body($0.decoder) }
         keptBytesChanged(by: -releaseWorkingMemory())
         return result
     }
 
-    /// - Returns: how many bytes went; 0 when that was not asked for, or the decoder is in use: whoever uses it comes here
-    ///   afterwards.
+    /// - Returns: how many bytes were released; 0 if that was not requested, or the decoder is in use: its user then
+    ///   calls this afterwards.
     private func releaseWorkingMemory() -> Int {
         guard state.withLock({ $0.mustReleaseWorkingMemory }) else { return 0 }
         return decoder.withLockIfAvailable { box in
@@ -336,14 +336,14 @@ package final class FrameBuffer: FrameSource {
     }
 }
 
-/// Sendable by the lock that it stands behind.
+/// Sendable because it is guarded by a lock.
 private struct DecoderBox: @unchecked Sendable {
     let decoder: any AnimationDecoder
 
     init(_ decoder: any AnimationDecoder) { self.decoder = decoder }
 }
 
-/// How long the present frame may still be decoded.
+/// How long the current frame may still be decoded.
 private final class FrameDeadline: Sendable {
     private let limit: Duration
     private let end: Guarded<ContinuousClock.Instant>

@@ -1,10 +1,10 @@
 import WebImageCore
 import WebImageProcessing
 
-/// What an animation's frames are drawn on: transparent at first, straight alpha, 8 bits a channel.
+/// The canvas of an animation's frames: transparent at first, straight alpha, 8 bits a channel.
 final class FrameCanvas {
     let pixels: PixelBuffer
-    /// What stood where a frame was drawn that goes again.
+    /// The former pixels under a frame that must be restored.
     private var remembered: [UInt8] = []
 
     init(_ size: PixelSize) throws(WebImageError) {
@@ -22,13 +22,13 @@ final class FrameCanvas {
         return copy
     }
 
-    /// Keeps what stands in a patch's place.
+    /// Saves the pixels under a patch.
     func remember(_ patch: FramePatch) throws(WebImageError) {
         remembered.removeAll(keepingCapacity: true)
         forEachRow(of: patch) { remembered.append(contentsOf: $0) }
     }
 
-    /// Does with a patch's place what is to be done before the next patch is drawn.
+    /// Applies a patch's disposal before the next patch is drawn.
     func dispose(of patch: FramePatch) {
         switch patch.disposal {
         case .keep: return

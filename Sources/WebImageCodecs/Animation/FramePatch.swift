@@ -1,22 +1,21 @@
 import WebImageCore
 
-/// One frame of a file whose frames are drawn over each other on a canvas: where it goes, and what becomes of the canvas
-/// before and after.
+/// One frame of a file whose frames are drawn over each other on a canvas: its place, and its effects on the canvas.
 struct FramePatch: Hashable {
-    /// How a frame's pixels meet those on the canvas.
+    /// How a frame's pixels are combined with those of the canvas.
     enum Blend {
-        /// They take their place, transparent ones too.
+        /// They replace them, including transparent ones.
         case replace
-        /// They are laid over them.
+        /// They are composited over them.
         case over
     }
 
-    /// What becomes of the frame's place before the next frame is drawn.
+    /// What happens to the frame's area before the next frame is drawn.
     enum Disposal {
         case keep
         /// It becomes transparent.
         case clear
-        /// It becomes what it was before the frame was drawn.
+        /// It is restored to its state before the frame.
         case restore
     }
 
@@ -31,32 +30,34 @@ struct FramePatch: Hashable {
     /// Whether the file says that the frame has no transparent pixel.
     var isOpaque = false
 
-    /// Whether it takes all of the canvas.
+    /// Whether it covers the whole canvas.
     func covers(_ canvas: PixelSize) -> Bool { x == 0 && y == 0 && size.covers(canvas) }
 
-    /// Whether nothing of what was on the canvas shows through it.
+    /// Whether it hides everything that was on the canvas.
     func hides(_ canvas: PixelSize) -> Bool { covers(canvas) && (isOpaque || blend == .replace) }
 }
 
-/// Finds and decodes the patches of one file as its bytes come: what a format adds to ``CanvasAnimationDecoder``.
+/// Finds and decodes the patches of a file as its bytes arrive: the part of ``CanvasAnimationDecoder`` that depends on
+/// the format.
 protocol FramePatchReader: AnyObject {
-    /// Known before the first patch is; its size is the canvas.
+    /// Set before the first patch; its size is the canvas.
     var header: ImageHeader? { get }
-    /// The patches whose bytes are all there.
+    /// The patches whose bytes have all arrived.
     var patches: [FramePatch] { get }
     /// All bytes so far.
     var bytes: [UInt8] { get }
     /// See ``AnimationDecoder/beginsWithStill``. Default true.
     var beginsWithStill: Bool { get }
 
-    /// Takes the next bytes. A patch over ``/WebImageCore/DecodeLimits/frames`` or ``/WebImageCore/DecodeLimits/animationPixels`` is refused before it is
-    /// kept: a frame may take fewer bytes in the file than in ``patches``.
+    /// Takes the next bytes. A patch beyond ``/WebImageCore/DecodeLimits/frames`` or
+    /// ``/WebImageCore/DecodeLimits/animationPixels`` is refused before it is stored, because a frame may take fewer
+    /// bytes in the file than in ``patches``.
     ///
-    /// - Parameter file: what the bytes are all of, where they are all of an array: it is kept, not copied.
+    /// - Parameter file: the array, if the bytes are a whole array: it is kept rather than copied.
     func push(_ bytes: UnsafeRawBufferPointer, of file: [UInt8]?) throws(WebImageError)
     func finish() throws(WebImageError)
 
-    /// Gives a patch's rows to a sink, as a decoder does: begin with the patch's size, 8 bits a channel.
+    /// Writes a patch's rows to a sink, as a decoder does: begins with the patch's size, 8 bits a channel.
     func decode(_ index: Int, into sink: any RowSink) throws(WebImageError)
 }
 
@@ -65,7 +66,7 @@ extension FramePatchReader {
 }
 
 extension [UInt8] {
-    /// Adds bytes of a file; an array that they are all of takes the place of one that is empty.
+    /// Appends bytes of a file; if they are a whole array, it replaces an empty one without a copy.
     mutating func append(_ bytes: UnsafeRawBufferPointer, of file: [UInt8]?) {
         if isEmpty, let file { self = file } else { append(contentsOf: bytes) }
     }

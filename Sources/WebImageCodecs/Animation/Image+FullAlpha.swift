@@ -2,8 +2,7 @@ import WebImageCore
 import WebImageProcessing
 
 extension Image {
-    /// The picture for a file all of whose frames have alpha: what it holds there counts for nothing when it is
-    /// opaque.
+    /// The picture for a file whose frames all have alpha; the alpha channel of an opaque picture is set to opaque.
     func withFullAlpha() throws(WebImageError) -> Image {
         guard alpha == .opaque else { return self }
         var info = self.info

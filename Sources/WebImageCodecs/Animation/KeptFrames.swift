@@ -1,7 +1,7 @@
 import WebImageCore
 import WebImageSystem
 
-/// Decoded frames within a limit; the one that was not looked at for longest goes first, and one always stays.
+/// Decoded frames within a limit; the least recently used one is removed first, and one always stays.
 struct KeptFrames {
     private struct Entry {
         var image: Image
@@ -17,7 +17,7 @@ struct KeptFrames {
 
     func peek(_ index: Int) -> Image? { entries[index]?.image }
 
-    /// A frame, which is looked at now.
+    /// Returns a frame, and marks it as used.
     mutating func take(_ index: Int) -> Image? {
         guard let image = entries[index]?.image else { return nil }
         turn += 1
@@ -28,7 +28,7 @@ struct KeptFrames {
     /// How many frames of `size` bytes may be kept.
     func room(of size: Int) -> Int { max(limit.bytes / max(size, 1), 1) }
 
-    /// - Returns: by how many bytes more is kept.
+    /// - Returns: the change of the kept bytes.
     mutating func insert(_ image: Image, _ index: Int) -> Int {
         let before = bytes
         turn += 1
@@ -63,7 +63,7 @@ struct KeptFrames {
     }
 }
 
-/// What is to be decoded next: what someone waits for, in order, and then what is worth having early.
+/// The frames to decode next: first those that callers wait for, in order, then those that are decoded ahead.
 struct FrameWork {
     private var answers: [Int: [CancellableAnswer<Image>]] = [:]
     private var order: [Int] = []
@@ -77,7 +77,7 @@ struct FrameWork {
 
     mutating func setAhead(_ wishes: [Int]) { ahead = wishes }
 
-    /// - Returns: whether the caller has to see to it that the work is done.
+    /// - Returns: whether the caller must start the work.
     mutating func start() -> Bool {
         guard !isRunning, !(order.isEmpty && ahead.isEmpty) else { return false }
         isRunning = true
@@ -92,7 +92,7 @@ struct FrameWork {
         return nil
     }
 
-    /// Those who wait for a frame that is decoded.
+    /// Returns the waiters for a decoded frame.
     mutating func takeAnswers(_ index: Int) -> [CancellableAnswer<Image>] {
         order.removeAll { $0 == index }
         return answers.removeValue(forKey: index) ?? []

@@ -13,7 +13,7 @@ struct PixelRegion: Hashable {
     /// All of a canvas.
     static func all(of size: PixelSize) -> PixelRegion { PixelRegion(width: size.width, height: size.height) }
 
-    /// The smallest region that has all pixels of a canvas for which `isIn` holds; it is given their numbers, row by
+    /// The smallest region with all pixels of a canvas for which `isIn` holds; it is called with their indices, row by
     /// row.
     @inline(__always)
     static func bounds(on canvas: PixelSize, of isIn: (Int) -> Bool) -> PixelRegion {
@@ -31,7 +31,7 @@ struct PixelRegion: Hashable {
         return bottom == 0 ? PixelRegion() : PixelRegion(x: left, y: top, width: right - left, height: bottom - top)
     }
 
-    /// The smallest region that has both.
+    /// The smallest region that contains both.
     func union(_ other: PixelRegion) -> PixelRegion {
         if isEmpty { return other }
         if other.isEmpty { return self }
@@ -41,6 +41,6 @@ struct PixelRegion: Hashable {
             height: max(y + height, other.y + other.height) - top)
     }
 
-    /// This region, or one pixel where it is empty: formats have no frames without pixels.
+    /// This region, or one pixel if it is empty, because formats have no empty frames.
     var orOnePixel: PixelRegion { isEmpty ? PixelRegion(width: 1, height: 1) : self }
 }

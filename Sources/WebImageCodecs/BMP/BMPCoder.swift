@@ -1,10 +1,10 @@
 package import WebImageCore
 
-/// Reads Windows and OS/2 bitmaps: 1 to 32 bits a pixel, runs (RLE4, RLE8), channel masks. Writes them with 24 bits a
-/// pixel, or with 32 and a mask for alpha.
+/// Reads Windows and OS/2 bitmaps: 1 to 32 bits a pixel, run-length encoding (RLE4, RLE8), channel masks. Writes them
+/// with 24 bits a pixel, or with 32 and a mask for alpha.
 ///
-/// The fourth byte of 32-bit pixels is alpha only where the file has a mask for it. Channels with more than 8 bits are
-/// read as 8. ICC profiles stand behind the pixels and are not read.
+/// The fourth byte of 32-bit pixels is alpha only if the file has a mask for it. Channels with more than 8 bits are
+/// read as 8. ICC profiles, which follow the pixels, are not read.
 package struct BMPCoder: ImageCoder {
     package init() {}
 

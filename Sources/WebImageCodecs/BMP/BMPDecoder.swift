@@ -1,11 +1,11 @@
 import WebImageCore
 
-/// Decodes one bitmap as its bytes come. Rows of a top-down file go on at once; other files have their last row first
-/// and are handed on when they are complete, from their own bytes where all of those come at once.
+/// Decodes one bitmap as its bytes arrive. Rows of a top-down file are passed on at once; other files begin with their
+/// last row, and are passed on when they are complete, directly from their bytes if these arrive all at once.
 final class BMPDecoder: ImageDecoder {
     private enum Stage {
         case header
-        /// The palette, and whatever else stands before the pixels.
+        /// The palette, and anything else before the pixels.
         case gap
         case pixels
         case stoppedAtHeader
@@ -62,7 +62,7 @@ final class BMPDecoder: ImageDecoder {
 
     private func readHeader(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) {
         while true {
-            // Enough to tell the length first, then all of it.
+            // First enough bytes to determine the length, then all of the header.
             let wanted = try BMPHeader.length(start.bytes) ?? (start.count < 18 ? 18 : 34)
             if start.count == wanted { break }
             guard try collect(wanted, &input) else { return }
@@ -165,7 +165,7 @@ final class BMPDecoder: ImageDecoder {
             try countBytes(before - input.count)
             guard let event else { return }
             try writeRunRow()
-            // The rows that a picture does not say anything of have index 0.
+            // Rows that are not in the data have index 0.
             while event == .end, writer?.isComplete == false { try writeRunRow() }
         }
     }

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// What stands before a bitmap's pixels: the file header, and one of the headers that Windows and OS/2 have had.
+/// The data before a bitmap's pixels: the file header, and one of the headers of Windows and OS/2.
 struct BMPHeader {
     enum Compression: UInt32 {
         case none = 0
@@ -16,10 +16,10 @@ struct BMPHeader {
     private(set) var isTopDown = false
     private(set) var bitsPerPixel: Int
     private(set) var compression = Compression.none
-    /// Red, green, blue, alpha; empty where the pixels are palette indices.
+    /// Red, green, blue, alpha; empty if the pixels are palette indices.
     private(set) var masks: [UInt32] = []
     private(set) var paletteEntryLength = 4
-    /// Where the palette begins, and how many colours are to be read there, from the beginning of the file.
+    /// The position of the palette in the file, and the number of colours to read.
     private(set) var paletteOffset = 0
     private(set) var paletteCount = 0
     private(set) var pixelOffset = 0
@@ -30,7 +30,7 @@ struct BMPHeader {
     /// Rows begin at multiples of four bytes.
     var bytesPerRow: Int { (size.width * bitsPerPixel + 31) / 32 * 4 }
 
-    /// How many bytes from the beginning of the file ``init(_:)`` needs; nil when there are too few to tell.
+    /// How many bytes from the beginning of the file ``init(_:)`` needs; nil if there are too few to determine it.
     static func length(_ start: [UInt8]) throws(WebImageError) -> Int? {
         guard start.count >= fileHeaderLength + 4 else { return nil }
         let length = long(start, 14)
@@ -39,7 +39,7 @@ struct BMPHeader {
         }
         guard length == 40 else { return fileHeaderLength + length }
         guard start.count >= fileHeaderLength + 20 else { return nil }
-        // The oldest Windows header has its masks behind it.
+        // The masks follow the oldest Windows header.
         return fileHeaderLength + length + maskLength(UInt32(long(start, 30)))
     }
 
@@ -47,7 +47,7 @@ struct BMPHeader {
     init(_ bytes: [UInt8]) throws(WebImageError) {
         let length = long(bytes, 14)
         let base = Self.fileHeaderLength
-        // Shorter headers than Windows' are cut short; what they leave out is zero.
+        // Headers that are shorter than Windows' are truncated forms of it; the missing fields are zero.
         let fields = bytes + [UInt8](repeating: 0, count: 64)
         func field(_ offset: Int) -> Int { offset + 4 <= length ? long(fields, base + offset) : 0 }
         if length == 12 {
@@ -109,8 +109,8 @@ struct BMPHeader {
         }
     }
 
-    /// Headers contradict themselves about palettes: no more colours are read than there is room for before the
-    /// pixels, and than pixels can name. Pixels that begin within the header begin after the palette instead.
+    /// Headers often contradict themselves about palettes: no more colours are read than fit before the pixels, or than
+    /// pixels can refer to. Pixels that would begin within the header begin after the palette instead.
     private mutating func findPixels(start: Int, colorsUsed: Int) {
         let most = bitsPerPixel <= 8 ? 1 << bitsPerPixel : 0
         paletteCount = colorsUsed > 0 ? min(colorsUsed, most) : most
@@ -123,7 +123,7 @@ struct BMPHeader {
     }
 }
 
-/// Whether the set bits stand side by side.
+/// Whether the set bits are contiguous.
 private func isContiguous(_ mask: UInt32) -> Bool {
     guard mask != 0 else { return true }
     let shifted = mask >> UInt32(mask.trailingZeroBitCount)

@@ -3,19 +3,19 @@ import WebImageProcessing
 
 /// Turns a row of a bitmap into RGBA.
 struct BMPRowConverter {
-    /// One channel of a pixel with masks: where it stands, and what its values are in 8 bits.
+    /// One channel of a pixel with masks: its position, and its values in 8 bits.
     private struct Channel {
         let shift: UInt32
         let mask: UInt32
         let values: [UInt8]
 
-        /// - Parameter absent: the value of a channel that has no bits.
+        /// - Parameter absent: the value of a channel without bits.
         init(_ mask: UInt32, absent: UInt8) {
             guard mask != 0 else {
                 self.init(shift: 0, mask: 0, values: [absent])
                 return
             }
-            // Of longer channels, the upper eight bits.
+            // Longer channels use their upper eight bits.
             let bits = mask.nonzeroBitCount
             let most = 1 << min(bits, 8) - 1
             self.init(
@@ -39,7 +39,7 @@ struct BMPRowConverter {
     /// - Parameter palette: blue, green, red and perhaps a byte more of each colour.
     init(_ header: BMPHeader, palette bytes: [UInt8]) {
         width = header.size.width
-        // Runs are unpacked to a byte a pixel.
+        // Run-length encoded data is unpacked to a byte a pixel.
         bitsPerPixel = header.hasRuns ? 8 : header.bitsPerPixel
         isPlainColor = header.masks == [0xFF_0000, 0xFF00, 0xFF, 0] && bitsPerPixel >= 24
         channels = header.masks.enumerated().map { Channel($1, absent: $0 == 3 ? 255 : 0) }
@@ -53,7 +53,7 @@ struct BMPRowConverter {
         palette = colors
     }
 
-    /// - Parameter source: as many bytes as a row of the file has.
+    /// - Parameter source: one row of the file.
     func convert(_ source: UnsafePointer<UInt8>, _ target: UnsafeMutableRawPointer) {
         switch bitsPerPixel {
         case ...8: convertIndices(source, target.assumingMemoryBound(to: UInt32.self))
@@ -71,7 +71,7 @@ struct BMPRowConverter {
             }
             let (perByte, mask) = (8 / bitsPerPixel, 1 << bitsPerPixel - 1)
             for x in 0..<width {
-                // The first pixel stands in the upper bits.
+                // The first pixel is in the upper bits.
                 let shift = 8 - bitsPerPixel * (x % perByte + 1)
                 target[x] = colors[Int(source[x / perByte]) >> shift & mask]
             }

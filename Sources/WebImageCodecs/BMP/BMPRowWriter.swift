@@ -1,8 +1,8 @@
 import WebImageCore
 
-/// Puts a bitmap's rows where they belong: from the top, or from the bottom of a whole picture.
+/// Writes a bitmap's rows to their positions: from the top, or from the bottom of a whole picture.
 struct BMPRowWriter {
-    /// What is in a row of bytes; set before the first row.
+    /// Converts a row's bytes; set before the first row.
     var converter: BMPRowConverter?
     private(set) var rowsDone = 0
     private let format: RowFormat
@@ -10,7 +10,7 @@ struct BMPRowWriter {
     private let sink: any RowSink
     private let isTopDown: Bool
     private var bands: BandWriter
-    /// Of a file that begins at the bottom and comes by and by.
+    /// For a file that begins at the bottom and arrives in pieces.
     private var whole: WholePicture?
 
     init(_ sink: any RowSink, _ format: RowFormat, isTopDown: Bool, _ options: DecodeOptions) {
@@ -23,9 +23,9 @@ struct BMPRowWriter {
 
     var isComplete: Bool { rowsDone == format.size.height }
 
-    /// Takes all rows of the file at once, the picture's first one first: nothing is held.
+    /// Writes all rows of the file at once, from the top of the picture, without buffering.
     ///
-    /// - Parameter source: every row that the file has, before any was written.
+    /// - Parameter source: all rows of the file; none may have been written before.
     mutating func writeAll(_ source: UnsafePointer<UInt8>, bytesPerRow: Int) throws(WebImageError) {
         while !bands.isDone {
             let row = isTopDown ? bands.row : format.size.height - 1 - bands.row
@@ -48,11 +48,11 @@ struct BMPRowWriter {
         rowsDone += 1
     }
 
-    /// Gives the sink the rows that it can have before the picture is complete.
+    /// Passes on the rows that the sink can have before the picture is complete.
     mutating func flush() throws(WebImageError) { try bands.flush() }
 
-    /// Gives the sink all that there is. The missing upper rows of a picture that began at the bottom are transparent,
-    /// or black where the picture has no alpha.
+    /// Passes on all available rows. The missing upper rows of a picture that began at the bottom are transparent, or
+    /// black if the picture has no alpha.
     mutating func finish() throws(WebImageError) {
         guard let whole else { return try bands.flush() }
         guard rowsDone > 0 else { return }

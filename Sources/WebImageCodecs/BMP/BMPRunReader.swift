@@ -1,9 +1,9 @@
-/// Unpacks RLE4 and RLE8 as they come, to rows of one byte a pixel. What runs leave out has index 0.
+/// Unpacks RLE4 and RLE8 as the bytes arrive, to rows of one byte a pixel. Skipped pixels have index 0.
 struct BMPRunReader {
     enum Event {
-        /// The row that was being written is complete.
+        /// The current row is complete.
         case row
-        /// The end of the picture; the row that was being written is the last one that says something.
+        /// The end of the picture; the current row is the last one with data.
         case end
     }
 
@@ -21,7 +21,7 @@ struct BMPRunReader {
     private let isNibbles: Bool
     private var state = State.first
     private var x = 0
-    /// The present row.
+    /// The current row.
     private(set) var indices: [UInt8]
 
     init(width: Int, isNibbles: Bool) {
@@ -35,7 +35,7 @@ struct BMPRunReader {
         for index in 0..<width { indices[index] = 0 }
     }
 
-    /// Reads on to the next event; takes what it used off `input`. nil when all of `input` is used up.
+    /// Reads to the next event and removes the used bytes from `input`. nil if all of `input` is used up.
     mutating func next(_ input: inout UnsafeBufferPointer<UInt8>) -> Event? {
         if skipsRow() { return .row }
         while let byte = input.first {
@@ -60,7 +60,7 @@ struct BMPRunReader {
         return nil
     }
 
-    /// Whether a row more is to be left as it is; behind the last one it goes on at its place.
+    /// Whether one more row is skipped; after the last skipped one, reading continues at its position.
     private mutating func skipsRow() -> Bool {
         guard case .skippingRows(let rows, let right) = state else { return false }
         if rows > 0 {
@@ -98,7 +98,7 @@ struct BMPRunReader {
 
     private func nibble(_ byte: UInt8, _ position: Int) -> UInt8 { position % 2 == 0 ? byte >> 4 : byte & 15 }
 
-    /// Pixels right of the picture are dropped.
+    /// Pixels beyond the right edge are dropped.
     private mutating func put(_ index: UInt8) {
         guard x < width else { return }
         indices[x] = index

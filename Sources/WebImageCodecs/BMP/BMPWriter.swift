@@ -5,7 +5,7 @@ import WebImageProcessing
 enum BMPWriter {
     private static let colorSpace: UInt32 = 0x7352_4742  // "sRGB"
 
-    /// The picture with the last row first, turned upright, since a bitmap tells no orientation.
+    /// The picture with the last row first, rotated upright, because bitmaps store no orientation.
     ///
     /// - Throws: `cannotEncode` for pictures over 4 GiB, `limitExceeded` without memory.
     static func bytes(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
@@ -44,7 +44,7 @@ enum BMPWriter {
     private static func header(
         _ size: PixelSize, headerLength: Int, bits: Int, start: Int, body: Int, _ density: PixelDensity?
     ) -> [UInt8] {
-        // Pixels a metre: 72 an inch where nothing is known.
+        // Pixels a metre: 72 an inch if the density is unknown.
         func perMetre(_ perInch: Double?) -> UInt32 { UInt32(((perInch ?? 72) / 0.0254).rounded()) }
         let compression: BMPHeader.Compression = bits == 32 ? .masks : .none
         var longs: [UInt32] = [

@@ -1,30 +1,30 @@
 import WebImageCore
 
 extension EXIFBlock {
-    /// What a file shall say of a picture that is written.
+    /// The properties of a picture that is written.
     struct Facts {
-        /// How the pixels of the file must be turned; upright where the format tells it in another place.
+        /// The orientation of the file's pixels; upright if the format stores it in another place.
         var orientation: Orientation
         var density: PixelDensity?
-        /// Whether the format has a place of its own for the density; then EXIF only must not contradict it.
+        /// Whether the format stores the density itself; EXIF then must only not contradict it.
         var isDensityToldElsewhere: Bool
         var size: PixelSize
         /// Whether the file's colours are sRGB.
         var isStandardColor: Bool
     }
 
-    /// A block with all that `original` says, but for what is no longer true: orientation, size and colour space are
-    /// those of the new file, and the thumbnail is gone.
+    /// A block with the content of `original`, except what is no longer true: orientation, size and colour space are
+    /// those of the new file, and the thumbnail is removed.
     ///
     /// - Parameter original: nil: there is none. One that cannot be changed is left out.
-    /// - Returns: empty when there is nothing to say.
+    /// - Returns: empty if there is nothing to write.
     static func bytes(_ original: [UInt8]?, _ facts: Facts) -> [UInt8] {
         if var block = original.flatMap({ EXIFBlock($0) }) {
             block.removeThumbnail()
             block.set(facts.size)
             if facts.isStandardColor { block.setStandardColors() }
             block.agree(on: facts)
-            // Last, so that it holds also in a block whose parts lie upon each other.
+            // Last, so that it is right also in a block with overlapping parts.
             block.set(facts.orientation)
             if block.orientation == facts.orientation { return block.bytes }
         }

@@ -1,10 +1,10 @@
 package import WebImageCore
 
-/// An EXIF block (EXIF 2.3, section 4.5; a small TIFF file) that is read, and changed without moving anything in it:
-/// values are changed in place, and what is added goes to its end, with a new first directory.
+/// An EXIF block (EXIF 2.3, section 4.5; a small TIFF file) that can be read, and changed without moving its content:
+/// values are changed in place, and new ones are appended with a new first directory.
 ///
-/// Total: any bytes give an answer, nothing outside them is read, and no directory is read twice, so that one that
-/// refers to itself is no loop.
+/// Accepts any bytes: nothing outside them is read, and no directory is read twice, so that a directory that refers to
+/// itself causes no loop.
 package struct EXIFBlock: Hashable, Sendable {
     enum Tag: UInt16 {
         case orientation = 0x0112
@@ -23,15 +23,15 @@ package struct EXIFBlock: Hashable, Sendable {
     private static let short: UInt16 = 3
     private static let long: UInt16 = 4
     private static let rational: UInt16 = 5
-    /// What JPEG, and some writers of PNG and WebP, put before the block.
+    /// The prefix that JPEG, and some writers of PNG and WebP, put before the block.
     private static let name = Array("Exif".utf8) + [0, 0]
     private static let entryLength = 12
 
     package private(set) var bytes: [UInt8]
     let isBigEndian: Bool
 
-    /// - Parameter block: with or without JPEG's name before it.
-    /// - Returns: nil for bytes that do not begin as a TIFF block.
+    /// - Parameter block: with or without JPEG's prefix.
+    /// - Returns: nil if the bytes do not begin as a TIFF block.
     package init?(_ block: [UInt8]) {
         let block = block.starts(with: Self.name) ? Array(block.dropFirst(Self.name.count)) : block
         guard block.count >= 8, let order = block.withUnsafeBytes({ TIFFBytes($0)?.isBigEndian }) else { return nil }
@@ -39,7 +39,7 @@ package struct EXIFBlock: Hashable, Sendable {
         isBigEndian = order
     }
 
-    /// A block that says nothing.
+    /// An empty block.
     init() {
         bytes = [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0]
         isBigEndian = true
@@ -47,7 +47,7 @@ package struct EXIFBlock: Hashable, Sendable {
 
     package var orientation: Orientation { bytes.withUnsafeBytes { EXIFOrientation.read($0) } }
 
-    /// The resolution tags (TIFF 6.0, section 8); nil without them, or when they have no unit.
+    /// The resolution tags (TIFF 6.0, section 8); nil if they are missing, or have no unit.
     package var density: PixelDensity? {
         guard let horizontal = rationalValue(.horizontalResolution) else { return nil }
         let vertical = rationalValue(.verticalResolution) ?? horizontal
@@ -73,7 +73,7 @@ package struct EXIFBlock: Hashable, Sendable {
 
     private var mainDirectory: Int? { longNumber(at: 4) }
 
-    /// Tags of a directory, and where their entries stand, as far as they lie within the block.
+    /// The tags of a directory, and the positions of their entries, as far as they lie within the block.
     private func entries(of directory: Int?) -> [(tag: UInt16, offset: Int)] {
         bytes.withUnsafeBytes { block in
             guard let directory, let bytes = TIFFBytes(block), let count = bytes.short(at: directory) else { return [] }
@@ -85,7 +85,7 @@ package struct EXIFBlock: Hashable, Sendable {
         }
     }
 
-    /// Where a directory says which directory is next.
+    /// The position of a directory's link to the next one.
     private func nextLink(of directory: Int) -> Int? {
         shortNumber(at: directory).map { directory + 2 + $0 * Self.entryLength }
     }
@@ -99,7 +99,7 @@ package struct EXIFBlock: Hashable, Sendable {
         return Double(above) / Double(below)
     }
 
-    /// A single whole number, in either of the types that writers choose.
+    /// A single integer, in either of the types that writers use.
     private func number(_ tag: Tag, in directory: Int?) -> Int? {
         guard let entry = entries(of: directory).first(where: { $0.tag == tag.rawValue })?.offset,
             longNumber(at: entry + 4) == 1
@@ -115,7 +115,7 @@ package struct EXIFBlock: Hashable, Sendable {
 // MARK: - Changing
 
 extension EXIFBlock {
-    /// Says how the pixels must be turned; a tag that is not there is added only for pixels that are not upright.
+    /// Sets the orientation; a missing tag is added only for pixels that are not upright.
     mutating func set(_ orientation: Orientation) {
         let value = ordered(UInt16(orientation.rawValue)) + [0, 0]
         let places = entries(of: mainDirectory).filter { $0.tag == Tag.orientation.rawValue }
@@ -141,7 +141,7 @@ extension EXIFBlock {
             ], replacing: Set(known))
     }
 
-    /// Changes what the block says of the picture's size, where it says anything.
+    /// Changes the size of the picture where the block states it.
     mutating func set(_ size: PixelSize) {
         let details = number(.details, in: mainDirectory)
         for entry in entries(of: details) {
@@ -156,14 +156,14 @@ extension EXIFBlock {
         }
     }
 
-    /// Says that the colours are sRGB, where the block says anything of them.
+    /// Declares the colours as sRGB where the block states them.
     mutating func setStandardColors() {
         for entry in entries(of: number(.details, in: mainDirectory)) where entry.tag == Tag.colorSpace.rawValue {
             put(ordered(Self.short) + ordered(UInt32(1)) + ordered(UInt16(1)) + [0, 0], at: entry.offset + 2)
         }
     }
 
-    /// Takes the thumbnail out: it may show what the picture no longer does.
+    /// Removes the thumbnail, which may show another content than the picture.
     mutating func removeThumbnail() {
         guard let link = mainDirectory.flatMap({ nextLink(of: $0) }), let second = longNumber(at: link), second != 0
         else { return }
@@ -193,7 +193,7 @@ extension EXIFBlock {
         bytes += ordered(UInt32(0)) + jpeg
     }
 
-    /// The JPEG in the second directory; nil without one.
+    /// The JPEG in the second directory; nil if there is none.
     package var thumbnail: [UInt8]? {
         let second = mainDirectory.flatMap { nextLink(of: $0) }.flatMap { longNumber(at: $0) }
         guard let second, second != 0, let start = number(.thumbnailOffset, in: second),
@@ -202,7 +202,7 @@ extension EXIFBlock {
         return Array(bytes[start..<start + count])
     }
 
-    /// Writes a new first directory, with these entries too, at the end of the block.
+    /// Appends a new first directory that includes these entries.
     private mutating func add(
         _ fields: [(tag: Tag, type: UInt16, value: [UInt8])], replacing replaced: Set<UInt16> = []
     ) {

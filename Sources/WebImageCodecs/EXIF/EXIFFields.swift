@@ -1,8 +1,8 @@
-/// What EXIF says of a picture, as fields: a block of EXIF is a TIFF without pixels, and a TIFF has them among its own
-/// (EXIF 2.3, section 4.5).
+/// The EXIF properties of a picture as fields: an EXIF block is a TIFF without pixels, and a TIFF has them among its
+/// own (EXIF 2.3, section 4.5).
 struct EXIFFields {
-    /// Of a first directory's fields those that describe the picture and not how its pixels are stored: from the
-    /// description to the owner of the rights, ratings, IPTC, and Windows' titles and comments.
+    /// The fields of a first directory that describe the picture rather than the storage of its pixels: from the
+    /// description to the copyright owner, ratings, IPTC, and Windows' titles and comments.
     private static let describing: Set<UInt16> = [
         270, 271, 272, 305, 306, 315, 316, 18246, 18249, 33432, 33723, 34377, 40091, 40092, 40093, 40094, 40095, 50341,
     ]
@@ -16,13 +16,13 @@ struct EXIFFields {
     /// The directories that the main one refers to, and those within the first of them.
     private let linked: [UInt16: [TIFFLayout.Field]]
 
-    /// Total: any bytes give an answer.
+    /// Accepts any bytes.
     ///
     /// - Parameters:
-    ///   - bytes: a block of EXIF or a TIFF file.
-    ///   - directory: where in it the fields are; 0: its first directory.
-    ///   - limit: how long all values may be.
-    /// - Returns: nil when there are none, or more than allowed.
+    ///   - bytes: an EXIF block or a TIFF file.
+    ///   - directory: the position of the fields; 0: its first directory.
+    ///   - limit: the length of all values.
+    /// - Returns: nil if there are none, or more than allowed.
     init?(_ bytes: some RandomBytes, directory: Int = 0, limit: Int) {
         guard let layout = TIFFLayout(bytes),
             let start = directory > 0 ? directory : layout.firstDirectory(of: bytes)
@@ -33,7 +33,7 @@ struct EXIFFields {
         var linked: [UInt16: [TIFFLayout.Field]] = [:]
         var links = layout.fields(of: bytes, at: start, room: &room) { [Self.details, Self.position].contains($0) }
         while let link = links.popLast() {
-            // Whatever type its writer chose.
+            // Writers use different types.
             let place = link.value.withUnsafeBytes { layout.number($0, at: 0, length: min($0.count, 8)) }
             guard let place, linked[link.tag] == nil else { continue }
             linked[link.tag] = layout.fields(of: bytes, at: place, room: &room) { $0 != Self.interoperability }
@@ -44,9 +44,9 @@ struct EXIFFields {
         guard room >= 0, !main.isEmpty || !self.linked.isEmpty else { return nil }
     }
 
-    /// Puts the linked directories at the end of a file.
+    /// Appends the linked directories to a file.
     ///
-    /// - Returns: the main one's fields, with where those are.
+    /// - Returns: the fields of the main directory, with links to them.
     private func place(in file: inout [UInt8], _ layout: TIFFLayout) -> [TIFFLayout.Field] {
         var fields = main
         var details = linked[Self.details] ?? []
@@ -60,7 +60,7 @@ struct EXIFFields {
         return fields
     }
 
-    /// Adds the fields to each page of a TIFF in the same byte order, where it has none of its own for them.
+    /// Adds the fields to each page of a TIFF in the same byte order, unless it has such fields.
     func add(to file: inout [UInt8]) {
         guard let layout = file.withUnsafeBytes({ TIFFLayout($0) }), layout.isBigEndian == self.layout.isBigEndian
         else { return }
@@ -68,7 +68,7 @@ struct EXIFFields {
         layout.add(fields, to: &file)
     }
 
-    /// A block of EXIF with the fields.
+    /// The fields as an EXIF block.
     var block: [UInt8] {
         let layout = TIFFLayout(isBigEndian: layout.isBigEndian)
         let order: UInt8 = layout.isBigEndian ? 0x4D : 0x49

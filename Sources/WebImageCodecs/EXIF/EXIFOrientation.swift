@@ -6,10 +6,10 @@ package enum EXIFOrientation {
     private static let short: UInt16 = 3
     private static let long: UInt16 = 4
 
-    /// The orientation that a TIFF block tells; upright when it tells none or a wrong one. Some writers store it in 32 bits
-    /// rather than 16, as libexif and browsers accept it.
+    /// The orientation of a TIFF block; upright if it has none or an invalid one. Some writers store it in 32 bits
+    /// rather than 16, which libexif and browsers accept.
     ///
-    /// Total: any bytes give an answer, and nothing outside them is read.
+    /// Accepts any bytes, and reads nothing outside them.
     package static func read(_ block: UnsafeRawBufferPointer) -> Orientation {
         let bytes = TIFFBytes(withoutPrefix(block))
         guard let bytes, let directory = bytes.long(at: 4), let count = bytes.short(at: Int(directory)) else {
@@ -28,14 +28,14 @@ package enum EXIFOrientation {
         return .up
     }
 
-    /// A TIFF block that tells nothing but the orientation.
+    /// A TIFF block with the orientation only.
     package static func block(_ orientation: Orientation) -> [UInt8] {
         let header: [UInt8] = [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8]
         let entry: [UInt8] = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation.rawValue, 0, 0]
         return header + [0, 1] + entry + [0, 0, 0, 0]
     }
 
-    /// Some writers of PNG put the JPEG block's name before the TIFF block.
+    /// Some writers of PNG put JPEG's prefix before the TIFF block.
     private static func withoutPrefix(_ block: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         block.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0])
             ? UnsafeRawBufferPointer(rebasing: block.dropFirst(6)) : block

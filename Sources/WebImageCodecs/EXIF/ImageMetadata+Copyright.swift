@@ -14,7 +14,7 @@ extension ImageMetadata {
         let fields: [(tag: UInt16, text: String?)] = [(315, details?.artist), (33432, details?.copyright)]
         let texts = fields.compactMap { field in field.text.map { (field.tag, Array($0.utf8) + [0]) } }
         guard !texts.isEmpty else { return nil }
-        // A TIFF header, one directory with its entries in order of their tags, and the texts behind it.
+        // A TIFF header, one directory with its entries sorted by tag, and then the texts.
         var exif: [UInt8] = Array("II*".utf8) + [0, 8, 0, 0, 0, UInt8(texts.count), 0]
         var offset = 8 + 2 + texts.count * 12 + 4
         for (tag, bytes) in texts {

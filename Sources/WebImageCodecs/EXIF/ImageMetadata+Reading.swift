@@ -1,12 +1,12 @@
 import WebImageCore
 
 extension ImageMetadata {
-    /// What a file holds, as far as it is what it claims to be.
+    /// The valid metadata of a file.
     ///
     /// - Parameters:
-    ///   - exif: a TIFF block with or without JPEG's name before it; dropped when it is none.
-    ///   - density: what the format itself says, often no more than its writer's default: EXIF's counts more, as it
-    ///     does with libvips and ImageMagick.
+    ///   - exif: a TIFF block with or without JPEG's prefix; an invalid one is dropped.
+    ///   - density: the value of the format itself, which is often only a default: EXIF's value takes precedence, as in
+    ///   libvips and ImageMagick.
     init(readingEXIF exif: [UInt8]?, xmp: [UInt8]?, iptc: [UInt8]? = nil, density: PixelDensity? = nil) {
         let block = exif.flatMap { EXIFBlock($0) }
         self.init(
@@ -14,6 +14,6 @@ extension ImageMetadata {
             density: block?.density ?? density)
     }
 
-    /// What EXIF says of the orientation; upright without it.
+    /// The orientation by EXIF; upright without it.
     var orientation: Orientation { exif?.withUnsafeBytes { EXIFOrientation.read($0) } ?? .up }
 }

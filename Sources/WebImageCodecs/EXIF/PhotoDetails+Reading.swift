@@ -7,10 +7,10 @@ extension ImageMetadata {
 }
 
 extension PhotoDetails {
-    /// Total: any bytes give an answer.
+    /// Accepts any bytes.
     ///
     /// - Parameter exif: a TIFF block.
-    /// - Returns: nil when it says nothing of a photograph.
+    /// - Returns: nil if it has no photographic details.
     init?(exif: [UInt8]) {
         guard let directories = EXIFDirectories(exif) else { return nil }
         let (main, details) = (directories.main, directories.details)
@@ -25,7 +25,7 @@ extension PhotoDetails {
         fNumber = details.rational(0x829D)
         isoSpeed = details.integer(0x8827)
         focalLength = details.rational(0x920A)
-        // When it was taken, digitised, changed; each with the offset of its own zone.
+        // The times of taking, digitising and changing it; each with the offset of its own zone.
         date =
             PhotoDate(exif: details.text(0x9003), zone: details.text(0x9011))
             ?? PhotoDate(exif: details.text(0x9004), zone: details.text(0x9012))
@@ -38,7 +38,7 @@ extension PhotoDetails {
 extension PhotoDate {
     /// - Parameters:
     ///   - exif: `YYYY:MM:DD HH:MM:SS`.
-    ///   - zone: `+02:00`; nil when it is not known.
+    ///   - zone: `+02:00`; nil if it is not known.
     init?(exif: String?, zone: String?) {
         let words = (exif ?? "").split { $0 == ":" || $0 == " " || $0 == "-" || $0 == "T" }
         let numbers = words.compactMap { Int($0) }
@@ -68,13 +68,13 @@ extension PhotoPlace {
     }
 }
 
-/// The directories of a block that tell of a photograph, with their values by type.
+/// The directories of a block with photographic details, with their values by type.
 private struct EXIFDirectories {
     struct Directory {
         let layout: TIFFLayout
         var fields: [UInt16: TIFFLayout.Field] = [:]
 
-        /// Text (type 2) up to its end, without the spaces that cameras fill it up with; nil when it is empty.
+        /// Text (type 2) up to its end, without the trailing spaces of cameras; nil if it is empty.
         func text(_ tag: UInt16) -> String? {
             guard let field = fields[tag], field.type == 2 else { return nil }
             let bytes = field.value.prefix { $0 != 0 }
@@ -111,7 +111,7 @@ private struct EXIFDirectories {
         }
     }
 
-    /// Values of more bytes in all than this are none that a camera writes into the fields that are read.
+    /// Cameras do not write longer values into these fields.
     private static let mostBytes = 1 << 20
     private static let detailsTag: UInt16 = 0x8769
     private static let positionTag: UInt16 = 0x8825
@@ -132,7 +132,7 @@ private struct EXIFDirectories {
             func directory(at place: Int?, _ tags: Set<UInt16>) -> Directory {
                 guard let place else { return Directory(layout: layout) }
                 let fields = layout.fields(of: bytes, at: place, room: &room) { tags.contains($0) }
-                // Of a field that comes twice the first counts.
+                // If a field is repeated, the first one counts.
                 return Directory(layout: layout, fields: Dictionary(fields.map { ($0.tag, $0) }) { first, _ in first })
             }
             let main = directory(at: start, Self.mainTags)

@@ -1,10 +1,11 @@
-/// Photoshop's image resources, of which one holds the datasets of IPTC ("Adobe Photoshop File Formats Specification", Image Resources).
+/// Photoshop's image resources, one of which holds the IPTC datasets ("Adobe Photoshop File Formats Specification",
+/// Image Resources).
 enum PhotoshopResources {
     private static let signature = Array("8BIM".utf8)
     private static let iptc = 0x0404
 
-    /// - Parameter resources: may be cut or damaged.
-    /// - Returns: nil where there is no IPTC.
+    /// - Parameter resources: may be truncated or damaged.
+    /// - Returns: nil if there is no IPTC.
     static func iptc(in resources: UnsafeRawBufferPointer) -> [UInt8]? {
         var at = 0
         func number(_ place: Int, _ count: Int) -> Int {
@@ -12,7 +13,7 @@ enum PhotoshopResources {
         }
         while at <= resources.count - 12, resources[at..<at + 4].elementsEqual(signature) {
             let id = number(at + 4, 2)
-            // A name of Pascal's, in all an even number of bytes.
+            // A Pascal string, padded to an even number of bytes.
             let name = Int(resources[at + 6]) + 1
             let head = at + 6 + name + name % 2
             guard head <= resources.count - 4 else { return nil }

@@ -1,12 +1,12 @@
 import WebImageCore
 import WebImageSystem
 
-/// Bytes of which any may be looked at: in memory, or in a file.
+/// Bytes with random access: in memory, or in a file.
 protocol RandomBytes {
     var count: Int { get }
-    /// Some of them; fewer behind the end, and where a file cannot be read.
+    /// Copies some of them; fewer at the end, or if a file cannot be read.
     func copy(at offset: Int, count: Int) -> [UInt8]
-    /// One of those that there are.
+    /// One byte; must not be called beyond the end.
     func byte(at offset: Int) -> UInt8
 }
 
@@ -23,7 +23,7 @@ extension UnsafeRawBufferPointer: RandomBytes {
     func byte(at offset: Int) -> UInt8 { self[offset] }
 }
 
-/// A file, of which the part that was looked at last is in memory. Not thread-safe.
+/// A file; the part that was read last is in memory. Not thread-safe.
 final class FileBytes: RandomBytes {
     private static let windowSize = 16 << 10
 
@@ -45,7 +45,7 @@ final class FileBytes: RandomBytes {
         }
     }
 
-    /// 0 where it cannot be read.
+    /// 0 if it cannot be read.
     func byte(at offset: Int) -> UInt8 {
         if !(windowStart..<windowStart + window.count).contains(offset) {
             windowStart = offset

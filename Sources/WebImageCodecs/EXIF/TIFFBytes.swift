@@ -1,4 +1,4 @@
-/// Numbers in the byte order that a TIFF block names; nil outside of it.
+/// Numbers in the byte order of a TIFF block; nil outside of it.
 struct TIFFBytes {
     let isBigEndian: Bool
     private let bytes: UnsafeRawBufferPointer

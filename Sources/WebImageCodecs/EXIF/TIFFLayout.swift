@@ -1,4 +1,4 @@
-/// How a TIFF file or a block of EXIF writes numbers and directories (TIFF 6.0, section 2; BigTIFF).
+/// The layout of numbers and directories in a TIFF file or an EXIF block (TIFF 6.0, section 2; BigTIFF).
 struct TIFFLayout: Hashable {
     /// A field of a directory, its value in the file's byte order.
     struct Field: Hashable {
@@ -11,7 +11,7 @@ struct TIFFLayout: Hashable {
     let isBigEndian: Bool
     let isBig: Bool
 
-    /// - Returns: nil for bytes that do not begin as such a file.
+    /// - Returns: nil if the bytes do not begin as such a file.
     init?(_ bytes: some RandomBytes) {
         isBigEndian = bytes.starts(with: [0x4D, 0x4D])
         guard isBigEndian || bytes.starts(with: [0x49, 0x49]), bytes.count >= 8 else { return nil }
@@ -23,17 +23,17 @@ struct TIFFLayout: Hashable {
         guard !isBig || bytes.count >= 16 else { return nil }
     }
 
-    /// What a block of EXIF has.
+    /// The layout of an EXIF block.
     init(isBigEndian: Bool) {
         self.isBigEndian = isBigEndian
         isBig = false
     }
 
     private var countLength: Int { isBig ? 8 : 2 }
-    /// The length of an offset, of a field's count, and of the longest value that stands in its field.
+    /// The length of an offset, of a field's count, and of the longest value that is stored in its field.
     private var numberLength: Int { isBig ? 8 : 4 }
     private var fieldLength: Int { isBig ? 20 : 12 }
-    /// Where the file says where its first directory is.
+    /// The position of the first directory's offset.
     private var firstLink: Int { isBig ? 8 : 4 }
     /// By type; 16 and beyond are BigTIFF's.
     private static let typeLengths = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
@@ -55,9 +55,9 @@ struct TIFFLayout: Hashable {
         number(bytes, at: firstLink, length: numberLength)
     }
 
-    /// The fields of a directory that are wanted, and lie within the bytes whole.
+    /// The requested fields of a directory that lie completely within the bytes.
     ///
-    /// - Parameter room: how long values may be in all; what is taken goes off it. Below 0 when it was not enough.
+    /// - Parameter room: the total length of values; reduced by what is taken. Negative if it was not enough.
     func fields(
         of bytes: some RandomBytes, at directory: Int, room: inout Int, where isWanted: (UInt16) -> Bool
     ) -> [Field] {
@@ -85,14 +85,14 @@ struct TIFFLayout: Hashable {
         return fields
     }
 
-    /// A field that says where a directory is.
+    /// A field with the position of a directory.
     func link(_ tag: UInt16, to offset: Int) -> Field {
         Field(tag: tag, type: Self.long, count: 1, value: ordered(offset, length: 4))
     }
 
-    /// Adds a directory, with which no other one follows, to the end of a file; its values come before it.
+    /// Appends a directory that is the last of its chain to a file, after its values.
     ///
-    /// - Returns: where it begins.
+    /// - Returns: its position.
     func append(_ fields: [Field], to file: inout [UInt8]) -> Int {
         var lines: [UInt8] = []
         for field in fields.sorted(by: { $0.tag < $1.tag }) {
@@ -125,7 +125,7 @@ struct TIFFLayout: Hashable {
         }
     }
 
-    /// All fields of the page that a link leads to, and where the next one's are; nil when there is none that is whole.
+    /// All fields of the page that a link leads to, and the position of the next link; nil if there is no complete one.
     private func page(_ bytes: UnsafeRawBufferPointer, behind link: Int) -> (fields: [Field], next: Int)? {
         var room = bytes.count
         guard let start = number(bytes, at: link, length: numberLength), start > 0,

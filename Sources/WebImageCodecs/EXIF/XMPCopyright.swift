@@ -1,23 +1,23 @@
-/// Takes out of an XMP packet what says to whom a picture belongs (XMP specification, part 1, 7 and 8.3 to 8.4).
+/// Extracts the copyright properties of an XMP packet (XMP specification, part 1, 7 and 8.3 to 8.4).
 struct XMPCopyright {
     private static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
     private static let core = "http://purl.org/dc/elements/1.1/"
     private static let coreNames: Set<String> = ["rights", "contributor", "creator", "publisher"]
-    /// All of what these have.
+    /// Namespaces whose properties are all taken.
     private static let whole: Set<String> = [
         "http://ns.adobe.com/xap/1.0/rights/", "http://creativecommons.org/ns#", "http://web.resource.org/cc/",
     ]
-    /// Nothing that people write is deeper.
+    /// Real packets are not nested deeper.
     private static let deepest = 32
 
-    /// Namespaces by prefix, of the whole packet: nobody calls two by one name.
+    /// Namespaces by prefix for the whole packet: in practice a prefix always means the same.
     private var namespaces: [String: String] = [:]
     private var properties = ""
     /// By name.
     private var attributes: [String: String] = [:]
 
-    /// - Parameter packet: UTF-8; any damage makes it count as one that says nothing.
-    /// - Returns: a packet of its own; nil where nothing is said of it.
+    /// - Parameter packet: UTF-8; a damaged one counts as one without such properties.
+    /// - Returns: a new packet; nil if there are no such properties.
     static func packet(in packet: [UInt8]) -> [UInt8]? {
         var copyright = XMPCopyright()
         let isWhole = packet.withUnsafeBytes { copyright.read($0) }
@@ -38,7 +38,7 @@ struct XMPCopyright {
     private mutating func read(_ text: UnsafeRawBufferPointer) -> Bool {
         var cursor = XMLCursor(text)
         var open: [String] = []
-        // Where the property begins that is being read, and how deep it lies.
+        // The start and depth of the property that is being read.
         var kept: (start: Int, depth: Int)?
         while true {
             while !cursor.isAtEnd, cursor.next != UInt8(ascii: "<") { cursor.at += 1 }
@@ -57,7 +57,7 @@ struct XMPCopyright {
                     kept = nil
                 }
             } else {
-                // A document type could give names to anything.
+                // A document type could redefine names.
                 guard !cursor.skips("<!"), cursor.skips("<"), open.count < Self.deepest else { return false }
                 let name = string(cursor.name())
                 guard !name.isEmpty, let isEmpty = readAttributes(&cursor, of: name, in: open.last) else {
@@ -75,7 +75,7 @@ struct XMPCopyright {
         }
     }
 
-    /// - Returns: whether the element ends with its tag; nil for what is no tag.
+    /// - Returns: whether the element is empty; nil if the tag is invalid.
     private mutating func readAttributes(_ cursor: inout XMLCursor, of element: String, in parent: String?) -> Bool? {
         let isEmpty: Bool
         var found: [(name: String, value: String)] = []
@@ -107,14 +107,14 @@ struct XMPCopyright {
         return isEmpty
     }
 
-    /// - Returns: false where the name stands for something else already.
+    /// - Returns: false if the prefix has another meaning already.
     private mutating func declare(_ prefix: String, _ namespace: String) -> Bool {
         if let known = namespaces[prefix] { return known == namespace }
         namespaces[prefix] = namespace
         return true
     }
 
-    /// Of the picture itself, and not of one that it was made from.
+    /// Whether it describes the picture itself, and not one that it was made from.
     private func isDescription(_ name: String?, in parent: String?) -> Bool {
         guard let name, let parent else { return false }
         return resolved(name) == (Self.rdf, "Description") && resolved(parent) == (Self.rdf, "RDF")

@@ -1,10 +1,10 @@
 import WebImageCore
 
-/// The one thing in an XMP packet that the pixels depend on.
+/// The only property of an XMP packet that depends on the pixels.
 enum XMPPacket {
     private static let property = Array("tiff:Orientation".utf8)
 
-    /// The packet saying `orientation`, where it says any: as an attribute or as an element of one digit.
+    /// The packet with the orientation changed, if it has one: as an attribute or as an element with one digit.
     static func setting(_ orientation: Orientation, in packet: [UInt8]) -> [UInt8] {
         var packet = packet
         var start = 0

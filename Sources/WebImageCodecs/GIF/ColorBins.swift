@@ -1,22 +1,22 @@
-/// The colours of some pixels, those that are alike taken together: the mean of each bin, and how many pixels it has.
+/// The colours of pixels, with similar ones combined into bins: the mean and the number of pixels of each bin.
 struct ColorBins {
     private static let most = 1 << 15
-    /// Fewer bins than that are too few to choose 256 colours from.
+    /// With fewer bins, 256 colours cannot be chosen well.
     private static let few = 1 << 10
     private static let slotBits: UInt32 = 17
-    /// As many pixels are looked at; of more, some are left out.
+    /// At most so many pixels are used; further ones are skipped evenly.
     private static let mostPixels = 1 << 21
 
     /// Mean red, green and blue, and the number of pixels.
     private(set) var bins: [SIMD4<Float>] = []
 
-    /// As fine as can be without too many bins. Pixels that are 0 are left out.
+    /// As fine as possible without too many bins. Pixels that are 0 are left out.
     init(_ pixels: UnsafeBufferPointer<UInt32>) {
         bins = Self.bins(pixels, mask: 0x00FC_FCFC) ?? Self.bins(pixels, mask: 0x00F8_F8F8) ?? []
         if bins.count < Self.few, let finer = Self.bins(pixels, mask: 0x00FF_FFFF) { bins = finer }
     }
 
-    /// - Returns: nil when they are too many.
+    /// - Returns: nil if there are too many.
     private static func bins(_ pixels: UnsafeBufferPointer<UInt32>, mask: UInt32) -> [SIMD4<Float>]? {
         var slots = [UInt16](repeating: 0, count: 1 << Int(slotBits))
         var keys: [UInt32] = []
@@ -45,7 +45,7 @@ struct ColorBins {
         }
     }
 
-    /// The mean of the pixels' distances to the nearest of some colours.
+    /// The mean distance of the pixels to the nearest of some colours.
     func meanDistance(to colors: NearestColor) -> Double {
         var (sum, count) = (0.0, 0.0)
         for bin in bins {

@@ -8,7 +8,7 @@ struct ColorQuantizer {
 
     private struct Box {
         var range: Range<Int>
-        /// Of the channels' values and of 1, for each pixel.
+        /// Sums of the channels and of 1, over all pixels.
         var sum = SIMD4<Double>.zero
         /// The channels' weighted variance, times the number of pixels.
         var spread = SIMD4<Double>.zero
@@ -46,7 +46,7 @@ struct ColorQuantizer {
             for index in boxes.indices where boxes[index].totalSpread > boxes[widest].totalSpread { widest = index }
             guard boxes[widest].totalSpread > 0 else { return }
             guard let middle = splitBins(of: boxes[widest]) else {
-                // All of it is as good as one colour.
+                // The box is practically one colour.
                 boxes[widest].spread = .zero
                 continue
             }
@@ -72,9 +72,9 @@ struct ColorQuantizer {
         return box
     }
 
-    /// Puts a box's bins on two sides of the best place on its longest axis.
+    /// Partitions a box's bins at the best place on its longest axis.
     ///
-    /// - Returns: where the second side begins; nil when there is no such place.
+    /// - Returns: the start of the second part; nil if there is no such place.
     private mutating func splitBins(of box: Box) -> Int? {
         let axis = (0..<3).max { box.spread[$0] < box.spread[$1] } ?? 0
         var slices = [SIMD4<Double>](repeating: .zero, count: 256)

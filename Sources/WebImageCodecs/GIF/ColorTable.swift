@@ -1,11 +1,11 @@
-/// Up to 256 opaque colours and their numbers.
+/// Up to 256 opaque colours and their indices.
 struct ColorTable {
     static let most = 256
     private static let slotBits: UInt32 = 10
 
     /// Red, green, blue and 255 from the lowest byte on.
     private(set) var colors: [UInt32] = []
-    /// For each place of an open hash table the number of the colour there, counted from 1; 0 where there is none.
+    /// An open hash table of colour numbers, counted from 1; 0 for empty slots.
     private var slots = [UInt16](repeating: 0, count: 1 << Int(slotBits))
 
     init() {}
@@ -14,7 +14,7 @@ struct ColorTable {
         for color in colors { _ = insert(color) }
     }
 
-    /// The different colours of some pixels, those that are 0 left out; nil when they are more than `limit`.
+    /// The distinct colours of pixels, without those that are 0; nil if there are more than `limit`.
     static func colors(of pixels: UnsafeBufferPointer<UInt32>, atMost limit: Int = most) -> ColorTable? {
         var table = ColorTable()
         var last: UInt32 = 0
@@ -30,7 +30,7 @@ struct ColorTable {
         return number == 0 ? nil : number - 1
     }
 
-    /// - Returns: whether there was room, or no need for it.
+    /// - Returns: false if the colour is new and the table is full.
     mutating func insert(_ color: UInt32) -> Bool {
         let slot = slot(of: color)
         guard slots[slot] == 0 else { return true }
@@ -40,7 +40,7 @@ struct ColorTable {
         return true
     }
 
-    /// Where a colour stands, or would.
+    /// The slot of a colour, or the empty one for it.
     private func slot(of color: UInt32) -> Int {
         var slot = Int((color &* 0x9E37_79B1) >> (32 - Self.slotBits))
         while slots[slot] != 0, colors[Int(slots[slot]) - 1] != color { slot = (slot + 1) & (slots.count - 1) }

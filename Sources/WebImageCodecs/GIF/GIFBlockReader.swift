@@ -1,25 +1,25 @@
 import WebImageCore
 
-/// One frame, as its descriptor and control extension tell.
+/// One frame, by its descriptor and control extension.
 struct GIFFrame {
     var x = 0
     var y = 0
     var size = PixelSize(width: 0, height: 0)
     var isInterlaced = false
-    /// Bits of a place in the table of its colours; nil without a table.
+    /// How many bits an index into its colour table has; nil without a table.
     var paletteBits: Int?
     var transparentIndex: Int?
-    /// The control extension's disposal method: 2 clears the frame's place, 3 and 4 restore what was there.
+    /// The control extension's disposal method: 2 clears the frame's area, 3 and 4 restore its former content.
     var disposal = 0
     /// In hundredths of a second.
     var delay = 0
 
-    /// Whether no pixel of a canvas of `canvas` lies outside it.
+    /// Whether the frame covers the whole canvas.
     func covers(_ canvas: PixelSize) -> Bool { x == 0 && y == 0 && size.covers(canvas) }
 }
 
-/// Takes a GIF's bytes apart as they come (GIF89a specification, sections 17 to 27). Keeps no more of them than a
-/// colour table.
+/// Parses a GIF as its bytes arrive (GIF89a specification, sections 17 to 27). Keeps no more of them than a colour
+/// table.
 struct GIFBlockReader {
     enum Piece {
         case descriptor(GIFFrame)
@@ -51,25 +51,25 @@ struct GIFBlockReader {
     }
 
     private(set) var canvas = PixelSize(width: 0, height: 0)
-    /// How often the animation plays, 0 for ever. Netscape's extension counts how often it is repeated after that.
+    /// How often the animation plays, 0: forever. Netscape's extension counts the repetitions after the first time.
     private(set) var loopCount: Int?
     private(set) var frameCount = 0
     private var globalTable: [UInt8] = []
     private var localTable: [UInt8]?
-    /// What the last control extension says of the frame that follows it.
+    /// The last control extension, which concerns the next frame.
     private var control = GIFFrame()
     private var state = State.screen
     private var collected = ByteCollector()
-    /// The XMP packet, and what of one has come so far with the lengths of its blocks, which are a part of it.
+    /// The XMP packet, and the bytes of an incomplete one. The lengths of its blocks are a part of it.
     private(set) var xmp: [UInt8]?
     private var partOfXMP: [UInt8] = []
     private let metadataLimit: Int
-    /// As much of an extension as says something: an application's name and the loop count.
+    /// The relevant part of an extension: an application's name and the loop count.
     private static let extensionLength = 14
 
     init(metadataLimit: Int = DecodeLimits.default.metadata.bytes) { self.metadataLimit = metadataLimit }
 
-    /// Whether the bytes so far end where a block does: some files have no trailer, but none ends within a block.
+    /// Whether the bytes so far end between blocks: some files have no trailer, but none ends within a block.
     var isBetweenBlocks: Bool {
         switch state {
         case .introducer, .ended: true
@@ -77,10 +77,10 @@ struct GIFBlockReader {
         }
     }
 
-    /// Red, green and blue of the present frame's colours.
+    /// Red, green and blue of the current frame's colours.
     var colors: [UInt8] { localTable ?? globalTable }
 
-    /// The next piece; takes what it used off `input`. nil when all of `input` is used up.
+    /// The next piece; removes the used bytes from `input`. nil if all of `input` is used up.
     mutating func next(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) -> Piece? {
         while !input.isEmpty {
             switch state {
@@ -134,10 +134,10 @@ struct GIFBlockReader {
         switch introducer {
         case 0x21: state = .label
         case 0x2C: state = .descriptor
-        // Some files have more block ends than blocks.
+        // Some files have superfluous block terminators.
         case 0: break
         default:
-            // What follows the last frame is often not the trailer; the pictures are there all the same.
+            // The last frame is often not followed by the trailer; the pictures are valid nevertheless.
             guard introducer == 0x3B || frameCount > 0 else {
                 throw WebImageError(
                     .corruptData, "the GIF has a block of an unknown kind (\(introducer))", format: .gif)
@@ -197,12 +197,12 @@ struct GIFBlockReader {
         return nil
     }
 
-    /// XMP specification part 3, 1.1.2: the packet stands as it is where blocks should be, and a row of falling numbers
-    /// behind it leads a reader of blocks to their end from wherever it comes.
+    /// XMP specification part 3, 1.1.2: the packet is stored unchanged instead of blocks, followed by descending
+    /// numbers that lead a reader of blocks to its end from any position.
     private var isXMP: Bool { collected.bytes.starts(with: "XMP DataXMP".utf8) && xmp == nil }
 
     private mutating func keepXMP(_ bytes: some Collection<UInt8>) {
-        // One byte over the limit tells that there was more.
+        // One byte over the limit shows that there was more.
         let room = metadataLimit &+ Self.trailerLength &+ 1 - partOfXMP.count
         partOfXMP.append(contentsOf: bytes.prefix(max(room, 0)))
     }
@@ -210,7 +210,7 @@ struct GIFBlockReader {
     private static let trailerLength = 257
 
     private mutating func endXMP() {
-        // The length that ended the blocks is not a part of it.
+        // The terminating length is not a part of it.
         let packet = partOfXMP.dropLast().dropLast(Self.trailerLength)
         let isWhole = partOfXMP.dropFirst(packet.count).starts(with: [0x01, 0xFF, 0xFE])
         if isWhole, !packet.isEmpty, packet.count <= metadataLimit { xmp = Array(packet) }
@@ -223,14 +223,14 @@ struct GIFBlockReader {
 
     // MARK: bytes
 
-    /// - Precondition: there is a byte.
+    /// - Precondition: `input` is not empty.
     private func takeByte(_ input: inout UnsafeBufferPointer<UInt8>) -> UInt8 {
         let byte = input[0]
         input = UnsafeBufferPointer(rebasing: input.dropFirst())
         return byte
     }
 
-    /// `count` bytes, once they are all there.
+    /// Returns `count` bytes when they have all arrived.
     private mutating func collect(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         collected.collect(count, &input) ? collected.take() : nil
     }

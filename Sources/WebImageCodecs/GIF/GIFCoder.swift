@@ -1,13 +1,14 @@
 package import WebImageCore
 
-/// Reads and writes GIF pictures: reads them as browsers show them, on a transparent canvas at least as large
-/// as the first frame needs, later frames cut off at the canvas, which becomes transparent where a frame's place is cleared (and not of the background colour that the file
-/// names).
+/// Reads and writes GIF pictures. They are read as browsers show them: on a transparent canvas at least as large as the
+/// first frame needs; later frames are cropped to it; a cleared area becomes transparent rather than the background
+/// colour of the file.
 ///
-/// ``/WebImageCore/ImageHeader/frameCount`` is nil until the decoder has seen the end of the file; it goes on taking bytes after the
-/// first frame, and also after the header when only that is wanted, and costs little then. ``/WebImageCore/ImageHeader/loopCount``
-/// may come with it. ``/WebImageCore/ImageHeader/hasAlpha`` says what the first frame declares: a transparent index, or that it does
-/// not cover the canvas; later frames may have transparency all the same.
+/// ``/WebImageCore/ImageHeader/frameCount`` is nil until the decoder has seen the end of the file. The decoder accepts
+/// bytes after the first frame, and after the header if only that is requested, at little cost.
+/// ``/WebImageCore/ImageHeader/loopCount`` may become known with them. ``/WebImageCore/ImageHeader/hasAlpha`` describes
+/// the first frame: it has a transparent index, or does not cover the canvas; later frames may have transparency
+/// nevertheless.
 package struct GIFCoder: ImageCoder {
     package init() {}
 
@@ -27,8 +28,8 @@ package struct GIFCoder: ImageCoder {
     }
 
     /// A GIF of one frame. Up to 256 colours are kept exactly; of more, the best are chosen, and dithered
-    /// (``EncodeOptions/dithers``). What is less than half opaque becomes transparent, the rest opaque. GIF has no
-    /// place for an orientation, so that pixels are turned upright, nor for a profile.
+    /// (``EncodeOptions/dithers``). Pixels that are less than half opaque become transparent, the others opaque. GIF
+    /// stores neither orientation nor profile, so pixels are rotated upright.
     ///
     /// - Throws: `cannotEncode` for another format and for sides over 16 bits.
     package func encode(
@@ -42,8 +43,8 @@ package struct GIFCoder: ImageCoder {
         return try encoder.finish()
     }
 
-    /// An encoder whose frames are as those of ``encode(_:as:_:)``, with delays in hundredths of a second: what
-    /// rounding takes from one, the next ones get.
+    /// An encoder for frames like those of ``encode(_:as:_:)``, with delays in hundredths of a second; rounding errors
+    /// are carried over to the next frame.
     ///
     /// - Throws: `cannotEncode` for sides over 16 bits.
     package func makeAnimationEncoder(

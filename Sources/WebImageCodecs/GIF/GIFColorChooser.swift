@@ -1,22 +1,22 @@
-/// Chooses the palette of each frame of a GIF that is written.
+/// Chooses the palette of each frame of a GIF.
 ///
-/// Up to 256 colours are kept exactly. For more, the palette of a frame before is taken again while it fits: that is
-/// faster, and what does not move does not flicker.
+/// Up to 256 colours are kept exactly. For more, an earlier palette is reused if it fits: that is faster, and unchanged
+/// areas do not flicker.
 struct GIFColorChooser {
     struct Choice {
         var palette: GIFPalette
         var indices: [UInt8]
     }
 
-    /// By how much the mean distance to a palette may grow, and how much besides where it is small (15 is one level of
-    /// all channels).
+    /// How much the mean distance to a palette may grow, as a factor and as an absolute value (15 is one level of all
+    /// channels).
     private static let tolerance = 1.25
     private static let allowance = 4.0
 
     private let dithers: Bool
-    /// Whether there are frames to come, which want a transparent entry.
+    /// Whether frames follow, which need a transparent entry.
     private let isAnimated: Bool
-    /// The first frame's palette, which the file has once for all, and the last one.
+    /// The first frame's palette, which is the global one of the file, and the last one.
     private(set) var first: GIFPalette?
     private var last: GIFPalette?
 
@@ -26,10 +26,10 @@ struct GIFColorChooser {
     }
 
     /// - Parameters:
-    ///   - drawn: the pixels of the frame, 0 where the canvas is to show through.
-    ///   - shown: what the canvas shows then, 0 where it is transparent.
-    ///   - isCleared: whether its place is cleared afterwards. It has a transparent entry then: where there is none, some readers
-    ///     fill the place with a colour.
+    ///   - drawn: the pixels of the frame, 0 where the canvas shows through.
+    ///   - shown: the resulting canvas, 0 where it is transparent.
+    ///   - isCleared: whether the frame's area is cleared afterwards. It then has a transparent entry, because some
+    ///   readers otherwise fill the area with a colour.
     mutating func choose(
         _ drawn: UnsafeBufferPointer<UInt32>, shown: UnsafeBufferPointer<UInt32>, isCleared: Bool, width: Int
     ) -> Choice {
@@ -52,7 +52,7 @@ struct GIFColorChooser {
         }
         if colors.colors.count == ColorTable.most, isCleared { return nil }
         if colors.colors.count == ColorTable.most, hasHoles {
-            // No entry is left for what shows through, but it may be drawn again.
+            // No entry is left for transparency, but the unchanged pixels can be drawn again.
             guard !shown.contains(0), let all = ColorTable.colors(of: shown) else { return nil }
             let palette = GIFPalette(NearestColor.sorted(all.colors), hasTransparency: false)
             return Choice(palette: palette, indices: palette.exactIndices(of: shown))
@@ -68,7 +68,7 @@ struct GIFColorChooser {
         return Choice(palette: palette, indices: palette.nearestIndices(of: drawn, width: width, dithers: dithers))
     }
 
-    /// A palette from before that is hardly worse for these colours than for its own.
+    /// An earlier palette that is hardly worse for these colours than for its own.
     private func known(for bins: ColorBins) -> GIFPalette? {
         for known in [last, first] {
             guard let known, known.meanDistance > 0, known.transparentIndex != nil else { continue }

@@ -1,11 +1,11 @@
 import WebImageCore
 
-/// Decodes the first frame of one GIF as its bytes come, and then counts the other frames.
+/// Decodes the first frame of one GIF as its bytes arrive, and then counts the other frames.
 final class GIFDecoder: ImageDecoder {
     private enum Stage {
         case header
         case data
-        /// The first frame is there, or not wanted: frames are counted.
+        /// The first frame is decoded, or not requested: frames are counted.
         case counting
         case ended
     }
@@ -20,7 +20,7 @@ final class GIFDecoder: ImageDecoder {
     private var lzw: LZWDecoder?
     private var received = 0
     private var rowsAtPreview = 0
-    /// What `finish` shall throw: the frame has less data than it has pixels.
+    /// The error for `finish`: the frame has less data than pixels.
     private var shortage: WebImageError?
 
     init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
@@ -38,7 +38,7 @@ final class GIFDecoder: ImageDecoder {
             try countBytes(before - rest.count)
             guard let piece else { break }
             try take(piece)
-            // Small files of many small blocks do work between two rows too.
+            // Files of many small blocks also work between two rows.
             if checked - rest.count >= 64 << 10 {
                 checked = rest.count
                 try options.checkpoint?()
@@ -97,7 +97,7 @@ final class GIFDecoder: ImageDecoder {
         }
     }
 
-    /// The first frame's place and size are known, and with them the header.
+    /// Place and size of the first frame are known, and so is the header.
     private func begin(_ frame: GIFFrame) throws(WebImageError) {
         let size = frame.canvas(stated: reader.canvas)
         try options.limits.check(size, of: .gif)

@@ -1,18 +1,18 @@
 import WebImageCore
 import WebImageProcessing
 
-/// Writes a GIF (GIF89a specification) frame by frame. Keeps what is written, the last two frames, and no more.
+/// Writes a GIF (GIF89a specification) frame by frame. Keeps only the output and the last two frames.
 ///
-/// A pixel is transparent where its alpha is under 128. A frame holds the rectangle that changed, and leaves out what
-/// did not change in it. A GIF's frame cannot make a pixel transparent again, but its place can be cleared afterwards:
-/// so a frame is written once it is known what the next one wants of it.
+/// A pixel is transparent if its alpha is under 128. A frame holds the rectangle that changed, and leaves out unchanged
+/// pixels in it. A GIF frame cannot make a pixel transparent again, but its area can be cleared afterwards: so a frame
+/// is written only when the next one is known.
 final class GIFEncoder: AnimationEncoder {
     private struct Frame {
-        /// What is to be seen: red, green, blue and 255 from the lowest byte on, or 0.
+        /// The visible pixels: red, green, blue and 255 from the lowest byte on, or 0.
         var shown: [UInt32]
-        /// What it draws, 0 where it draws nothing.
+        /// The drawn pixels, 0 where nothing is drawn.
         var drawn: [UInt32]
-        /// What it takes of the canvas.
+        /// The area of the canvas that it covers.
         var region: PixelRegion
         /// In hundredths of a second.
         var delay: Int
@@ -68,7 +68,7 @@ final class GIFEncoder: AnimationEncoder {
 
     // MARK: differences
 
-    /// Has a frame cleared after it was shown if pixels of it, or from before it, are gone in the next one.
+    /// Clears a frame after it was shown if pixels of it, or from before it, are transparent in the next one.
     ///
     /// - Returns: the canvas before the next frame.
     private func prepare(_ frame: inout Frame, for next: [UInt32]) -> [UInt32] {
@@ -129,7 +129,7 @@ final class GIFEncoder: AnimationEncoder {
     private func appendHeader(_ palette: GIFPalette) {
         file = Array("GIF89a".utf8) + word(animation.size.width) + word(animation.size.height)
         file += [0xF0 | UInt8(palette.bits - 1), 0, 0] + palette.bytes
-        // Without a word on it a GIF is played once; else this says how often it is repeated, 0 for ever.
+        // Without this extension a GIF is played once; the extension states the number of repetitions, 0: forever.
         guard let loops = animation.loopCount, loops != 1 else { return }
         file += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8)
         file += [3, 1] + word(min(max(loops - 1, 0), Int(UInt16.max))) + [0]

@@ -1,9 +1,9 @@
 import WebImageCore
 
-/// Puts a frame's indices as pixels on a transparent canvas and hands that to a sink.
+/// Writes a frame's indices as pixels on a transparent canvas, which is passed on to a sink.
 struct GIFFrameWriter {
     /// First row and step of the four passes of an interlaced frame (GIF89a specification, appendix E), and how many
-    /// rows each row stands for until the others come.
+    /// rows each row stands for until the other passes arrive.
     private static let passes: [(first: Int, step: Int, stands: Int)] = [(0, 8, 8), (4, 8, 4), (2, 4, 2), (1, 2, 1)]
 
     private let frame: GIFFrame
@@ -14,7 +14,7 @@ struct GIFFrameWriter {
     private var whole: WholePicture?
     /// Red, green, blue, alpha of each index.
     private var colors = [UInt32](repeating: 0, count: 256)
-    /// The indices of a row that is not complete.
+    /// The indices of an incomplete row.
     private var partial: [UInt8] = []
     private(set) var framesRowsDone = 0
     private(set) var isComplete = false
@@ -48,7 +48,7 @@ struct GIFFrameWriter {
         if frame.size.isEmpty { try end() }
     }
 
-    /// Takes the frame's next indices.
+    /// Writes the frame's next indices.
     mutating func write(_ indices: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
         var rest = indices
         let width = frame.size.width
@@ -68,10 +68,10 @@ struct GIFFrameWriter {
         }
     }
 
-    /// Gives the sink all rows that are complete.
+    /// Passes on all complete rows.
     mutating func flush() throws(WebImageError) { try bands.flush() }
 
-    /// Gives the sink what there is of a frame whose data has ended: of an interlaced one, rows that stand for others.
+    /// Passes on the available part of a frame whose data has ended: in an interlaced one, rows stand for missing ones.
     mutating func finishEarly() throws(WebImageError) {
         guard !isComplete else { return }
         try bands.flush()
@@ -81,7 +81,7 @@ struct GIFFrameWriter {
         self.whole = nil
     }
 
-    /// An interlaced picture as far as it is known; nil before its first pass is complete.
+    /// The known part of an interlaced picture; nil before its first pass is complete.
     func preview() throws(WebImageError) -> PixelBuffer? {
         guard let whole, pass > 0 else { return nil }
         let copy = try PixelBuffer(size: canvas, layout: .rgba8)
@@ -116,7 +116,7 @@ struct GIFFrameWriter {
         }
     }
 
-    /// Writes a row of the canvas: the frame's pixels, transparent ones beside them.
+    /// Writes a row of the canvas: the frame's pixels, and transparent ones next to them.
     private func paint(_ indices: UnsafeBufferPointer<UInt8>, _ row: UnsafeMutableRawPointer) {
         let left = min(frame.x, canvas.width)
         let count = min(indices.count, canvas.width - left)
@@ -135,7 +135,7 @@ struct GIFFrameWriter {
         if right < canvas.width { (pixels + right).update(repeating: 0, count: canvas.width - right) }
     }
 
-    /// The frame is there: what lies below it is transparent.
+    /// The frame is complete: the rows below it are transparent.
     private mutating func end() throws(WebImageError) {
         isComplete = true
         if let whole {

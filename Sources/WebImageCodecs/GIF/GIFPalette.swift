@@ -1,4 +1,4 @@
-/// A colour table of a GIF that is written, and which of its entries stands for which pixel.
+/// A colour table of a GIF that is written, and the mapping of pixels to its entries.
 final class GIFPalette {
     /// Six bits of each channel.
     private static let cells = 1 << 18
@@ -6,12 +6,12 @@ final class GIFPalette {
 
     /// The table's colours, without the transparent entry.
     let table: ColorTable
-    /// The entry behind the colours, where there is room and need for one.
+    /// The entry after the colours, if it is needed and there is room.
     let transparentIndex: Int?
-    /// For a palette that stands for more colours than it has: how far they are from it in the mean.
+    /// For a palette that approximates more colours: their mean distance.
     let meanDistance: Double
     let nearest: NearestColor
-    /// The entry nearest to each cell's colours, once it was asked for.
+    /// The entry nearest to each cell's colours, computed on demand.
     private lazy var cache: UnsafeMutablePointer<UInt16> = {
         let cache = UnsafeMutablePointer<UInt16>.allocate(capacity: Self.cells)
         cache.initialize(repeating: Self.unknown, count: Self.cells)
@@ -20,7 +20,7 @@ final class GIFPalette {
     }()
     private var hasCache = false
 
-    /// - Parameter colors: sorted by green, no two the same.
+    /// - Parameter colors: distinct, sorted by green.
     init(_ colors: [UInt32], hasTransparency: Bool, of bins: ColorBins? = nil) {
         table = ColorTable(colors)
         transparentIndex = hasTransparency ? colors.count : nil
@@ -33,13 +33,13 @@ final class GIFPalette {
         if hasCache { cache.deallocate() }
     }
 
-    /// How many bits an entry's number takes in the file's tables, at least one.
+    /// How many bits an index has in the file's tables, at least one.
     var bits: Int {
         let count = table.colors.count + (transparentIndex == nil ? 0 : 1)
         return max(1, Int.bitWidth - (max(count, 1) - 1).leadingZeroBitCount)
     }
 
-    /// Red, green and blue of all entries, filled up to a power of two.
+    /// Red, green and blue of all entries, padded to a power of two.
     var bytes: [UInt8] {
         var bytes = table.colors.flatMap { [UInt8($0 & 255), UInt8($0 >> 8 & 255), UInt8($0 >> 16 & 255)] }
         bytes += [UInt8](repeating: 0, count: 3 << bits - bytes.count)
@@ -63,13 +63,13 @@ final class GIFPalette {
         }
     }
 
-    /// The entries nearest to pixels. Dithered, what an entry is off is spread over the pixels around (R. Floyd and
-    /// L. Steinberg, 1976), row by row in turn from the left and from the right, so that no pattern shows.
+    /// The entries nearest to pixels. With dithering, the error of an entry is spread over the surrounding pixels (R.
+    /// Floyd and L. Steinberg, 1976), alternating between rows from the left and from the right, to avoid patterns.
     func nearestIndices(of pixels: UnsafeBufferPointer<UInt32>, width: Int, dithers: Bool) -> [UInt8] {
         let hole = UInt8(truncatingIfNeeded: transparentIndex ?? 0)
         let cache = cache
         return [UInt8](unsafeUninitializedCapacity: pixels.count) { indices, count in
-            // In sixteenths, for the row and the one below it, with a place more on either side.
+            // In sixteenths, for the current row and the next, with an extra element on either side.
             var errors = [SIMD4<Int32>](repeating: .zero, count: 2 * (width + 2))
             errors.withUnsafeMutableBufferPointer { errors in
                 guard var here = errors.baseAddress else { return }

@@ -2,12 +2,12 @@ import WebImageCore
 
 /// Finds and decodes the frames of a GIF.
 final class GIFPatchReader: FramePatchReader {
-    /// What decoding a frame takes.
+    /// The data for decoding a frame.
     private struct FrameData {
         var frame: GIFFrame
         var colors: [UInt8] = []
         var codeSize = 0
-        /// Where its first block of data begins, and where the last one ends.
+        /// From its first block of data to the end of the last one.
         var range = 0..<0
     }
 
@@ -45,7 +45,7 @@ final class GIFPatchReader: FramePatchReader {
         }
     }
 
-    /// - Parameter place: where the bytes behind the piece begin.
+    /// - Parameter place: the position after the piece.
     private func take(_ piece: GIFBlockReader.Piece, at place: Int) throws(WebImageError) {
         switch piece {
         case .descriptor(let frame):
@@ -105,7 +105,7 @@ final class GIFPatchReader: FramePatchReader {
             }
             offset = end
         }
-        // Of a frame whose data ends early there is what there is, as browsers show it.
+        // If a frame's data ends early, the available part is shown, as in browsers.
         try writer.finishEarly()
     }
 
@@ -126,13 +126,13 @@ final class GIFPatchReader: FramePatchReader {
 }
 
 extension GIFFrame {
-    /// The canvas that a file has whose first frame this is: where it states a smaller one, what the frame needs, as with
-    /// Chrome and Pillow.
+    /// The canvas of a file with this first frame: if the stated one is smaller, it is enlarged to hold the frame, as
+    /// in Chrome and Pillow.
     func canvas(stated: PixelSize) -> PixelSize {
         PixelSize(width: max(stated.width, x + size.width), height: max(stated.height, y + size.height))
     }
 
-    /// What a file whose first frame this is tells before its end.
+    /// The header of a file with this first frame, before the file's end is seen.
     func header(of canvas: PixelSize) -> ImageHeader {
         var header = ImageHeader(
             format: .gif, size: canvas, hasAlpha: transparentIndex != nil || !covers(canvas),
@@ -144,7 +144,7 @@ extension GIFFrame {
 }
 
 extension FramePatch {
-    /// A frame, cut off at the canvas.
+    /// A frame, cropped to the canvas.
     fileprivate init(_ frame: GIFFrame, on canvas: PixelSize) {
         self.init()
         x = min(frame.x, canvas.width)
@@ -157,7 +157,7 @@ extension FramePatch {
         disposal =
             switch frame.disposal {
             case 2: .clear
-            // Some descriptions of the format say it by the third bit, not by the number 3; browsers know both.
+            // Some descriptions of the format use the third bit instead of the number 3; browsers accept both.
             case 3, 4: .restore
             default: .keep
             }

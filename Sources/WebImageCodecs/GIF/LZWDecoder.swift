@@ -1,14 +1,14 @@
-/// Turns a GIF's compressed data into palette indices as it comes (GIF89a specification, appendix F).
+/// Decompresses a GIF's data to palette indices as it arrives (GIF89a specification, appendix F).
 final class LZWDecoder {
     enum State {
         case running
         /// The end code was read.
         case ended
-        /// A code came that stands for nothing.
+        /// An undefined code was read.
         case damaged
     }
 
-    /// The code sizes that a file may begin with; a larger one leaves no room for other codes.
+    /// The valid code sizes at the beginning; a larger one leaves no room for other codes.
     static let codeSizes = 1...11
 
     private static let codes = 4096
@@ -17,12 +17,11 @@ final class LZWDecoder {
     /// How many indices are written at a time.
     private static let chunk = MemoryLayout<UInt64>.size
 
-    /// The indices that a code stands for. Kept in chunks, so that writing them takes a store for each eight and no loop
-    /// for most codes.
+    /// The indices of a code. Stored in chunks of eight, so that most codes are written with one store and no loop.
     private struct Entry {
-        /// The last one to eight of them, the first in the lowest byte.
+        /// The last one to eight indices, the first in the lowest byte.
         var tail: UInt64
-        /// The code of those before the tail, where there are any.
+        /// The code of the indices before the tail, if there are any.
         var before: UInt16
         var length: UInt16
         var first: UInt8
@@ -35,7 +34,7 @@ final class LZWDecoder {
     private let firstWidth: Int
     private var width: Int
     private var next: Int
-    /// The code before; negative after a clear code.
+    /// The previous code; negative after a clear code.
     private var previous = -1
     private var bits: UInt64 = 0
     private var bitCount = 0
@@ -60,7 +59,8 @@ final class LZWDecoder {
         output.deallocate()
     }
 
-    /// Decodes some of `input` and takes it off; empty when all of it is used up or the state is not `running`.
+    /// Decodes a part of `input` and removes it; `input` is empty when all of it is used up or the state is not
+    /// `running`.
     ///
     /// - Returns: indices, valid until the next call.
     func decode(_ input: inout UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
@@ -73,7 +73,8 @@ final class LZWDecoder {
         decoding: while written <= room {
             if bitCount < width {
                 if count &- position >= 8 {
-                    // Fills up to 56 bits and more; what lies above `bitCount` comes again with the next load, the same.
+                    // Fills up to at least 56 bits; the bits above `bitCount` are loaded again, unchanged, with the
+                    // next load.
                     let word = UnsafeRawPointer(source + position).loadUnaligned(as: UInt64.self).littleEndian
                     bits |= word &<< UInt64(truncatingIfNeeded: bitCount)
                     position &+= (63 &- bitCount) &>> 3
@@ -103,7 +104,7 @@ final class LZWDecoder {
                 break
             }
             if previous >= 0, next < Self.codes {
-                // A code may stand for what it is just being made of: the string before and its first index again.
+                // A code may be used while it is being defined: the previous string and its first index again.
                 let last = code == next ? entries[previous].first : entries[code].first
                 entries[next] = entry(previous, and: last)
                 next &+= 1
@@ -117,7 +118,7 @@ final class LZWDecoder {
         return UnsafeBufferPointer(start: UnsafePointer(output.assumingMemoryBound(to: UInt8.self)), count: written)
     }
 
-    /// What a code stands for, and one index more.
+    /// The entry of a code's indices and one more.
     @inline(__always)
     private func entry(_ code: Int, and last: UInt8) -> Entry {
         var entry = entries[code]
@@ -132,7 +133,7 @@ final class LZWDecoder {
         return entry
     }
 
-    /// Writes a code's indices, the last ones first, and returns where they end. Up to seven bytes behind them change.
+    /// Writes a code's indices, the last ones first, and returns their end. May overwrite up to seven bytes after them.
     @inline(__always)
     private func write(_ code: Int, at start: Int) -> Int {
         var entry = entries[code]

@@ -1,5 +1,4 @@
-/// Turns palette indices into a GIF's compressed data (GIF89a specification, appendix F), in blocks as the file has
-/// them.
+/// Compresses palette indices to a GIF's data (GIF89a specification, appendix F), divided into blocks.
 struct LZWEncoder {
     private static let codes = 4096
     private static let slots = 1 << 14
@@ -8,7 +7,7 @@ struct LZWEncoder {
 
     private let codeSize: Int
     private var output: [UInt8]
-    /// Where the length of the block stands that is being filled.
+    /// The position of the current block's length.
     private var block: Int
     private var bits: UInt32 = 0
     private var bitCount = 0
@@ -37,7 +36,7 @@ struct LZWEncoder {
         let clear = 1 << codeSize
         var next = clear + 2
         put(clear)
-        // For each string known so far, the code of all but its last index, that index, and its own code, in one word.
+        // For each known string, one word with the code of all but its last index, that index, and its own code.
         let known = UnsafeMutablePointer<UInt32>.allocate(capacity: Self.slots)
         defer { known.deallocate() }
         known.initialize(repeating: Self.empty, count: Self.slots)
@@ -54,7 +53,7 @@ struct LZWEncoder {
             code = Int(index)
             if next < Self.codes {
                 known[slot] = key << 12 | UInt32(truncatingIfNeeded: next)
-                // A reader makes each code one step later than its writer.
+                // A reader defines each code one step later than its writer.
                 if next == 1 << width { width += 1 }
                 next &+= 1
             } else {
@@ -93,7 +92,7 @@ struct LZWEncoder {
 
     private mutating func finished() -> [UInt8] {
         if bitCount > 0 { append(UInt8(truncatingIfNeeded: bits)) }
-        // The length of a block of nothing ends the data.
+        // A block of length zero ends the data.
         if output.count - block > 1 { endBlock() }
         return output
     }

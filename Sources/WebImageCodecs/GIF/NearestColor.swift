@@ -1,17 +1,17 @@
-/// Finds the nearest of a few colours. Its owner frees it.
+/// Finds the nearest of a few colours. Its owner must free it.
 ///
-/// Distances weigh green more than red, and red more than blue, as eyes do.
+/// Distances weigh green more than red, and red more than blue, as human vision does.
 struct NearestColor {
-    /// Of red, green and blue.
+    /// The weights of red, green and blue.
     static let weights = SIMD3<Int32>(4, 8, 3)
 
     let count: Int
-    /// Sorted by green, so that a search can end where green alone is too far.
+    /// Sorted by green, so that a search can end when the difference in green alone is too large.
     private let colors: UnsafeMutablePointer<SIMD4<Int32>>
     /// The first colour with at least that much green.
     private let firsts: UnsafeMutablePointer<Int>
 
-    /// - Parameter sorted: by green, at least one; the numbers that a search gives are their places.
+    /// - Parameter sorted: by green, not empty; searches return indices into it.
     init(sorted: [UInt32]) {
         count = sorted.count
         colors = .allocate(capacity: max(count, 1))
@@ -56,7 +56,7 @@ struct NearestColor {
         return best
     }
 
-    /// - Returns: whether those behind it may still be nearer.
+    /// - Returns: whether the following ones may be nearer.
     @inline(__always)
     private func look(at index: Int, _ wanted: SIMD4<Int32>, _ best: inout (number: Int, distance: Int32)) -> Bool {
         let color = colors[index]
