@@ -173,8 +173,8 @@ public struct DecodeOptions: Sendable, Codable {
     /// Called between rows and pieces of work. An error that it throws ends the decode; this is how deadlines and
     /// cancellations reach the decoder.
     public var checkpoint: (@Sendable () throws(WebImageError) -> Void)?
-    /// Who helps where a picture can be decoded in parts, and nobody else wants them. A process of its own has threads of its
-    /// own, as many as are idle here when it gets the picture.
+    /// The idle threads that help if a picture can be decoded in parts. A decoding process has its own threads: as many
+    /// as are idle here when it gets the picture.
     package var idleThreads: (any IdleThreads)?
 
     public init(

@@ -1,7 +1,7 @@
 package import WebImageCore
 package import WebImageSystem
 
-/// Reads a picture's header from bytes as they come, and no further. Not thread-safe.
+/// Reads only a picture's header, from bytes as they arrive. Not thread-safe.
 package final class ImageProbe {
     private let registry: CoderRegistry
     private let hint: ImageFormat?
@@ -11,8 +11,8 @@ package final class ImageProbe {
     private let time: WorkTime
 
     /// - Parameters:
-    ///   - options: reading may take `limits.time`, the time between two pieces not counted.
-    ///   - hint: the format of bytes that do not tell one.
+    ///   - options: reading may take `limits.time`, not counting the time between two pieces.
+    ///   - hint: the format of bytes without a recognisable one.
     package init(
         _ options: DecodeOptions = DecodeOptions(), registry: CoderRegistry = .standard,
         hint: ImageFormat? = nil, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -29,19 +29,19 @@ package final class ImageProbe {
         self.hint = hint
     }
 
-    /// Whether further bytes may add to the header; what they add costs no decoding.
+    /// Whether further bytes may add to the header without decoding.
     package var mayLearnMore: Bool { decoder?.mayLearnMore ?? false }
 
-    /// Whether nothing is known of a picture that begins with these bytes before all of them are there.
+    /// Whether all bytes of a picture that begins with these are needed for its header.
     package func needsWholeFile(_ first: UnsafeRawBufferPointer) -> Bool {
         guard decoder == nil, prefix.isEmpty else { return false }
         return (try? coder(for: first))?.needsWholeFile ?? false
     }
 
-    /// Takes a whole file, in place of any bytes.
+    /// Takes a whole file, instead of any bytes.
     ///
     /// - Parameter first: its first bytes.
-    /// - Returns: false where the decoder reads no files.
+    /// - Returns: false if the decoder does not read files.
     package func push(_ file: HeldFile, beginningWith first: UnsafeRawBufferPointer) throws(WebImageError) -> Bool {
         time.begin()
         defer { time.end() }
@@ -55,8 +55,8 @@ package final class ImageProbe {
 
     /// Takes the next bytes.
     ///
-    /// - Returns: the header, as soon as the bytes so far tell it.
-    /// - Throws: what ``CoderRegistry/coder(for:prefix:)`` and the decoder throw; `limitExceeded` when it takes too long.
+    /// - Returns: the header, as soon as it is known.
+    /// - Throws: errors of ``CoderRegistry/coder(for:prefix:)`` and the decoder; `limitExceeded` if it takes too long.
     package func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> ImageHeader? {
         time.begin()
         defer { time.end() }
@@ -67,15 +67,15 @@ package final class ImageProbe {
         return try begin(format)
     }
 
-    /// Says that no more bytes come.
+    /// Ends the input.
     ///
-    /// - Throws: `truncatedData` when the header is not complete; also what `push` throws.
+    /// - Throws: `truncatedData` if the header is not complete; also the errors of `push`.
     package func finish() throws(WebImageError) -> ImageHeader {
         time.begin()
         defer { time.end() }
         if decoder == nil, let header = try begin(ImageFormat(sniffing: prefix)) { return header }
         if let decoder, decoder.header != nil {
-            // The end may tell how many frames there were.
+            // The number of frames may become known at the end.
             if decoder.mayLearnMore { try? decoder.finish() }
             if let header = decoder.header { return header }
         }
@@ -115,7 +115,7 @@ package final class ImageProbe {
 }
 
 extension CoderRegistry {
-    /// The header of a picture whose bytes are all there.
+    /// Reads the header of a picture whose bytes are complete.
     ///
     /// - Throws: as ``ImageProbe``.
     package func readHeader(

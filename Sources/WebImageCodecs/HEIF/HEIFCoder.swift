@@ -3,12 +3,12 @@
 
     /// HEIC and HEIF through libheif: the primary picture, tiled or not; 8, 10 and 12 bits, with and without alpha.
     ///
-    /// The boxes are read by ourselves: libheif and libde265 are given one HEVC picture at a time, in a file of our own,
-    /// after its sizes were held against the limits. A tiled picture's rows come tile row by tile row, also while its
-    /// bytes come. The `clap`, `irot` and `imir` properties are followed: a crop is applied
-    /// (``/WebImageCore/ImageHeader/storedSize`` tells the size before), turns become the orientation; an EXIF orientation is not
-    /// looked at, as HEIF demands, but kept with the rest of EXIF and with XMP. Overlays, sequences without a still, and items that are not HEVC are
-    /// `unsupportedFeature`.
+    /// We parse the boxes ourselves: libheif and libde265 get one HEVC picture at a time, in a file that we write,
+    /// after its sizes were checked against the limits. The rows of a tiled picture are decoded tile row by tile row,
+    /// also while its bytes arrive. The `clap`, `irot` and `imir` properties are applied: `clap` crops
+    /// (``/WebImageCore/ImageHeader/storedSize`` is the size before), the others become the orientation. An EXIF
+    /// orientation is ignored, as HEIF demands, but kept with the rest of EXIF and with XMP. Overlays, sequences
+    /// without a still, and items other than HEVC are `unsupportedFeature`.
     package struct HEIFCoder: ImageCoder {
         package init() {}
 
@@ -24,11 +24,12 @@
             HEIFDecoder(options, plan: plan)
         }
 
-        /// A HEIC still: 8 bits, 10 for 16-bit pictures, colour at half resolution. Quality 60 unless it is given; there
-        /// is no lossless one. Premultiplied pictures are written straight, turned ones upright. EXIF and XMP are kept on
-        /// request.
+        /// A HEIC still: 8 bits, 10 for 16-bit pictures, colour at half resolution. Quality 60 by default; lossless
+        /// encoding is not supported. Premultiplied pictures are written with straight alpha, rotated ones upright.
+        /// EXIF and XMP are kept on request.
         ///
-        /// - Throws: `cannotEncode` for another format, a picture with a side over 16 384 pixels, or without an encoder.
+        /// - Throws: `cannotEncode` for another format, a picture with a side over 16 384 pixels, or without an
+        ///   encoder.
         package func encode(
             _ image: Image, as format: ImageFormat, _ options: EncodeOptions
         ) throws(WebImageError) -> [UInt8] {

@@ -2,27 +2,27 @@
     import CSysHEIF
     import WebImageCore
 
-    /// Decodes the primary picture of one HEIF file: the header as soon as the boxes that describe it are there, and each
-    /// row of tiles when its data is.
+    /// Decodes the primary picture of one HEIF file: the header when the boxes that describe it have arrived, and each
+    /// row of tiles when its data has.
     final class HEIFDecoder: CollectingDecoder {
         private enum Stage {
             case boxes
             case header
             case rows
-            /// EXIF or XMP stand behind the picture.
+            /// EXIF or XMP follow the picture.
             case afterPicture
             case stoppedAtHeader
             case complete
         }
 
-        /// How many more bytes must come before the header is tried again, so that tiny pieces cost little.
+        /// How many more bytes must arrive before parsing the header is tried again, so that tiny pieces cost little.
         private static let leastGrowth = 1 << 10
 
         private let options: DecodeOptions
         private let bytes: CollectedBytes
         private var planner: DecodePlanner?
         private var stage = Stage.boxes
-        /// The first box at the top that was not looked at.
+        /// The first top-level box that was not checked yet.
         private var nextBox = 0
         private var nextAttempt = 0
         private var isSequence = false
@@ -79,7 +79,7 @@
         private var format: ImageFormat { ImageFormat(sniffing: bytes.all) == .heic ? .heic : .heif }
 
         private func advance() throws(WebImageError) {
-            // The memory of the bytes may have moved since.
+            // The buffer of the bytes may have moved.
             items?.boxes = BoxReader(bytes: bytes.all)
             if stage == .boxes { try findItems() }
             if stage == .header, bytes.count >= nextAttempt { try readHeader() }
@@ -94,7 +94,7 @@
             knowsMetadata = true
         }
 
-        /// Goes over the boxes at the top to the one that describes the pictures.
+        /// Skips top-level boxes up to the one that describes the pictures.
         private func findItems() throws(WebImageError) {
             let boxes = BoxReader(bytes: bytes.all)
             let all = 0..<bytes.count
@@ -103,7 +103,7 @@
                     throw WebImageError(.corruptData, "the file's boxes are damaged", format: format)
                 }
                 if type == "moov" { isSequence = true }
-                // A length of 0 is up to the end of the file, which is not known here.
+                // A length of 0 means up to the end of the file, which is not known here.
                 guard boxes.integer(at: nextBox, 4, in: all) != 0, length <= bytes.count - nextBox else { return }
                 let content = nextBox + boxes.contentOffset(at: nextBox, in: all)..<nextBox + length
                 nextBox += length
@@ -159,9 +159,9 @@
             rows = HEIFRows(picture, header, sink, options)
         }
 
-        /// Decodes a row of tiles and hands on its pixels.
+        /// Decodes a row of tiles and passes on its pixels.
         ///
-        /// - Returns: false when its bytes are not all there.
+        /// - Returns: false if some of its bytes have not arrived.
         private func decodeTileRow() throws(WebImageError) -> Bool {
             guard let items, let picture, var rows else { return false }
             let source = HEIFTiles(items: items, color: picture.colorNumbers, options: options)

@@ -3,11 +3,11 @@
 
     extension HEIFItems {
         private static let xmpType = "application/rdf+xml"
-        /// Before a block of EXIF stands how far it is from there (ISO/IEC 23008-12, annex A.2.1).
+        /// An EXIF block is preceded by its offset (ISO/IEC 23008-12, annex A.2.1).
         private static let exifHead = 4
 
-        /// EXIF and XMP of the primary picture; nil when their bytes are not all there. What is damaged, lies outside
-        /// the file's own data or is longer than allowed is left out.
+        /// EXIF and XMP of the primary picture; nil if their bytes have not all arrived. Metadata that is damaged, lies
+        /// outside the file's own data or is too long is left out.
         func metadata(_ limits: DecodeLimits) -> ImageMetadata? {
             let exif = places(limits) { $0.type == "Exif" }
             let xmp = places(limits) { $0.type == "mime" && $0.contentType == Self.xmpType }
@@ -15,7 +15,8 @@
             return ImageMetadata(readingEXIF: Self.block(bytes(of: exif)), xmp: bytes(of: xmp))
         }
 
-        /// Where the data of the first item of a kind is that is about the primary picture; empty when there is none.
+        /// The positions of the data of the first matching item that describes the primary picture; empty if there is
+        /// none.
         private func places(_ limits: DecodeLimits, of isWanted: (Item) -> Bool) -> [Range<Int>] {
             guard let described = whole ?? primary else { return [] }
             let about = references.filter { $0.type == "cdsc" && $0.to.contains(described) }.map(\.from)

@@ -6,13 +6,13 @@
         let colors: HEIFPlane
         let alpha: HEIFPlane?
         let isPremultiplied: Bool
-        /// What is shown of ``colors``, and how it is turned.
+        /// The shown part of ``colors``, and its orientation.
         let frame: ItemFrame
-        /// The content of its `colr` box with numbers in place of a profile.
+        /// The content of its `colr` box with code points instead of a profile.
         let colorNumbers: [UInt8]?
         let iccProfile: [UInt8]?
 
-        /// Items that stand for another one and say only how it is turned.
+        /// Derived items that only rotate or crop another one.
         private static let mostAliases = 8
         private static let alphaTypes = [
             "urn:mpeg:hevc:2015:auxid:1", "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:avc:2015:auxid:1",
@@ -52,7 +52,7 @@
             }
         }
 
-        /// An item, and those that it stands for.
+        /// An item, and those that it is derived from.
         private static func chain(from primary: Int, _ items: HEIFItems) throws(WebImageError) -> [Int] {
             var chain = [primary]
             while let last = chain.last, items.items[last]?.type == "iden" {
@@ -83,8 +83,8 @@
     }
 
     extension ColorDescription {
-        /// The contents of a `colr` box that says code points (ISO/IEC 23000-22, "nclx"): its name, three numbers of 16
-        /// bits, and whether the range is full.
+        /// Parses a `colr` box with code points (ISO/IEC 23000-22, "nclx"): its name, three numbers of 16 bits, and the
+        /// full-range flag.
         init?(nclx bytes: [UInt8]) {
             guard bytes.count >= 11, bytes.starts(with: "nclx".utf8) else { return nil }
             func number(_ place: Int) -> UInt8 { bytes[place] == 0 ? bytes[place + 1] : 2 }

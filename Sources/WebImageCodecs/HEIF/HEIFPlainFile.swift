@@ -1,12 +1,12 @@
 #if HEIF
     import WebImageCore
 
-    /// Writes the smallest HEIF file of one HEVC picture. libheif is given these and never the file as it came, so that
-    /// all its boxes are ones of our own.
+    /// Writes the smallest HEIF file of one HEVC picture. libheif gets these instead of the original file, so that all
+    /// boxes are our own.
     enum HEIFPlainFile {
         /// - Parameters:
-        ///   - size: of the picture that comes out of the data.
-        ///   - color: the content of a `colr` box, if there is to be one.
+        ///   - size: the decoded size of the picture.
+        ///   - color: the content of a `colr` box, if there is one.
         ///   - slices: the picture's NAL units.
         static func make(
             configuration: [UInt8], size: PixelSize, color: [UInt8]?, slices: [ArraySlice<UInt8>]
@@ -24,7 +24,7 @@
             let links = number(0, 4) + number(1, 4) + [0, 1, UInt8(properties.count)] + indices
             let lists = box("iprp", box("ipco", properties.flatMap { $0 }) + box("ipma", links))
             let rest = box("iinf", number(0, 4) + [0, 1] + box("infe", item)) + lists
-            // The place of the data comes after all whose length is not known, so that it is known here.
+            // The position of the data is the length of all boxes before it, which is known here.
             let location = { (offset: Int) in
                 box(
                     "iloc", number(0, 4) + [0x44, 0, 0, 1, 0, 1, 0, 0, 0, 1] + number(offset, 4) + number(dataCount, 4))

@@ -1,26 +1,26 @@
 #if HEIF
     import WebImageCore
 
-    /// What makes up the colours of a picture, or its alpha: one HEVC picture, or a grid of equal ones.
+    /// The colours of a picture, or its alpha: one HEVC picture, or a grid of equally large ones.
     struct HEIFPlane {
         let size: PixelSize
         let tileSize: PixelSize
         let columns: Int
-        /// The items of the tiles, by rows.
+        /// The items of the tiles, row by row.
         let tiles: [Int]
         let parameters: HEVCParameters
 
-        /// A grid of small tiles takes long: each is a decoder of its own.
+        /// A grid of many small tiles is slow, because each needs a decoder of its own.
         private static let mostTiles = 4096
-        /// How much larger than its box says a picture may be: a coding block, in which all sizes are rounded up.
+        /// How much larger than its box says a picture may be: one coding block, to which sizes are rounded up.
         private static let largestBlock = 64
-        /// Apple's encoder makes none that is narrower than 160 pixels, and shows a part of it: so small ones may be larger.
+        /// Apple's encoder makes no picture under 160 pixels, and crops it instead, so small pictures may be larger.
         private static let smallestCoded = 256
 
         var rows: Int { tiles.count / columns }
 
-        /// - Throws: `truncatedData` when the bytes so far do not tell, `unsupportedFeature` for an item that is not
-        ///   HEVC or a grid of such, `corruptData`, `limitExceeded`.
+        /// - Throws: `truncatedData` if more bytes are needed, `unsupportedFeature` for an item other than HEVC or a
+        ///   grid of HEVC, `corruptData`, `limitExceeded`.
         init(_ items: HEIFItems, item id: Int, limits: DecodeLimits) throws(WebImageError) {
             guard items.items[id]?.type == "grid" else {
                 parameters = try Self.configuration(of: id, items, limits).parameters
@@ -47,7 +47,7 @@
             parameters = try Self.configuration(of: first, items, limits).parameters
             tileSize = parameters.size
             (size, columns, self.tiles) = (grid.size, grid.columns, tiles)
-            // Tiles share few configurations.
+            // Tiles usually share their configurations.
             var known: Set<Range<Int>> = []
             for tile in Set(tiles) {
                 guard items.size(of: tile) ?? tileSize == tileSize else { throw Self.mismatch }
@@ -59,8 +59,8 @@
                 else { throw Self.mismatch }
                 if let place { known.insert(place) }
             }
-            // Tiles begin within the picture and cover it (ISO/IEC 23008-12, 6.6.2.3.1); none is larger than a limit, so
-            // that nothing here overflows.
+            // Tiles begin within the picture and cover it (ISO/IEC 23008-12, 6.6.2.3.1); each is within the limits, so
+            // nothing overflows here.
             guard tileSize.width * columns >= size.width, tileSize.width * (columns - 1) < size.width,
                 tileSize.height * rows >= size.height, tileSize.height * (rows - 1) < size.height
             else { throw Self.mismatch }

@@ -1,7 +1,7 @@
 #if HEIF
     import WebImageCore
 
-    /// The pixels of rows of tiles, on their way to a sink.
+    /// Converts rows of tiles and passes their pixels to a sink.
     struct HEIFRows {
         private let picture: HEIFPicture
         private let format: RowFormat
@@ -21,9 +21,9 @@
         var wanted: HEIFPixels.Kind { format.layout == .rgba16 ? .rgba16 : .rgba8 }
         var isComplete: Bool { row == format.size.height }
 
-        /// Hands on what is shown of a row of tiles.
+        /// Passes on the shown part of a row of tiles.
         ///
-        /// - Parameter top: the row of the stored picture that the tiles begin with.
+        /// - Parameter top: the first row of the tiles in the stored picture.
         mutating func emit(_ tiles: [HEIFPixels], top: Int, _ alpha: HEIFAlpha?) throws(WebImageError) {
             if row == 0 { try sink.begin(format) }
             let end = min(top + picture.colors.tileSize.height, picture.frame.rows.upperBound)
@@ -60,7 +60,7 @@
             }
         }
 
-        /// Makes a row's samples 16 bits wide, the topmost bits again at the bottom, so that the most stays the most.
+        /// Expands a row's samples to 16 bits by repeating their topmost bits, so that the maximum stays the maximum.
         private func widen(_ samples: UnsafeMutablePointer<UInt16>, depth: Int) {
             let (up, down) = (UInt16(16 - depth), UInt16(2 * depth - 16))
             for index in 0..<format.size.width * 4 {
@@ -69,7 +69,7 @@
             }
         }
 
-        /// Puts the alpha in, and makes multiplied colours straight.
+        /// Adds the alpha, and divides premultiplied colours by it.
         private func finish<Sample: FixedWidthInteger & UnsignedInteger>(
             _ samples: UnsafeMutablePointer<Sample>, _ stored: Int, _ alpha: HEIFAlpha?
         ) {
@@ -87,7 +87,7 @@
         }
     }
 
-    /// The alpha of a picture, whole.
+    /// The alpha of a whole picture.
     final class HEIFAlpha {
         private let plane: HEIFPlane
         private let tiles: [HEIFPixels]
@@ -97,7 +97,7 @@
             tiles = try source.decode(plane.tiles, as: .alpha)
         }
 
-        /// The alpha of a pixel of a picture of `size`, from 0 to `most`; the nearest where the sizes differ.
+        /// The alpha of a pixel in a picture with that size, from 0 to `most`; the nearest one if the sizes differ.
         func value(x: Int, y: Int, of size: PixelSize, most: UInt32) -> UInt32 {
             let x = plane.size.width == size.width ? x : x * plane.size.width / size.width
             let y = plane.size.height == size.height ? y : y * plane.size.height / size.height

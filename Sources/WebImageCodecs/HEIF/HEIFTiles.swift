@@ -8,11 +8,11 @@
     /// Decodes single HEVC items, one at a time.
     struct HEIFTiles {
         let items: HEIFItems
-        /// The content of the `colr` box that all of them are under.
+        /// The content of the `colr` box for all of them.
         let color: [UInt8]?
         let options: DecodeOptions
 
-        /// Whether all bytes of some items are there.
+        /// Whether all bytes of the given items have arrived.
         func areThere(_ tiles: [Int]) throws(WebImageError) -> Bool {
             for tile in tiles {
                 let ranges = try items.data(of: tile, limit: options.limits.bytes.bytes)
@@ -33,7 +33,7 @@
             return pixels
         }
 
-        /// The same pixels, and as many at a time.
+        /// Decodes several tiles in parallel, with the same pixels as a result.
         private func decode(
             _ tiles: [Int], as kind: HEIFPixels.Kind, with helpers: any IdleThreads
         ) throws(WebImageError) -> [HEIFPixels] {
@@ -94,7 +94,7 @@
         let size: PixelSize
         let plane: UnsafePointer<UInt8>
         let stride: Int
-        /// Bits of a sample: up to 8 in one byte, more in two bytes, the lower one first.
+        /// Bits of a sample: up to 8 in one byte, more in two bytes, little-endian.
         let depth: Int
         private let image: OpaquePointer
 
@@ -105,7 +105,7 @@
             guard let context = heif_context_alloc() else { throw Self.noMemory }
             defer { heif_context_free(context) }
             heif_context_set_max_decoding_threads(context, 0)
-            // libheif compares each side; the exact size was looked at before.
+            // libheif compares each side; the exact size was checked before.
             let side = max(parameters.codedSize.width, parameters.codedSize.height)
             heif_context_set_maximum_image_size_limit(context, Int32(clamping: side))
             try Self.check(heif_context_read_from_memory_without_copy(context, file.baseAddress, file.count, nil))
@@ -156,7 +156,7 @@
             WebImageError(.limitExceeded, "there is no memory to decode the picture", format: .heif)
         }
 
-        /// Makes a failure of libheif an error.
+        /// Throws the error for a failure of libheif.
         static func check(_ result: heif_error) throws(WebImageError) {
             let code: WebImageError.Code
             switch result.code {

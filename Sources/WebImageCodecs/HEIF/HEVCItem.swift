@@ -1,7 +1,7 @@
 #if HEIF
     import WebImageCore
 
-    /// The configuration of an `hvc1` item (ISO/IEC 14496-15, 8.3.3): how its data is cut, and its parameter sets.
+    /// The configuration of an `hvc1` item (ISO/IEC 14496-15, 8.3.3): how its data is divided, and its parameter sets.
     struct HEVCConfiguration {
         let parameters: HEVCParameters
         private let lengthSize: Int
@@ -9,16 +9,17 @@
 
         private static let sequenceSet: UInt8 = 33
         private static let parameterSets: ClosedRange<UInt8> = 32...34
-        /// libde265 keeps tables as large as the picture for each of them.
+        /// libde265 stores tables of the picture's size for each set.
         private static let mostSets = 12
-        /// In bytes: so many sets as long as they may be. It is read for each tile.
+        /// In bytes: the maximum number of sets with their maximum length. It is read for each tile.
         static let longest = mostSets << 16
-        /// Pictures that begin anew, which no other ones go into (H.265, table 7-1).
+        /// Pictures that do not depend on others (H.265, table 7-1).
         private static let intraSlices: ClosedRange<UInt8> = 16...21
-        /// Those of them for which a decoder needs no memory for pictures before them.
+        /// Those for which a decoder needs no memory for earlier pictures.
         private static let instantSlices: ClosedRange<UInt8> = 19...20
 
-        /// - Throws: `corruptData`, `unsupportedFeature`, and `limitExceeded` for sets of pictures that are too large.
+        /// - Throws: `corruptData`, `unsupportedFeature`, and `limitExceeded` for parameter sets of pictures that are
+        ///   too large.
         init(_ content: ArraySlice<UInt8>, limits: DecodeLimits) throws(WebImageError) {
             var at = content.startIndex + 23
             guard content.count > 23, content[content.startIndex] == 1 else { throw Self.damage }
@@ -40,9 +41,9 @@
             for unit in found { try add(unit) }
         }
 
-        /// Takes a parameter set that is not there yet, if it is for pictures like those of the first.
+        /// Adds a new parameter set, if it describes the same kind of pictures as the first.
         private mutating func add(_ unit: ArraySlice<UInt8>) throws(WebImageError) {
-            // Its length has two bytes in the configuration that is written.
+            // Its length has two bytes in the configuration that we write.
             guard unit.count <= Int(UInt16.max) else { throw Self.damage }
             guard !sets.contains(unit) else { return }
             if Self.type(of: unit) == Self.sequenceSet {
@@ -60,11 +61,11 @@
             sets.append(unit)
         }
 
-        /// A file of the item's one picture and nothing else, in which all by which libheif and libde265 take memory
-        /// has been looked at.
+        /// A file with only the item's picture, in which everything that determines the memory of libheif and libde265
+        /// has been checked.
         ///
-        /// - Parameter color: the content of an `nclx` colour property; nil: what the data itself says.
-        /// - Throws: `corruptData` when it is not one picture, `unsupportedFeature` when it needs other pictures,
+        /// - Parameter color: the content of an `nclx` colour property; nil: the data itself determines the colours.
+        /// - Throws: `corruptData` if it is not one picture, `unsupportedFeature` if it depends on others,
         ///   `limitExceeded` for more parameter sets or pixels than allowed.
         func file(of data: [UInt8], color: [UInt8]?, limits: DecodeLimits) throws(WebImageError) -> [UInt8] {
             var whole = self
@@ -72,7 +73,7 @@
             var (at, pictures) = (0, 0)
             while at < data.count {
                 guard let unit = Self.unit(in: data[...], at: &at, lengthSize: lengthSize) else { throw Self.damage }
-                // Layers above the first (H.265, annex F) are other views of the picture.
+                // Higher layers (H.265, annex F) are other views of the picture.
                 guard unit.count > 2, Self.layer(of: unit) == 0 else { continue }
                 switch Self.type(of: unit) {
                 case Self.parameterSets: try whole.add(unit)
@@ -90,7 +91,7 @@
                 throw WebImageError(
                     .unsupportedFeature, "the HEVC picture is made from other pictures", format: .heif)
             }
-            // libde265 may make up as many pictures as there are references when one begins within a sequence.
+            // libde265 may create all reference pictures if one begins within a sequence.
             guard Self.instantSlices.contains(type) || (parameters.codedSize.pixelCount ?? 0) <= limits.pixels / 8
             else {
                 throw WebImageError(
@@ -100,7 +101,7 @@
                 configuration: whole.bytes, size: parameters.size, color: color, slices: slices)
         }
 
-        /// The configuration as it is written for libheif: what it says is taken from the parameters.
+        /// The configuration for libheif, made from the parameters.
         private var bytes: [UInt8] {
             var bytes: [UInt8] = [1] + parameters.profile + [0xF0, 0, 0xFC, 0xFC | UInt8(parameters.chroma)]
             bytes += [0xF8 | UInt8(parameters.lumaDepth - 8), 0xF8 | UInt8(parameters.chromaDepth - 8), 0, 0, 0x0F]
@@ -118,7 +119,7 @@
             }
         }
 
-        /// The unit that begins at an offset behind its length; nil when it is not all there.
+        /// The unit at an offset, after its length; nil if it is incomplete.
         private static func unit(
             in bytes: ArraySlice<UInt8>, at offset: inout Int, lengthSize: Int
         ) -> ArraySlice<UInt8>? {

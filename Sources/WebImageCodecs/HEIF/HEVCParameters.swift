@@ -1,25 +1,24 @@
 #if HEIF
     import WebImageCore
 
-    /// What a sequence parameter set (ITU-T H.265, 7.3.2.2) says of the pictures that follow: all by which a decoder
-    /// takes memory.
+    /// The contents of a sequence parameter set (ITU-T H.265, 7.3.2.2) that determine the memory of a decoder.
     struct HEVCParameters: Equatable {
-        /// The size that is decoded, in whole coding blocks.
+        /// The decoded size, in whole coding blocks.
         private(set) var codedSize = PixelSize(width: 0, height: 0)
-        /// The part of it that is shown.
+        /// The shown part of it.
         private(set) var size = PixelSize(width: 0, height: 0)
         private(set) var chroma = 0
         private(set) var lumaDepth = 8
         private(set) var chromaDepth = 8
-        /// Profile, tier and level, as they stand in a file's own description of them.
+        /// Profile, tier and level, in the form of a file's own description of them.
         private(set) var profile: [UInt8] = []
 
-        /// As long as a set can be up to the last of what is read here.
+        /// The longest part of a set up to the last value that is read here.
         private static let longestHead = 512
         private static let mostReferences = 16
 
         /// - Parameter unit: a whole NAL unit with its two-byte header.
-        /// - Throws: `corruptData` for what cannot be, `unsupportedFeature` for what libde265 does not decode.
+        /// - Throws: `corruptData` for invalid values, `unsupportedFeature` for what libde265 does not decode.
         init(unit: UnsafeRawBufferPointer) throws(WebImageError) {
             var bits = HEVCBits(unit.dropFirst(2), most: Self.longestHead)
             do {
@@ -78,7 +77,7 @@
             let (left, right) = (try bits.golomb(), try bits.golomb())
             let (top, bottom) = (try bits.golomb(), try bits.golomb())
             let unit = (x: chroma == 1 || chroma == 2 ? 2 : 1, y: chroma == 1 ? 2 : 1)
-            // Each is less than 2^32, so that nothing here overflows.
+            // Each is less than 2^32, so nothing overflows here.
             size.width -= (left + right) * unit.x
             size.height -= (top + bottom) * unit.y
             try Self.demand(!size.isEmpty)
@@ -101,7 +100,7 @@
         }
     }
 
-    /// The bits of a NAL unit, without the bytes that keep start codes out of it (H.265, 7.3.1.1).
+    /// The bits of a NAL unit, without the bytes that prevent start codes in it (H.265, 7.3.1.1).
     struct HEVCBits {
         struct Damage: Error {}
 
@@ -129,7 +128,7 @@
             return value
         }
 
-        /// A number of unknown length (H.265, 9.2), below 2^32.
+        /// An Exp-Golomb coded number (H.265, 9.2), below 2^32.
         mutating func golomb() throws -> Int {
             var zeros = 0
             while try next(1) == 0 {

@@ -1,10 +1,11 @@
 package import WebImageCore
 
-/// Icons and cursors of Windows: the largest entry, of equals the deepest, whether it is a bitmap or a PNG. Where a plan
-/// names a smaller one (``/WebImageCore/ImageHeader/otherSizes``), that: it was drawn for its size.
+/// Icons and cursors of Windows: the largest entry, among equals the deepest, whether it is a bitmap or a PNG. If a
+/// plan names a smaller one (``/WebImageCore/ImageHeader/otherSizes``), that is decoded, because it was drawn for its
+/// size.
 ///
-/// A size that the table and the entry tell differently is the entry's. Icons are written with one entry, of at most 256 pixels a
-/// side: larger pictures are scaled down to fit.
+/// If table and entry state different sizes, the entry's counts. Icons are written with one entry, of at most 256
+/// pixels a side: larger pictures are scaled down to fit.
 package struct ICOCoder: ImageCoder {
     package init() {}
 

@@ -1,7 +1,7 @@
 import WebImageCore
 
-/// Decodes the best picture of an icon or cursor. One that is a PNG is decoded as its bytes come; a bitmap, whose rows
-/// come from the bottom, when they are all there.
+/// Decodes the best picture of an icon or cursor. A PNG is decoded as its bytes arrive; a bitmap, whose rows begin at
+/// the bottom, when it is complete.
 final class ICODecoder: ImageDecoder {
     private(set) var header: ImageHeader?
     private let options: DecodeOptions
@@ -13,12 +13,12 @@ final class ICODecoder: ImageDecoder {
     private var entry: ICODirectory.Entry?
     private var bitmap: IconBitmap?
     private var sink: (any RowSink)?
-    /// The decoder of an entry that is a PNG; one level, since a PNG holds no icons.
+    /// The decoder of a PNG entry. Nesting ends there, because a PNG contains no icons.
     private var nested: (any ImageDecoder)?
-    /// The entry that the plan names in place of the largest one, and where it goes.
+    /// The entry that the plan names instead of the largest one, and its sink.
     private var smaller: (entry: ICODirectory.Entry, sink: any RowSink)?
     private var isSmaller = false
-    /// How much of the file the nested decoder has got.
+    /// How many bytes of the file the nested decoder has received.
     private var fed = 0
 
     init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
@@ -53,12 +53,12 @@ final class ICODecoder: ImageDecoder {
         }
         if entry == nil { entry = directory?.best(in: bytes, isWhole: isWhole) }
         guard let directory, let entry else { return }
-        // Whether the others are smaller is told by themselves, and may not depend on how the bytes come.
+        // Whether the others are smaller is stated in the entries, and must not depend on how the bytes arrive.
         guard header != nil || isWhole || directory.entries.count == 1 || bytes.count >= directory.endOfHeads
         else { return }
         if nested == nil, bitmap == nil {
             let there = entry.range.clamped(to: 0..<bytes.count)
-            // The bytes that tell a PNG from a bitmap, and all of a bitmap's header.
+            // Enough bytes to distinguish a PNG from a bitmap, and a bitmap's whole header.
             guard there.count >= min(IconBitmap.headerLength, entry.range.count) || (isWhole && !there.isEmpty)
             else { return }
             try begin(directory, bytes[there])
@@ -94,7 +94,7 @@ final class ICODecoder: ImageDecoder {
         sink = try plan(header, directory).sink
     }
 
-    /// Asks for the plan once the chosen entry is known.
+    /// Asks for the plan when the chosen entry is known.
     private func plan(
         _ inner: ImageHeader, _ directory: ICODirectory
     ) throws(WebImageError) -> DecodePlan {
@@ -117,7 +117,7 @@ final class ICODecoder: ImageDecoder {
         return DecodePlan(sink: nil)
     }
 
-    /// An icon's entries are the same picture at several sizes, not frames: it is a still.
+    /// An icon's entries are the same picture in several sizes, not frames, so it is a still.
     private static func outer(_ inner: ImageHeader, _ directory: ICODirectory) -> ImageHeader {
         var header = inner
         header.format = directory.format

@@ -1,23 +1,24 @@
 import WebImageCore
 
-/// The table at the beginning of an ICO or CUR file, and which of its entries is the picture.
+/// The table at the beginning of an ICO or CUR file, and the choice of the entry to decode.
 struct ICODirectory {
     static let headerLength = 6
     static let entryLength = 16
 
     struct Entry {
-        /// As the table says, which the entry itself may contradict.
+        /// The size by the table, which the entry itself may contradict.
         let size: PixelSize
-        /// Bits of a pixel; nil in a cursor, which has its hot spot there, and where the file does not say.
+        /// Bits of a pixel; nil in a cursor, which stores its hot spot there, and if the file does not state it.
         let depth: Int?
-        /// As the table says; of a length that no picture has, the first bytes of the entry (see ``IconBitmap/range(in:)``).
+        /// The range by the table; if its length is impossible, the first bytes of the entry (see
+        /// ``IconBitmap/range(in:)``).
         let range: Range<Int>
     }
 
     let format: ImageFormat
     let entries: [Entry]
 
-    /// How many bytes the table takes; nil when there are too few bytes to tell.
+    /// The length of the table; nil if there are too few bytes to determine it.
     ///
     /// - Throws: `corruptData`, `limitExceeded` for more entries than ``/WebImageCore/DecodeLimits/frames``.
     static func length(_ bytes: [UInt8], _ limits: DecodeLimits) throws(WebImageError) -> Int? {
@@ -35,9 +36,9 @@ struct ICODirectory {
         return headerLength + count * entryLength
     }
 
-    /// - Parameter bytes: the first ``length(_:_:)`` bytes of the file, or more.
-    /// - Throws: `corruptData` when an entry is empty or lies within the table; `limitExceeded` when one ends behind the
-    ///   longest file that is allowed.
+    /// - Parameter bytes: at least the first ``length(_:_:)`` bytes of the file.
+    /// - Throws: `corruptData` if an entry is empty or lies within the table; `limitExceeded` if one ends beyond the
+    ///   maximum length of a file.
     init(_ bytes: [UInt8], _ limits: DecodeLimits) throws(WebImageError) {
         let format = Self.format(bytes)
         let count = word(bytes, 4)
@@ -51,7 +52,7 @@ struct ICODirectory {
                     .corruptData, "entry \(index + 1) of the icon is empty or lies within its table", format: format)
             }
             try limits.check(byteCount: offset + length, of: format)
-            // Some cursors tell no true length. Other readers do not look at it, but at the entry's own header.
+            // Some cursors state a wrong length. Other readers use the entry's own header instead.
             let isLength = length >= IconBitmap.leastLength
             let depth = format == .ico ? word(bytes, at + 6) : 0
             entries.append(
@@ -64,10 +65,10 @@ struct ICODirectory {
         self.entries = entries
     }
 
-    /// The entry with the most pixels, among equals the deepest, among those the first.
+    /// The entry with the most pixels, among equals the deepest, then the first.
     ///
-    /// - Parameter isWhole: whether no more bytes come.
-    /// - Returns: nil when the depth of an entry has to be looked up in it, and it is not there yet.
+    /// - Parameter isWhole: whether all bytes have arrived.
+    /// - Returns: nil if the depth of an entry must be read from it, and it has not arrived yet.
     func best(in bytes: [UInt8], isWhole: Bool) -> Entry? {
         let most = entries.reduce(0) { max($0, $1.size.width * $1.size.height) }
         let candidates = entries.filter { $0.size.width * $0.size.height == most }
@@ -80,12 +81,12 @@ struct ICODirectory {
         return best?.entry
     }
 
-    /// Where the first bytes of all entries end, by which ``size(in:of:_:)`` tells theirs.
+    /// The end of the first bytes of all entries, from which ``size(in:of:_:)`` reads their sizes.
     var endOfHeads: Int {
         entries.reduce(0) { max($0, $1.range.lowerBound + min($1.range.count, IconBitmap.headerLength)) }
     }
 
-    /// The sizes of the entries that are the picture of another size, smaller in both directions and of its aspect.
+    /// The sizes of entries that show the same picture smaller: in both directions, with the same aspect ratio.
     func sizes(in bytes: [UInt8], below size: PixelSize, _ limits: DecodeLimits) -> [PixelSize] {
         let found = entries.compactMap { self.size(in: bytes, of: $0, limits) }.filter { other in
             guard other.width < size.width, other.height < size.height else { return false }
@@ -105,7 +106,7 @@ struct ICODirectory {
         return best?.entry
     }
 
-    /// The size as the entry itself says; nil when it is none that is allowed, or not there.
+    /// The size by the entry itself; nil if it is not allowed, or has not arrived.
     private func size(in bytes: [UInt8], of entry: Entry, _ limits: DecodeLimits) -> PixelSize? {
         let head = Array(bytes[entry.range.clamped(to: 0..<bytes.count)].prefix(IconBitmap.headerLength))
         guard Self.isPNG(head[...]) else {
@@ -117,7 +118,7 @@ struct ICODirectory {
         return (try? limits.check(size, of: format)) == nil ? nil : size
     }
 
-    /// Bits of a pixel as the entry itself says.
+    /// Bits of a pixel by the entry itself.
     private static func depth(in bytes: [UInt8], of entry: Entry) -> Int? {
         let start = entry.range.lowerBound
         guard bytes.count - start >= 26, entry.range.count >= 26 else { return nil }
@@ -135,7 +136,7 @@ struct ICODirectory {
 
     private static func format(_ bytes: [UInt8]) -> ImageFormat { bytes[2] == 1 ? .ico : .cur }
 
-    /// A byte holds 1 to 256; 0 is the latter.
+    /// A byte holds 1 to 256; 0 means 256.
     private static func side(_ byte: UInt8) -> Int { byte == 0 ? 256 : Int(byte) }
 }
 

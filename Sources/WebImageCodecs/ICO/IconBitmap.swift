@@ -1,10 +1,10 @@
 import WebImageCore
 
-/// A bitmap in an icon: a header without a file header, perhaps a palette, the colours, and a mask of one bit a pixel;
+/// A bitmap in an icon: a header without a file header, possibly a palette, the colours, and a mask of one bit a pixel;
 /// the height in the header counts both.
 struct IconBitmap {
     static let coreHeaderLength = 12
-    /// So many bytes tell everything but the palette.
+    /// These bytes contain everything except the palette.
     static let headerLength = 40
     /// The oldest header, a row of colours and one of the mask: no entry is shorter.
     static let leastLength = coreHeaderLength + 4 + 4
@@ -22,10 +22,10 @@ struct IconBitmap {
     private var maskStart: Int { colorStart + colorStride * size.height }
     var byteCount: Int { maskStart + maskStride * size.height }
 
-    /// Bits of a channel, as far as there are whole ones.
+    /// Bits of a channel, if that is a whole number.
     var bitDepth: Int { bitsPerPixel == 16 ? 5 : 8 }
 
-    /// - Parameter bytes: the first ``headerLength`` bytes, or fewer where the entry has no more.
+    /// - Parameter bytes: the first ``headerLength`` bytes, or fewer if the entry has no more.
     /// - Throws: `corruptData`, `unsupportedFeature`, `limitExceeded`.
     init(_ bytes: UnsafeRawBufferPointer, _ limits: DecodeLimits, of format: ImageFormat) throws(WebImageError) {
         guard bytes.count >= Self.coreHeaderLength + 4 else {
@@ -44,7 +44,7 @@ struct IconBitmap {
         isTopDown = height < 0
         size = PixelSize(width: width, height: abs(height) / 2)
         try limits.check(size, of: format)
-        // Far more than any icon has, and few enough to be multiplied.
+        // Much more than any icon has, and small enough not to overflow in products.
         guard max(size.width, size.height) <= 65_535 else {
             throw WebImageError(.corruptData, "the icon's bitmap says that it is \(size)", format: format)
         }
@@ -62,18 +62,17 @@ struct IconBitmap {
         colorStart = paletteStart + paletteCount * paletteEntryLength
     }
 
-    /// Where the bitmap is that begins where an entry does: in the entry, unless the table says that this is shorter than the
-    /// colours are. Then the bitmap's own header counts.
+    /// The range of the bitmap that begins with an entry: that of the entry, unless the table states a length that is
+    /// too short for the colours. Then the bitmap's own header counts.
     func range(in entry: ICODirectory.Entry) -> Range<Int> {
         let start = entry.range.lowerBound
         return entry.range.count >= maskStart ? entry.range : start..<start + byteCount
     }
 
-    /// Whether the entry has colours; else there is no row to show.
+    /// Whether the entry has colours; otherwise there is no row to show.
     func hasRows(_ entry: UnsafeRawBufferPointer) -> Bool { entry.count >= colorStart + colorStride }
 
-    /// Writes all rows. Those whose colours are not there are transparent; where only the mask is not there, everything
-    /// shows.
+    /// Writes all rows. Rows without colours are transparent; rows without a mask are opaque.
     func write(_ entry: UnsafeRawBufferPointer, to writer: inout BandWriter) throws(WebImageError) {
         let palette = palette(entry)
         let usesAlpha = bitsPerPixel == 32 && hasAlpha(entry)
@@ -90,12 +89,12 @@ struct IconBitmap {
         }
     }
 
-    /// Whether the data is complete. The mask of a picture that has alpha is not asked for: many have none.
+    /// Whether the data is complete. The mask of a picture with alpha is not required, because many have none.
     func isComplete(_ entry: UnsafeRawBufferPointer) -> Bool {
         entry.count >= byteCount || (entry.count >= maskStart && bitsPerPixel == 32 && hasAlpha(entry))
     }
 
-    /// Icons from before Windows XP have 32 bits and no alpha: there it is zero everywhere, and the mask counts.
+    /// Icons from before Windows XP have 32 bits but no alpha: it is zero everywhere, and the mask counts.
     private func hasAlpha(_ entry: UnsafeRawBufferPointer) -> Bool {
         let pixels = entry[min(colorStart, entry.count)..<min(maskStart, entry.count)]
         var index = pixels.startIndex + 3
@@ -106,7 +105,7 @@ struct IconBitmap {
         return false
     }
 
-    /// Red, green and blue of 256 colours; those that are not there are black.
+    /// Red, green and blue of 256 colours; missing ones are black.
     private func palette(_ entry: UnsafeRawBufferPointer) -> [UInt8] {
         var colors = [UInt8](repeating: 0, count: 256 * 3)
         for index in 0..<min(paletteCount, 256) {
@@ -141,8 +140,8 @@ struct IconBitmap {
         }
     }
 
-    /// A set bit lets the background through. What a mask bit over a colour other than black asks for, to invert the
-    /// background, cannot be said in a picture.
+    /// Applies the mask: a set bit makes a pixel transparent. Over a colour other than black it asks to invert the
+    /// background, which a picture cannot express.
     private func applyMask(_ mask: UnsafeRawBufferPointer?, to output: UnsafeMutablePointer<UInt8>) {
         for x in 0..<size.width {
             let isHidden = mask.map { $0[x / 8] >> UInt8(7 - x % 8) & 1 == 1 } ?? false
@@ -155,7 +154,7 @@ extension UnsafeRawBufferPointer {
     fileprivate func word(_ offset: Int) -> Int { Int(self[offset]) | Int(self[offset + 1]) << 8 }
     fileprivate func long(_ offset: Int) -> UInt32 { UInt32(word(offset)) | UInt32(word(offset + 2)) << 16 }
 
-    /// A part that begins at `offset`; nil unless all of it is there.
+    /// A part at `offset`; nil if it is incomplete.
     fileprivate func part(_ offset: Int, _ length: Int) -> UnsafeRawBufferPointer? {
         guard offset >= 0, length >= 0, offset <= count - length else { return nil }
         return UnsafeRawBufferPointer(rebasing: self[offset..<offset + length])

@@ -1,12 +1,12 @@
 import WebImageCore
 import WebImageProcessing
 
-/// Writes icons of one entry, a PNG of 32 bits a pixel, as Windows reads them since Vista.
+/// Writes icons with one entry, a PNG of 32 bits a pixel, which Windows reads since Vista.
 enum IconWriter {
-    /// Sides of entries stand in one byte, in which 0 is 256.
+    /// The side of an entry is stored in one byte, in which 0 means 256.
     static let longestSide = 256
 
-    /// The picture, turned upright since an icon tells no orientation, and scaled down to fit where it is larger.
+    /// The picture, rotated upright because icons store no orientation, and scaled down to fit.
     ///
     /// - Throws: `limitExceeded` without memory.
     static func bytes(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
@@ -18,7 +18,7 @@ enum IconWriter {
         if picture.layout == .rgba16 { picture = Image(pixels: try picture.pixels.narrowed(), info: picture.info) }
         picture = try picture.withFullAlpha()
         var info = picture.info
-        // Every entry is of red, green, blue and alpha.
+        // Entries always have red, green, blue and alpha.
         info.header?.colorModel = .rgb
         var options = options
         (options.progressive, options.paletteColors) = (false, nil)

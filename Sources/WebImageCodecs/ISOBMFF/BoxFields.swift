@@ -1,5 +1,5 @@
 #if AVIF || HEIF
-    /// Reads numbers one after the other; once one is not there, none is.
+    /// Reads consecutive numbers; after a missing one, all are missing.
     struct BoxFields {
         private let boxes: BoxReader
         private let range: Range<Int>

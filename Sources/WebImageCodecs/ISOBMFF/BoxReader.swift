@@ -1,18 +1,18 @@
 #if AVIF || HEIF
-    /// Finds boxes (ISO/IEC 14496-12, 4.2) and reads numbers in bytes of which nothing is believed. Each look is bounded.
+    /// Finds boxes (ISO/IEC 14496-12, 4.2) and reads numbers in untrusted bytes. Each operation is bounded.
     struct BoxReader {
         struct Box {
             let type: String
-            /// Where its type stands.
+            /// The position of its type.
             let typeField: Range<Int>
             let content: Range<Int>
         }
 
-        /// More boxes than these at one level are not looked at.
+        /// Further boxes at the same level are ignored.
         private static let mostBoxes = 20_000
         let bytes: UnsafeRawBufferPointer
 
-        /// The boxes that lie whole in a range one after the other, behind `skip` bytes; what is no box ends the list.
+        /// The consecutive complete boxes in a range, after `skip` bytes; an invalid box ends the list.
         func boxes(in range: Range<Int>, skip: Int = 0) -> [Box] {
             var boxes: [Box] = []
             var at = min(range.lowerBound + skip, range.upperBound)
@@ -25,7 +25,7 @@
             return boxes
         }
 
-        /// The first box at the end of a path of names.
+        /// The first box with a path of names.
         func first(_ path: [String], in range: Range<Int>) -> Range<Int>? {
             var range = range
             for name in path {
@@ -35,8 +35,8 @@
             return range
         }
 
-        /// The type of the box that begins at an offset, and its length; nil when its head is not there. A length of nil
-        /// is one that cannot be.
+        /// Type and length of the box at an offset; nil if its head is incomplete. The length is nil if it is
+        /// impossible.
         func head(at offset: Int, in range: Range<Int>) -> (type: String, length: Int?)? {
             guard let short = integer(at: offset, 4, in: range), let type = name(at: offset + 4, in: range) else {
                 return nil
@@ -55,13 +55,13 @@
             integer(at: offset, 4, in: range) == 1 ? 16 : 8
         }
 
-        /// The content of a full box after its version and flags, which are nil where they are not there.
+        /// The content of a full box after its version and flags, which are nil if they are missing.
         func full(_ range: Range<Int>) -> (version: Int, flags: Int, rest: Range<Int>)? {
             guard let head = integer(at: range.lowerBound, 4, in: range) else { return nil }
             return (head >> 24, head & 0xFF_FFFF, range.lowerBound + 4..<range.upperBound)
         }
 
-        /// A big-endian number; nil when it does not lie in the range or does not fit.
+        /// A big-endian number; nil if it does not lie in the range or overflows.
         func integer(at offset: Int, _ length: Int, in range: Range<Int>) -> Int? {
             guard offset >= range.lowerBound, range.upperBound <= bytes.count, length >= 0,
                 offset <= range.upperBound - length
@@ -79,7 +79,7 @@
             return String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
         }
 
-        /// The first two texts of a range, each with a zero behind it.
+        /// The first two zero-terminated texts of a range.
         func texts(in range: Range<Int>) -> [String] {
             guard range.upperBound <= bytes.count else { return [] }
             return bytes[range].split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false).prefix(2).map {

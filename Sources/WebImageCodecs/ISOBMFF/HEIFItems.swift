@@ -1,16 +1,16 @@
 #if AVIF || HEIF
     import WebImageCore
 
-    /// What the `meta` box of a file says: its items, their properties, where their data is, and how they refer to each
-    /// other (ISO/IEC 14496-12, 8.11, and 23008-12, 9.3). Only what can be asked for by number; nothing follows a
-    /// reference here.
+    /// The contents of a file's `meta` box: its items, their properties, the positions of their data, and their
+    /// references (ISO/IEC 14496-12, 8.11, and 23008-12, 9.3). Values are only looked up by number; references are not
+    /// followed here.
     struct HEIFItems {
         struct Item {
             var type = ""
-            /// What a `mime` item is.
+            /// The content type of a `mime` item.
             var contentType: String?
             var isHidden = false
-            /// The numbers, from 0, of its properties in their order.
+            /// The indices of its properties, from 0, in order.
             var properties: [Int] = []
             var location: Location?
         }
@@ -25,28 +25,28 @@
             let type: String
             let from: Int
             let to: [Int]
-            /// Where in the file its type stands.
+            /// The position of its type in the file.
             let typeField: Range<Int>
         }
 
         static let mostItems = 10_000
-        /// As many as libheif takes.
+        /// libheif's own limit.
         static let mostExtents = 32
 
-        /// Of the bytes so far: to be set again when more have come.
+        /// The boxes in the bytes so far; must be set again when more bytes have arrived.
         var boxes: BoxReader
-        /// The picture that is decoded.
+        /// The picture to decode.
         private(set) var primary: Int?
-        /// Where in the file the number of the primary picture stands, as the file has it.
+        /// The position in the file of the primary picture's number.
         private(set) var primaryField: Range<Int>?
-        /// The picture of which that is a small copy; nil: it is none.
+        /// The picture of which the primary one is a thumbnail; nil: it is not a thumbnail.
         private(set) var whole: Int?
         private(set) var items: [Int: Item] = [:]
         private(set) var properties: [BoxReader.Box] = []
         private(set) var references: [Reference] = []
         private(set) var itemData: Range<Int>?
 
-        /// - Throws: `limitExceeded` when there are too many items.
+        /// - Throws: `limitExceeded` if there are too many items.
         init(_ boxes: BoxReader, meta: Range<Int>) throws(WebImageError) {
             self.boxes = boxes
             guard let content = boxes.full(meta)?.rest else { return }
@@ -63,9 +63,9 @@
             }
         }
 
-        /// Takes the largest small copy of the primary picture in its place, where there is one.
+        /// Replaces the primary picture by its largest thumbnail, if there is one.
         ///
-        /// - Parameter types: of items, those that can be decoded.
+        /// - Parameter types: the item types that can be decoded.
         mutating func chooseThumbnail(of types: Set<String>) {
             guard let picture = primary, whole == nil else { return }
             let copies = references.filter { $0.type == "thmb" && $0.to.contains(picture) }.map(\.from)
@@ -74,7 +74,7 @@
             (whole, primary) = (picture, best)
         }
 
-        /// By its `ispe` property; 0 where it has none.
+        /// By its `ispe` property; 0 if it has none.
         private func area(of id: Int) -> Int {
             guard let size = properties(of: id).first(where: { $0.type == "ispe" }),
                 let rest = boxes.full(size.content)?.rest, let width = boxes.integer(at: rest.lowerBound, 4, in: rest),
@@ -134,7 +134,7 @@
                     guard !overflow, !isTooFar else { return }
                     list.append((start, length))
                 }
-                // Data in another file is as good as none.
+                // Data in another file counts as missing.
                 let location = source == 0 ? Location(method: method & 15, extents: list) : nil
                 try change(id) { $0.location = location }
             }
@@ -155,7 +155,7 @@
                     var indices: [Int] = []
                     for _ in 0..<number {
                         guard let index = fields.next(length) else { break }
-                        // The topmost bit says only whether a reader must know the property; 0 is none.
+                        // The topmost bit only says whether a reader must support the property; 0 means none.
                         let plain = index & (length == 1 ? 0x7F : 0x7FFF)
                         if plain > 0, plain <= properties.count { indices.append(plain - 1) }
                     }
@@ -187,7 +187,7 @@
             change(&items[id, default: Item()])
         }
 
-        /// How many pictures there are to choose from: without thumbnails, alpha and other helpers, and parts.
+        /// The number of selectable pictures: without thumbnails, alpha and other auxiliary ones, and parts.
         var pictureCount: Int {
             let parts = references.reduce(into: Set<Int>()) { parts, reference in
                 switch reference.type {
@@ -202,7 +202,7 @@
 
         /// The properties of an item, in their order.
         func properties(of id: Int) -> [BoxReader.Box] {
-            // Another list of properties may have come since an item's were read.
+            // The list of properties may have been replaced since an item's were read.
             (items[id]?.properties ?? []).compactMap { properties.indices.contains($0) ? properties[$0] : nil }
         }
 
@@ -210,7 +210,7 @@
             properties(of: id).first { $0.type == type }?.content
         }
 
-        /// The size that an item's `ispe` property says.
+        /// The size in an item's `ispe` property.
         func size(of id: Int) -> PixelSize? {
             guard let content = property("ispe", of: id), let rest = boxes.full(content)?.rest,
                 let width = boxes.integer(at: rest.lowerBound, 4, in: rest),
@@ -219,9 +219,9 @@
             return PixelSize(width: width, height: height)
         }
 
-        /// Where an item's data is in the file.
+        /// The position of an item's data in the file.
         ///
-        /// - Throws: `unsupportedFeature` for data within other items, `corruptData` when there is none or it is longer
+        /// - Throws: `unsupportedFeature` for data within other items, `corruptData` if there is none or it is longer
         ///   than a file may be.
         func data(of id: Int, limit: Int) throws(WebImageError) -> [Range<Int>] {
             guard let location = items[id]?.location else {

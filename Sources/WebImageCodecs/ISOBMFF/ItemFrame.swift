@@ -1,8 +1,8 @@
 #if AVIF || HEIF
     package import WebImageCore
 
-    /// What is shown of a stored picture, and how it is turned: its `clap`, `irot` and `imir` properties, in their order
-    /// (ISO/IEC 23008-12, 6.5.9, 6.5.10, 6.5.12).
+    /// The shown part of a stored picture, and its orientation: its `clap`, `irot` and `imir` properties, in their
+    /// order (ISO/IEC 23008-12, 6.5.9, 6.5.10, 6.5.12).
     package struct ItemFrame: Equatable {
         package private(set) var columns: Range<Int>
         package private(set) var rows: Range<Int>
@@ -15,7 +15,7 @@
 
         package var size: PixelSize { PixelSize(width: columns.count, height: rows.count) }
 
-        /// Follows one property of an item; others than the three change nothing.
+        /// Applies one property of an item; other properties are ignored.
         mutating func apply(_ property: BoxReader.Box, _ boxes: BoxReader) {
             let content = property.content
             switch property.type {
@@ -36,15 +36,15 @@
         package mutating func turn(_ count: Int) { transforms.turn(count) }
         package mutating func mirror(axis: Int) { transforms.mirror(axis: axis) }
 
-        /// Keeps a part of what is shown so far: sizes, and how far its centre is from that of the whole, as fractions.
-        /// One that is no part of it, or empty, is not looked at (ISO/IEC 23000-22, 7.3.6.7).
+        /// Crops the part shown so far: sizes, and the distance of its centre from that of the whole, as fractions. A
+        /// crop that is not within it, or empty, is ignored (ISO/IEC 23000-22, 7.3.6.7).
         package mutating func crop(
             width: (Int, Int), height: (Int, Int), x: (Int, Int), y: (Int, Int)
         ) {
             let shown = transforms.orientation.displaySize(of: size)
             guard var across = Self.part(of: shown.width, width, x), var down = Self.part(of: shown.height, height, y)
             else { return }
-            // Back through the mirroring, then the turns, each a quarter counter-clockwise.
+            // Reverses the mirroring, then the rotations, each a quarter turn counter-clockwise.
             if transforms.isMirrored { across = shown.width - across.upperBound..<shown.width - across.lowerBound }
             var (whole, turns) = (shown, transforms.turns)
             while turns > 0 {

@@ -92,7 +92,7 @@ public struct IsolationReport: Hashable, Sendable, Codable {
     init(_ state: State) { self.state = state }
 }
 
-/// What a worker is started with.
+/// The settings that a worker is started with.
 struct WorkerSettings: Sendable {
     var memory: ByteCount
     var program: String?

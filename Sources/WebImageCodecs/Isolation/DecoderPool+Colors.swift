@@ -3,15 +3,15 @@ package import WebImageCore
 package import WebImageProcessing
 import WebImageSystem
 
-/// Colour profiles of strangers: those of curves and a matrix are read by our own Swift, those with tables by lcms2 in a process of
-/// its own, which gives their colours at the points of a grid.
+/// Handles untrusted colour profiles: those with curves and a matrix are read by our Swift code, those with tables by
+/// lcms2 in a process of its own, which returns their colours at the points of a grid.
 extension DecoderPool {
-    /// lcms2 takes some milliseconds; a profile that takes longer than this is taken for one that cannot be used.
+    /// lcms2 takes some milliseconds; a profile that takes longer than this counts as unusable.
     private static let longest = Duration.seconds(5)
 
-    /// What brings colours to sRGB, as ``/WebImageProcessing/ColorConverter/init(colors:layout:)``.
+    /// Makes the converter to sRGB, see ``/WebImageProcessing/ColorConverter/init(colors:layout:)``.
     ///
-    /// - Throws: `decoderUnavailable` when there is no process for it.
+    /// - Throws: `decoderUnavailable` if no process is available.
     package func converter(for colors: PixelColors, _ layout: PixelLayout) throws(WebImageError) -> ColorConverter? {
         guard case .profile(let profile) = colors, ProfileTable.isNeeded(for: profile), try isIsolated else {
             return ColorConverter(colors: colors, layout: layout)
@@ -19,9 +19,9 @@ extension DecoderPool {
         return try table(of: profile).flatMap { ColorConverter($0, layout: layout) }
     }
 
-    /// What brings four inks to sRGB, as ``/WebImageProcessing/InkConverter/init(iccProfile:)``.
+    /// Makes the converter from four inks to sRGB, see ``/WebImageProcessing/InkConverter/init(iccProfile:)``.
     ///
-    /// - Throws: `decoderUnavailable` when there is no process for it.
+    /// - Throws: `decoderUnavailable` if no process is available.
     func inkConverter(for profile: [UInt8]) throws(WebImageError) -> InkConverter? {
         guard try isIsolated else { return InkConverter(iccProfile: profile) }
         return try table(of: profile).flatMap { InkConverter($0) }
@@ -34,7 +34,7 @@ extension DecoderPool {
         }
     }
 
-    /// - Returns: nil for a profile that cannot be used, or that did not let the process live.
+    /// - Returns: nil for a profile that cannot be used, or that crashed the process.
     private func table(of profile: [UInt8]) throws(WebImageError) -> ProfileTable? {
         if let known = tables.withLock({ $0.entry(of: profile) }) { return known.table }
         let table = try newTable(of: profile)
@@ -71,7 +71,7 @@ extension DecoderPool {
     }
 }
 
-/// The tables that were made last, by the bytes of their profiles.
+/// The last tables, by the bytes of their profiles.
 struct KnownTables {
     struct Entry {
         let profile: [UInt8]

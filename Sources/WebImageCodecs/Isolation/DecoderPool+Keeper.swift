@@ -5,8 +5,8 @@ import WebImageSystem
 extension DecoderPool {
     private static let idleTime = Duration.seconds(30)
 
-    /// A thread that starts processes, ends them and outlives them: the system ends a process with the thread that started it,
-    /// which is how none is left when this program dies.
+    /// Starts the thread that starts and ends processes, and outlives them: the system ends a process with the thread
+    /// that started it, so that none is left when this program dies.
     func startKeeper() {
         let state = state
         let settings = settings
@@ -32,7 +32,7 @@ extension DecoderPool {
         case leave
     }
 
-    /// - Returns: false when there is nothing left to keep.
+    /// - Returns: false if no processes are left.
     private static func keep(
         _ state: Monitor<State>, _ settings: WorkerSettings, _ tell: (Event) -> Void
     ) -> Bool {
@@ -53,7 +53,7 @@ extension DecoderPool {
             return nil
         }
         switch chore {
-        // The last one who holds a process ends it.
+        // The last user of a process ends it.
         case .end, nil: return !hasNothingLeft(state)
         case .leave: return false
         case .start(let start):
@@ -74,9 +74,9 @@ extension DecoderPool {
         }
     }
 
-    /// Ends what was idle for long.
+    /// Ends processes that were idle for long.
     ///
-    /// - Returns: whether nothing is left, so that the keeper may go.
+    /// - Returns: whether none is left, so that the thread may end.
     private static func hasNothingLeft(_ state: Monitor<State>) -> Bool {
         state.withLock { state in
             let limit = ContinuousClock.now - idleTime

@@ -11,49 +11,49 @@ import WebImageSystem
 package final class DecoderPool: Sendable {
     typealias Checkpoint = @Sendable () throws(WebImageError) -> Void
 
-    /// How long a picture waits for the process that knows it, before another one begins it anew.
+    /// How long a picture waits for the process that holds it, before it is started anew in another one.
     private static let loyalty = Duration.milliseconds(20)
-    /// How many failed starts, in which time, end all starts for how long.
+    /// After so many failed starts within a time, no process is started for the pause.
     private static let failedStarts = (count: 5, within: Duration.seconds(10), pause: Duration.seconds(30))
 
-    /// What happened to processes, for logs and metrics.
+    /// Events of processes, for logs and metrics.
     package enum Event: Sendable {
         case started
-        /// By itself, or since it did not keep to the protocol.
+        /// The process crashed, or violated the protocol.
         case crashed(WebImageError)
         /// Because its picture took too long, or was cancelled.
         case ended
-        /// There is no sandbox, or not all of it: why. Told once.
+        /// There is no sandbox, or only a part of it: the reason. Reported once.
         case isWeak(String)
     }
 
     struct Start: Sendable {
         let kind: WorkerKind
-        /// nil: nobody waits for it.
+        /// nil: no caller waits for it.
         let answer: BlockingAnswer<Result<DecoderProcess, WebImageError>>?
     }
 
     struct State {
         var processes: [DecoderProcess] = []
-        /// Asked for, and not there yet.
+        /// How many have been requested and are not ready.
         var starting = 0
         var starts: [Start] = []
-        /// To be ended, which takes a moment.
+        /// Processes to be ended, which takes a moment.
         var doomed: [DecoderProcess] = []
         var hasKeeper = false
         var isShutDown = false
         var failures: [ContinuousClock.Instant] = []
         var report = IsolationReport(.unused)
         var hasToldWeakness = false
-        /// Pictures that were ever opened.
+        /// How many pictures were opened in all.
         var opened = 0
 
-        /// As many are kept as are asked for.
+        /// Failed starts are kept only as far as they are needed.
         mutating func noteFailedStart() {
             failures = failures.suffix(DecoderPool.failedStarts.count - 1) + [.now]
         }
 
-        /// - Returns: whether there is nobody to start it yet.
+        /// - Returns: whether the thread that starts processes must be created.
         mutating func ask(for start: Start) -> Bool {
             starting += 1
             starts.append(start)
@@ -65,23 +65,23 @@ package final class DecoderPool: Sendable {
     let isolation: DecoderIsolation
     let tables = Guarded(KnownTables())
     let settings: WorkerSettings
-    /// Processes at once.
+    /// The maximum number of simultaneous processes.
     private let most: Int
     let state = Monitor(State())
     let tell: @Sendable (Event) -> Void
 
     /// - Parameters:
-    ///   - width: threads that decode pictures; drawings have nearly as many of their own.
-    ///   - hiddenOptions: for tests, how a worker is confined less.
-    ///   - tell: is told what happens, on any thread.
+    ///   - width: the number of threads that decode pictures; vector pictures have nearly as many of their own.
+    ///   - hiddenOptions: for tests: reduces the confinement of workers.
+    ///   - tell: receives events, on any thread.
     package init(
         _ isolation: DecoderIsolation, width: Int = Processors.count, hiddenOptions: Int = 0,
         tell: @escaping @Sendable (Event) -> Void = { _ in }
     ) {
         self.isolation = isolation
         self.tell = tell
-        // A thread that decodes has one for its picture and may want another one for the picture's profile. Were there fewer,
-        // all could wait for each other.
+        // A decoding thread uses one process for its picture, and may need another for the picture's profile. With
+        // fewer processes all threads could wait for each other.
         most = 4 * max(width, 1) + 2
         settings = WorkerSettings(
             memory: isolation.memory, program: isolation.program ?? Self.program, hiddenOptions: hiddenOptions)
@@ -90,16 +90,16 @@ package final class DecoderPool: Sendable {
 
     deinit { shutDown() }
 
-    /// Ends all processes; what they decode fails.
+    /// Ends all processes; their decodes fail.
     package func shutDown() { state.withLock { $0.isShutDown = true } }
 
-    /// Starts a process for pictures unless there is one, and waits until it is ready, or is not to be had.
+    /// Starts a process for pictures unless there is one, and waits until it is ready or has failed.
     package func prewarm() {
         guard isolation.formats != .none else { return }
         _ = try? hasSandbox(.pictures, nil)
     }
 
-    /// Starts a process that nobody waits for, unless an idle one of its kind is there.
+    /// Starts a process in advance, unless an idle one of its kind exists.
     private func replace(_ kind: WorkerKind) {
         let isFirst = state.withLock { state in
             let isThere = state.processes.contains { $0.kind == kind && $0.lending.isFree }
@@ -119,12 +119,12 @@ package final class DecoderPool: Sendable {
         }
     }
 
-    /// The numbers of the processes that are ready.
+    /// The process numbers of the ready processes.
     package var processNumbers: [Int32] {
         state.withLock { $0.processes.filter(\.lending.isGreeted).map(\.processNumber) }
     }
 
-    /// Where this program's executable cannot be a worker: the program that can.
+    /// The program to run as a worker, if this program's executable cannot be one.
     private static let program: String? = {
         guard wi_worker_can_be_this_program() == 0 else { return nil }
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
@@ -133,7 +133,7 @@ package final class DecoderPool: Sendable {
         }
     }()
 
-    /// For tests: has a process that was started elsewhere decode here.
+    /// For tests: decodes in a process that was started elsewhere.
     func take(_ process: DecoderProcess) { state.withLock { $0.processes.append(process) } }
 
     // MARK: leases
@@ -144,12 +144,12 @@ package final class DecoderPool: Sendable {
         case refused(WebImageError)
     }
 
-    /// A process for one call. Blocks while all are busy.
+    /// Leases a process for one call. Blocks while all are busy.
     ///
     /// - Parameters:
-    ///   - bound: the process that knows the picture. What is returned may be another one.
-    ///   - isFresh: whether it must be one that has decoded nothing.
-    /// - Throws: `decoderUnavailable`, and what the checkpoint throws.
+    ///   - bound: the process that holds the picture. Another one may be returned.
+    ///   - isFresh: whether the process must not have decoded anything.
+    /// - Throws: `decoderUnavailable`, and errors of the checkpoint.
     func lease(
         _ kind: WorkerKind, boundTo bound: DecoderProcess? = nil, isFresh: Bool = false, _ checkpoint: Checkpoint?
     ) throws(WebImageError) -> DecoderProcess {
@@ -183,7 +183,7 @@ package final class DecoderPool: Sendable {
             let idle = state.processes.filter {
                 $0.kind == kind && $0.lending.isFree && (!isFresh || $0.lending.opened == 0)
             }
-            // One that holds few pictures, and of those one that is ready.
+            // Prefers one that holds few pictures, then one that is ready.
             func burden(_ process: DecoderProcess) -> (Int, Int) {
                 (process.lending.sessions.count, process.lending.isGreeted ? 0 : 1)
             }
@@ -192,7 +192,7 @@ package final class DecoderPool: Sendable {
                 return .process(process)
             }
             if state.processes.count + state.starting >= self.most {
-                // One of the other kind, or one that is used, that nobody needs just now makes room.
+                // An idle process of the other kind, or one that was used before, is ended to make room.
                 let other = state.processes.first { !$0.lending.isBusy && ($0.kind != kind || isFresh) }
                 guard let other else { return nil }
                 Self.doom(other, &state)
@@ -225,7 +225,7 @@ package final class DecoderPool: Sendable {
         )
     }
 
-    /// Waits for a new process's first word, and takes note of how it is confined.
+    /// Waits for a new process's first message, and records how it is confined.
     private func greet(
         _ process: DecoderProcess, _ checkpoint: Checkpoint?
     ) throws(WebImageError) -> DecoderProcess {
@@ -267,7 +267,7 @@ package final class DecoderPool: Sendable {
         throw failure
     }
 
-    /// Tells once why pictures are refused, or decoded without a sandbox.
+    /// Reports once why pictures are refused, or decoded without a sandbox.
     private func tellWeakness() {
         let reason = state.withLock { state -> String? in
             guard !state.hasToldWeakness, let reason = state.report.reason else { return nil }
@@ -277,9 +277,9 @@ package final class DecoderPool: Sendable {
         if let reason { tell(.isWeak(reason)) }
     }
 
-    /// Gives a process back after a call that ended well, or with an error of the decoder's.
+    /// Returns a process after a call that succeeded, or failed with an error of the decoder.
     ///
-    /// - Parameter retires: whether it takes no more pictures, since one of them was not as it should be.
+    /// - Parameter retires: whether it takes no more pictures, because one of them was damaged.
     func giveBack(_ process: DecoderProcess, retires: Bool = false) {
         let isReplaced = state.withLock { state in
             process.lending.isBusy = false
@@ -293,15 +293,15 @@ package final class DecoderPool: Sendable {
 
     enum Reason { case crashed, ended, failedStart }
 
-    /// What is known of a process that was lost.
+    /// The facts about a lost process.
     struct Lost {
         var error: WebImageError
         var hasServedOthers: Bool
     }
 
-    /// Ends a process that is leased.
+    /// Ends a leased process.
     ///
-    /// - Parameter distrust: what it said that cannot be, if it was that.
+    /// - Parameter distrust: the invalid message that it sent, if that is the reason.
     @discardableResult
     func end(_ process: DecoderProcess, _ reason: Reason, while what: String, distrust: String? = nil) -> Lost {
         var error = process.end(while: what)
@@ -330,7 +330,7 @@ package final class DecoderPool: Sendable {
 
     // MARK: pictures
 
-    /// A number for a picture in a leased process.
+    /// Assigns a number to a picture in a leased process.
     func openSession(_ process: DecoderProcess) -> UInt32 {
         state.withLock { state in
             state.opened += 1
@@ -341,7 +341,7 @@ package final class DecoderPool: Sendable {
         }
     }
 
-    /// Nobody wants a picture any more, or the worker has let go of it already.
+    /// A picture is no longer needed, or the worker has closed it already.
     func closeSession(_ session: UInt32, _ process: DecoderProcess, isKnown: Bool = false) {
         state.withLock { state in
             guard process.lending.sessions.remove(session) != nil else { return }
@@ -350,7 +350,7 @@ package final class DecoderPool: Sendable {
         }
     }
 
-    /// Tells an idle process what it need not hold any more, and ends it when it has had its time.
+    /// Closes unneeded pictures in an idle process, and ends the process if its time is over.
     private static func tidy(_ process: DecoderProcess, _ state: inout State) {
         guard !process.lending.isDead else { return }
         let listens = process.lending.closing.allSatisfy { process.sendClose(of: $0) }

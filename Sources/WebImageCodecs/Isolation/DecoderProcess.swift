@@ -2,43 +2,43 @@ import CShimSandbox
 import WebImageCore
 import WebImageSystem
 
-/// A worker as its host sees it. Who leases it is alone with it.
+/// The host's side of a worker. Only the thread that has leased it uses it.
 final class DecoderProcess: @unchecked Sendable {
     // Sendable: the pool lends it to one thread at a time, and guards `lending`.
 
-    /// What the pool knows of it; only touched under the pool's lock.
+    /// The pool's data about it; used only under the pool's lock.
     struct Lending {
         var isBusy = true
-        /// Whether its first word was heard.
+        /// Whether its first message has arrived.
         var isGreeted = false
-        /// It takes no new pictures, and goes when it has none left.
+        /// It takes no new pictures, and ends when it holds none.
         var isRetiring = false
         var isDead = false
         /// Pictures that it holds.
         var sessions: Set<UInt32> = []
-        /// Pictures that nobody wants any more, of which it was not told.
+        /// Unneeded pictures that it has not been told to close.
         var closing: [UInt32] = []
-        /// Pictures that were ever opened.
+        /// How many pictures were opened in all.
         var opened: UInt32 = 0
         var idleSince = ContinuousClock.now
 
-        /// Whether it waits for pictures.
+        /// Whether it can take pictures.
         var isFree: Bool { !isBusy && !isRetiring && !isDead }
     }
 
-    /// Why a call of a worker did not end well.
+    /// Why a call of a worker failed.
     enum Failure: Error {
-        /// The decoder refuses the picture.
+        /// The decoder's error for the picture.
         case told(WebImageError)
-        /// The worker is gone.
+        /// The worker has ended.
         case gone
-        /// What it says cannot be.
+        /// Its message is invalid.
         case nonsense(String)
-        /// The caller does not want it any more, or has no more time.
+        /// The caller has cancelled, or its time is over.
         case left(WebImageError)
     }
 
-    /// How long the host waits before it looks whether anybody still wants the picture.
+    /// How long the host waits before it checks whether the picture is still needed.
     private static let patience: Int32 = 50
 
     let kind: WorkerKind
@@ -46,14 +46,14 @@ final class DecoderProcess: @unchecked Sendable {
     let memory: SharedMemory
     var lending = Lending()
     private var heard = 0
-    /// Of the socket, where there is no process; else -1.
+    /// The other end of the socket, if there is no process; else -1.
     private var otherEnd: Int32 = -1
-    /// Which part of the shared input has room for the next piece.
+    /// The part of the shared input for the next piece.
     var nextInput = 0
     private var worker: wi_worker
     private let socket: MessageSocket
 
-    /// - Throws: `decoderUnavailable` when there is no such process to be had.
+    /// - Throws: `decoderUnavailable` if no such process can be started.
     init(_ kind: WorkerKind, _ settings: WorkerSettings) throws(WebImageError) {
         var worker = wi_worker()
         let options = Int32(kind.options | settings.hiddenOptions)
@@ -74,9 +74,9 @@ final class DecoderProcess: @unchecked Sendable {
         socket = MessageSocket(worker.socket, patience: Self.patience)
     }
 
-    /// Without a process: what a worker might say was written into the socket before.
+    /// Creates it without a process: the worker's messages were written into the socket before.
     ///
-    /// - Returns: nil where there are no workers.
+    /// - Returns: nil if the system has no workers.
     init?(saying packets: [[UInt8]]) {
         var worker = wi_worker()
         let other = wi_worker_imitate(SharedMemory.byteCount, &worker)
@@ -101,14 +101,14 @@ final class DecoderProcess: @unchecked Sendable {
         wi_worker_close(&worker)
     }
 
-    /// Its number in the system.
+    /// Its process number.
     var processNumber: Int32 { worker.process }
 
     func kill() { wi_worker_kill(&worker) }
 
     /// Ends it.
     ///
-    /// - Returns: what to tell of it: how it ended by itself, or that it did not.
+    /// - Returns: the error that describes how it ended.
     func end(while what: String) -> WebImageError {
         wi_worker_kill(&worker)
         let end = wi_worker_wait(&worker)
@@ -134,7 +134,7 @@ final class DecoderProcess: @unchecked Sendable {
 
     typealias Checkpoint = @Sendable () throws(WebImageError) -> Void
 
-    /// Has a message go with the next packet: when it is waited for an answer.
+    /// Queues a message for the next packet, which is sent when an answer is awaited.
     func put(
         _ ask: WorkerAsk, _ session: UInt32, _ bytes: [UInt8] = [], _ checkpoint: Checkpoint?
     ) throws(Failure) {
@@ -143,7 +143,7 @@ final class DecoderProcess: @unchecked Sendable {
         }
     }
 
-    /// Sends a message at once, with a file that the worker reads by itself.
+    /// Sends a message at once, with a file that the worker reads itself.
     func send(
         _ ask: WorkerAsk, _ session: UInt32, _ bytes: [UInt8], file: HeldFile, _ checkpoint: Checkpoint?
     ) throws(Failure) {
@@ -152,12 +152,12 @@ final class DecoderProcess: @unchecked Sendable {
         }
     }
 
-    /// Sends what was put.
+    /// Sends the queued messages.
     func flush(_ checkpoint: Checkpoint?) throws(Failure) {
         try sending(checkpoint) { (wait) throws(MessageSocket.Failure) in try socket.flush(wait) }
     }
 
-    /// - Parameter checkpoint: asked while the worker takes nothing; what it throws ends the wait.
+    /// - Parameter checkpoint: called while the worker accepts nothing; its error ends the wait.
     private func sending(
         _ checkpoint: Checkpoint?, _ body: (MessageSocket.Wait) throws(MessageSocket.Failure) -> Void
     ) throws(Failure) {
@@ -172,9 +172,9 @@ final class DecoderProcess: @unchecked Sendable {
         }
     }
 
-    /// Tells it that nobody wants a picture any more, without waiting.
+    /// Tells it that a picture is no longer needed, without waiting.
     ///
-    /// - Returns: false when it does not listen.
+    /// - Returns: false if it does not accept the message.
     func sendClose(of session: UInt32) -> Bool {
         do throws(MessageSocket.Failure) {
             try socket.put(WorkerAsk.close.rawValue, session, [], .not)
@@ -185,12 +185,12 @@ final class DecoderProcess: @unchecked Sendable {
         }
     }
 
-    /// The next that it tells of a picture.
+    /// Receives the next message about a picture.
     ///
     /// - Parameters:
-    ///   - longest: bytes that it may have.
-    ///   - isSoon: whether it has next to nothing to do before it tells it.
-    ///   - checkpoint: asked while there is nothing; what it throws ends the wait.
+    ///   - longest: the maximum length in bytes.
+    ///   - isSoon: whether the message is expected at once.
+    ///   - checkpoint: called while there is none; its error ends the wait.
     func receive(
         _ session: UInt32, longest: Int, isSoon: Bool = false, _ checkpoint: Checkpoint?
     ) throws(Failure) -> (WorkerTell, MessageSocket.Message) {
@@ -203,7 +203,7 @@ final class DecoderProcess: @unchecked Sendable {
                 throw error == .closed ? .gone : .nonsense("it does not keep to the protocol")
             }
             if let message = received {
-                // One who never stops talking is no better than one who is silent.
+                // A worker that sends messages without end is treated like one that is silent.
                 heard += 1
                 if heard % 64 == 0 {
                     do throws(WebImageError) { try checkpoint?() } catch { throw .left(error) }
@@ -217,7 +217,7 @@ final class DecoderProcess: @unchecked Sendable {
         }
     }
 
-    /// The value of a message.
+    /// Decodes the value of a message.
     static func value<Value: WireValue>(
         _ message: MessageSocket.Message, _ type: Value.Type = Value.self
     ) throws(Failure) -> Value {
@@ -226,7 +226,7 @@ final class DecoderProcess: @unchecked Sendable {
         }
     }
 
-    /// Waits for its first word.
+    /// Waits for its first message.
     func waitForHello(_ checkpoint: Checkpoint?) throws(Failure) -> WorkerHello {
         let limit = ContinuousClock.now + .seconds(20)
         let (tell, message) = try receive(0, longest: 1 << 10) { () throws(WebImageError) in

@@ -4,23 +4,23 @@ import WebImageCore
 import WebImageProcessing
 import WebImageSystem
 
-/// What a worker does from its first instruction to its last: it confines itself, then decodes what its host sends until the
-/// host has gone. On one thread, but for those that libraries start.
+/// The main program of a worker: it confines itself, then decodes what its host sends until the host has ended. It uses
+/// one thread, apart from those of libraries.
 final class DecoderWorker {
-    /// Decoders that only tests have.
+    /// Decoders for tests only.
     static let hostileCoders = Guarded<[any ImageCoder]>([])
 
     private enum Session {
         case still(any ImageDecoder, StillParts)
         case animation(any AnimationDecoder, AnimationParts)
-        /// It could not be opened, which its first call tells.
+        /// The decoder could not be opened; the first call reports it.
         case refused(WebImageError, isAnimation: Bool)
     }
 
     private final class StillParts {
         var sink: RingSink?
         var toldHeader: ImageHeader?
-        /// What was told last.
+        /// The last reported state.
         var state = StillState()
     }
 
@@ -29,7 +29,7 @@ final class DecoderWorker {
         var toldDelays = 0
     }
 
-    /// Milliseconds without a message after which it gives memory back.
+    /// The milliseconds without a message after which it returns memory to the system.
     private static let restlessness: Int32 = 1000
 
     private let socket = MessageSocket(Int32(WI_WORKER_SOCKET), patience: DecoderWorker.restlessness, takesFiles: true)
@@ -37,9 +37,9 @@ final class DecoderWorker {
     private let coders: [any ImageCoder]
     private let positions = RingPositions()
     private var sessions: [UInt32: Session] = [:]
-    /// What came while something else was waited for.
+    /// Messages that arrived while another one was awaited.
     private var early: [MessageSocket.Message] = []
-    /// The picture whose call goes on.
+    /// The picture of the current call.
     private var current: UInt32 = 0
 
     private init(_ memory: SharedMemory, _ coders: [any ImageCoder]) {
@@ -47,15 +47,15 @@ final class DecoderWorker {
         self.coders = coders
     }
 
-    /// Never returns before the host is gone.
+    /// Never returns before the host has ended.
     ///
-    /// - Returns: the process's status.
+    /// - Returns: the process's exit status.
     static func serve(options: Int32, memoryLimit: UInt64) -> Int32 {
         wi_worker_add_hostile()
         let kind = WorkerKind(options: Int(options))
         let coders = CoderRegistry.builtIn.filter { WorkerKind(of: $0) == kind } + hostileCoders.withLock { $0 }
         kind.warmUp(coders)
-        // Asked while it may ask the system.
+        // Determined while system calls are still allowed.
         _ = MessageSocket.eagerness
         var size = 0
         guard let base = wi_worker_map(&size), size == SharedMemory.byteCount else { return 1 }
@@ -73,7 +73,7 @@ final class DecoderWorker {
     private func run() -> Never {
         while true {
             let message = nextMessage()
-            // Only behind the last piece of the same picture there may be rows that the host has not taken.
+            // Only after the last piece of the same picture may there be rows that the host has not taken.
             if message.kind != WorkerAsk.push.rawValue || message.session != current { positions.taken = positions.end }
             current = message.session
             guard let ask = WorkerAsk(rawValue: message.kind) else { wi_worker_leave(2) }
@@ -222,7 +222,7 @@ final class DecoderWorker {
         _ decoder: any ImageDecoder, _ parts: StillParts,
         _ body: (any ImageDecoder) throws(WebImageError) -> DecodeState?
     ) {
-        // More bytes of a picture that wants none may be on their way.
+        // More bytes of a complete picture may still arrive.
         guard parts.state.mayLearnMore || !(parts.state.isComplete || parts.state.hasStoppedAtHeader) else {
             return tell(.still, parts.state.wireBytes)
         }
@@ -264,13 +264,13 @@ final class DecoderWorker {
     }
 
     private func tellRefusal() {
-        // Behind a piece that failed another one may have come, which is not answered.
+        // After a piece that failed, another one may have arrived, which is not answered.
         guard case .refused(let error, let isAnimation) = sessions[current] else { return }
         tell(.failed, error.wireBytes)
         if isAnimation { tell(.animation, AnimationState().wireBytes) } else { sessions[current] = nil }
     }
 
-    /// Sends a picture that a decoder has made for it.
+    /// Sends a picture that a decoder has created.
     private func sendPixels(_ make: () throws(WebImageError) -> PixelBuffer?) {
         do throws(WebImageError) {
             if let pixels = try make() {
@@ -295,7 +295,7 @@ final class DecoderWorker {
 
     // MARK: the wire
 
-    /// What is told goes out when the worker waits for something.
+    /// Queues a message, which is sent when the worker waits.
     private func tell(_ tell: WorkerTell, _ bytes: [UInt8] = []) {
         do throws(MessageSocket.Failure) {
             try socket.put(tell.rawValue, current, bytes)
@@ -314,24 +314,24 @@ final class DecoderWorker {
             var hasTrimmed = false
             while true {
                 if let message = try socket.receive(longest: .max, isSoon: isSoon) { return message }
-                // Nobody has wanted anything for a while.
+                // The worker has been idle for a while.
                 if !hasTrimmed { ProcessMemory.returnFree() }
                 hasTrimmed = true
             }
         } catch {}
-        // The host is gone.
+        // The host has ended.
         wi_worker_leave(0)
     }
 
     /// The next message of the main loop.
     private func nextMessage() -> MessageSocket.Message { early.isEmpty ? receive(nil) : early.removeFirst() }
 
-    /// The next message of a kind, or of any. What else comes before it is for the main loop; how far rows were taken is
-    /// noted.
+    /// The next message of a kind, or of any. Other messages before it are left for the main loop; the host's progress
+    /// with rows is recorded.
     @discardableResult
     private func receive(_ ask: WorkerAsk?) -> MessageSocket.Message {
         while true {
-            // A plan is made in no time; and behind a picture or a piece another one may be waiting to be sent.
+            // The host makes a plan at once, and after a picture or a piece the next one may be ready.
             let message = receive(isSoon: ask != .taken)
             if message.kind == WorkerAsk.taken.rawValue { note(value(message), of: message.session) }
             if message.kind == ask?.rawValue, message.session == current { return message }
@@ -353,7 +353,7 @@ final class DecoderWorker {
     }
 }
 
-/// Called by the shim before `main`, in a process that is a worker.
+/// Called by the shim before `main` in a worker process.
 @_cdecl("wi_worker_serve") func workerServe(_ options: Int32, _ memoryLimit: UInt64) -> Int32 {
     DecoderWorker.serve(options: options, memoryLimit: memoryLimit)
 }

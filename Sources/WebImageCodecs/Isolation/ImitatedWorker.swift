@@ -1,10 +1,10 @@
 package import WebImageCore
 
-/// A host whose worker says whatever somebody wrote down: for fuzzers and tests of the host's side.
+/// A worker with prepared messages, for fuzzers and tests of the host's side.
 package enum ImitatedWorker {
-    /// A coder whose first picture is decoded by such a worker. What it says is all there is: behind it the worker is gone.
+    /// A coder whose first picture is decoded by such a worker. After the given messages the worker is gone.
     ///
-    /// - Returns: nil where there are no workers.
+    /// - Returns: nil if the system has no workers.
     package static func coder(_ coder: any ImageCoder, saying packets: [[UInt8]]) -> (any ImageCoder)? {
         guard let process = DecoderProcess(saying: packets) else { return nil }
         let pool = DecoderPool(DecoderIsolation(.all, program: "/nowhere"))
@@ -12,7 +12,8 @@ package enum ImitatedWorker {
         return IsolatedCoder(coder: coder, pool: pool)
     }
 
-    /// What a worker says of a good picture of the format: its header, its rows, its end. The header's plan is not waited for.
+    /// The messages of a worker for a valid picture of the format: its header, its rows, its end. It does not wait for
+    /// the plan.
     package static func conversation(about header: ImageHeader, session: UInt32 = 1) -> [[UInt8]] {
         let format = RowFormat(size: header.size, layout: .rgba8, alpha: .straight)
         var end = StillState()
@@ -24,7 +25,7 @@ package enum ImitatedWorker {
         ]
     }
 
-    /// What a worker says of a good animation, and of its frames.
+    /// The messages of a worker for a valid animation and its frames.
     package static func conversation(
         aboutAnimation header: ImageHeader, frames: Int, session: UInt32 = 1
     ) -> [[UInt8]] {

@@ -1,13 +1,13 @@
 import WebImageCore
 import WebImageSystem
 
-/// A decoder of an animation whose work is done in a process of its own. What that knows can be lost at any time.
+/// An animation decoder that works in another process, whose state can be lost at any time.
 final class IsolatedAnimationDecoder: AnimationDecoder {
     private let picture: IsolatedPicture
     private var state = AnimationState()
-    /// How many delays this worker has told.
+    /// How many delays this worker has reported.
     private var toldDelays = 0
-    /// What `push` or `finish` failed with, and was thrown by them. Another worker will tell it again.
+    /// The error of `push` or `finish`, which was thrown. Another worker will report it again.
     private var failure: WebImageError?
     private(set) var header: ImageHeader?
     private(set) var storedDelays: [Duration] = []
@@ -60,7 +60,7 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
 
     func firstFrameNeeded(for index: Int) -> Int {
         var first = index
-        // Of a worker that knows nothing of it any more, the first one is needed.
+        // A worker that does not hold the animation needs the first frame.
         guard picture.isOpen else { return 0 }
         let call = IsolatedPicture.Call(ask: .firstFrameNeeded, argument: index.wireBytes)
         try? run(call) { [unowned self] (process) throws(DecoderProcess.Failure) in
@@ -72,13 +72,13 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
         return first
     }
 
-    /// Pushes what is not there, and asks.
+    /// Pushes missing bytes, and sends the call.
     private func run(
         finishes: Bool = false, _ call: IsolatedPicture.Call? = nil,
         answer: ((DecoderProcess) throws(DecoderProcess.Failure) -> Void)? = nil
     ) throws(WebImageError) {
         let known = failure
-        // The calls that bring bytes come first, and end alike.
+        // The calls for the bytes come first, and end in the same way.
         try picture.run(finishes: finishes, call, begins: { toldDelays = 0 }) {
             [unowned self] (process, isCall) throws(DecoderProcess.Failure) in
             if isCall, let answer { return try answer(process) }
@@ -87,9 +87,9 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
         if known == nil, let failure { throw failure }
     }
 
-    /// The end of a call.
+    /// Receives the end of a call.
     ///
-    /// - Returns: what it failed with.
+    /// - Returns: the error of the call.
     private func takeState(_ process: DecoderProcess) throws(DecoderProcess.Failure) -> WebImageError? {
         var failure: WebImageError?
         while true {

@@ -2,7 +2,7 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// One of the built-in coders whose decoders run in processes of their own. Everything else of it stays here.
+/// One of the built-in coders, with decoders in other processes. Everything else runs here.
 package struct IsolatedCoder: ImageCoder {
     let coder: any ImageCoder
     let pool: DecoderPool
@@ -32,13 +32,13 @@ package struct IsolatedCoder: ImageCoder {
     package func makeAnimationDecoder(
         _ format: ImageFormat, _ options: DecodeOptions
     ) throws(WebImageError) -> (any AnimationDecoder)? {
-        // It reads nothing yet: what is asked is whether there is one.
+        // Nothing is read yet: this only checks whether there is a decoder.
         guard let local = try coder.makeAnimationDecoder(format, options) else { return nil }
         guard try isIsolated(options) else { return local }
         return IsolatedAnimationDecoder(coder, pool, format, options)
     }
 
-    /// False where there is no sandbox and the program allows to decode without.
+    /// False if there is no sandbox and the program allows decoding without one.
     private func isIsolated(_ options: DecodeOptions) throws(WebImageError) -> Bool {
         guard pool.isolation.withoutSandbox == .decodeHere else { return true }
         return try pool.hasSandbox(WorkerKind(of: coder), options.checkpoint)
@@ -62,11 +62,11 @@ package struct IsolatedCoder: ImageCoder {
 }
 
 extension DecoderPool {
-    /// The coder as the policy wants it: only decoders that are built in can run elsewhere.
+    /// The coder as the policy demands: only built-in decoders can run elsewhere.
     package func isolating(_ coder: any ImageCoder) -> any ImageCoder {
         if isIsolated(coder), Self.isBuiltIn(coder) { return IsolatedCoder(coder: coder, pool: self) }
         guard var jpeg = coder as? JPEGCoder, isolation.formats != .none else { return coder }
-        // Its own library is trusted, the profiles in its files are not.
+        // Its library is trusted, but the profiles in its files are not.
         jpeg.makeInkConverter = { [self] (profile) throws(WebImageError) in try inkConverter(for: profile) }
         return jpeg
     }
@@ -80,7 +80,7 @@ extension DecoderPool {
         }
     }
 
-    /// Whose decoders are written in Swift.
+    /// The formats whose decoders are written in Swift.
     private static let ownFormats: Set<ImageFormat> = [.gif, .bmp, .qoi, .pnm]
 
     /// For tests: a decoder that is not built in, in this process and in every worker.
@@ -93,7 +93,7 @@ extension DecoderPool {
             || CoderRegistry.builtIn.contains { type(of: $0) == type(of: coder) }
     }
 
-    /// Starts a process when that is not known yet.
+    /// Starts a process if that is not known yet.
     func hasSandbox(_ kind: WorkerKind, _ checkpoint: Checkpoint?) throws(WebImageError) -> Bool {
         do throws(WebImageError) {
             giveBack(try lease(kind, checkpoint))

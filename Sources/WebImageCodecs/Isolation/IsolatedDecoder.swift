@@ -1,9 +1,9 @@
 import WebImageCore
 import WebImageSystem
 
-/// A decoder of a still whose work is done in a process of its own.
+/// A decoder for stills that works in another process.
 final class IsolatedDecoder: FileReadingDecoder {
-    /// What was told of the rows, and how many of them the sink has.
+    /// The reported rows, and how many of them the sink has.
     private struct Rows {
         let format: RowFormat
         let shape: RingShape
@@ -16,7 +16,7 @@ final class IsolatedDecoder: FileReadingDecoder {
     private var plan: DecodePlan?
     private var plannedHeader: ImageHeader?
     private var rows: Rows?
-    /// Whether this worker has told the format of its rows.
+    /// Whether this worker has reported the format of its rows.
     private var hasBegun = false
     private var state = StillState()
     private(set) var header: ImageHeader?
@@ -29,9 +29,9 @@ final class IsolatedDecoder: FileReadingDecoder {
     }
 
     var mayLearnMore: Bool { state.mayLearnMore }
-    /// The checkpoint is called whenever the worker is waited for.
+    /// The checkpoint is called whenever this decoder waits for the worker.
     var takesLongPushes: Bool { true }
-    /// The worker decodes one piece of the input while the next one is on its way.
+    /// The worker decodes one piece while the next one is being sent.
     var preferredPushLength: Int { SharedMemory.inputCount }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
@@ -51,7 +51,7 @@ final class IsolatedDecoder: FileReadingDecoder {
     }
 
     private func pushed() throws(WebImageError) -> DecodeState {
-        // A decode of one long call does nothing before its end.
+        // A decode in one long call does nothing before the end.
         guard !coder.decodesInOneCall else { return .needsBytes }
         try run()
         if state.isComplete { return .complete }
@@ -65,7 +65,7 @@ final class IsolatedDecoder: FileReadingDecoder {
             picture.close()
             throw WebImageError(.decoderCrashed, "the decoder's process gave less of the picture than it said")
         }
-        // Most pictures have one decode: what the worker holds of it is given up with it.
+        // Most pictures are decoded once: the worker's state is released with the decoder.
         picture.close()
     }
 
@@ -84,7 +84,7 @@ final class IsolatedDecoder: FileReadingDecoder {
         return pixels
     }
 
-    /// Whether nothing is missing that was asked for: what is not written must never be seen.
+    /// Whether everything that was requested has arrived: memory that was not written must never be shown.
     private var isWhole: Bool {
         guard let sink = plan?.sink, sink.wantsRows else { return true }
         return rows.map { $0.done == $0.format.size.height } ?? false
@@ -98,12 +98,12 @@ final class IsolatedDecoder: FileReadingDecoder {
                 while try take(process, &refusal) {}
             }
         } catch {
-            // What the planner said counts, and not that the worker was told of it.
+            // The planner's error counts, not the worker's message about it.
             throw refusal ?? error
         }
     }
 
-    /// Does what the worker tells.
+    /// Handles a message of the worker.
     ///
     /// - Returns: false at the end of a call.
     private func take(
@@ -124,7 +124,7 @@ final class IsolatedDecoder: FileReadingDecoder {
         case .still:
             state = try DecoderProcess.value(message)
             if let header = state.header { self.header = try checked(header) }
-            // It stops at the header only for who wants no rows.
+            // The decode stops at the header only if no rows are wanted.
             let ends = state.isComplete || (state.hasStoppedAtHeader && plan?.sink != nil)
             guard !ends || (plannedHeader != nil && isWhole) else {
                 throw .nonsense("it ends before its last row")
@@ -155,13 +155,14 @@ final class IsolatedDecoder: FileReadingDecoder {
         guard refusal == nil, let plan else {
             return try picture.put(.plan, PlanAnswer(nil).wireBytes, to: process)
         }
-        // A sink that keeps the picture has its memory from `begin` on; a worker keeps it too, for decoders that refine.
+        // A sink that keeps the picture has its memory from `begin` on; the worker keeps it too, for decoders that
+        // refine rows.
         let answer = PlanAnswer(plan, wantsRows: plan.sink != nil, keepsWhole: plan.sink != nil)
         try picture.put(.plan, answer.wireBytes, to: process)
     }
 
-    /// - Parameter isRefused: whether the picture may be over the limits, since it is not decoded.
-    /// - Throws: when it tells what no decoder could.
+    /// - Parameter isRefused: whether the picture may exceed the limits, because it is not decoded.
+    /// - Throws: if no decoder could report such a header.
     private func checked(
         _ header: ImageHeader, isRefused: Bool = false
     ) throws(DecoderProcess.Failure) -> ImageHeader {
@@ -203,7 +204,7 @@ final class IsolatedDecoder: FileReadingDecoder {
         } catch { throw .left(error) }
     }
 
-    /// Rows that the sink has already, from another worker, are left out.
+    /// Writes rows; those that the sink has already, from another worker, are left out.
     private func write(
         _ row: Int, _ count: Int, _ bytes: UnsafeRawPointer, _ sink: any RowSink, _ shape: RingShape
     ) throws(WebImageError) {

@@ -1,18 +1,18 @@
 import WebImageCore
 import WebImageSystem
 
-/// A picture in a decoding process: the calls, and what happens when the process is lost.
+/// A picture in a decoding process: the calls, and the recovery if the process is lost.
 ///
-/// All bytes are kept here, or the file that has them, so that whatever a worker knows of the picture can be lost: it is begun
-/// anew in another one, which comes to the same point since it gets the same bytes.
+/// All bytes, or the file with them, are kept here. If a worker's state is lost, another worker starts the picture anew
+/// and reaches the same point, because it gets the same bytes.
 final class IsolatedPicture {
-    /// How it is opened.
+    /// How the picture is opened.
     enum Opening {
         case still(StillOpening)
         case animation(AnimationOpening)
     }
 
-    /// What is asked behind the bytes.
+    /// The request after the bytes.
     struct Call {
         var ask: WorkerAsk
         var argument: [UInt8] = []
@@ -27,15 +27,15 @@ final class IsolatedPicture {
     private let kind: WorkerKind
     private let opening: Opening
     private var kept: [UInt8] = []
-    /// In place of `kept`, where all bytes came at once.
+    /// Instead of `kept`, if all bytes came at once.
     private var whole: WholeFile?
-    /// In place of both: a file that workers read by themselves.
+    /// Instead of both: a file that workers read themselves.
     private var file: HeldFile?
     private var hasFile = false
     private var isFinished = false
     private var process: DecoderProcess?
     private var session: UInt32 = 0
-    /// Bytes that the session has.
+    /// How many bytes the session has received.
     private var sent = 0
     private var hasToldEnd = false
 
@@ -52,7 +52,7 @@ final class IsolatedPicture {
     var positions: RingPositions? { process?.positions }
     var isOpen: Bool { process?.lending.isDead == false }
 
-    /// The longest message that a worker may send for these options.
+    /// The longest message that a worker may send with these options.
     private var longestMessage: Int {
         let metadata = max(0, min(options.limits.metadata.bytes, 1 << 30))
         return 4 * metadata + 16 * max(0, min(options.limits.frames, 1 << 24)) + (1 << 16)
@@ -75,7 +75,7 @@ final class IsolatedPicture {
         whole = file
     }
 
-    /// To be called before any bytes were kept.
+    /// Must be called before any bytes were kept.
     func keep(file: HeldFile) throws(WebImageError) {
         try check(file.byteCount)
         self.file = file
@@ -85,17 +85,17 @@ final class IsolatedPicture {
         try options.limits.check(byteCount: count, of: ImageFormat(rawValue: format))
     }
 
-    /// Drops what a worker has of it.
+    /// Releases the worker's state.
     func close() {
         if let process { pool.closeSession(session, process) }
         process = nil
     }
 
-    /// Gives a worker all bytes that it does not have, then asks what else there is to ask.
+    /// Sends a worker all bytes that it does not have, then the call.
     ///
     /// - Parameters:
-    ///   - begins: called when a worker begins with the picture, also anew.
-    ///   - serve: takes what the worker tells until a call has ended: one that brings bytes, or `call`.
+    ///   - begins: called when a worker begins with the picture, also for another time.
+    ///   - serve: handles the worker's messages until a call has ended: one for bytes, or `call`.
     func run(
         finishes: Bool = false, _ call: Call? = nil, begins: () -> Void,
         serve: Serve
@@ -128,7 +128,7 @@ final class IsolatedPicture {
                 return pool.giveBack(found)
             } catch {
                 let lost = try settle(error, found)
-                // What served others may have been damaged by them.
+                // A process that served others may have been damaged by them.
                 guard lost.hasServedOthers, !hasTriedAnew else { throw lost.error }
                 hasTriedAnew = true
             }
@@ -142,7 +142,7 @@ final class IsolatedPicture {
             try serve(process, false)
         }
         let count = file == nil ? byteCount : 0
-        // While the rows of one piece are taken here, the next one is decoded there.
+        // While the rows of one piece are taken here, the worker decodes the next one.
         var unanswered = 0
         while sent < count || unanswered > 0 {
             if sent < count, unanswered < SharedMemory.inputPieces {
@@ -159,7 +159,7 @@ final class IsolatedPicture {
         try serve(process, false)
     }
 
-    /// Sends the next bytes, by the parts of the input in turn.
+    /// Sends the next bytes, alternating between the parts of the input.
     private func sendPiece(_ process: DecoderProcess) throws(DecoderProcess.Failure) {
         let size = SharedMemory.inputCount / SharedMemory.inputPieces
         let piece = InputPiece(
@@ -172,13 +172,13 @@ final class IsolatedPicture {
         if let whole { copy(whole.bytes) } else { kept.withUnsafeBytes(copy) }
         try put(.push, piece.wireBytes, to: process)
         sent += piece.count
-        // The next one takes a moment.
+        // The next piece takes a moment.
         if sent < byteCount { try process.flush(options.checkpoint) }
     }
 
-    /// Gives the process back or ends it.
+    /// Returns the process or ends it.
     ///
-    /// - Returns: what it was lost by, where it might go better in another one.
+    /// - Returns: why it was lost, if another process may succeed.
     private func settle(
         _ failure: DecoderProcess.Failure, _ process: DecoderProcess
     ) throws(WebImageError) -> DecoderPool.Lost {
@@ -189,7 +189,7 @@ final class IsolatedPicture {
                 pool.closeSession(session, process, isKnown: true)
                 self.process = nil
             }
-            // What was only too short is no attack.
+            // A truncated picture is not an attack.
             pool.giveBack(process, retires: error.code != .truncatedData && error.code != .cancelled)
             throw becameShorter ?? error
         case .left(let error):
@@ -199,7 +199,7 @@ final class IsolatedPicture {
         case .gone:
             self.process = nil
             let lost = pool.end(process, .crashed, while: what)
-            // Touching what a file has no more ends a process.
+            // Accessing a part that the file no longer has ends a process.
             if let shorter = becameShorter { throw shorter }
             return lost
         case .nonsense(let words):
@@ -213,7 +213,7 @@ final class IsolatedPicture {
         return WebImageError(.truncatedBody, "the file became shorter while it was read")
     }
 
-    /// The next that the worker tells.
+    /// Receives the worker's next message.
     func receive(
         _ process: DecoderProcess, isSoon: Bool = false
     ) throws(DecoderProcess.Failure) -> (WorkerTell, MessageSocket.Message) {
@@ -226,11 +226,11 @@ final class IsolatedPicture {
         try process.put(ask, session, bytes, options.checkpoint)
     }
 
-    /// Takes a run of rows out of the ring.
+    /// Takes a run of rows from the ring.
     ///
     /// - Parameters:
-    ///   - next: where the run may begin: a row that was left out would be memory that nobody has written.
-    ///   - take: some rows, as they lie in the ring.
+    ///   - next: the rows at which the run may begin: skipped rows would be unwritten memory.
+    ///   - take: receives rows in the ring.
     func takeRows(
         _ message: MessageSocket.Message, _ format: RowFormat, _ shape: RingShape, next: ClosedRange<Int>,
         from process: DecoderProcess, wantsMore: () -> Bool,
@@ -258,15 +258,15 @@ final class IsolatedPicture {
         try tellTaken(process, wantsMore: wantsMore())
     }
 
-    /// Tells the worker how far its rows were taken: all that it has told of.
+    /// Tells the worker that all rows it has reported were taken.
     func tellTaken(_ process: DecoderProcess, wantsMore: Bool) throws(DecoderProcess.Failure) {
         process.positions.taken = process.positions.end
         try put(.taken, RowsTaken(bytes: process.positions.end, wantsMore: wantsMore).wireBytes, to: process)
     }
 
-    /// Takes a picture that a worker has made: its format, its rows, its end.
+    /// Receives a picture that a worker has created: its format, its rows, its end.
     ///
-    /// - Returns: nil where there is none.
+    /// - Returns: nil if there is none.
     func takePixels(_ process: DecoderProcess, isAllowed: (RowFormat) -> Bool)
         throws(DecoderProcess.Failure) -> PixelBuffer?
     {
