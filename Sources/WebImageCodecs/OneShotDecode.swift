@@ -1,7 +1,7 @@
 package import WebImageCore
 import WebImageProcessing
 
-/// A picture, and what is missing of it.
+/// A picture, and the error if a part of it is missing.
 package struct DecodedPicture: Sendable {
     package let image: Image
     /// `truncatedData` when the data ended early and `image` is a part of the picture; else nil.
@@ -9,12 +9,12 @@ package struct DecodedPicture: Sendable {
 }
 
 extension CoderRegistry {
-    /// Decodes a picture in full size whose bytes are all there.
+    /// Decodes a picture in full size from complete bytes.
     ///
-    /// - Parameter coder: asked in place of the registry's coders.
-    /// - Returns: the picture, or the part of it that there is; missing rows are transparent black.
+    /// - Parameter coder: used instead of the registry's coders.
+    /// - Returns: the picture, or its available part; missing rows are transparent black.
     /// - Throws: `unknownFormat`, `formatNotBuilt`, `corruptData`, `unsupportedFeature`, `limitExceeded`,
-    ///   `truncatedData` when not one row is there, and what the checkpoint throws.
+    ///   `truncatedData` if not even one row is available, and errors of the checkpoint.
     /// - Complexity: the picture's memory; the same again for interlaced pictures and twice that for several scans.
     package func decode(
         _ bytes: UnsafeRawBufferPointer, _ options: DecodeOptions = DecodeOptions(), coder: (any ImageCoder)? = nil
@@ -42,7 +42,7 @@ extension CoderRegistry {
 
     /// Pushes everything.
     ///
-    /// - Returns: that the data ended early; any other failure is thrown.
+    /// - Returns: an error that the data ended early; any other failure is thrown.
     private static func run(
         _ decoder: any ImageDecoder, _ bytes: UnsafeRawBufferPointer
     ) throws(WebImageError) -> WebImageError? {

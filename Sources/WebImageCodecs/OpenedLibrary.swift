@@ -15,8 +15,8 @@
 #endif
 import WebImageCore
 
-/// Libraries that are opened by whoever needs them first, and then for as long as the process lives: a program that sees no such
-/// picture does not load them at its start. Any thread.
+/// Libraries that are opened at first use, and stay open as long as the process lives: a program without such pictures
+/// does not load them. Any thread may use it.
 enum OpenedLibrary {
     #if AVIF
         /// None of libavif's functions may be called before.
@@ -60,7 +60,7 @@ enum OpenedLibrary {
         if case .opened = self { true } else { false }
     }
 
-    /// - Throws: `code` when the library is not there, or too old.
+    /// - Throws: `code` if the library is missing, or too old.
     func check(
         _ format: ImageFormat, _ code: WebImageError.Code = .decoderUnavailable
     ) throws(WebImageError) {

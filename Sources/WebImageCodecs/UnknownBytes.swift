@@ -1,4 +1,4 @@
-/// Says what bytes without a coder look like, since most of them are an error page that came in a picture's place.
+/// Describes bytes without a coder, because most of them are an error page instead of a picture.
 enum UnknownBytes {
     private static let looked = 512
 
@@ -7,7 +7,7 @@ enum UnknownBytes {
         return "this is no picture: \(appearance(prefix))"
     }
 
-    /// The name of a format that people do hand in as pictures, and that no coder here is for.
+    /// The name of a known format for which there is no coder.
     private static func foreignFormat(_ prefix: UnsafeRawBufferPointer) -> String? {
         let start = prefix.prefix(16)
         if start.dropFirst(4).starts(with: "ftyp".utf8) {
@@ -18,7 +18,7 @@ enum UnknownBytes {
         return foreignSignatures.first { start.starts(with: $0.signature) }?.name
     }
 
-    /// How the brands of video files begin; pictures have the same boxes.
+    /// The beginnings of video files' brands; pictures have the same boxes.
     private static let videoBrands = ["iso", "mp4", "M4", "avc1", "qt  ", "3g", "dash"]
 
     /// After the formats' specifications and the "magic" data base of file(1).

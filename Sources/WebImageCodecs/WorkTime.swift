@@ -2,7 +2,7 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// How long some work that is done in pieces has taken, the time between two pieces not counted. Any thread may use it.
+/// The duration of work that is done in pieces, without the time between two pieces. Any thread may use it.
 final class WorkTime: Sendable {
     fileprivate struct State {
         var used = Duration.zero
@@ -27,7 +27,7 @@ final class WorkTime: Sendable {
         }
     }
 
-    /// - Throws: `limitExceeded` once it has taken longer than the limit.
+    /// - Throws: `limitExceeded` if it has taken longer than the limit.
     func check() throws(WebImageError) {
         let used = state.withLock { $0.time(at: now()) }
         guard used > limit else { return }

@@ -1,4 +1,4 @@
-/// A place in an XML text, and the steps from mark to mark.
+/// A position in an XML text, and movements from mark to mark.
 struct XMLCursor {
     let text: UnsafeRawBufferPointer
     var at = 0
@@ -26,16 +26,16 @@ struct XMLCursor {
         return true
     }
 
-    /// Whether `mark` comes next; then it is behind us.
+    /// Skips `mark` if it comes next, and returns true then.
     mutating func skips(_ mark: StaticString) -> Bool {
         guard has(mark, at: at) else { return false }
         at += mark.utf8CodeUnitCount
         return true
     }
 
-    /// Goes behind the next `mark`.
+    /// Moves after the next `mark`.
     ///
-    /// - Returns: whether there is one; else this is the end.
+    /// - Returns: whether there is one; if not, moves to the end.
     @discardableResult mutating func pass(_ mark: StaticString) -> Bool {
         guard let found = find(mark, in: at..<max(at, text.count)) else {
             at = text.count
@@ -45,9 +45,9 @@ struct XMLCursor {
         return true
     }
 
-    /// Goes behind `>`, or another byte that ends a tag, outside of quotes.
+    /// Moves after `>`, or another byte that ends a tag, outside of quotes.
     ///
-    /// - Returns: whether there is one; else this is the end.
+    /// - Returns: whether there is one; if not, moves to the end.
     @discardableResult mutating func passTag(endingAt other: Unicode.Scalar = ">") -> Bool {
         var quote: UInt8?
         while at < text.count {
@@ -68,14 +68,14 @@ struct XMLCursor {
         while at < text.count, Self.isSpace(text[at]) { at += 1 }
     }
 
-    /// What comes next up to a byte that no name holds; maybe nothing.
+    /// The bytes up to one that is not allowed in names; may be empty.
     mutating func name() -> UnsafeRawBufferPointer {
         let start = at
         while at < text.count, Self.isOfName(text[at]) { at += 1 }
         return UnsafeRawBufferPointer(rebasing: text[start..<at])
     }
 
-    /// What stands in the quotes that come next; nil when there are none, or one only.
+    /// The next quoted text; nil if there are no quotes, or only one.
     mutating func literal() -> UnsafeRawBufferPointer? {
         let quote = next
         guard Self.isQuote(quote), let end = text[(at + 1)...].firstIndex(of: quote) else { return nil }
@@ -87,7 +87,7 @@ struct XMLCursor {
 
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0D ~= byte }
 
-    /// XML 1.0, section 2.3: of ASCII exactly, of the rest all.
+    /// XML 1.0, section 2.3: exact for ASCII, all for the rest.
     private static func isOfName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

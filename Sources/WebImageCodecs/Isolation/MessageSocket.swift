@@ -2,13 +2,13 @@ import CShimSandbox
 import WebImageCore
 import WebImageSystem
 
-/// One end of the socket between host and worker: messages with a kind, whose they are, and a value. Several go in one packet, so
-/// that the other end wakes up once for them; long ones go in pieces.
+/// One end of the socket between host and worker. A message has a kind, a session and a value. Several messages go in
+/// one packet, so that the other end wakes up once for them; long ones are split.
 final class MessageSocket {
     enum Failure: Error {
-        /// The other end is gone.
+        /// The other end is closed.
         case closed
-        /// What came is no message.
+        /// The received bytes are not a valid message.
         case nonsense
     }
 
@@ -30,14 +30,14 @@ final class MessageSocket {
         }
     }
 
-    /// Kind, whether more of it follows, how many bytes it has and one more (two bytes; 0: the rest of the packet), the
+    /// Kind, whether more of the message follows, its length plus one (two bytes; 0: the rest of the packet), the
     /// session.
     private static let headCount = 8
     private static let longestPacket = 32 << 10
-    /// Between two pieces of a message.
+    /// The longest pause between two pieces of a message.
     private static let longestPause = Duration.seconds(2)
 
-    /// Microseconds for which what comes soon is looked for again and again: waking up takes as long. Nothing where there is
+    /// How many microseconds to poll for an expected message, because waking up takes as long. Zero if there is only
     /// one processor, which the other end needs.
     static let eagerness: Int32 = Processors.count > 1 ? 60 : 0
 
@@ -45,15 +45,15 @@ final class MessageSocket {
     private let patience: Duration
     private let takesFiles: Bool
     private let buffer: UnsafeMutableRawBufferPointer
-    /// What came and was not taken yet.
+    /// Received bytes that were not taken yet.
     private var came = 0..<0
     private var outgoing: [UInt8] = []
-    /// Descriptors that came with packets and were not taken yet.
+    /// Received descriptors that were not taken yet.
     private var files: [Int32] = []
 
     /// - Parameters:
     ///   - patience: milliseconds after which a wait for a message ends without one.
-    ///   - takesFiles: whether the other end may send open files. Such as it sends else are closed.
+    ///   - takesFiles: whether the other end may send open files. Otherwise they are closed.
     init(_ file: Int32, patience: Int32, takesFiles: Bool = false) {
         self.file = file
         self.takesFiles = takesFiles
@@ -67,7 +67,7 @@ final class MessageSocket {
         for file in files { wi_close(file) }
     }
 
-    /// Has a message go with the next packet.
+    /// Queues a message for the next packet.
     func put(_ kind: UInt8, _ session: UInt32, _ bytes: [UInt8] = [], _ wait: Wait = .untilTaken) throws(Failure) {
         let room = Self.longestPacket - Self.headCount
         if outgoing.count + bytes.count > room { try flush(wait) }
@@ -91,7 +91,7 @@ final class MessageSocket {
         try flush(wait, file: file)
     }
 
-    /// The next descriptor that came, which is then the caller's to close.
+    /// The next received descriptor, which the caller must close.
     func takeFile() -> Int32? { files.isEmpty ? nil : files.removeFirst() }
 
     private func putHead(_ kind: UInt8, _ session: UInt32, _ count: Int, hasMore: Bool) {
@@ -99,18 +99,18 @@ final class MessageSocket {
         withUnsafeBytes(of: head) { outgoing.append(contentsOf: $0) }
     }
 
-    /// How long to wait while the other end takes nothing.
+    /// How long to wait while the other end accepts nothing.
     enum Wait {
         case untilTaken
         case not
-        /// Asked again and again, until it says so.
+        /// Until the function returns true; it is called repeatedly.
         case until(() -> Bool)
     }
 
-    /// Sends what was put.
+    /// Sends the queued messages.
     ///
-    /// - Parameter file: goes with it.
-    /// - Throws: `closed`, also when it was given up.
+    /// - Parameter file: sent with them.
+    /// - Throws: `closed`, also if the wait was given up.
     func flush(_ wait: Wait = .untilTaken, file descriptor: Int32? = nil) throws(Failure) {
         guard !outgoing.isEmpty else { return }
         let milliseconds: Int32 =
@@ -133,12 +133,12 @@ final class MessageSocket {
         }
     }
 
-    /// The next message.
+    /// Receives the next message.
     ///
     /// - Parameters:
-    ///   - longest: bytes that it may have.
-    ///   - isSoon: whether the other end has next to nothing to do before it sends it.
-    /// - Returns: nil when there was none for as long as the patience lasts.
+    ///   - longest: the maximum length in bytes.
+    ///   - isSoon: whether the message is expected at once.
+    /// - Returns: nil if there was none during the patience.
     func receive(longest: Int, isSoon: Bool = false) throws(Failure) -> Message? {
         var message: Message?
         var pause = Duration.zero
@@ -147,7 +147,7 @@ final class MessageSocket {
                 let count = receivePacket(eagerness: isSoon ? Self.eagerness : 0)
                 if count == WI_MESSAGE_NONE {
                     guard message != nil else { return nil }
-                    // Behind a first piece the next is on its way, unless the other end is up to something.
+                    // After a first piece the next one is expected soon, unless the other end misbehaves.
                     pause += patience
                     guard pause < Self.longestPause else { throw .nonsense }
                     continue

@@ -1,8 +1,8 @@
 import WebImageCore
 
-/// Where a worker's decoders write: rows go to the host through the ring, a few at a time.
+/// The sink of a worker's decoders: rows go to the host through the ring, a few at a time.
 final class RingSink: RowSink {
-    /// Waits for the host to say how far it has taken rows.
+    /// Waits until the host says how many rows it has taken.
     typealias WaitForTaken = () -> Void
     typealias Tell = (WorkerTell, [UInt8]) -> Void
 
@@ -17,16 +17,16 @@ final class RingSink: RowSink {
     private var format: RowFormat?
     private var whole: PixelBuffer?
     private var scratch: [UInt8] = []
-    /// Where the band lies that was given last, if it lies in the ring.
+    /// The place of the last band, if it is in the ring.
     private var band: (position: Int, wraps: Bool)?
-    /// Rows that the host was not told of.
+    /// Rows that the host has not been told of.
     private var run: RowRun?
-    /// False once the host wants no more.
+    /// False when the host needs no more rows.
     var wantsRows = true
 
     /// - Parameters:
-    ///   - positions: of all pictures of the worker.
-    ///   - firstWord: tells the format.
+    ///   - positions: shared by all pictures of the worker.
+    ///   - firstWord: reports the format.
     init(
         _ memory: SharedMemory, _ positions: RingPositions, firstWord: WorkerTell = .begin, keepsWhole: Bool,
         tell: @escaping Tell, sendNow: @escaping () -> Void, waitForTaken: @escaping WaitForTaken
@@ -68,21 +68,21 @@ final class RingSink: RowSink {
         put(row, count, at: band, shape)
     }
 
-    /// Decoders ask for it only when they refine rows. Others write into the ring.
+    /// Only decoders that refine rows use it. Others write into the ring.
     var wholePicture: UnsafeMutableRawPointer? {
         guard keepsWhole, let format else { return nil }
         if whole == nil { whole = try? PixelBuffer(size: format.size, layout: format.layout) }
         return whole?.base
     }
 
-    /// Tells the host of all rows that are there.
+    /// Tells the host of all available rows.
     func flush() {
         guard let run else { return }
         self.run = nil
         tell(.rows, run.wireBytes)
     }
 
-    /// An array of the class's own that nobody else holds keeps its place until it grows.
+    /// The class's own array is not shared, so it keeps its address until it grows.
     private var scratchBase: UnsafeMutableRawPointer {
         scratch.withUnsafeMutableBytes { bytes in
             guard let base = bytes.baseAddress else { preconditionFailure("rows have bytes") }
@@ -103,7 +103,7 @@ final class RingSink: RowSink {
         }
     }
 
-    /// Room for rows, which may have to be waited for.
+    /// Room for rows; may wait until there is some.
     private func reserve(_ count: Int, _ shape: RingShape) -> (position: Int, wraps: Bool) {
         let wraps = shape.wraps(count, behind: positions.end)
         let start = shape.start(behind: positions.end, wraps: wraps)
@@ -117,7 +117,7 @@ final class RingSink: RowSink {
 
     private func put(_ row: Int, _ count: Int, at place: (position: Int, wraps: Bool), _ shape: RingShape) {
         positions.end = place.position + count * shape.bytesPerRow
-        // A run lies in one piece: none goes on where the ring begins anew, be it that rows filled it to its last byte.
+        // A run is contiguous: it never continues at the start of the ring, even if rows filled it to the last byte.
         let isBehind = place.position % shape.capacity > 0
         if isBehind, var run, run.row + run.count == row {
             run.count += count

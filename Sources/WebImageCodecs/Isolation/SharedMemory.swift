@@ -1,12 +1,12 @@
 import WebImageCore
 
-/// The memory that a worker shares with its host: encoded bytes go in, rows come out. Both ends compute by the same rules
-/// where something lies; the host believes nothing that the worker says of it.
+/// The memory that a worker shares with its host: encoded bytes for the worker, rows for the host. Both ends compute
+/// positions by the same rules; the host does not trust the worker's messages about them.
 struct SharedMemory {
     static let inputCount = 2 << 20
-    /// Bytes go there in pieces of half of it, so that one is on its way while the other is decoded.
+    /// Bytes are written in pieces of half its size, so that one is written while the other is decoded.
     static let inputPieces = 2
-    /// Memory is taken for what is used of it: 4 MiB, but for pictures whose rows are longer than half of that.
+    /// Only the used part takes memory: 4 MiB, except for pictures with rows longer than half of that.
     static let mostRingCount = 64 << 20
     static let byteCount = inputCount + mostRingCount
 
@@ -16,20 +16,20 @@ struct SharedMemory {
     var ring: UnsafeMutableRawPointer { base + Self.inputCount }
 }
 
-/// How far rows have gone through the ring, in bytes of all that were ever put into it.
+/// The progress of rows through the ring, in bytes since the beginning.
 final class RingPositions {
-    /// What was put into it.
+    /// How many bytes were written.
     var end = 0
-    /// What was taken out again, as far as is known.
+    /// How many bytes were read, as far as is known.
     var taken = 0
 }
 
-/// How the rows of one picture lie in the ring.
+/// The layout of one picture's rows in the ring.
 struct RingShape {
     let bytesPerRow: Int
     let capacity: Int
 
-    /// - Throws: `limitExceeded` when two rows are longer than the ring can be.
+    /// - Throws: `limitExceeded` if two rows are longer than the ring can be.
     init(_ format: RowFormat) throws(WebImageError) {
         let (bytes, overflow) = format.size.width.multipliedReportingOverflow(by: format.layout.bytesPerPixel)
         guard !overflow, bytes > 0, bytes <= SharedMemory.mostRingCount / 2 else {
@@ -37,19 +37,19 @@ struct RingShape {
                 .limitExceeded, "rows of \(format.size.width) pixels are longer than an isolated decoder can give")
         }
         bytesPerRow = bytes
-        // Rows that come of a piece of the input have room, so that the worker goes on while they are taken.
+        // There is room for the rows of one piece of the input, so that the worker continues while they are taken.
         capacity = max(4 << 20, 2 * bytes)
     }
 
-    /// So many bytes are worth waking the host for: with fewer it would wake too often, with more it would have nothing to do.
+    /// The number of bytes for which the host is woken: with fewer it would wake too often, with more it would be idle.
     var worthTelling: Int { min(256 << 10, capacity / 4) }
 
-    /// How many rows may lie in the ring in one piece.
+    /// How many rows may be contiguous in the ring.
     var mostRows: Int { capacity / 2 / bytesPerRow }
 
-    /// Whether `count` rows have no room behind `end` and so begin at the ring's start.
+    /// Whether `count` rows do not fit after `end` and so begin at the ring's start.
     func wraps(_ count: Int, behind end: Int) -> Bool { end % capacity + count * bytesPerRow > capacity }
 
-    /// The position at which rows behind `end` begin.
+    /// The position of rows after `end`.
     func start(behind end: Int, wraps: Bool) -> Int { wraps ? end - end % capacity + capacity : end }
 }

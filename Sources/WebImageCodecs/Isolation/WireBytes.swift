@@ -1,5 +1,5 @@
-/// Values as bytes for the other end of a socket on the same machine: numbers in its own byte order, everything else behind
-/// its length.
+/// Encodes values for the other end of a socket on the same machine: numbers in native byte order, everything else
+/// after its length.
 struct WireWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -37,16 +37,16 @@ struct WireWriter {
     }
 }
 
-/// Reads such bytes, which may come from anybody: what they say of lengths is held against what there is.
+/// Decodes such bytes, which are not trusted: lengths are checked against the available bytes.
 struct WireReader {
-    /// The bytes are not what the reader wants.
+    /// The bytes are not a valid value.
     struct Fault: Error {}
 
     private var rest: UnsafeRawBufferPointer.SubSequence
 
     init(_ bytes: UnsafeRawBufferPointer) { rest = bytes[...] }
 
-    /// - Throws: when something is left over.
+    /// - Throws: if bytes are left over.
     func end() throws(Fault) { guard rest.isEmpty else { throw Fault() } }
 
     private mutating func take(_ count: Int) throws(Fault) -> UnsafeRawBufferPointer {
@@ -71,13 +71,13 @@ struct WireReader {
 
     mutating func bytes() throws(Fault) -> [UInt8] { Array(try take(try int())) }
 
-    /// Bytes that are no UTF-8 become replacement characters.
+    /// Invalid UTF-8 becomes replacement characters.
     mutating func string() throws(Fault) -> String { String(decoding: try take(try int()), as: UTF8.self) }
 
     mutating func duration() throws(Fault) -> Duration {
         let seconds = try int()
         let attoseconds = try int()
-        // `abs` would trap at the least number there is.
+        // `abs` would trap for the smallest number.
         guard seconds.magnitude < 1 << 50, attoseconds.magnitude < 1_000_000_000_000_000_000 else { throw Fault() }
         return Duration(secondsComponent: Int64(seconds), attosecondsComponent: Int64(attoseconds))
     }
@@ -86,7 +86,8 @@ struct WireReader {
         try bool() ? try body(&self) : nil
     }
 
-    /// - Parameter size: of an element, in bytes, at least: so that no count makes room for more than there is.
+    /// - Parameter size: the minimum size of an element in bytes, so that a false count cannot allocate more than there
+    ///   is.
     mutating func array<Value>(
         ofAtLeast size: Int, _ body: (inout WireReader) throws(Fault) -> Value
     ) throws(Fault) -> [Value] {
@@ -99,10 +100,10 @@ struct WireReader {
     }
 }
 
-/// What can be sent to a worker, or come from one.
+/// A value that can be sent to or from a worker.
 protocol WireValue {
     func write(to writer: inout WireWriter)
-    /// - Throws: when the bytes are no such value.
+    /// - Throws: if the bytes are not a valid value.
     init(from reader: inout WireReader) throws(WireReader.Fault)
 }
 
@@ -113,7 +114,7 @@ extension WireValue {
         return writer.bytes
     }
 
-    /// - Throws: when the bytes are no such value, or more than that.
+    /// - Throws: if the bytes are not a valid value, or longer than that.
     init(wireBytes: UnsafeRawBufferPointer) throws(WireReader.Fault) {
         var reader = WireReader(wireBytes)
         try self.init(from: &reader)

@@ -184,7 +184,7 @@ extension DecodeLimits: WireValue {
     }
 }
 
-/// The checkpoint stays where it is asked, and of the idle threads only how many there are is told.
+/// The checkpoint is not sent, and of the idle threads only their number.
 extension DecodeOptions: WireValue {
     func write(to writer: inout WireWriter) {
         writer.put(limits)
@@ -228,7 +228,7 @@ extension DecodePlan: WireValue {
     }
 }
 
-/// What a decoder fails with: a code of pictures, a message, a format and causes of the same kind.
+/// An error of a decoder: a code that concerns pictures, a message, a format and causes of the same kind.
 extension WebImageError: WireValue {
     /// Errors are read to this depth.
     private static let mostCauses = 4

@@ -1,8 +1,9 @@
 import CShimSandbox
 import WebImageCore
 
-/// Workers differ by what they need of the system: who draws text reads fonts. And by what they load at their start: the libraries of
-/// AVIF, HEIF and JPEG XL take as long as all the rest of a worker, which a JPEG does not wait for.
+/// Workers differ by the access that they need: those that draw text read fonts. They also differ by the libraries that
+/// they load at their start: those of AVIF, HEIF and JPEG XL take as long as the rest of a worker, so a JPEG does not
+/// wait for them.
 enum WorkerKind: Hashable, CaseIterable {
     case pictures, photos, drawings
 
@@ -17,7 +18,7 @@ enum WorkerKind: Hashable, CaseIterable {
 
     private static let ofPhotos: Set<ImageFormat> = [.avif, .heic, .heif, .jxl]
 
-    /// What a worker is told, in its `WI_WORKER_` options.
+    /// The kind's part of the `WI_WORKER_` options.
     var options: Int {
         switch self {
         case .pictures: 0
@@ -28,7 +29,7 @@ enum WorkerKind: Hashable, CaseIterable {
 
     init(options: Int) { self = Self.allCases.first { $0 != .pictures && options & $0.options != 0 } ?? .pictures }
 
-    /// Has libraries load what they load at their first use: files, fonts, tables. Afterwards they cannot.
+    /// Makes libraries load what they load at their first use: files, fonts, tables. Later they cannot.
     func warmUp(_ coders: [any ImageCoder]) {
         if self == .photos { OpenedLibrary.openThoseOfPhotos() }
         for coder in coders {
@@ -44,7 +45,7 @@ enum WorkerKind: Hashable, CaseIterable {
         }
     }
 
-    /// The smallest pictures with a letter in them, and beginnings at which libraries wake up.
+    /// The smallest pictures with a letter in them, and beginnings of files that initialise libraries.
     private static let samples: [(format: ImageFormat, text: String)] = [
         (
             .svg,

@@ -2,19 +2,19 @@ import CShimSandbox
 import WebImageCore
 import WebImageProcessing
 
-/// What is asked of a worker. Each call of a decoder is one of these, and ends with one of ``WorkerTell``.
+/// Requests to a worker. Each call of a decoder is one of these, and ends with one of ``WorkerTell``.
 enum WorkerAsk: UInt8 {
     /// With ``StillOpening``. Not answered.
     case openStill = 1
     /// With ``AnimationOpening``. Not answered.
     case openAnimation
-    /// With ``InputPiece``. One more may be sent before the first is answered; it is not answered when the first one of a
-    /// still fails.
+    /// With ``InputPiece``. A second one may be sent before the first is answered; it is not answered if the first one
+    /// of a still fails.
     case push
     case finish
     /// The answer to a header, with ``PlanAnswer``.
     case plan
-    /// How far the rows were taken, with ``RowsTaken``. Not answered.
+    /// How many rows were taken, with ``RowsTaken``. Not answered.
     case taken
     case preview
     /// With its number.
@@ -25,13 +25,13 @@ enum WorkerAsk: UInt8 {
     case close
     /// With ``ProfileAsked``. Concerns no picture.
     case colors
-    /// With how many bytes the file has whose descriptor comes along: all that the picture has. Answered as ``push``.
+    /// With the length of the file whose descriptor is sent along, which is the whole picture. Answered like ``push``.
     case file
 }
 
-/// What a worker tells.
+/// Messages of a worker.
 enum WorkerTell: UInt8 {
-    /// Its first word, with ``WorkerHello``.
+    /// The first message, with ``WorkerHello``.
     case hello = 101
     /// With `ImageHeader`. Waits for the plan.
     case header
@@ -49,25 +49,25 @@ enum WorkerTell: UInt8 {
     case still
     /// The end of a call, with ``AnimationState``.
     case animation
-    /// The end of a call of a decoder of stills; of one of animations ``animation`` follows. With the error.
+    /// With the error. It ends a call of a decoder for stills; for animations, ``animation`` follows.
     case failed
-    /// Before ``failed``: what is known of a still that is broken or too large, with `ImageHeader`.
+    /// Before ``failed``: the known header of a still that is damaged or too large, with `ImageHeader`.
     case learned
     /// The end of a call, with ``ProfileRead``.
     case colors
-    /// There is no room for more rows: how far were they taken?
+    /// There is no room for more rows: asks how many were taken.
     case waiting
 }
 
 struct WorkerHello: WireValue {
-    /// Both ends are nearly always the same file; `webimage-decoder` beside a program may be older.
+    /// Both ends are usually the same file; `webimage-decoder` next to a program may be older.
     static let currentVersion = 3
 
     var version = Self.currentVersion
     var hasSeccomp: Bool
     /// The version of its interface, 0: none.
     var landlock: Int
-    /// Why the worker could not confine itself; 0: it could.
+    /// Why the worker could not confine itself; 0: it is confined.
     var fault = 0
 
     func write(to writer: inout WireWriter) {
@@ -133,7 +133,7 @@ struct AnimationOpening: WireValue {
 }
 
 struct PlanAnswer: WireValue {
-    /// nil: the header will not do, and the decode ends.
+    /// nil: the header is refused, and the decode ends.
     var plan: DecodePlan?
     var wantsRows = false
     /// Whether the sink keeps the whole picture.
@@ -158,7 +158,7 @@ struct PlanAnswer: WireValue {
     }
 }
 
-/// Bytes that lie in the shared input.
+/// Bytes in the shared input.
 struct InputPiece: WireValue {
     var offset: Int
     var count: Int
@@ -182,11 +182,11 @@ struct InputPiece: WireValue {
     }
 }
 
-/// Rows that lie in the ring.
+/// Rows in the ring.
 struct RowRun: WireValue {
     var row: Int
     var count: Int
-    /// Whether they begin at the ring's start, since there was no room behind the last ones.
+    /// Whether they begin at the ring's start, because there was no room after the last ones.
     var wraps: Bool
 
     func write(to writer: inout WireWriter) {
@@ -207,7 +207,7 @@ struct RowRun: WireValue {
 }
 
 struct RowsTaken: WireValue {
-    /// Of all that were ever put into the ring.
+    /// The total since the beginning.
     var bytes: Int
     /// `RowSink.wantsRows`.
     var wantsMore: Bool
@@ -227,9 +227,9 @@ struct RowsTaken: WireValue {
     }
 }
 
-/// What is known of a still behind a call.
+/// The state of a still after a call.
 struct StillState: WireValue {
-    /// When it is not what was told last.
+    /// If it differs from the last reported one.
     var header: ImageHeader?
     var mayLearnMore = false
     /// Of `DecodeState`.
@@ -253,7 +253,7 @@ struct StillState: WireValue {
     }
 }
 
-/// A colour profile that is to be made into a table.
+/// A colour profile to convert to a table.
 struct ProfileAsked: WireValue {
     var profile: [UInt8]
 
@@ -291,11 +291,11 @@ struct ProfileRead: WireValue {
     }
 }
 
-/// What is known of an animation behind a call.
+/// The state of an animation after a call.
 struct AnimationState: WireValue {
-    /// When it is not what was told last.
+    /// If it differs from the last reported one.
     var header: ImageHeader?
-    /// Those behind the ones that were told.
+    /// The delays after those that were reported.
     var newDelays: [Duration] = []
     var beginsWithStill = true
     var workingByteCount = 0

@@ -1,13 +1,13 @@
-/// XMP that is longer than a JPEG's marker: a packet that fits, and a longer one that it names (XMP specification part
-/// 3, 1.1.3.1).
+/// XMP that is longer than a JPEG marker: a packet that fits, and a longer one to which it refers (XMP specification
+/// part 3, 1.1.3.1).
 enum ExtendedXMP {
     private static let start = Array("<rdf:RDF".utf8)
     private static let end = Array("</rdf:RDF>".utf8)
     private static let note = Array("xmpNote:HasExtendedXMP".utf8)
 
-    /// One packet with what both say: the descriptions of the longer one come behind those of the other.
+    /// Joins both to one packet: the longer one's descriptions follow those of the other.
     ///
-    /// - Returns: nil when `packet` does not name it, or they are not written as usual.
+    /// - Returns: nil if `packet` does not refer to it, or they have an unusual form.
     static func joined(_ packet: [UInt8], _ longer: [UInt8], name: [UInt8]) -> [UInt8]? {
         guard let mention = mention(of: name, in: packet), let content = content(of: longer),
             let place = packet.lastRange(of: end)
@@ -20,7 +20,7 @@ enum ExtendedXMP {
         return joined
     }
 
-    /// The attribute or element that says the name.
+    /// The attribute or element with the name.
     private static func mention(of name: [UInt8], in packet: [UInt8]) -> Range<Int>? {
         guard let found = packet.range(of: note) else { return nil }
         for (before, after) in [("=\"", "\""), ("='", "'")] {
@@ -36,7 +36,7 @@ enum ExtendedXMP {
         return found.lowerBound - 1..<found.upperBound + element.count
     }
 
-    /// Where the descriptions stand.
+    /// The range of the descriptions.
     private static func content(of packet: [UInt8]) -> Range<Int>? {
         guard let found = packet.range(of: start), let last = packet.lastRange(of: end),
             let opened = packet[found.upperBound...].firstIndex(of: UInt8(ascii: ">")), opened < last.lowerBound
@@ -44,9 +44,9 @@ enum ExtendedXMP {
         return opened + 1..<last.lowerBound
     }
 
-    /// The packet that names `longer`, and that name.
+    /// Makes the packet that refers to `longer`, and its name.
     ///
-    /// - Returns: nil when `longer` is not written as usual, so that nobody could join the two.
+    /// - Returns: nil if `longer` has an unusual form, so that readers could not join the two.
     static func naming(_ longer: [UInt8]) -> (packet: [UInt8], name: [UInt8])? {
         guard content(of: longer) != nil else { return nil }
         let digits = Array("0123456789ABCDEF".utf8)

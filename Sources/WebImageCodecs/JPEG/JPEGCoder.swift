@@ -12,7 +12,7 @@ package struct JPEGCoder: ImageCoder {
     /// What fits into 255 `APP2` markers (ICC.1:2010, annex B.4).
     private static let longestProfile = 255 * 65_519
 
-    /// What makes of the profile of a picture of inks what brings them to sRGB; nil for one that cannot be used.
+    /// Makes the converter to sRGB from the profile of a CMYK picture; nil for a profile that cannot be used.
     var makeInkConverter: MakeInkConverter = { (profile) throws(WebImageError) in InkConverter(iccProfile: profile) }
 
     typealias MakeInkConverter = @Sendable (_ iccProfile: [UInt8]) throws(WebImageError) -> InkConverter?
@@ -31,13 +31,13 @@ package struct JPEGCoder: ImageCoder {
         try JPEGDecoder(options, makeInkConverter, plan: plan)
     }
 
-    /// A JPEG with optimised Huffman tables, unless options say otherwise 4:2:0 below quality 90 and 4:4:4 from there on.
-    /// Of a picture that was stored gray and has no colour: brightness only.
-    /// Transparent pixels are laid over `options.background`; an orientation other than upright is written as EXIF.
+    /// A JPEG with optimised Huffman tables; by default 4:2:0 below quality 90 and 4:4:4 from there on. A picture that
+    /// was stored gray and has no colour is written with one channel. Transparent pixels are composited over
+    /// `options.background`; an orientation other than upright is written as EXIF.
     ///
-    /// - Throws: `cannotEncode` for another format, a side above 65 500, an ICC profile above 16 MiB, EXIF
-    ///   above 64 KiB or XMP above that which is not written as usual; `limitExceeded` without memory.
-    /// - Complexity: memory for the output and, for pictures that are progressive, two bytes a sample.
+    /// - Throws: `cannotEncode` for another format, a side above 65 500, an ICC profile above 16 MiB, EXIF above 64 KiB
+    ///   or XMP above that in an unusual form; `limitExceeded` without memory.
+    /// - Complexity: memory for the output and, for progressive encoding, two bytes a sample.
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
@@ -102,7 +102,7 @@ package struct JPEGCoder: ImageCoder {
         }
     }
 
-    /// Turned as the picture is, so that one tag is right for both.
+    /// Rotated like the picture, so that one tag is right for both.
     private func thumbnail(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
         let side = EncodeOptions.thumbnailSide
         let stored = Image(pixels: image.pixels, info: Image.Info(alpha: image.alpha))
@@ -110,7 +110,7 @@ package struct JPEGCoder: ImageCoder {
         return try encode(small, as: .jpeg, EncodeOptions(background: options.background))
     }
 
-    /// What does not fit into the markers that it belongs in is refused, not left out unsaid.
+    /// Metadata that does not fit into its markers is refused rather than silently dropped.
     private func check(_ metadata: EmbeddedMetadata, _ packet: [UInt8], _ photoshop: [UInt8]) throws(WebImageError) {
         let pieces = [
             ("ICC profile", metadata.profile.count, Self.longestProfile),

@@ -3,7 +3,7 @@ import WebImageCore
 import WebImageProcessing
 
 extension JPEGDecoder {
-    /// Gives the sink what rows the bytes so far are enough for.
+    /// Writes the rows for which there are enough bytes to the sink.
     func readRows() throws(WebImageError) {
         guard let format, let sink else { return }
         while row < format.size.height, sink.wantsRows {
@@ -12,7 +12,7 @@ extension JPEGDecoder {
         stage = .complete
     }
 
-    /// Up to `count` rows into the sink; false when there are not enough bytes for all of them.
+    /// Writes up to `count` rows to the sink; false if there are not enough bytes for all of them.
     private func readBand(
         of count: Int, _ format: RowFormat, _ sink: any RowSink
     ) throws(WebImageError) -> Bool {
@@ -28,7 +28,7 @@ extension JPEGDecoder {
         return try check(result) != WI_JPEG_NEEDS_BYTES
     }
 
-    /// Up to `count` rows in the colours that they are given in.
+    /// Reads up to `count` rows in the colours of the output.
     func read(
         _ count: Int, _ format: RowFormat, into rows: UnsafeMutableRawPointer, _ done: inout UInt32
     ) -> Int32 {
@@ -38,8 +38,8 @@ extension JPEGDecoder {
         return result
     }
 
-    /// The rows that are left when the data has ended. libjpeg goes on with made-up blocks: one row at a time, up to
-    /// the first of them.
+    /// Reads the remaining rows when the data has ended. libjpeg continues with invented blocks, so rows are read one
+    /// at a time, up to the first of these.
     func readLastRows() throws(WebImageError) {
         guard let format, let sink else { return }
         while row < format.size.height, sink.wantsRows {
@@ -53,7 +53,7 @@ extension JPEGDecoder {
         }
     }
 
-    /// The picture as it is known after the last scan, its first `rows` rows.
+    /// Writes the first `rows` rows of the picture as known after the last scan.
     func emitPicture(rows: Int, _ format: RowFormat, _ sink: any RowSink) throws(WebImageError) {
         try check(wi_jpeg_start_output(handle, 1))
         while row < rows, sink.wantsRows {

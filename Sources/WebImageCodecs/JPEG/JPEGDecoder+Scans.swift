@@ -2,13 +2,13 @@ import CShimJPEG
 import WebImageCore
 
 extension JPEGDecoder {
-    /// A scan may cost a walk over the whole picture for a handful of bytes; ordinary pictures have ten.
+    /// A scan of a few bytes may cost a pass over the whole picture; ordinary pictures have ten scans.
     private static let mostScans = 500
-    /// Rows of blocks that are taken in between two checkpoints.
+    /// Rows of blocks between two checkpoints.
     private static let stepsBetweenCheckpoints: Int32 = 32
 
-    /// Takes in the coefficients that came. At the end of the last scan it gives the sink the picture, unless the
-    /// bytes have ended: then it says only that nothing more comes, by true.
+    /// Reads the available coefficients. At the end of the last scan it writes the picture to the sink, unless the
+    /// bytes have ended: then it only returns true, which means that nothing more follows.
     func readScans(emits: Bool = true) throws(WebImageError) -> Bool {
         guard let format, let sink else { return false }
         while true {
@@ -27,8 +27,8 @@ extension JPEGDecoder {
         }
     }
 
-    /// The picture from what scans there are when the data has ended: all rows less fine, or the first rows of the
-    /// first scan.
+    /// Renders the picture from the available scans when the data has ended: all rows with less detail, or the first
+    /// rows of the first scan.
     func readLastScans() throws(WebImageError) {
         guard let format, let sink else { return }
         guard try readScans(emits: false) else { throw truncated(format) }

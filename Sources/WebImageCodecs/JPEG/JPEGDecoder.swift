@@ -3,12 +3,12 @@ import WebImageCore
 import WebImageProcessing
 import WebImageSystem
 
-/// Decodes one JPEG as its bytes come: the rows of a baseline picture as they are complete; of a picture in several
-/// scans the coefficients, rendered when asked for a preview and at the end.
+/// Decodes one JPEG as its bytes arrive: the rows of a baseline picture when they are complete; for a picture in
+/// several scans the coefficients, which are rendered for previews and at the end.
 final class JPEGDecoder: ImageDecoder {
-    /// By what the inverse DCT can scale down.
+    /// The scales that the inverse DCT supports.
     static let denominators = [1, 2, 4, 8]
-    /// So many bytes are taken in between two checkpoints.
+    /// How many bytes are decoded between two checkpoints.
     private static let pieceLength = 64 << 10
 
     enum Stage {
@@ -16,7 +16,7 @@ final class JPEGDecoder: ImageDecoder {
         case starting
         case rows
         case scans
-        /// libjpeg cannot suspend in arithmetic-coded data: it is collected and decoded at the end.
+        /// libjpeg cannot suspend in arithmetic-coded data, which is therefore collected and decoded at the end.
         case collecting
         case stoppedAtHeader
         case complete
@@ -31,14 +31,13 @@ final class JPEGDecoder: ImageDecoder {
     var format: RowFormat?
     /// How many rows the sink has got.
     var row = 0
-    /// How many bytes came so far, and how many had come at the last preview.
+    /// How many bytes have arrived, and how many had at the last preview.
     private(set) var received = 0
     var receivedAtPreview = 0
     private var planner: DecodePlanner?
     private var denominator = 1
     private var info = wi_jpeg_info()
-    /// For a picture of inks whose profile tells what they look like: what becomes RGB must be sRGB, for the profile says
-    /// nothing of any other.
+    /// For a CMYK picture with a usable profile. The converted RGB is sRGB, which the profile does not describe.
     private(set) var inks: InkConverter?
 
     private let makeInkConverter: JPEGCoder.MakeInkConverter
@@ -179,7 +178,7 @@ final class JPEGDecoder: ImageDecoder {
         }
     }
 
-    /// Makes a failure of the shim an error.
+    /// Throws the error for a failure of the shim.
     @discardableResult
     func check(_ result: Int32) throws(WebImageError) -> Int {
         switch Int(result) {

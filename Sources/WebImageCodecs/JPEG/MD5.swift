@@ -1,4 +1,4 @@
-/// The digest by which extended XMP is named (RFC 1321); nothing here depends on its strength.
+/// The digest that names extended XMP (RFC 1321); its strength does not matter here.
 package enum MD5 {
     private static let shifts: [[UInt32]] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]]
     /// The sines of 1 to 64.

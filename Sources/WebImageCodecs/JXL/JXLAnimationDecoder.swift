@@ -2,11 +2,11 @@
     import CSysJXL
     import WebImageCore
 
-    /// The frames of an animated JPEG XL; of a still, its one picture.
+    /// Decodes the frames of an animated JPEG XL, or the one picture of a still.
     ///
-    /// One libjxl decoder looks for frames as the bytes come, another plays them. It goes on from the frame that it gave
-    /// last, leaves out those that are not asked for, and begins again at the start of the file to go back; libjxl then
-    /// decodes only what the frame builds on.
+    /// One libjxl decoder finds frames as the bytes arrive, another one plays them. The latter continues from its last
+    /// frame, skips those that are not requested, and begins again at the start of the file to go back; libjxl then
+    /// decodes only the frames that the requested one depends on.
     final class JXLAnimationDecoder: AnimationDecoder {
         /// libjxl is given so many bytes between two checkpoints.
         private static let pieceLength = 64 << 10
@@ -15,7 +15,7 @@
         var encodedByteCount: Int { encodedBytes.count }
         private let options: DecodeOptions
         private let scout: JXLFrameScout
-        /// The last frame's bytes are all there: libjxl passes it over without looking at them.
+        /// All bytes of the last frame have arrived: libjxl skips them without checking.
         private var isWhole = false
         private var player: JXLStream?
         private var playerInfo = JxlBasicInfo()
@@ -40,7 +40,7 @@
             try scout.push(bytes.bindMemory(to: UInt8.self))
         }
 
-        /// Decodes the last of several frames, since nothing else tells whether it is complete.
+        /// Decodes the last of several frames, because only this shows whether it is complete.
         func finish() throws(WebImageError) {
             guard scout.isComplete else { throw cut() }
             isWhole = true
@@ -77,7 +77,8 @@
             return pixels
         }
 
-        /// After an error nothing is known of where libjxl is: unless it is put back, the next frame begins with a new one.
+        /// After an error libjxl's position is unknown: unless the player is put back, the next frame begins with a new
+        /// one.
         private func takePlayer() throws(WebImageError) -> JXLStream {
             defer { player = nil }
             if let player { return player }
@@ -90,7 +91,7 @@
             (offset, next) = (0, 0)
         }
 
-        /// Goes on until a frame was rendered.
+        /// Continues until a frame was rendered.
         private func play(_ player: JXLStream, into pixels: PixelBuffer, _ format: RowFormat) throws(WebImageError) {
             var length = Self.pieceLength
             while true {
@@ -102,7 +103,7 @@
                 offset += taken
                 if isDone { return }
                 guard offset + (taken == 0 ? length : 0) < encodedBytes.count else { throw player.corrupt() }
-                // libjxl wants to see more at once.
+                // libjxl needs a longer piece.
                 length = taken == 0 ? length * 2 : Self.pieceLength
             }
         }

@@ -5,9 +5,9 @@
     final class JXLAnimationEncoder: AnimationEncoder {
         private let animation: AnimationDescription
         private let options: EncodeOptions
-        /// Made with the first frame, which has what is to be told of all.
+        /// Made with the first frame, whose properties apply to all.
         private var writer: JXLWriter?
-        /// libjxl must be told of the last frame that it is the last: each waits here for the next.
+        /// libjxl must be told which frame is the last, so each waits here for the next.
         private var waiting: (frame: Image, delay: Duration)?
 
         init(_ animation: AnimationDescription, _ options: EncodeOptions) {
@@ -40,14 +40,14 @@
                 JXLWriter.Description(
                     size: animation.size, bitDepth: 8, hasAlpha: true, orientation: frame.info.orientation,
                     profile: metadata.profile, color: metadata.color, exif: metadata.exif, xmp: metadata.xmp,
-                    // A file cannot be silent on it.
+                    // The format always states a count.
                     loopCount: animation.loopCount ?? 1), options)
         }
 
         private func write(isLast: Bool) throws(WebImageError) {
             guard let (frame, delay) = waiting, let writer else { return }
             waiting = nil
-            // Layers that are shown for no time would be one frame with the next.
+            // Frames without a duration would be merged with the next one.
             let milliseconds = max(delay.wholeMilliseconds, isLast ? 0 : 1)
             try writer.add(frame, milliseconds: UInt32(clamping: milliseconds), isLast: isLast)
         }

@@ -1,16 +1,16 @@
 #if JXL
     import WebImageCore
 
-    /// Walks over the boxes of a JPEG XL file (ISO/IEC 18181-2) as its bytes come and keeps those that hold EXIF and XMP.
+    /// Scans the boxes of a JPEG XL file (ISO/IEC 18181-2) as its bytes arrive and keeps those with EXIF and XMP.
     ///
-    /// libjxl can tell them too, but then the decode of the picture would wait for them.
+    /// libjxl can return them too, but then the decode of the picture would wait for them.
     struct JXLBoxReader {
         private enum State {
             case signature
             case header
             case keeping(name: String, length: Int)
             case skipping(rest: Int)
-            /// A bare codestream, a box without an end, or something that is no box.
+            /// A bare codestream, a box without an end, or an invalid box.
             case ended
         }
 
@@ -77,7 +77,7 @@
             if name == "xml " { if xmp == nil { xmp = plain } } else { takeEXIF(plain) }
         }
 
-        /// The block begins where the first four bytes say, counted from behind them.
+        /// The first four bytes are the offset of the block from their end.
         private mutating func takeEXIF(_ bytes: [UInt8]) {
             guard exif == nil, bytes.count > 4 else { return }
             let offset = bytes[..<4].reduce(0) { $0 << 8 | Int($1) }

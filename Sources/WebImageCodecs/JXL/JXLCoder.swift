@@ -4,8 +4,8 @@
 
     /// JPEG XL through libjxl: bare codestreams and boxed files, stills and animations.
     ///
-    /// Of an animation ``/WebImageCore/ImageHeader/frameCount`` is nil until the decoder has seen its end; it goes on taking bytes
-    /// after the first frame, and also after the header when only that is wanted, and costs little then.
+    /// For an animation ``/WebImageCore/ImageHeader/frameCount`` is nil until the decoder has seen its end. The decoder
+    /// accepts bytes after the first frame, and after the header if only that is requested, at little cost.
     package struct JXLCoder: ImageCoder {
         package init() {}
 

@@ -2,13 +2,14 @@
     import CSysJXL
     import WebImageCore
 
-    /// In which colours libjxl gives the pixels.
+    /// The colours of the pixels from libjxl.
     enum JXLColor {
-        /// The profile of the pixels that come out; nil for sRGB, for grey with sRGB's curve, and for profiles that
-        /// are longer than `limit` bytes.
+        /// The profile of the decoded pixels; nil for sRGB, for grey with sRGB's curve, and for profiles longer than
+        /// `limit` bytes.
         ///
-        /// Lossy pictures are stored in a space of libjxl's own (XYB). It turns them into the original's colours if
-        /// they have a name; of a profile it would make linear sRGB, which 8 bits cannot hold: sRGB is asked for then.
+        /// Lossy pictures are stored in libjxl's own space (XYB). libjxl converts them to the original's colours if
+        /// these have a name; for a profile it would return linear sRGB, which 8 bits cannot hold, so sRGB is requested
+        /// then.
         static func profile(of decoder: OpaquePointer, _ info: JxlBasicInfo, limit: Int) -> [UInt8]? {
             var encoding = JxlColorEncoding()
             let hasName = colors(of: decoder, JXL_COLOR_PROFILE_TARGET_ORIGINAL, &encoding)
@@ -41,7 +42,7 @@
             else { return nil }
             let primaries: UInt8
             switch encoding.primaries {
-            // libjxl's P3 has the white that is told beside it.
+            // libjxl's P3 has a separate white point.
             case JXL_PRIMARIES_P3: primaries = 12
             case JXL_PRIMARIES_2100: primaries = 9
             default: primaries = 1
@@ -50,7 +51,7 @@
                 primaries: primaries, transfer: encoding.transfer_function == JXL_TRANSFER_FUNCTION_PQ ? 16 : 18)
         }
 
-        /// How libjxl says code points of high dynamic range.
+        /// The code points of high dynamic range in libjxl's form.
         static func encoding(_ description: ColorDescription) -> JxlColorEncoding {
             var encoding = JxlColorEncoding()
             JxlColorEncodingSetToSRGB(&encoding, JXL_FALSE)

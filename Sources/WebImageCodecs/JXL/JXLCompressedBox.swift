@@ -1,14 +1,14 @@
 #if JXL
     import CSysJXL
 
-    /// Unpacks a `brob` box, which holds another one compressed by Brotli, with a decoder of libjxl's that gets a file of
-    /// nothing but that box.
+    /// Decompresses a `brob` box, which holds another box compressed by Brotli, with a libjxl decoder that gets a file
+    /// with only that box.
     enum JXLCompressedBox {
         private static let start: [UInt8] =
             [0, 0, 0, 12] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]
             + [0, 0, 0, 20] + Array("ftypjxl ".utf8) + [0, 0, 0, 0] + Array("jxl ".utf8)
-        /// With another box behind it, the end of the compressed one is an event; closing the input would be answered by
-        /// words on standard error, that a picture is missing.
+        /// With another box after it, the end of the compressed one is an event; closing the input would make libjxl
+        /// print a message about a missing picture.
         private static let end: [UInt8] = [0, 0, 0, 16] + Array("free".utf8) + [UInt8](repeating: 0, count: 8)
         private static let pieceLength = 16 << 10
 
@@ -48,7 +48,7 @@
                     isInBox = isCompressed(handle)
                     guard isInBox else { continue }
                 case JXL_DEC_BOX_NEED_MORE_OUTPUT: break
-                // Another box is not reached where the compressed one is damaged.
+                // The following box is not reached if the compressed one is damaged.
                 default: return isInBox && !contents.isEmpty ? contents : nil
                 }
                 guard JxlDecoderSetBoxBuffer(handle, piece, pieceLength) == JXL_DEC_SUCCESS else { return nil }

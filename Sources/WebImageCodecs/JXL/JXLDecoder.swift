@@ -3,16 +3,16 @@
     import WebImageCore
     import WebImageSystem
 
-    /// Decodes one JPEG XL as its bytes come; of an animation, the first frame, and then counts the others. libjxl
-    /// renders into the sink's memory if the sink keeps the whole picture, else into memory of our own.
+    /// Decodes one JPEG XL as its bytes arrive; of an animation, it decodes the first frame and counts the others.
+    /// libjxl renders into the sink's memory if the sink keeps the whole picture, else into memory of our own.
     final class JXLDecoder: ImageDecoder {
-        /// So many bytes are taken in between two checkpoints; more where others help, who find work in long pieces only.
+        /// How many bytes are decoded between two checkpoints; more with helpers, which find work only in long pieces.
         private static let pieceLength = (alone: 256 << 10, helped: 1 << 20)
 
         private enum Stage {
             case header
             case data
-            /// All that was wanted of the picture is there; frames are counted that follow it, and EXIF or XMP may come.
+            /// The requested part of the picture is complete; frames are counted, and EXIF or XMP may follow.
             case counting
             case ended
         }
@@ -28,7 +28,7 @@
         private var info = JxlBasicInfo()
         private var sink: (any RowSink)?
         private var format: RowFormat?
-        /// What libjxl renders into: the sink's memory, or `ownPicture`'s.
+        /// The memory that libjxl renders into: the sink's, or `ownPicture`'s.
         private var picture: UnsafeMutableRawPointer?
         private var ownPicture: PixelBuffer?
         private var received = 0
@@ -62,11 +62,11 @@
             return stage == .ended ? .complete : .needsBytes
         }
 
-        /// The scout goes first, so that no layer is decoded that is over the limits.
+        /// The scout goes first, so that no layer beyond the limits is decoded.
         private func take(_ piece: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
             boxes.push(piece)
             do throws(WebImageError) { if !isScoutLost { try scout.push(piece) } } catch {
-                // Frames behind a first one that is decoded, or can be, only cannot be counted.
+                // If the first frame can be decoded, an error in later ones only stops the count.
                 guard scout.hasFirstFrame else { throw error }
                 isScoutLost = true
             }
@@ -100,7 +100,7 @@
             }
         }
 
-        /// The picture as far as it is known, as large as in the end.
+        /// The known part of the picture, in its final size.
         func preview() throws(WebImageError) -> PixelBuffer? {
             guard stage == .data, received > receivedAtPreview, flush(), let picture, let format else { return nil }
             receivedAtPreview = received
@@ -114,7 +114,7 @@
             try options.limits.check(byteCount: received, of: .jxl)
         }
 
-        /// - Returns: whether anything more is wanted of libjxl.
+        /// - Returns: whether libjxl should continue.
         private func take(_ status: JxlDecoderStatus) throws(WebImageError) -> Bool {
             switch status {
             case JXL_DEC_BASIC_INFO: info = try stream.info(options.limits)
@@ -149,7 +149,7 @@
             stage = .data
         }
 
-        /// Gives libjxl memory for the picture, cleared, since a part of a picture need not fill it.
+        /// Gives libjxl cleared memory for the picture, because a partial picture need not fill it.
         private func setPicture() throws(WebImageError) {
             guard let sink, let format else { throw stream.corrupt() }
             let byteCount = format.bytesPerRow * format.size.height
@@ -166,7 +166,7 @@
             picture = memory
         }
 
-        /// Has libjxl render what it knows; false when that is nothing yet.
+        /// Makes libjxl render what it has; false if that is nothing yet.
         private func flush() -> Bool {
             picture != nil && JxlDecoderFlushImage(stream.handle) == JXL_DEC_SUCCESS
         }

@@ -2,13 +2,12 @@
     import CSysJXL
     import WebImageCore
 
-    /// Goes through the frames of a file ahead of any decoding: how many there are, how long each is shown, and whether
-    /// one of their layers would cost more than the limits allow (a layer may be larger than the picture, and libjxl 0.7
-    /// itself knows no limit).
+    /// Scans the frames of a file before they are decoded: their number and durations, and whether a layer would exceed
+    /// the limits (a layer may be larger than the picture, and libjxl 0.7 itself has no limit).
     final class JXLFrameScout {
         private struct Frame {
             var delay: Duration
-            /// Whether nothing of the frames before shows in it.
+            /// Whether it does not depend on earlier frames.
             var standsAlone: Bool
         }
 
@@ -19,13 +18,13 @@
         private let stream: JXLStream
         private let limits: DecodeLimits
         private var info = JxlBasicInfo()
-        /// The last one's bytes need not all be there, until another frame or the end is seen.
+        /// The last one's bytes are not certain to be complete until another frame or the end is seen.
         private var frames: [Frame] = []
-        /// How the layers since the last whole frame began.
+        /// Whether the layers since the last complete frame stand alone.
         private var standsAlone: Bool?
-        /// Layers were seen that a frame still to come belongs to.
+        /// Layers of an incomplete frame were seen.
         private var isWithinFrame = false
-        /// A layer was seen that is over the limits, and so the end of the frame before it.
+        /// A layer beyond the limits was seen, which also ends the previous frame.
         private var isOver = false
         private var layerPixels = 0
         private var layerCount = 0
@@ -35,17 +34,17 @@
             stream = try JXLStream([JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FRAME], joinsLayers: false)
         }
 
-        /// Of the frames whose bytes are all there.
+        /// The delays of frames whose bytes are complete.
         var delays: [Duration] { frames.prefix(readyCount).map(\.delay) }
 
-        /// Whether all layers of the first frame were seen, be they all there or not.
+        /// Whether all layers of the first frame were seen, complete or not.
         var hasFirstFrame: Bool { !frames.isEmpty }
 
         private var readyCount: Int {
             isComplete || isWithinFrame || isOver ? frames.count : max(frames.count - 1, 0)
         }
 
-        /// The nearest frame, back from one, that needs none before it.
+        /// The nearest frame before that does not depend on earlier ones.
         func start(of index: Int) -> Int { frames[...index].lastIndex(where: \.standsAlone) ?? 0 }
 
         /// Takes the next bytes; those after the end are not looked at.
@@ -75,7 +74,7 @@
                 layer.layer_info.have_crop == JXL_FALSE
                 && layer.layer_info.blend_info.blendmode == JXL_BLEND_REPLACE
             standsAlone = standsAlone ?? isWhole
-            // Layers that are shown for no time are parts of the frame after them.
+            // Layers without a duration are parts of the next frame.
             isWithinFrame = layer.duration == 0 && layer.is_last == JXL_FALSE
             guard !isWithinFrame else { return }
             frames.append(Frame(delay: delay(layer.duration), standsAlone: standsAlone ?? isWhole))

@@ -3,11 +3,11 @@
     import Synchronization
     import WebImageCore
 
-    /// Lets idle threads do parts of libjxl's work. What comes out is the same whoever does them.
+    /// Lets idle threads do parts of libjxl's work. The result does not depend on them.
     final class JXLHelp: Sendable {
         /// libjxl takes memory for each thread.
         private static let mostThreads = 4
-        /// A loop of fewer parts is over before a helper has come, who then comes late to the next one.
+        /// A loop with fewer parts ends before a helper arrives, who is then late for the next one.
         private static let leastParts = 32
 
         private let threads: any IdleThreads
@@ -17,11 +17,11 @@
             self.threads = threads
         }
 
-        /// What libjxl gets to know of it; valid as long as it lives.
+        /// The pointer for libjxl; valid as long as this object lives.
         var opaque: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-        /// One of libjxl's loops: `part` is called for each number of a range, on any thread, but never at once with the same number of
-        /// a thread.
+        /// Runs one of libjxl's loops: `part` is called for each number of a range, on any thread, but never
+        /// concurrently with the same thread number.
         static let runner: JxlParallelRunner = { opaque, work, prepare, part, start, end in
             guard let opaque, let prepare, let part else { return JXL_PARALLEL_RET_RUNNER_ERROR }
             let own = Unmanaged<JXLHelp>.fromOpaque(opaque).takeUnretainedValue()
@@ -29,7 +29,7 @@
         }
 
         private struct Loop: @unchecked Sendable {
-            // Sendable: libjxl means its parts to be called on several threads.
+            // Sendable: libjxl allows its parts to run on several threads.
             let work: UnsafeMutableRawPointer?
             let part: JxlParallelRunFunction
         }

@@ -2,18 +2,18 @@
     import CSysJXL
     import WebImageCore
 
-    /// libjxl's decoder of one file, and what it left of the bytes that it was given. Not thread-safe.
+    /// libjxl's decoder of one file, and the bytes that it has not used yet. Not thread-safe.
     final class JXLStream {
         let handle: OpaquePointer
         private let help: JXLHelp?
         private let events: Int32
-        /// What libjxl did not take of the bytes before: the beginning of a box, say.
+        /// Earlier bytes that libjxl did not use, such as the beginning of a box.
         private var rest: [UInt8] = []
 
         /// - Parameters:
-        ///   - events: which of libjxl's there are to be.
-        ///   - joinsLayers: false: each layer of a frame is told of by itself.
-        ///   - helpers: who does parts of the work.
+        ///   - events: the libjxl events to report.
+        ///   - joinsLayers: false: each layer of a frame is reported separately.
+        ///   - helpers: do parts of the work.
         init(
             _ events: [JxlDecoderStatus], joinsLayers: Bool = true, helpers: (any IdleThreads)? = nil
         ) throws(WebImageError) {
@@ -37,9 +37,9 @@
 
         deinit { JxlDecoderDestroy(handle) }
 
-        /// Gives libjxl the next bytes.
+        /// Passes the next bytes to libjxl.
         ///
-        /// - Parameter take: what is done on an event; false ends the run, and the bytes left are dropped.
+        /// - Parameter take: called for an event; false ends the run, and the remaining bytes are dropped.
         func push(
             _ piece: UnsafeBufferPointer<UInt8>,
             _ take: (JxlDecoderStatus) throws(WebImageError) -> Bool
@@ -58,7 +58,7 @@
                 throw corrupt()
             }
             var goesOn = true
-            // libjxl must not keep a pointer to bytes that are the caller's.
+            // libjxl must not keep a pointer to the caller's bytes.
             defer {
                 let count = min(JxlDecoderReleaseInput(handle), bytes.count)
                 rest = goesOn ? Array(bytes.suffix(count)) : []
@@ -74,7 +74,7 @@
         /// Begins again at the start of the file.
         func rewind() {
             JxlDecoderRewind(handle)
-            // libjxl 0.7 forgets them, though its header says otherwise.
+            // libjxl 0.7 forgets them, contrary to its documentation.
             _ = JxlDecoderSubscribeEvents(handle, events)
         }
 
@@ -82,7 +82,7 @@
             WebImageError(.corruptData, "libjxl refuses the data", format: .jxl)
         }
 
-        /// Size and kind, when they are known: nothing large has been allocated yet.
+        /// Size and kind, when they are known; nothing large has been allocated by then.
         ///
         /// - Throws: `limitExceeded`; `unsupportedFeature` for CMYK.
         func info(_ limits: DecodeLimits) throws(WebImageError) -> JxlBasicInfo {
@@ -90,7 +90,7 @@
             guard JxlDecoderGetBasicInfo(handle, &info) == JXL_DEC_SUCCESS else { throw corrupt() }
             let size = PixelSize(width: Int(info.xsize), height: Int(info.ysize))
             try limits.check(size, of: .jxl)
-            // Each channel more is as large as red, and libjxl decodes them all.
+            // Each extra channel is as large as red, and libjxl decodes them all.
             let (pixels, overflow) = (size.pixelCount ?? .max)
                 .multipliedReportingOverflow(by: (Int(info.num_extra_channels) + 6) / 4)
             guard !overflow, pixels <= limits.pixels else {
@@ -102,7 +102,7 @@
             for index in 0..<Int(info.num_extra_channels) {
                 var channel = JxlExtraChannelInfo()
                 guard JxlDecoderGetExtraChannelInfo(handle, index, &channel) == JXL_DEC_SUCCESS else { throw corrupt() }
-                // libjxl 0.7 would give cyan, magenta and yellow as if they were red, green and blue.
+                // libjxl 0.7 would return cyan, magenta and yellow as red, green and blue.
                 guard channel.type != JXL_CHANNEL_BLACK else {
                     throw WebImageError(.unsupportedFeature, "the JPEG XL is in CMYK", format: .jxl)
                 }
@@ -110,7 +110,7 @@
             return info
         }
 
-        /// The header, once the colours are known; also chooses in which colours pixels come.
+        /// The header, when the colours are known; also chooses the colours of the pixels.
         func header(_ info: JxlBasicInfo, _ limits: DecodeLimits) -> ImageHeader {
             let isAnimation = info.have_animation != JXL_FALSE
             var header = ImageHeader(
@@ -128,7 +128,7 @@
             return header
         }
 
-        /// Lets libjxl render the next frame into memory.
+        /// Sets the memory for the next frame.
         func setOutput(_ format: RowFormat, _ memory: UnsafeMutableRawPointer) throws(WebImageError) {
             let byteCount = format.bytesPerRow * format.size.height
             var pixels = JxlPixelFormat(

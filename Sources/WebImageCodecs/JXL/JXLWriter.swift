@@ -5,7 +5,7 @@
 
     /// Writes one file with libjxl: a still, or an animation frame by frame. Not thread-safe.
     final class JXLWriter {
-        /// What a file says of its pictures before the first of them.
+        /// The properties of a file that precede its pictures.
         struct Description {
             var size: PixelSize
             var bitDepth: Int
@@ -62,9 +62,9 @@
             return 53 / 3000 * Float(quality * quality) - 23 / 20 * Float(quality) + 25
         }
 
-        /// EXIF and XMP before the picture, so that who reads the file's beginning has them.
+        /// EXIF and XMP precede the picture, so that they can be read from the file's beginning.
         private func addBoxes(_ picture: Description) throws(WebImageError) {
-            // The four bytes say where in the box the block begins.
+            // The four bytes are the offset of the block in the box.
             let exif = picture.exif.isEmpty ? [] : [0, 0, 0, 0] + picture.exif
             let boxes = [("Exif", exif), ("xml ", picture.xmp)].filter { !$0.1.isEmpty }
             guard !boxes.isEmpty else { return }
@@ -142,8 +142,8 @@
             try check(status)
         }
 
-        /// The channels that libjxl is given: red, green and blue of an opaque picture. The colours of a premultiplied one
-        /// are then divided by alpha, since libjxl 0.7 ends the process when it is given one.
+        /// The channels for libjxl: red, green and blue for an opaque picture. Premultiplied colours are divided by
+        /// alpha, because libjxl 0.7 ends the process for premultiplied pictures.
         private func colors<Value: FixedWidthInteger & UnsignedInteger>(
             of pixels: UnsafeBufferPointer<Value>
         ) -> [Value] {
@@ -157,7 +157,7 @@
             }
         }
 
-        /// Has libjxl write the frames that it was given.
+        /// Collects the output for the frames so far.
         private func collect() throws(WebImageError) {
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
             while true {

@@ -2,19 +2,19 @@
     import CShimPDF
     import WebImageCore
 
-    /// What drawing a PDF holds in memory, as far as its streams tell: the largest bitmap, the longest path with its
-    /// dashes, and how many states are saved within each other.
+    /// The memory for drawing a PDF, estimated from its streams: the largest bitmap, the longest path with its dashes,
+    /// and the depth of saved states.
     ///
-    /// All streams of the file are looked at where they stand, whatever refers to them. What is packed by other filters
-    /// than FlateDecode is not seen.
+    /// All streams of the file are scanned in place, whatever refers to them. Streams with filters other than
+    /// FlateDecode are not scanned.
     struct PDFCost {
-        /// What all running decodes may take together, but for what the libraries need for themselves.
+        /// The limit for all running decodes together, without what the libraries need for themselves.
         private static let mostMemory = 464 << 20
-        /// Real pages save some dozens.
+        /// Real pages save some dozen states.
         private static let mostSaved = 20_000
-        /// What one page's drawing may unpack to, in all: the largest maps have some dozen megabytes.
+        /// The total unpacked length for one page: the largest maps have some dozen megabytes.
         private static let mostUnpacked = 128 << 20
-        /// As measured with poppler 22.12.
+        /// Measured with poppler 22.12.
         private enum Weight {
             static let pixel = 4
             static let point = 160
@@ -25,17 +25,17 @@
         /// Bytes.
         private(set) var memory = 0
 
-        /// - Throws: `limitExceeded` for what does not fit into memory whatever the canvas is, and what the checkpoint throws.
+        /// - Throws: `limitExceeded` if it does not fit into memory on any canvas, and errors of the checkpoint.
         init(of file: UnsafeRawBufferPointer, _ options: DecodeOptions) throws(WebImageError) {
             var streams = PDFStreams(file)
             var unpacked = 0
             var (saved, points, pixels) = (0, 0, 0)
-            // Forms are drawn with the dashes of those that draw them.
+            // Forms inherit the dashes of their users.
             var (length, dash) = (0.0, Double.infinity)
             while let stream = streams.next() {
                 try options.checkpoint?()
                 if stream.isImage {
-                    // With its mask, of the same size at most.
+                    // With its mask, which has at most the same size.
                     pixels = max(pixels, stream.pixels)
                     continue
                 }
@@ -48,7 +48,7 @@
                 guard unpacked <= Self.mostUnpacked else {
                     throw Self.error("its streams unpack to more than \(ByteCount(Self.mostUnpacked))")
                 }
-                // A stream may be drawn from within others.
+                // Streams may be nested when they are drawn.
                 saved += content.saved
                 points = max(points, content.points)
                 length = max(length, content.length)
@@ -69,7 +69,7 @@
         /// - Throws: `limitExceeded` for a drawing that takes too much memory.
         func check(_ canvas: PixelSize) throws(WebImageError) {
             let total = memory + min(canvas.pixelCount ?? .max, .max / 8) * 4
-            // The canvas alone is a matter of `DecodeLimits.pixels`.
+            // The canvas alone is limited by `DecodeLimits.pixels`.
             guard memory < 1 << 20 || total <= Self.mostMemory else {
                 throw Self.error(
                     "drawing it takes up to \(ByteCount(total)), more than \(ByteCount(Self.mostMemory))")

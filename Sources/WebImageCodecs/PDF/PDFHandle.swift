@@ -4,7 +4,7 @@
 
     /// poppler's own objects for one file.
     final class PDFHandle: @unchecked Sendable {
-        // Sendable: a call that was left goes on with it, and then nobody else uses it any more.
+        // Sendable: an abandoned call continues to use it, but nothing else does then.
         struct Page: Sendable {
             var width = 0.0
             var height = 0.0
@@ -12,15 +12,15 @@
             var count: UInt32 = 0
         }
 
-        /// poppler calls itself for what is nested; it limits that to some hundred levels, which this is ample for.
+        /// poppler recurses into nested content, up to some hundred levels, for which this is ample.
         static let stackSize = 64 << 20
 
         private let pdf: OpaquePointer
-        /// poppler reads it all the time.
+        /// poppler reads it until the end.
         private let file: CollectedBytes
         private let isWhole: Bool
 
-        /// - Throws: `decoderUnavailable` where there is no poppler, which is opened here.
+        /// - Throws: `decoderUnavailable` if poppler, which is opened here, is missing.
         init(_ file: CollectedBytes) throws(WebImageError) {
             try OpenedLibrary.poppler.check(.pdf)
             guard let pdf = wi_pdf_create() else { throw Self.noMemory }

@@ -1,17 +1,17 @@
 #if PDF
-    /// The operators of a page's content (ISO 32000-1, 7.8), as far as they hold memory.
+    /// The operators of a page's content (ISO 32000-1, 7.8), as far as they determine memory.
     struct PDFOperators {
         /// How many states are saved at once, at most.
         private(set) var saved = 0
-        /// Of the path with the most.
+        /// The points of the path that has most.
         private(set) var points = 0
-        /// Of the longest path, in its own units.
+        /// The length of the longest path, in its own units.
         private(set) var length = 0.0
         /// The shortest dash or gap, in the units of the path; infinite when there are no dashes.
         private(set) var dash = Double.infinity
 
         private var tokens: PDFTokens
-        /// The last ones before an operator, and how many there were.
+        /// The last numbers before an operator, and their count.
         private var numbers = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         private var array = (sum: 0.0, count: 0, isOpen: false)
         private var open = 0
@@ -48,7 +48,7 @@
                 path.points += 1
                 (path.x, path.y) = (numbers.4, numbers.5)
             case PDFTokens.word("l"): goTo(numbers.4, numbers.5)
-            // A curve is drawn as several lines, and is no longer than the way along its corners.
+            // A curve is drawn as several lines, and is no longer than its control polygon.
             case PDFTokens.word("c"):
                 path.points += 5
                 for corner in [(numbers.0, numbers.1), (numbers.2, numbers.3), (numbers.4, numbers.5)] {
@@ -84,7 +84,7 @@
         }
     }
 
-    /// What a page's content consists of (ISO 32000-1, 7.2); strings, names and comments are left out.
+    /// The tokens of a page's content (ISO 32000-1, 7.2); strings, names and comments are left out.
     struct PDFTokens {
         enum Token {
             case number(Double)
@@ -184,7 +184,7 @@
                 }
                 at += 1
             }
-            // What else stands there belongs to it: `1-2` and `1e9` are no two numbers.
+            // Adjacent characters belong to the number: `1-2` and `1e9` are not two numbers.
             skip(Self.isRegular)
             return (isNegative ? -1 : 1) * (unit > 1 ? value / unit : value)
         }

@@ -1,7 +1,7 @@
 #if PDF
     import CShimPDF
 
-    /// The streams of a PDF in the order in which they stand in it (ISO 32000-1, 7.3.8).
+    /// The streams of a PDF in file order (ISO 32000-1, 7.3.8).
     struct PDFStreams {
         /// A stream and the dictionary before it.
         struct Stream {
@@ -10,7 +10,7 @@
 
             var isImage: Bool { has("/Image") && has("/Width") }
 
-            /// Whether a page may consist of it: what is no font, no table and no bitmap.
+            /// Whether it may be page content: it is not a font, a table or a bitmap.
             var isContent: Bool {
                 !isImage && !Self.others.contains { has($0) }
             }
@@ -19,13 +19,13 @@
                 "/Length1", "/XRef", "/ObjStm", "/Metadata", "/Type1C", "/CIDFontType0C",
             ]
 
-            /// Of a bitmap.
+            /// The number of pixels of a bitmap.
             var pixels: Int {
                 let pixels = number("/Width").multipliedReportingOverflow(by: number("/Height"))
                 return pixels.overflow ? .max : pixels.partialValue
             }
 
-            /// Its bytes as they are before packing, at most so many.
+            /// Its unpacked bytes, at most so many.
             func withContent<Result>(most: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
                 guard has("/FlateDecode") || has("/Fl "), let base = data.baseAddress else {
                     return body(UnsafeRawBufferPointer(rebasing: data.prefix(most)))
@@ -42,7 +42,7 @@
 
             private func find(_ name: StaticString) -> Int? { PDFStreams.find(name, in: dictionary, from: 0) }
 
-            /// The number behind a name; 0 when there is none, or it stands elsewhere in the file.
+            /// The number after a name; 0 if there is none, or it is stored elsewhere in the file.
             private func number(_ name: StaticString) -> Int {
                 guard var at = find(name) else { return 0 }
                 at += name.utf8CodeUnitCount
@@ -56,7 +56,7 @@
             }
         }
 
-        /// Longer dictionaries are rare, and only their end is looked at.
+        /// Longer dictionaries are rare, and only their end is scanned.
         private static let mostOfDictionary = 4096
 
         private let file: UnsafeRawBufferPointer
@@ -78,7 +78,7 @@
             return nil
         }
 
-        /// What stands between the number of the object and its stream.
+        /// The bytes between the object's number and its stream.
         private func dictionary(before mark: Int) -> UnsafeRawBufferPointer {
             let least = max(mark - Self.mostOfDictionary, 0)
             var start = mark

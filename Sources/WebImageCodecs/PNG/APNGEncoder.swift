@@ -1,13 +1,13 @@
 import WebImageCore
 
-/// Writes an APNG (APNG specification) frame by frame; keeps what is written and the frame before.
+/// Writes an APNG (APNG specification) frame by frame; keeps the output and the previous frame.
 ///
-/// The first frame says of all whether they have alpha. So all are RGB until one comes that has a transparent pixel; then
-/// those before it are written again as RGBA. A frame holds the rectangle that changed: as it is, or, when nothing in it
-/// became translucent, with unchanged pixels left out, if that is smaller. What an RGB frame leaves out has a colour of its
-/// own (`tRNS`).
+/// The first frame determines whether all have alpha. So all are RGB until one has a transparent pixel; then the
+/// earlier ones are written again as RGBA. A frame holds the rectangle that changed: completely or, if nothing in it
+/// became translucent, with unchanged pixels left out, if that is smaller. In RGB frames, pixels that are left out have
+/// a reserved colour (`tRNS`).
 final class APNGEncoder: AnimationEncoder {
-    /// What an RGB frame leaves out; a picture that has this colour is written as RGBA.
+    /// The reserved colour of RGB frames; a picture that uses it is written as RGBA.
     private static let leftOut: UInt32 = 0xFF_FB04_FD
 
     private let animation: AnimationDescription
@@ -20,7 +20,7 @@ final class APNGEncoder: AnimationEncoder {
     init(_ animation: AnimationDescription, _ options: EncodeOptions) {
         self.animation = animation
         self.options = options
-        // A frame is a whole picture, or what changed, of all colours.
+        // Frames are neither interlaced nor written with a palette.
         self.options.progressive = false
         self.options.paletteColors = nil
     }
@@ -57,7 +57,7 @@ final class APNGEncoder: AnimationEncoder {
         }
         var file = APNGFile(frameCount: frames.count, loopCount: animation.loopCount ?? 1)
         if !hasAlpha, frames.contains(where: \.isOver) { file.leftOut = Self.leftOut }
-        // Each frame goes as it is copied.
+        // Each frame is released when it is copied.
         for index in frames.indices {
             file.append(frames[index])
             frames[index].png = []
@@ -65,16 +65,16 @@ final class APNGEncoder: AnimationEncoder {
         return file.end()
     }
 
-    /// - Parameter info: of the first frame, which has what is to be told of all.
+    /// - Parameter info: of the first frame, whose properties apply to all.
     private func encode(_ pixels: PixelBuffer, of info: Image.Info? = nil) throws(WebImageError) -> [UInt8] {
         var info = info ?? Image.Info(alpha: .straight)
         info.alpha = hasAlpha ? .straight : .opaque
-        // All frames are of one kind, and later ones may have colours.
+        // All frames have the same kind, and later ones may have colours.
         info.header?.colorModel = .rgb
         return try PNGCoder().encode(Image(pixels: pixels, info: info), as: .png, options)
     }
 
-    /// Writes the frames so far again.
+    /// Writes the earlier frames again.
     private func giveAlpha() throws(WebImageError) {
         hasAlpha = true
         for index in frames.indices {
@@ -85,7 +85,7 @@ final class APNGEncoder: AnimationEncoder {
     }
 
     private static func decode(_ png: [UInt8]) throws(WebImageError) -> DecodedPicture {
-        // It was written here: nothing in it is to be refused.
+        // The data was written here, so nothing in it is refused.
         let limits = DecodeLimits(pixels: .max, bytes: ByteCount(.max), time: .seconds(3600), metadata: ByteCount(.max))
         return try png.withUnsafeBufferPointer { bytes throws(WebImageError) in
             try CoderRegistry.standard.decode(
@@ -97,7 +97,7 @@ final class APNGEncoder: AnimationEncoder {
 extension PixelBuffer {
     private var words: UnsafePointer<UInt32> { UnsafePointer(base.assumingMemoryBound(to: UInt32.self)) }
 
-    /// Where any channel differs, of two buffers of the same size with 8 bits a channel.
+    /// The region where any channel differs, of two buffers with the same size and 8 bits a channel.
     fileprivate func regionThatDiffers(from other: PixelBuffer) -> PixelRegion {
         let (mine, others) = (words, other.words)
         return PixelRegion.bounds(on: size) { mine[$0] != others[$0] }
@@ -112,7 +112,7 @@ extension PixelBuffer {
         return part
     }
 
-    /// Whether all pixels are opaque and none has a colour.
+    /// Whether all pixels are opaque and none has the given colour.
     fileprivate func canBeRGB(leavingOut color: UInt32) -> Bool {
         let words = words
         for index in 0..<size.width * size.height {
@@ -122,7 +122,7 @@ extension PixelBuffer {
         return true
     }
 
-    /// Makes the pixels of a colour transparent black.
+    /// Makes all pixels of a colour transparent black.
     fileprivate func clear(_ color: UInt32) {
         let words = base.assumingMemoryBound(to: UInt32.self)
         for index in 0..<size.width * size.height where UInt32(littleEndian: words[index]) == color {
@@ -130,8 +130,8 @@ extension PixelBuffer {
         }
     }
 
-    /// A region of this picture with `nothing` where `shown` has the same; nil when it could not be laid over that, or
-    /// hardly anything is the same.
+    /// A region of this picture with `nothing` where `shown` is equal; nil if it could not be composited over `shown`,
+    /// or hardly anything is equal.
     fileprivate func changes(
         in region: PixelRegion, from shown: PixelBuffer, leavingOut nothing: UInt32
     ) throws(WebImageError) -> PixelBuffer? {

@@ -1,12 +1,12 @@
 import WebImageCore
 
-/// A frame of an APNG: a PNG of its own, and where it goes.
+/// A frame of an APNG: a PNG of its own, and its place.
 struct APNGFrame {
     var png: [UInt8] = []
     var region: PixelRegion
     /// In milliseconds.
     var ticks: Int
-    /// Whether it is laid over what is there, rather than taking its place.
+    /// Whether it is composited over the canvas, rather than replacing its pixels.
     var isOver = false
 
     /// In seconds, as exactly as two numbers of 16 bits can have it.
@@ -17,9 +17,9 @@ struct APNGFrame {
     }
 }
 
-/// Puts an APNG together (APNG specification) of frames that are PNG files; the first one says what holds for all.
+/// Assembles an APNG (APNG specification) from frames that are PNG files; the first one's header applies to all.
 struct APNGFile {
-    /// The colour that stands for nothing in RGB frames, from the lowest byte on; nil: none does.
+    /// The colour of transparent pixels in RGB frames, from the lowest byte on; nil: none.
     var leftOut: UInt32?
     private let announcement: [UInt8]
     private var bytes = PNGChunk.signature

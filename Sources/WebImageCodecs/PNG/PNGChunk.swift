@@ -14,8 +14,8 @@ enum PNGChunk {
         bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Whether an `acTL` chunk says that there is an animation. Browsers show the still picture where its numbers are none
-    /// that a PNG may hold (PNG specification, 7.1: up to 2 to the power of 31, less one).
+    /// Whether an `acTL` chunk announces an animation. Browsers show the still picture if its numbers are invalid (PNG
+    /// specification, 7.1: up to 2 to the power of 31, less one).
     static func announces(frames: UInt32, plays: UInt32) -> Bool {
         frames > 0 && max(frames, plays) <= UInt32(Int32.max)
     }
@@ -28,10 +28,10 @@ enum PNGChunk {
     private static let checksums: [UInt32] = (0..<256).map { byte in (0..<8).reduce(byte) { value, _ in timesX(value) }
     }
 
-    /// The checksum that `old` becomes when the same data comes behind other bytes, without a look at the data; where
-    /// `old` was wrong, so is the new one.
+    /// Computes the checksum for the same data after other bytes from the `old` one, without reading the data; if `old`
+    /// was wrong, so is the result.
     ///
-    /// A CRC is linear: what two beginnings differ in goes through the data as if that were zeros.
+    /// A CRC is linear: the difference of two beginnings propagates through the data as through zeros.
     static func checksum(_ old: UInt32, of count: Int, behind before: [UInt8], movedBehind after: [UInt8]) -> UInt32 {
         var power = UInt32(1) << 23
         var shift = UInt32(1) << 31

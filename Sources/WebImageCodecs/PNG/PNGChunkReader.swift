@@ -1,10 +1,10 @@
 import WebImageCore
 
-/// Takes a PNG's bytes apart into what libpng shall see.
+/// Splits a PNG into the parts that libpng gets.
 ///
-/// libpng copies a chunk that it cannot skip anew with every piece that comes, and refuses a file for a long comment.
-/// So chunks that say nothing of the pixels are left out here, however long, without keeping their bytes; the few
-/// others are collected and come whole, and the picture's data comes as it is.
+/// libpng copies a chunk that it cannot skip again with every arriving piece, and refuses a file with a long comment.
+/// So chunks that do not concern the pixels are left out here without storing their bytes; the few others are collected
+/// and passed on whole, and the picture's data is passed on as it arrives.
 struct PNGChunkReader {
     enum Piece {
         /// The signature, or a chunk with its length, name and checksum.
@@ -20,7 +20,7 @@ struct PNGChunkReader {
         case signature
         case chunkHeader
         case collecting(total: Int)
-        /// The first bytes of a text, which tell whether it is wanted.
+        /// The first bytes of a text, which show whether it is needed.
         case text(length: Int)
         case streaming(rest: Int)
         case skipping(rest: Int)
@@ -29,8 +29,8 @@ struct PNGChunkReader {
     /// The animation that was announced before the picture's data: its frames, and how often it plays, 0 for ever
     /// (APNG specification, "acTL").
     private(set) var animation: (frames: Int, plays: Int)?
-    /// The `eXIf` chunk, which may come after the picture's data, else what ImageMagick writes in its place. libpng 1.6 does
-    /// not read the chunk when it is given the data in pieces.
+    /// The `eXIf` chunk, which may follow the picture's data, else ImageMagick's substitute. libpng 1.6 does not read
+    /// the chunk if it gets the data in pieces.
     var exif: [UInt8]? { exifChunk ?? rawProfile }
     private var exifChunk: [UInt8]?
     private var rawProfile: [UInt8]?
@@ -42,12 +42,12 @@ struct PNGChunkReader {
     private var hasXMP = false
     private let metadataLimit: Int
     private static let end: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82]
-    /// What an `iTXt` chunk with XMP begins with (XMP specification part 3, 1.1.5).
+    /// The beginning of an `iTXt` chunk with XMP (XMP specification part 3, 1.1.5).
     private static let nameOfXMP = Array("XML:com.adobe.xmp".utf8) + [0]
 
     init(metadataLimit: Int) { self.metadataLimit = metadataLimit }
 
-    /// The next piece; takes what it used off `input`. nil when all of `input` is used up.
+    /// The next piece; removes the used bytes from `input`. nil if all of `input` is used up.
     mutating func next(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) -> Piece? {
         while !input.isEmpty {
             switch state {
@@ -118,7 +118,7 @@ struct PNGChunkReader {
         return nil
     }
 
-    /// Leaves out a chunk of which as many bytes are collected as are.
+    /// Skips the rest of a chunk of which some bytes are collected.
     private mutating func skip(_ length: Int) {
         state = .skipping(rest: length + 12 - collected.count)
         collected.removeAll()
@@ -128,7 +128,7 @@ struct PNGChunkReader {
         let chunk = collected.take()
         switch String(decoding: chunk[4..<8], as: UTF8.self) {
         case "IHDR" where chunk.count >= 16: break
-        // Says nothing, whatever is in it and its checksum: the rows are all there, or are missed.
+        // Its content and checksum do not matter: the rows are complete, or missing.
         case "IEND": return .whole(Self.end)
         case "eXIf":
             if exifChunk == nil, isSound(chunk) { exifChunk = Array(chunk[8..<chunk.count - 4]) }
@@ -149,7 +149,7 @@ struct PNGChunkReader {
             readAnimation(chunk)
             return nil
         case "iTXt":
-            // libpng keeps all that it is given, and unpacked.
+            // libpng stores everything that it gets, uncompressed.
             guard !hasXMP, chunk[8..<chunk.count - 4].starts(with: Self.nameOfXMP) else { return nil }
             hasXMP = isSound(chunk)
             return .whole(chunk)
@@ -167,7 +167,7 @@ struct PNGChunkReader {
     }
 
     private mutating func readDensity(_ chunk: [UInt8]) {
-        // The unit: 1 for the metre, 0 when only the shape of a pixel is told.
+        // The unit: 1 for the metre, 0 if only the aspect ratio of a pixel is given.
         guard !hasData, isSound(chunk), chunk[16] == 1 else { return }
         func number(_ at: Int) -> Int { chunk[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
         density = PixelDensity(perMetre: number(8), number(12))

@@ -3,10 +3,10 @@ package import WebImageCore
 import WebImageProcessing
 
 /// PNG through libpng: every colour type, depth and interlacing; of an animation (APNG) the still picture, and all
-/// frames by a decoder of their own.
+/// frames by a separate decoder.
 ///
-/// What says the colours is kept for others to apply: the first of `cICP`, `iCCP`, `sRGB`, `gAMA` with `cHRM` that there
-/// is (PNG, third edition, 4.3).
+/// Colour information is kept for conversion by others: the first of `cICP`, `iCCP`, `sRGB`, `gAMA` with `cHRM` (PNG,
+/// third edition, 4.3).
 package struct PNGCoder: ImageCoder {
     /// The rows of larger pictures are compressed in pieces by zlib, which takes longer but no memory.
     private static let mostAtOnce = ByteCount.mebibytes(256)
@@ -45,8 +45,8 @@ package struct PNGCoder: ImageCoder {
         CanvasAnimationDecoder(PNGPatchReader(options))
     }
 
-    /// An encoder that keeps every pixel, with 8 bits a channel. Each frame holds only what changed. A file without a
-    /// word on loops is written as one that plays once, since every APNG says something of it.
+    /// An encoder that keeps every pixel, with 8 bits a channel. Each frame holds only what changed. Without a loop
+    /// count the file is written to play once, because every APNG states one.
     package func makeAnimationEncoder(
         _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
     ) throws(WebImageError) -> (any AnimationEncoder)? {
@@ -54,9 +54,9 @@ package struct PNGCoder: ImageCoder {
         return APNGEncoder(animation, options)
     }
 
-    /// A PNG with the same pixels: RGB for opaque pictures, else RGBA, and gray in place of RGB where a picture was stored
-    /// so and has no colour; 16 bits where the picture has them. Premultiplied pictures are written straight, as PNG demands. An orientation other than upright is written as `eXIf`.
-    /// As an APNG: an animation of one frame.
+    /// A PNG with the same pixels: RGB for opaque pictures, else RGBA, and gray instead of RGB if a picture was stored
+    /// gray and has no colour; 16 bits if the picture has them. Premultiplied pictures are written with straight alpha,
+    /// as PNG demands. An orientation other than upright is written as `eXIf`. As an APNG: an animation of one frame.
     ///
     /// - Throws: `cannotEncode` for another format, `limitExceeded` without memory.
     package func encode(
@@ -108,7 +108,7 @@ package struct PNGCoder: ImageCoder {
         return [UInt8](UnsafeBufferPointer(start: bytes, count: output.count))
     }
 
-    /// - Returns: nil where none is wanted, or the picture must keep more colours than it holds.
+    /// - Returns: nil if no palette is requested, or the picture must keep more colours than it holds.
     private func palette(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> PNGPalette? {
         guard let limit = options.paletteColors, !(options.isLossless && image.layout != .rgba8) else { return nil }
         let full = try image.withFullAlpha()
@@ -138,7 +138,7 @@ package struct PNGCoder: ImageCoder {
         }
     }
 
-    /// A `cICP` chunk; its matrix says RGB, which is all that PNG holds.
+    /// A `cICP` chunk; its matrix is RGB, the only one in PNG.
     private func cicp(_ color: ColorDescription?) -> (UInt8, UInt8, UInt8, UInt8) {
         (color?.primaries ?? 2, color?.transfer ?? 2, 0, 1)
     }

@@ -4,7 +4,8 @@ import WebImageCore
 extension PNGDecoder {
     // MARK: rows that come once
 
-    /// Memory for the rows from `row` on; called from within libpng, which goes on when this has returned. nil stops it.
+    /// Memory for the rows from `row` on; called from within libpng, which continues when this has returned. nil stops
+    /// it.
     func nextBand(at row: Int, _ count: inout UInt32) -> UnsafeMutablePointer<UInt8>? {
         do throws(WebImageError) {
             try commitWrittenRows()
@@ -19,7 +20,7 @@ extension PNGDecoder {
         }
     }
 
-    /// Hands on the rows that libpng has written into the band.
+    /// Passes on the rows that libpng has written into the band.
     func commitWrittenRows() throws(WebImageError) {
         guard let handle, let sink, picture == nil else { return }
         let count = Int(wi_png_rows(handle))
@@ -31,7 +32,7 @@ extension PNGDecoder {
 
     // MARK: rows that come several times
 
-    /// Gives libpng memory for the whole picture: the sink's if it keeps it, else our own, as much again.
+    /// Gives libpng memory for the whole picture: the sink's if it keeps the picture, else our own, as much again.
     func beginInterlaced(_ sink: any RowSink, _ format: RowFormat) throws(WebImageError) {
         guard let handle else { return }
         let memory: UnsafeMutableRawPointer
@@ -53,7 +54,7 @@ extension PNGDecoder {
         return wi_png_pass(handle) > 0 ? format.size.height : min(Int(wi_png_rows(handle)), format.size.height)
     }
 
-    /// Hands on the first `rows` rows of an interlaced picture.
+    /// Passes on the first `rows` rows of an interlaced picture.
     func emitPicture(rows: Int) throws(WebImageError) {
         guard let picture, let sink, let format else { return }
         while row < rows {
@@ -69,7 +70,7 @@ extension PNGDecoder {
         self.picture = nil
     }
 
-    /// An interlaced picture as far as it is known, each pixel as large as its pass makes it.
+    /// The known part of an interlaced picture, each pixel enlarged according to its pass.
     func preview() throws(WebImageError) -> PixelBuffer? {
         guard stage == .data, let picture, let format, let handle, wi_png_pass(handle) > 0, received > receivedAtPreview
         else { return nil }

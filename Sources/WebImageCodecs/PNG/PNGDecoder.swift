@@ -2,9 +2,9 @@ import CShimPNG
 import WebImageCore
 import WebImageSystem
 
-/// Decodes one PNG as its bytes come; of an animation, the still picture that its `IDAT` chunks hold.
+/// Decodes one PNG as its bytes arrive; of an animation, the still picture in its `IDAT` chunks.
 final class PNGDecoder: ImageDecoder {
-    /// So many bytes of data are taken in between two checkpoints.
+    /// How many bytes of data are decoded between two checkpoints.
     private static let pieceLength = 64 << 10
 
     enum Stage {
@@ -25,14 +25,14 @@ final class PNGDecoder: ImageDecoder {
     /// The first row that the sink has not got yet.
     var row = 0
     var receivedAtPreview = 0
-    /// What stopped the decode from within a call of libpng.
+    /// The error that stopped the decode from within a call of libpng.
     var failure: WebImageError?
     private(set) var handle: OpaquePointer?
     private(set) var received = 0
     private var planner: DecodePlanner?
     private var chunks: PNGChunkReader
 
-    /// How large a picture is that another thread helps with.
+    /// The size of pictures from which another thread helps.
     private let leastPixelsForHelp: Int
     private var isHelped = false
 
@@ -61,7 +61,7 @@ final class PNGDecoder: ImageDecoder {
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
         do throws(WebImageError) { try take(bytes.bindMemory(to: UInt8.self)) } catch {
-            // Rows that are there are given also before an error.
+            // Available rows are passed on also before an error.
             try? flushData()
             throw error
         }
@@ -101,7 +101,7 @@ final class PNGDecoder: ImageDecoder {
 
     /// The checkpoint is called before each piece of the data, and before each band of rows.
     var takesLongPushes: Bool { true }
-    /// Another thread begins anew with each push.
+    /// The other thread starts again with each push.
     var preferredPushLength: Int { isHelped ? 1 << 20 : 0 }
 
     var isOpen: Bool { stage != .complete && stage != .stoppedAtHeader }
@@ -148,7 +148,7 @@ final class PNGDecoder: ImageDecoder {
 
     /// What another thread calls of the shim.
     private struct Help: @unchecked Sendable {
-        // Sendable: `share` returns when it has ended, and the shim guards what both threads touch.
+        // Sendable: `share` returns after it has ended, and the shim guards what both threads use.
         let run:
             @convention(c) (
                 UnsafeMutableRawPointer, @convention(c) (UnsafeMutableRawPointer) -> Int32, UnsafeMutableRawPointer
@@ -170,7 +170,7 @@ final class PNGDecoder: ImageDecoder {
         helpers.share({ work(argument) }, with: { help($0) })
     }
 
-    /// Has all rows given whose bytes are there.
+    /// Passes on all rows whose bytes have arrived.
     private func flushData() throws(WebImageError) {
         guard stage == .data, let handle else { return }
         try check(wi_png_flush_data(handle))
@@ -199,7 +199,7 @@ final class PNGDecoder: ImageDecoder {
         }
     }
 
-    /// The picture's data begins: the header is complete, but for what may come after the data.
+    /// The picture's data begins: the header is complete, except for what may follow the data.
     private func begin() throws(WebImageError) {
         var info = wi_png_info()
         guard let handle, wi_png_header(handle, &info) != 0 else { return }
@@ -250,7 +250,7 @@ final class PNGDecoder: ImageDecoder {
         stage = .complete
     }
 
-    /// What stands behind the picture's data.
+    /// Reads the chunks after the picture's data.
     private func learnLate() {
         let late = metadata()
         guard late != header?.metadata else { return }

@@ -1,24 +1,24 @@
 import WebImageCore
 import WebImageProcessing
 
-/// The few colours of a PNG that is written with a palette, and which of them stands for which pixel.
+/// The colours of a PNG with a palette, and their mapping to pixels.
 struct PNGPalette {
     static let most = 256
 
-    /// Red, green, blue and alpha from the lowest byte on, straight; those that can be seen through stand first, as `tRNS` wants it.
+    /// Red, green, blue and alpha from the lowest byte on, straight; translucent colours come first, as `tRNS` demands.
     let colors: [UInt32]
-    /// A colour's place for each pixel, row by row.
+    /// The index of each pixel's colour, row by row.
     let indices: [UInt8]
 
     /// How many bits an index takes in the file.
     var bits: Int { colors.count <= 2 ? 1 : colors.count <= 4 ? 2 : colors.count <= 16 ? 4 : 8 }
 
     /// - Parameters:
-    ///   - pixels: 8 bits a channel, straight.
-    ///   - limit: colours at most, 2 to 256.
-    ///   - isExact: whether the picture must have no more.
-    ///   - dithers: whether what a colour is off is spread over the pixels around.
-    /// - Returns: nil where it has more colours and must not.
+    ///   - pixels: 8 bits a channel, straight alpha.
+    ///   - limit: the maximum number of colours, 2 to 256.
+    ///   - isExact: whether a picture with more colours is refused.
+    ///   - dithers: whether the error of a colour is spread over the surrounding pixels.
+    /// - Returns: nil if it has more colours and `isExact` is set.
     init?(of pixels: PixelBuffer, atMost limit: Int, isExact: Bool, dithers: Bool) {
         let limit = min(max(limit, 2), Self.most)
         let words = pixels.words(keepsUnseen: isExact)
@@ -39,7 +39,7 @@ struct PNGPalette {
         }
     }
 
-    /// As for a GIF, but for the place of what is transparent.
+    /// As for a GIF, except for the index of transparent pixels.
     private static func opaque(
         _ words: [UInt32], _ width: Int, _ limit: Int, _ hasHoles: Bool, _ dithers: Bool
     ) -> ([UInt32], [UInt8]) {
@@ -59,16 +59,16 @@ struct PNGPalette {
     }
 }
 
-/// Chooses colours with alpha that stand for many: boxes of bins are split where that takes away most of their variance, then each
-/// colour moves to the mean of those that it is nearest to (k-means).
+/// Chooses representative colours with alpha: boxes of bins are split where that reduces their variance most, then each
+/// colour moves to the mean of its nearest bins (k-means).
 ///
-/// Colours are compared multiplied by their alpha, since nobody sees the colour of what is transparent; alpha weighs as much as it
-/// changes the picture between a black and a white ground.
+/// Colours are compared premultiplied, because the colour of transparent pixels is invisible; the weight of alpha is
+/// its effect on the picture between a black and a white background.
 private struct TranslucentPalette {
     private static let rounds = 4
-    /// More bins than that make the search slow: then they are coarser.
+    /// With more bins the search is slow, so they are made coarser.
     private static let mostBins = 1 << 15
-    /// Roots of the weights of red, green, blue and alpha.
+    /// Square roots of the weights of red, green, blue and alpha.
     private static let scale = SIMD4<Float>(2, 2.83, 1.73, 2.74)
 
     private struct Bin {
@@ -79,7 +79,7 @@ private struct TranslucentPalette {
     private let hasHoles: Bool
     private var colors: [SIMD4<Float>]
 
-    /// - Parameter words: straight; 0 where nothing is seen.
+    /// - Parameter words: straight; 0 for invisible pixels.
     init(_ words: [UInt32], atMost limit: Int, hasHoles: Bool) {
         self.hasHoles = hasHoles
         var bins = Self.bins(words, bits: 5)
@@ -150,7 +150,7 @@ private struct TranslucentPalette {
         return boxes.map(\.mean)
     }
 
-    /// Where two sides of a box that is sorted along an axis have the least variance together.
+    /// The split of a sorted box with the least total variance.
     private static func bestSplit(_ bins: [Bin], _ box: Box, _ axis: Int) -> Int {
         var (count, sum) = (Float(0), Float(0))
         let all = bins[box.range].reduce(into: (count: Float(0), sum: Float(0))) {
@@ -199,7 +199,7 @@ private struct TranslucentPalette {
         return place
     }
 
-    /// The colours as a file holds them, and for each pixel the place of its own.
+    /// The colours in file order, and the index of each pixel's colour.
     func sorted(of words: [UInt32], width: Int, dithers: Bool) -> ([UInt32], [UInt8]) {
         let first = hasHoles ? 1 : 0
         let written = colors.map(Self.word)
@@ -260,7 +260,7 @@ extension Float {
 }
 
 extension PixelBuffer {
-    /// Pixel by pixel without gaps, those that cannot be seen as 0.
+    /// The pixels without gaps; invisible ones as 0.
     fileprivate func words(keepsUnseen: Bool) -> [UInt32] {
         let (width, height, stride) = (size.width, size.height, bytesPerRow / 4)
         return withExtendedLifetime(self) {

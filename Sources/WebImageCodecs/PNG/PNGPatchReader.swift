@@ -1,9 +1,9 @@
 import WebImageCore
 
-/// Finds the frames of an APNG (APNG specification, "Chunk Sequences" and "fcTL"), and decodes each as a PNG of its own.
+/// Finds the frames of an APNG (APNG specification, "Chunk Sequences" and "fcTL"), and decodes each as a separate PNG.
 ///
-/// A PNG that announces no animation is one frame. A frame that is not announced as it must be ends the animation before
-/// it, as in browsers; where it is the first one, the still picture is the only frame.
+/// A PNG without an announced animation is one frame. An invalid frame ends the animation before it, as in browsers; if
+/// it is the first one, the still picture is the only frame.
 final class PNGPatchReader: FramePatchReader {
     private struct Chunk {
         var name: String
@@ -24,13 +24,13 @@ final class PNGPatchReader: FramePatchReader {
     private(set) var header: ImageHeader?
     private(set) var patches: [FramePatch] = []
     private(set) var bytes: [UInt8] = []
-    /// Where the next chunk begins.
+    /// The position of the next chunk.
     private var place = PNGChunk.signature.count
     /// The contents of `IHDR`.
     private var imageHeader: Range<Int>?
-    /// What all frames need: the palette and its transparency.
+    /// The chunks that all frames need: the palette and its transparency.
     private var shared: [Range<Int>] = []
-    /// How many frames there are to be.
+    /// The announced number of frames.
     private var announced: Int?
     /// The number that the next `fcTL` or `fdAT` must have.
     private var sequence: UInt32 = 0
@@ -39,10 +39,10 @@ final class PNGPatchReader: FramePatchReader {
     /// The chunks of the still picture, whether it is a frame or not.
     private var stillData: [Chunk] = []
     private var isAtEnd = false
-    /// Whether there are frames that are left out because one of them is not as it must be.
+    /// Whether an invalid frame was found, so that later ones are left out.
     private var hasDamage = false
 
-    /// Known with the still picture's data: a control chunk stands before it or not.
+    /// Known when the still picture's data begins: it depends on whether a control chunk precedes it.
     var beginsWithStill: Bool {
         frames.first?.isStill ?? current?.isStill ?? (announced == nil || header == nil)
     }
@@ -98,7 +98,7 @@ final class PNGPatchReader: FramePatchReader {
         }
     }
 
-    /// Before the picture's data an announcement may still come.
+    /// An announcement may follow until the picture's data begins.
     private var isAnimated: Bool { !hasDamage && (announced != nil || header == nil) }
 
     private func readAnnouncement(_ place: Int) {
@@ -106,7 +106,7 @@ final class PNGPatchReader: FramePatchReader {
         if PNGChunk.announces(frames: frames, plays: plays), !hasDamage { announced = Int(frames) }
     }
 
-    /// - Returns: false when it stands where it must not.
+    /// - Returns: false if it is misplaced.
     private func takeStillData(_ chunk: Chunk) throws(WebImageError) -> Bool {
         if header == nil {
             var header = try readHeader(upTo: chunk.range.upperBound)
@@ -115,7 +115,7 @@ final class PNGPatchReader: FramePatchReader {
             if announced == nil { current = stillFrame(header) }
         }
         stillData.append(chunk)
-        // Without a control chunk before it the still picture is not one of the frames.
+        // Without a preceding control chunk the still picture is not a frame.
         guard let isStill = current?.isStill else { return true }
         if isStill { current?.chunks.append(chunk) }
         return isStill
@@ -134,7 +134,7 @@ final class PNGPatchReader: FramePatchReader {
         return true
     }
 
-    /// - Returns: whether the chunk has the number that the next one must have.
+    /// - Returns: whether the chunk has the expected sequence number.
     private func count(_ chunk: Chunk) -> Bool {
         guard PNGChunk.number(bytes, at: chunk.data.lowerBound) == sequence else { return false }
         sequence &+= 1
@@ -160,7 +160,7 @@ final class PNGPatchReader: FramePatchReader {
         patches.append(frame.patch)
     }
 
-    /// Leaves it at the frames so far; before the still picture's data, at that.
+    /// Ends the animation with the frames so far, or with the still picture if its data has not been reached.
     private func endBeforeDamage() throws(WebImageError) {
         hasDamage = true
         current = nil
@@ -179,7 +179,7 @@ final class PNGPatchReader: FramePatchReader {
         header?.frameCount = patches.count
     }
 
-    /// What the still decoder says of the file: it looks at all that comes before the data.
+    /// The header by the still decoder, which reads everything before the data.
     private func readHeader(upTo end: Int) throws(WebImageError) -> ImageHeader {
         let decoder = try PNGDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
         try push(0..<end, to: decoder)
@@ -191,10 +191,10 @@ final class PNGPatchReader: FramePatchReader {
 
     // MARK: frame controls
 
-    /// - Returns: false for what is no frame of this picture's.
+    /// - Returns: false if the frame is invalid for this picture.
     private func beginFrame(_ chunk: Chunk) throws(WebImageError) -> Bool {
         guard try endFrame() else { return false }
-        // What a file has more than it announced is not shown, as in browsers.
+        // Frames beyond the announced number are not shown, as in browsers.
         if let announced, patches.count >= announced {
             end()
             return true
@@ -228,7 +228,7 @@ final class PNGPatchReader: FramePatchReader {
         switch bytes[place + 20] {
         case 0: patch.disposal = .keep
         case 1: patch.disposal = .clear
-        // Before the first frame there is nothing.
+        // Before the first frame the canvas is empty.
         default: patch.disposal = patches.isEmpty ? .clear : .restore
         }
         return patch

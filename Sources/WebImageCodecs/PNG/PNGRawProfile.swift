@@ -1,17 +1,17 @@
 import CShimPNG
 import WebImageCore
 
-/// EXIF as ImageMagick writes it into PNGs, from before there was a chunk for it: as hexadecimal digits in a text of a name
-/// of its own, behind "exif" and how many bytes they are. ExifTool, Pillow and others read it too.
+/// EXIF in the form that ImageMagick wrote into PNGs before there was a chunk for it: hexadecimal digits in a named
+/// text, after "exif" and their length. ExifTool, Pillow and others read it too.
 enum PNGRawProfile {
     /// What the contents of the chunk begin with.
     static let name = Array("Raw profile type exif".utf8) + [0]
     private static let lineLength = 36
     private static let prefix = Array("Exif".utf8) + [0, 0]
 
-    /// How long a chunk may be that is looked at.
+    /// The valid lengths of a chunk.
     ///
-    /// - Parameter limit: how many bytes the EXIF may have.
+    /// - Parameter limit: the maximum length of the EXIF block.
     static func lengths(_ limit: Int) -> ClosedRange<Int> { name.count...max(name.count, longestText(limit)) }
 
     /// Two digits for each byte, and the ends of the lines.
@@ -21,7 +21,7 @@ enum PNGRawProfile {
     }
 
     /// - Parameter contents: of the chunk.
-    /// - Returns: a block as `eXIf` holds it; nil where there is none or it is longer than the limit.
+    /// - Returns: a block like that of `eXIf`; nil if there is none or it is longer than the limit.
     static func exif(_ contents: ArraySlice<UInt8>, isCompressed: Bool, limit: Int) -> [UInt8]? {
         let rest = contents.dropFirst(name.count)
         guard isCompressed else { return block(rest, limit) }
@@ -49,7 +49,7 @@ enum PNGRawProfile {
     }
 
     private static func inflated(_ bytes: ArraySlice<UInt8>, limit: Int) -> [UInt8]? {
-        // Deflate makes no more than 1032 bytes of one.
+        // Deflate expands one byte to at most 1032.
         let capacity = min(limit, bytes.count * 1032 + 64)
         var length = 0
         let text = [UInt8](unsafeUninitializedCapacity: capacity) { output, count in

@@ -2,7 +2,7 @@ import WebImageCore
 
 /// Reads the lines of a PAM header, byte by byte.
 struct PAMFields {
-    /// Lines of more bytes are not made by any program; a comment may be longer.
+    /// Programs do not write longer lines; a comment may be longer.
     private static let longestLine = 1024
     /// Channels by the tuple type.
     private static let channels = [
@@ -16,7 +16,7 @@ struct PAMFields {
     /// - Returns: the header with the last byte of its last line.
     mutating func push(_ byte: UInt8) throws(WebImageError) -> PNMHeader? {
         guard byte == 10 else {
-            // A comment's first byte is enough to know it by.
+            // The first byte identifies a comment.
             if line.first != UInt8(ascii: "#") { line.append(byte) }
             guard line.count <= Self.longestLine else { throw PNMHeader.corrupt("a line of its header is too long") }
             return nil
@@ -44,7 +44,7 @@ struct PAMFields {
         guard let width = values["WIDTH"], let height = values["HEIGHT"], let depth = values["DEPTH"],
             let most = values["MAXVAL"]
         else { throw PNMHeader.corrupt("its header is not complete") }
-        // Without a type, the depth tells (pam(5): the type is optional).
+        // Without a type, the depth determines the channels (pam(5): the type is optional).
         guard let channels = type.isEmpty ? depth : Self.channels[type], (1...4).contains(channels) else {
             throw WebImageError(
                 .unsupportedFeature, "PAM pictures of this type with \(depth) channels are not read", format: .pnm)

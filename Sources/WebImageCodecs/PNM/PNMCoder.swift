@@ -15,9 +15,9 @@ package struct PNMCoder: ImageCoder {
         PNMDecoder(options, plan: plan)
     }
 
-    /// The same pixels as PPM (P6) for opaque pictures, else as PAM (P7, `RGB_ALPHA`), unless ``EncodeOptions/anymap`` says
-    /// otherwise; 16 bits where the picture has them. There is no place for an orientation, so that pixels are turned
-    /// upright, nor for a profile.
+    /// The same pixels as PPM (P6) for opaque pictures, else as PAM (P7, `RGB_ALPHA`), unless ``EncodeOptions/anymap``
+    /// says otherwise; 16 bits if the picture has them. The formats store neither orientation nor profile, so pixels
+    /// are rotated upright.
     ///
     /// - Throws: `cannotEncode` for another format, and for a lossless one that would lose colours or alpha.
     package func encode(

@@ -1,10 +1,11 @@
 import WebImageCore
 
-/// Decodes one PNM picture as its bytes come; of a file with several, the first.
+/// Decodes one PNM picture as its bytes arrive; of a file with several, the first.
 final class PNMDecoder: ImageDecoder {
     /// So many bytes of text are read between two checkpoints.
     private static let pieceLength = 64 << 10
-    /// So many pixels are converted at once: a row may be said to be longer than all memory. A multiple of 8.
+    /// How many pixels are converted at once, because a row may be announced as longer than all memory. A multiple of
+    /// 8.
     private static let runLength = 4096
 
     private(set) var header: ImageHeader?
@@ -15,7 +16,7 @@ final class PNMDecoder: ImageDecoder {
     private var writer: BandWriter?
     private var state = DecodeState.needsBytes
     private var received = 0
-    /// A run of samples; of text, those that are there so far.
+    /// A run of samples; of a text format, the available ones.
     private var samples: [UInt16] = []
     private var sampleCount = 0
     /// Pixels of the row that are converted.
@@ -124,7 +125,7 @@ final class PNMDecoder: ImageDecoder {
 
     // MARK: text
 
-    /// Comments are allowed between numbers too, as Netpbm's readers do.
+    /// Comments are also accepted between numbers, as by Netpbm's readers.
     private func takeText(_ byte: UInt8) throws(WebImageError) {
         if isComment {
             isComment = byte != 10 && byte != 13

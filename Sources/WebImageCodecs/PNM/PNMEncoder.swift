@@ -17,7 +17,7 @@ struct PNMEncoder {
     /// The sample that means white.
     private let most: Int
 
-    /// - Throws: `cannotEncode` when what shall be kept without loss has no place.
+    /// - Throws: `cannotEncode` if something that must not be lost cannot be stored.
     init(_ image: Image, _ options: EncodeOptions) throws(WebImageError) {
         picture = try image.plain()
         paper = options.background

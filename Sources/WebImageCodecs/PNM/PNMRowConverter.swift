@@ -4,8 +4,8 @@ import WebImageProcessing
 /// Turns the samples of a PNM row into pixels.
 struct PNMRowConverter {
     let header: PNMHeader
-    /// What each sample becomes; one of the two is empty. Ones above the largest are taken for the largest, as Netpbm's
-    /// own readers do not look either.
+    /// The output of each sample; one of the two is empty. Samples above the maximum count as the maximum; Netpbm's own
+    /// readers do not check them either.
     private let bytes: [UInt8]
     private let words: [UInt16]
 
@@ -22,7 +22,7 @@ struct PNMRowConverter {
         words = isWide ? (0...header.most).map { UInt16(scaled($0, 65_535)) } : []
     }
 
-    /// Whether a sample is a byte of the row, so that nothing is to be unpacked.
+    /// Whether a sample is a byte of the row, so that nothing must be unpacked.
     var readsBytes: Bool { header.samples == .bytes && header.most <= 255 }
 
     /// Writes some pixels of a row of bytes.
@@ -65,7 +65,7 @@ struct PNMRowConverter {
         _ samples: UnsafePointer<Sample>, _ table: [Channel], into row: UnsafeMutablePointer<Channel>, _ count: Int
     ) {
         let channels = header.channels
-        // Where green and blue stand behind red: the same place in grey pictures.
+        // The positions of green and blue: the same as red in grey pictures.
         let (green, blue) = channels < 3 ? (0, 0) : (1, 2)
         let hasAlpha = header.hasAlpha
         table.withUnsafeBufferPointer { table in

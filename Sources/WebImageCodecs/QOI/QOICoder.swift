@@ -16,8 +16,8 @@ package struct QOICoder: ImageCoder {
         QOIDecoder(options, plan: plan)
     }
 
-    /// A QOI with the same pixels, 8 bits each: three channels for opaque pictures, else four. QOI has no place for an
-    /// orientation, so that pixels are turned upright, nor for a profile.
+    /// A QOI with the same pixels, 8 bits each: three channels for opaque pictures, else four. QOI stores neither
+    /// orientation nor profile, so pixels are rotated upright.
     ///
     /// - Throws: `cannotEncode` for another format and for sides over 32 bits.
     package func encode(
@@ -93,7 +93,7 @@ private struct QOIEncoder {
             UInt8(truncatingIfNeeded: pixel >> shift) &- UInt8(truncatingIfNeeded: before >> shift)
         }
         let (red, green, blue) = (change(0), change(8), change(16))
-        // Moved to begin at zero, as they are stored: -2...1, then -32...31 and -8...7 beside green.
+        // Shifted to begin at zero, as stored: -2...1, then -32...31 and -8...7 relative to green.
         let small = (red &+ 2, green &+ 2, blue &+ 2)
         let large = (red &- green &+ 8, green &+ 32, blue &- green &+ 8)
         if max(small.0, small.1, small.2) < 4 {

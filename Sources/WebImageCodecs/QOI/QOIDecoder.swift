@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// Decodes one QOI picture as its bytes come. Complete with its last pixel; the end marker is not asked for.
+/// Decodes one QOI picture as its bytes arrive. It is complete with its last pixel; the end marker is not required.
 final class QOIDecoder: ImageDecoder {
     private static let headerLength = 14
 
@@ -14,7 +14,7 @@ final class QOIDecoder: ImageDecoder {
     private var opaque: UInt32 = 0
     private var column = 0
     private var received = 0
-    /// A header or chunk that is not all there yet.
+    /// An incomplete header or chunk.
     private var pending = ByteCollector()
 
     init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {

@@ -8,15 +8,15 @@ struct QOIPixelReader {
     /// Writes up to `count` pixels.
     ///
     /// - Parameters:
-    ///   - offset: where in `bytes` to begin; moved behind what was used.
-    ///   - opaque: bits that are set in every pixel that is written.
-    /// - Returns: how many pixels were written; fewer than `count` when the bytes end, perhaps within a chunk, which
-    ///   then is left unused.
+    ///   - offset: the start in `bytes`; moved after the used bytes.
+    ///   - opaque: bits that are set in every written pixel.
+    /// - Returns: how many pixels were written; fewer than `count` if the bytes end, possibly within a chunk, which
+    ///   then is not used.
     mutating func read(
         _ bytes: UnsafeBufferPointer<UInt8>, at offset: inout Int, into pixels: UnsafeMutablePointer<UInt32>,
         count: Int, opaque: UInt32
     ) -> Int {
-        // In variables of its own, which stay in registers.
+        // Local variables stay in registers.
         var (place, pixel, run, done) = (offset, pixel, run, 0)
         seen.withUnsafeMutableBufferPointer { seen in
             while done < count {
@@ -42,7 +42,7 @@ struct QOIPixelReader {
 
     /// Reads the next chunk into `pixel`.
     ///
-    /// - Returns: how often the pixel comes; nil when the chunk is not all there.
+    /// - Returns: how often the pixel is repeated; nil if the chunk is incomplete.
     private static func readChunk(
         _ bytes: UnsafeBufferPointer<UInt8>, at offset: inout Int, _ pixel: inout UInt32,
         _ seen: UnsafeMutableBufferPointer<UInt32>
@@ -81,7 +81,7 @@ struct QOIPixelReader {
     }
 }
 
-/// The kinds of chunks by their first byte; the two-bit tags are the first value of their range.
+/// The kinds of chunks by their first byte; for two-bit tags, the first value of their range.
 enum QOIChunk {
     static let difference: UInt8 = 0x40
     static let luma: UInt8 = 0x80
@@ -101,7 +101,7 @@ enum QOIChunk {
         }
     }
 
-    /// Where a pixel is remembered.
+    /// The slot in which a pixel is remembered.
     static func slot(of pixel: UInt32) -> Int {
         let red = pixel & 255
         let green = pixel >> 8 & 255

@@ -7,7 +7,7 @@ extension BandWriter {
         self.init(sink, format, options)
     }
 
-    /// Hands on what there is of a picture whose data has ended.
+    /// Passes on the available part of a picture whose data has ended.
     ///
     /// - Throws: `truncatedData`, unless all rows are there.
     mutating func end(of picture: ImageFormat) throws(WebImageError) {

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// Hands rows to a sink in short runs, for decoders whose rows come one by one from the top.
+/// Passes rows to a sink in short runs, for decoders that produce them one by one from the top.
 struct BandWriter {
     let sink: any RowSink
     let format: RowFormat
@@ -17,13 +17,13 @@ struct BandWriter {
         self.checkpoint = options.checkpoint
     }
 
-    /// The row that comes next; the picture's height when all are there.
+    /// The next row; the picture's height if all are written.
     var row: Int { start + filled }
     var isComplete: Bool { row >= format.size.height }
-    /// Whether nobody waits for another row.
+    /// Whether no further row is needed.
     var isDone: Bool { isComplete || !sink.wantsRows }
 
-    /// Memory for row ``row``, which is not cleared and valid until the next call.
+    /// Memory for row ``row``, not cleared and valid until the next call.
     mutating func nextRow() throws(WebImageError) -> UnsafeMutableRawPointer {
         precondition(!isComplete, "a row below the picture was asked for")
         if let band, filled < capacity { return band + filled * format.bytesPerRow }
@@ -35,13 +35,13 @@ struct BandWriter {
         return fresh
     }
 
-    /// Says that the row last asked for is written.
+    /// Marks the last requested row as written.
     mutating func rowIsDone() throws(WebImageError) {
         filled += 1
         if filled == capacity { try flush() }
     }
 
-    /// Commits the rows that are written, so that the sink has all that there is.
+    /// Commits the written rows.
     mutating func flush() throws(WebImageError) {
         let count = filled
         band = nil
@@ -54,15 +54,15 @@ struct BandWriter {
     }
 }
 
-/// A whole picture's memory, for decoders whose rows do not come from the top: the sink's own if it keeps the picture,
-/// else as much again.
+/// A whole picture's memory, for decoders that do not produce rows from the top: the sink's own if it keeps the
+/// picture, else as much again.
 struct WholePicture {
     let base: UnsafeMutableRawPointer
     let format: RowFormat
     private let sink: any RowSink
     private let own: PixelBuffer?
 
-    /// Not cleared, so that a header alone costs no memory that is touched.
+    /// Not cleared, so that a header alone touches no memory.
     init(_ sink: any RowSink, _ format: RowFormat) throws(WebImageError) {
         self.sink = sink
         self.format = format
@@ -78,7 +78,7 @@ struct WholePicture {
 
     func row(_ index: Int) -> UnsafeMutableRawPointer { base + index * format.bytesPerRow }
 
-    /// Hands the first `rows` rows to the sink.
+    /// Passes the first `rows` rows to the sink.
     func emit(rows: Int, _ options: DecodeOptions) throws(WebImageError) {
         var writer = BandWriter(sink, format, options)
         while writer.row < rows, sink.wantsRows {

@@ -2,13 +2,13 @@
     import WebImageCore
     import WebImageProcessing
 
-    /// A canvas as cairo keeps it: words of alpha, red, green and blue from the top, colours multiplied by alpha.
+    /// A canvas in cairo's format: words of alpha, red, green and blue from the top, colours premultiplied.
     struct CairoRows {
         let base: UnsafePointer<UInt8>
         let bytesPerRow: Int
         let format: RowFormat
 
-        /// Gives all rows to a sink, with straight alpha.
+        /// Writes all rows to a sink, with straight alpha.
         func emit(into sink: any RowSink, _ options: DecodeOptions) throws(WebImageError) {
             var writer = try BandWriter(beginning: sink, format, options)
             while !writer.isComplete {

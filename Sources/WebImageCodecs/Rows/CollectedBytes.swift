@@ -1,13 +1,13 @@
 #if AVIF || HEIF || SVG || PDF || TIFF
     import WebImageCore
 
-    /// The bytes of a picture so far, for libraries that go back and forth in a file. Never more than a limit.
+    /// The bytes of a picture so far, for libraries that need random access to a file. Never more than a limit.
     final class CollectedBytes {
         /// All of them; valid until the next ``append(_:)``.
         private(set) var all = UnsafeRawBufferPointer(start: nil, count: 0)
         private var memory: AlignedMemory?
         private var capacity = 0
-        /// What `all` is when the file came whole.
+        /// The owner of `all` if the file came whole.
         private var file: WholeFile?
         private let limits: DecodeLimits
         private let format: ImageFormat
@@ -21,9 +21,9 @@
 
         var count: Int { all.count }
 
-        /// Takes all bytes of a file as they are, without a copy.
+        /// Takes all bytes of a file without a copy.
         ///
-        /// - Throws: `limitExceeded` when there are more than the limit.
+        /// - Throws: `limitExceeded` if there are more than the limit.
         func take(_ file: WholeFile) throws(WebImageError) {
             try limits.check(byteCount: file.bytes.count, of: format)
             self.file = file

@@ -1,16 +1,16 @@
 package import WebImageCore
 package import WebImageSystem
 
-/// A decoder that keeps the bytes it is given.
+/// A decoder that keeps the bytes that it gets.
 package protocol CollectingDecoder: ImageDecoder {
-    /// Takes all of the file at once, in place of any ``ImageDecoder/push(_:)``, and keeps it rather than a copy.
+    /// Takes the whole file at once, instead of calls of ``ImageDecoder/push(_:)``, and keeps it without a copy.
     func push(whole file: WholeFile) throws(WebImageError) -> DecodeState
 }
 
 /// A decoder that can read a file by itself.
 package protocol FileReadingDecoder: CollectingDecoder {
-    /// Takes all of a file, in place of any ``ImageDecoder/push(_:)``.
+    /// Takes a whole file, instead of calls of ``ImageDecoder/push(_:)``.
     ///
-    /// - Throws: `truncatedBody` also here and later, when somebody has made the file shorter.
+    /// - Throws: `truncatedBody`, here and later, if the file has been shortened.
     func push(file: HeldFile) throws(WebImageError) -> DecodeState
 }

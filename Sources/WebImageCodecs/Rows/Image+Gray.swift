@@ -2,8 +2,8 @@ import WebImageCore
 import WebImageProcessing
 
 extension Image {
-    /// Whether it is written with one channel for its colours where a format can: its file had one, and no pixel has become
-    /// coloured since. Not with what describes three channels: a profile of RGB, or code points.
+    /// Whether it is written with one colour channel if the format supports that: its file had one, and no pixel has
+    /// become coloured since. Not with a description of three channels: an RGB profile, or code points.
     ///
     /// - Complexity: O(1) for pictures whose file had colours; else reads the pixels up to the first coloured ones.
     func isWrittenGray(_ options: EncodeOptions) -> Bool {

@@ -1,7 +1,7 @@
 #if SVG || PDF
     import WebImageCore
 
-    /// A drawing that a library has read: its size, and how it is drawn.
+    /// A vector picture that a library has read: its size, and how it is drawn.
     protocol VectorDocument {
         /// In the drawing's own units; the header's size is the nearest whole number.
         var width: Double { get }
@@ -14,7 +14,7 @@
         func draw(_ canvas: VectorCanvas) throws(WebImageError) -> CairoRows
     }
 
-    /// Collects a document and draws it once it is all there.
+    /// Collects a document and draws it when it is complete.
     final class VectorDecoder: CollectingDecoder {
         /// - Throws: why it cannot be read.
         typealias Open = (CollectedBytes, DecodeOptions) throws(WebImageError) -> any VectorDocument

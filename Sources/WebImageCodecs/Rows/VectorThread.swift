@@ -2,14 +2,14 @@
     import WebImageCore
     import WebImageSystem
 
-    /// Runs the calls of librsvg and poppler, none of which can be interrupted, so that they end for the caller when
-    /// their time is up.
+    /// Runs calls of librsvg and poppler, which cannot be interrupted, so that they end for the caller when their time
+    /// is over.
     struct VectorThread {
         let format: ImageFormat
         let options: DecodeOptions
-        /// Of each thread, in bytes.
+        /// The stack of each thread, in bytes.
         let stackSize: Int
-        /// Of all of them together.
+        /// The limit for all calls together.
         private let limit: Duration
         private let deadline: ContinuousClock.Instant
 
@@ -22,10 +22,10 @@
         }
 
         /// - Parameters:
-        ///   - cancel: asks the library to end soon, if it can.
-        ///   - body: holds all that it works on: it may go on when this has returned.
-        /// - Throws: `limitExceeded` when the time is up, what the checkpoint throws; `decoderUnavailable` when there is no
-        ///   thread, or too many drawings go on that were left.
+        ///   - cancel: asks the library to end soon, if possible.
+        ///   - body: must retain everything that it uses, because it may continue when this has returned.
+        /// - Throws: `limitExceeded` if the time is over, errors of the checkpoint; `decoderUnavailable` if there is no
+        ///   thread, or too many abandoned drawings are running.
         func run<Result: Sendable>(
             cancel: () -> Void = {}, _ body: @escaping @Sendable () -> Result
         ) throws(WebImageError) -> Result {
@@ -37,7 +37,7 @@
                         reason = failure()
                         if reason != nil { cancel() }
                     }
-                    // Most drawings end sooner than anybody could begin another one: who merely has lost interest waits.
+                    // Most drawings end sooner than another one could begin, so a mere cancellation waits.
                     return reason.map { $0.code != .cancelled || ContinuousClock.now > deadline } ?? false
                 }, body)
             switch outcome {
@@ -80,7 +80,7 @@
             var bytesPerRow = 0
         }
 
-        /// ``run(cancel:_:)`` for a call that draws: it fills in what it is given.
+        /// Like ``run(cancel:_:)``, for a call that draws: it fills in its argument.
         func draw(
             cancel: () -> Void = {}, _ body: @escaping @Sendable (inout Drawing) -> Void
         ) throws(WebImageError) -> Drawing {

@@ -1,13 +1,13 @@
-/// All bytes of a file, where they lie: held, and never changed.
+/// All bytes of a file in their original memory, which is retained and never changed.
 package final class WholeFile: @unchecked Sendable {
-    // Sendable: nothing changes it, nor what its bytes are part of.
+    // Sendable: neither the bytes nor their owner change.
     package let bytes: UnsafeRawBufferPointer
-    /// What they are part of.
+    /// The owner of the bytes.
     private let holder: any Sendable
 
     package init(_ array: [UInt8]) {
         holder = array
-        // Nobody changes the array that is held here, so that its memory stays where it is.
+        // The array is held here and never changed, so its memory stays in place.
         bytes = array.withUnsafeBytes { $0 }
     }
 

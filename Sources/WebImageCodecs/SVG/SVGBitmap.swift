@@ -1,17 +1,17 @@
 #if SVG
     import WebImageCore
 
-    /// A picture in a `data:` URL of a document, looked at before librsvg sees it: later versions than 2.56 decode bitmaps of any
-    /// size, and drawings within drawings.
+    /// A picture in a `data:` URL of a document, checked before librsvg sees it: versions after 2.56 decode bitmaps of
+    /// any size, and nested SVGs.
     enum SVGBitmap: Hashable {
         case bitmap(pixels: UInt64)
-        /// A drawing, or nothing that is known.
+        /// An SVG, or an unknown format.
         case unknown
 
-        /// Headers stand within so many bytes, long profiles before them.
+        /// Headers are within so many bytes, even after long profiles.
         private static let longestHead = 2 << 20
 
-        /// - Returns: nil for a link that is no `data:` URL.
+        /// - Returns: nil if the link is not a `data:` URL.
         init?(link: UnsafeRawBufferPointer) {
             let url = link.drop { $0 <= 0x20 }
             guard String(decoding: url.prefix(5), as: UTF8.self).lowercased() == "data:" else { return nil }
@@ -19,7 +19,7 @@
             self = pixels.flatMap { UInt64(exactly: $0) }.map { .bitmap(pixels: $0) } ?? .unknown
         }
 
-        /// The first bytes of what a URL holds.
+        /// The first bytes of a URL's data.
         private static func head(of url: Slice<UnsafeRawBufferPointer>) -> [UInt8]? {
             guard let comma = url.firstIndex(of: UInt8(ascii: ",")) else { return nil }
             let kind = String(decoding: url[..<comma], as: UTF8.self).lowercased()

@@ -1,13 +1,13 @@
 #if SVG
     import WebImageCore
 
-    /// What drawing a document costs at most: added up from the leaves of its tree to the root, each element once,
-    /// however often it is referred to.
+    /// The maximum cost of drawing a document, added up from the leaves of its tree to the root, each element once,
+    /// however often it is referenced.
     ///
-    /// librsvg holds a canvas for each layer (an opacity, a filter, a mask, a clip) that is open, and several for each
-    /// filter; it works on all of their pixels, whatever is drawn on them.
+    /// librsvg holds a canvas for each open layer (an opacity, a filter, a mask, a clip), and several for each filter;
+    /// it processes all of their pixels, whatever is drawn on them.
     struct SVGCost {
-        /// Canvases that are held at once besides the result's own.
+        /// How many canvases are held at once in addition to the result's own.
         var canvases = 0.0
         /// Nanoseconds for each pixel of the canvas.
         var pixelTime = 0.0
@@ -16,7 +16,7 @@
         /// Bytes that do not depend on the canvas: outlines, tiles of patterns.
         var bytes = 0.0
 
-        /// Shapes that are drawn, and their corners, each of which may get a marker.
+        /// How many shapes are drawn, and how many corners they have, each of which may get a marker.
         private(set) var shapes = 0.0
         private var corners = 0.0
         /// The most points of one shape, and the length of one, in its own units.
@@ -25,7 +25,7 @@
         private var lengths = 0.0
         /// The longest side of a shape, in pixels.
         private var side = 0.0
-        /// The largest font in pixels, and how much fonts grow by the sizes that are a part of others.
+        /// The largest font in pixels, and the growth of fonts by relative sizes.
         private(set) var fontSize = 0.0
         private(set) var fontGrowth = 1.0
 
@@ -44,7 +44,7 @@
             total.fontGrowth = max(total.fontGrowth, other.fontGrowth)
         }
 
-        /// What it costs to draw one of these for each of `count` shapes.
+        /// The cost of drawing one of these for each of `count` shapes.
         private func times(_ count: Double) -> SVGCost {
             var cost = self
             cost.pixelTime *= count
@@ -55,7 +55,7 @@
             return cost
         }
 
-        /// As times librsvg 2.54 and cairo 1.16 were measured at.
+        /// Measured with librsvg 2.54 and cairo 1.16.
         private enum Weight {
             static let shape = 2_000.0
             static let text = 50_000.0
@@ -73,7 +73,7 @@
             static let bytesOfDash = 100.0
         }
 
-        /// What is known of the canvas.
+        /// The properties of the canvas.
         struct Canvas {
             /// The longer side, in pixels.
             let side: Double
@@ -83,7 +83,7 @@
             let font: Double
         }
 
-        /// An element's own cost, its children's and that of what it refers to.
+        /// An element's own cost, with that of its children and references.
         init(
             _ element: SVGSurvey.Element, _ survey: SVGSurvey, on canvas: Canvas, _ known: (Int32) -> SVGCost,
             _ targets: (String) -> [Int32]
@@ -95,7 +95,7 @@
                 child = next.nextSibling
             }
             addShape(element, survey, canvas)
-            // A filter costs what its primitives do, whether or not anything is said of itself.
+            // A filter costs its primitives, even without traits of its own.
             guard let traits = survey.traits(of: element) ?? (element.kind == .filter ? SVGTraits() : nil) else {
                 return
             }
@@ -183,7 +183,7 @@
             bytes = openBytes + paint.bytes
         }
 
-        /// The tile of a pattern, which takes from others what it does not say itself.
+        /// The tile of a pattern, which inherits missing properties from others.
         private func tile(
             of name: String, _ survey: SVGSurvey, _ targets: (String) -> [Int32]
         ) -> SVGTraits.Tile? {
@@ -203,7 +203,7 @@
             return found
         }
 
-        /// Adds up the primitives of a filter: results that have names are kept until it ends.
+        /// Adds up the primitives of a filter: named results are kept until it ends.
         private mutating func finishFilter(
             _ element: SVGSurvey.Element, _ survey: SVGSurvey, _ traits: SVGTraits, _ canvas: Canvas
         ) {
@@ -253,7 +253,7 @@
     }
 
     extension SVGSurvey.Kind {
-        /// Whether it is drawn where it stands, and not only where it is referred to.
+        /// Whether it is drawn in place, and not only where it is referenced.
         var isDrawnInPlace: Bool {
             switch self {
             case .container, .shape, .text, .image, .use, .primitive: true
@@ -263,7 +263,7 @@
     }
 
     extension SVGTraits.Tile {
-        /// Both in one, from above.
+        /// The maximum of both.
         fileprivate func larger(_ other: Self) -> Self {
             .init(
                 width: max(width, other.width), height: max(height, other.height),

@@ -1,19 +1,19 @@
 #if SVG
     import WebImageCore
 
-    /// What a document may cost, held against its limits before librsvg sees it.
+    /// Checks the estimated cost of a document against its limits before librsvg sees it.
     struct SVGCostLimit {
-        /// How much librsvg may hold at once with the canvas: what all running decodes may take together, but for what the
-        /// libraries need for themselves.
+        /// How much memory librsvg may use at once with the canvas: the limit for all running decodes together, without
+        /// what the libraries need for themselves.
         private static let mostMemory = Double(464 << 20)
-        /// What is added up is more than what most drawings cost. So many times the time limit may be expected; a drawing that
-        /// does take longer than the limit is left when its time is up.
+        /// The estimate is higher than the cost of most drawings, so it may exceed the time limit by this factor. A
+        /// drawing that does take longer than the limit is abandoned.
         private static let timeMargin = 10.0
-        /// Larger fonts end the process: Pango counts in 1024ths of a unit.
+        /// Larger fonts crash the process: Pango counts in 1024ths of a unit.
         private static let largestFont = 100_000.0
-        /// Pixels of all bitmaps together. librsvg holds each until the end, and for a moment twice.
+        /// Pixels of all bitmaps together. librsvg keeps each until the end, and for a moment twice.
         private static let mostBitmapPixels = 40 << 20
-        /// What librsvg keeps of a document: 1200 bytes for each element, and its attributes.
+        /// librsvg's memory for a document: 1200 bytes for each element, and its attributes.
         private static let bytesPerElement = 1400
         private static let bytesPerByte = 12
 
@@ -22,10 +22,10 @@
         private let limits: DecodeLimits
         private let documentBytes: Double
 
-        /// - Throws: `limitExceeded` for a document that is too large whatever the canvas is, `unsupportedFeature` for one
-        ///   that hides what it consists of.
+        /// - Throws: `limitExceeded` if the document is too large on any canvas, `unsupportedFeature` if it hides its
+        ///   content.
         ///
-        /// - Parameter elementCount: counted before: the survey itself takes room for each.
+        /// - Parameter elementCount: counted before, because the survey itself needs memory for each.
         init(
             of text: UnsafeRawBufferPointer, elementCount: Int, as format: ImageFormat, _ options: DecodeOptions
         ) throws(WebImageError) {
@@ -53,7 +53,7 @@
             try check(SVGEstimate(survey, size: canvas.size, scale: scale), canvas.size)
         }
 
-        /// What drawing takes beside the canvas, told by its natural size.
+        /// The memory for drawing in addition to the canvas, by its natural size.
         func drawingMemory(at size: PixelSize, width: Double, height: Double) -> DrawingMemory {
             let pixels = Double(size.pixelCount ?? .max)
             let estimate = SVGEstimate(survey, size: size, scale: viewScale(width, height))
@@ -68,13 +68,13 @@
             SVGScale.most(viewBox: survey.viewBox, width: width, height: height)
         }
 
-        // `min` gives its first argument where the second is no number.
+        // `min` returns its first argument if the second is NaN.
         private func check(_ estimate: SVGEstimate, _ size: PixelSize) throws(WebImageError) {
             guard estimate.fontSize <= Self.largestFont else {
                 throw error("its fonts are larger than \(Int(Self.largestFont)) units")
             }
             let canvas = Double(size.pixelCount ?? .max) * 4
-            // The canvas alone is a matter of `DecodeLimits.pixels`.
+            // The canvas alone is limited by `DecodeLimits.pixels`.
             let extra = estimate.memory + documentBytes
             guard estimate.memory <= 0 || extra + canvas <= Self.mostMemory else {
                 let bytes = ByteCount(Int(min(0x1p60, extra + canvas)))

@@ -1,10 +1,10 @@
 import WebImageCore
 
-/// Reads a document's type, so that librsvg needs not: its entities are put where they are referred to, of its
-/// other declarations the values that attributes have by default stay.
+/// Processes a document type, so that librsvg need not: entities replace their references, and of other declarations
+/// the default values of attributes are kept.
 ///
-/// Under librsvg 2.54, libxml2 2.9 loses the memory of every entity, and a token that stands twice in an
-/// enumeration (`<!ATTLIST a b (c|c) 'c'>`) ends the process.
+/// With librsvg 2.54, libxml2 2.9 leaks the memory of every entity, and a token that is repeated in an enumeration
+/// (`<!ATTLIST a b (c|c) 'c'>`) crashes the process.
 struct SVGDocumentType {
     private var cursor: XMLCursor
     private var entities: SVGEntities
@@ -111,13 +111,13 @@ struct SVGDocumentType {
             cursor.skipSpace()
             try expect(">")
         } else {
-            // It stands in another file, which is not read: a reference to it is to an unknown one.
+            // It is in another file, which is not read, so references to it count as unknown.
             guard cursor.skips("SYSTEM") || cursor.skips("PUBLIC") else { throw damage }
             guard cursor.passTag() else { throw Self.cut }
         }
     }
 
-    /// XML 1.0, section 3.3. The types of attributes do not matter for a picture, and all are text in the end.
+    /// XML 1.0, section 3.3. The types of attributes do not matter for pictures; all are treated as text.
     private mutating func readAttributes() throws(WebImageError) {
         cursor.skipSpace()
         let element = try name()
@@ -164,7 +164,7 @@ struct SVGDocumentType {
         guard cursor.skips(mark) else { throw damage }
     }
 
-    /// That something else stands here than should.
+    /// The error for unexpected content.
     private var damage: WebImageError {
         let ends = cursor.find(">", in: cursor.at..<cursor.text.count) != nil
         return ends ? Self.error(.corruptData, "the document's type is damaged") : Self.cut

@@ -9,7 +9,7 @@
         private(set) var outline: SVGOutline?
         private(set) var viewBox: [Double] = []
         private(set) var hasBitmap = false
-        /// Whether there are traits that are not those of any element.
+        /// Whether it has any traits beyond the defaults.
         var hasTraits: Bool {
             !traits.isPlain || traits.primitive != nil || traits.tile != nil || !traits.links.isEmpty
                 || traits.scale != 1
@@ -18,7 +18,7 @@
         private let name: String
         /// Attributes that are lengths or numbers.
         private var numbers: [String: Double] = [:]
-        /// Those that are a part of something else, the canvas at most.
+        /// Relative ones, at most as large as the canvas.
         private var parts: [String: Double] = [:]
         private let isRoot: Bool
         private var isRelative = true
@@ -29,7 +29,7 @@
             traits.primitive = Self.primitives[name]
         }
 
-        /// What a primitive costs whatever its attributes are.
+        /// The fixed cost of a primitive.
         private static let primitives: [String: SVGTraits.Primitive] = [
             "feBlend": .init(time: 150, canvases: 4), "feColorMatrix": .init(time: 80, canvases: 3),
             "feComponentTransfer": .init(time: 100, canvases: 3), "feComposite": .init(time: 90, canvases: 4),
@@ -45,7 +45,7 @@
         private static let octaveTime = 150.0
         private static let kernelTime = 9.0
 
-        /// The attributes that are no properties and matter all the same.
+        /// Relevant attributes that are not properties.
         private enum Attribute: String {
             case id, `class`, style, d, points, href, viewBox, result, order, numOctaves, radius, stdDeviation
             case width, height, x1, y1, x2, y2, r, rx, ry, markerWidth, markerHeight
@@ -108,7 +108,7 @@
             }
         }
 
-        /// librsvg 2.54 reads 400 numbers of a kernel, and ends the process when there should be more.
+        /// librsvg 2.54 reads 400 numbers of a kernel, and crashes if there should be more.
         private static let mostOfKernel = 400.0
 
         private mutating func readKernel(_ sides: [Double]) throws(WebImageError) {
@@ -127,7 +127,7 @@
             traits.primitive?.window = (abs(x), abs(radii.count > 1 ? radii[1] : x))
         }
 
-        /// Says what the attributes come to together.
+        /// Combines the attributes.
         mutating func finish(_ sheet: SVGStyleSheet, parent: SVGTraits?) {
             sheet.add(to: &traits, name: name, id: id, classes: classes)
             if let parent { traits.inherit(parent) }
@@ -156,7 +156,7 @@
                 width: side("width"), height: side("height"), isRelative: isRelative, isOfCanvas: isOfCanvas)
         }
 
-        /// A viewBox is stretched to what is said beside it; how large that is where nothing is said, nobody knows here.
+        /// A viewBox is stretched to the given size; if none is given, the size is unknown here.
         private mutating func stretch() {
             guard ["svg", "symbol", "marker", "pattern"].contains(name), !isRoot, viewBox.count >= 4 else { return }
             let width = numbers["width"] ?? numbers["markerWidth"] ?? 100

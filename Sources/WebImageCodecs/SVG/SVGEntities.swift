@@ -1,8 +1,8 @@
 import WebImageCore
 
-/// The entities that a document declares, and their values in the place of the references to them.
+/// The declared entities of a document, which replace their references.
 ///
-/// libxml2 2.9 under librsvg 2.54 loses the memory of every entity that it reads, so it gets to see none.
+/// libxml2 2.9 under librsvg 2.54 leaks the memory of every entity that it reads, so it gets none.
 struct SVGEntities {
     /// Where a value goes.
     private enum Place { case content, attribute }
@@ -13,7 +13,7 @@ struct SVGEntities {
     private var values: [[UInt8]: [UInt8]] = [:]
     /// The text so far.
     private(set) var output: [UInt8] = []
-    /// How many bytes of values were looked at, which empty ones within each other make more of than of output.
+    /// How many bytes of values were processed; nested empty values cause more work than output.
     private var work = 0
     /// What the text may grow to.
     private let limit: Int
@@ -56,7 +56,7 @@ struct SVGEntities {
 
     private static let predefined: Set = ["lt", "gt", "amp", "quot", "apos"]
 
-    /// A character of ASCII for a reference to it; a reference to another one stays, whatever the encoding is.
+    /// The ASCII character for a character reference; other references are kept, whatever the encoding is.
     private static func character(
         _ cursor: inout XMLCursor, from start: Int
     ) throws(WebImageError) -> [UInt8] {
@@ -69,7 +69,7 @@ struct SVGEntities {
         return code < 0x80 ? [UInt8(code)] : Array(cursor.text[start..<cursor.at])
     }
 
-    /// Adds what holds no references, or none that are to be resolved.
+    /// Appends text without references, or with ones that are not resolved.
     mutating func append(raw text: some Collection<UInt8>) throws(WebImageError) {
         guard text.count <= limit - output.count else {
             throw WebImageError(
@@ -79,7 +79,7 @@ struct SVGEntities {
         output.append(contentsOf: text)
     }
 
-    /// Adds elements and text, with values in the place of references.
+    /// Appends elements and text, with references replaced.
     ///
     /// - Throws: `limitExceeded`; `corruptData` for entities that refer to themselves.
     mutating func append(content text: UnsafeRawBufferPointer) throws(WebImageError) {
@@ -116,7 +116,7 @@ struct SVGEntities {
             || place == .attribute && level > 0 && XMLCursor.isQuote(byte)
     }
 
-    /// A value's quotes do not end the attribute that it stands in (XML 1.0, section 4.4.5).
+    /// Quotes in a value do not end the attribute that contains it (XML 1.0, section 4.4.5).
     private mutating func appendQuote(_ cursor: inout XMLCursor) throws(WebImageError) {
         try append(raw: (cursor.next == UInt8(ascii: "'") ? "&#39;" : "&#34;").utf8)
         cursor.at += 1
@@ -138,7 +138,7 @@ struct SVGEntities {
         }
     }
 
-    /// A tag with the values of its attributes, or what holds no references.
+    /// Appends a tag with its attributes resolved, or markup without references.
     private mutating func appendMarkup(_ cursor: inout XMLCursor, level: Int) throws(WebImageError) {
         let start = cursor.at
         if cursor.skips("<!--") {

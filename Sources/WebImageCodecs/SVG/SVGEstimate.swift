@@ -1,7 +1,7 @@
 #if SVG
     import WebImageCore
 
-    /// Adds up what a document costs on a canvas, from the elements that are drawn and all that they refer to.
+    /// Adds up the cost of a document on a canvas, from the drawn elements and all their references.
     struct SVGEstimate {
         /// Bytes that are held at once besides the canvas itself.
         private(set) var memory = 0.0
@@ -9,9 +9,9 @@
         /// Of the largest font, in units of the document.
         private(set) var fontSize = 0.0
 
-        /// What it takes to see whether a part of a style sheet's rule holds for an element.
+        /// The cost of matching one selector part with one element.
         private static let styleMatch = 50.0
-        /// A document that refers to itself is drawn in more ways than are added up here.
+        /// A document with circular references is drawn in more ways than are added up here.
         private static let cycleFactor = 1000.0
 
         /// - Parameters:
@@ -32,7 +32,7 @@
             }
             guard let cost = costs[0] else { return }
             let pixels = Double(size.pixelCount ?? .max)
-            // No way through a circle visits an element twice: its layers are at most all that there are.
+            // No path through a cycle visits an element twice: its layers are at most all there are.
             let canvases = order.hasCycles ? survey.allCanvases : cost.canvases
             memory = canvases * pixels * 4 + cost.bytes
             nanoseconds = cost.pixelTime * pixels + cost.time + survey.styleMatches * Self.styleMatch
@@ -41,10 +41,10 @@
         }
     }
 
-    /// The elements that are drawn, each behind all that it consists of and refers to.
+    /// The drawn elements, each after its parts and references.
     struct SVGDrawingOrder {
         private(set) var elements: [Int32] = []
-        /// Whether something refers to what it stands in, which librsvg notices and leaves out.
+        /// Whether there are circular references, which librsvg detects and ignores.
         private(set) var hasCycles = false
 
         init(_ survey: SVGSurvey) {
@@ -70,7 +70,7 @@
             }
         }
 
-        /// How much the transforms within each other stretch anything at most.
+        /// The maximum total scale of nested transforms.
         func mostStretch(_ survey: SVGSurvey) -> Double {
             var reach: [Int32: Double] = [:]
             reach.reserveCapacity(elements.count)
@@ -84,7 +84,7 @@
     }
 
     extension SVGSurvey {
-        /// What is drawn with an element: its children, and what it refers to.
+        /// What is drawn with an element: its children and references.
         func forEachPart(of number: Int32, _ body: (Int32) -> Void) {
             let element = elements[Int(number)]
             var child = element.firstChild

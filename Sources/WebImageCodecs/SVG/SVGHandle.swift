@@ -4,11 +4,11 @@
 
     /// librsvg's own objects for one document.
     final class SVGHandle: @unchecked Sendable {
-        // Sendable: a call that was left goes on with it, and then nobody else uses it any more.
+        // Sendable: an abandoned call continues to use it, but nothing else does then.
         private let svg: OpaquePointer
         private let format: ImageFormat
 
-        /// - Throws: `decoderUnavailable` where there is no librsvg, which is opened here.
+        /// - Throws: `decoderUnavailable` if librsvg, which is opened here, is missing.
         init(_ format: ImageFormat) throws(WebImageError) {
             try OpenedLibrary.librsvg.check(format)
             guard let svg = wi_svg_create() else { throw Self.noMemory(format) }
@@ -18,9 +18,9 @@
 
         deinit { wi_svg_destroy(svg) }
 
-        /// What is packed in a file; lives as long as this.
+        /// The unpacked content of a file; valid as long as this object.
         ///
-        /// - Throws: `limitExceeded` when it is longer than `most`, `truncatedData`, `corruptData`.
+        /// - Throws: `limitExceeded` if it is longer than `most`, `truncatedData`, `corruptData`.
         func unpacked(_ bytes: UnsafeRawBufferPointer, most: Int) throws(WebImageError) -> UnsafeRawBufferPointer {
             var output: UnsafePointer<UInt8>?
             var count = 0
@@ -50,7 +50,7 @@
                 let result = base.map { wi_svg_open(self.svg, $0, text.bytes.count, &size) } ?? Int32(WI_SVG_CORRUPT)
                 return Answer(result: result, size: size)
             }
-            // The library has one failure for damage and for what is missing.
+            // The library has one failure for damaged and for missing data.
             if Int(answer.result) == WI_SVG_CORRUPT, !isWhole {
                 throw WebImageError(.truncatedData, "the document ends early", format: format)
             }

@@ -1,13 +1,13 @@
 #if SVG
-    /// Goes through a document from mark to mark.
+    /// Iterates over the markup of a document.
     ///
-    /// Right for well-formed documents; what libxml2 makes of others does not matter, since it refuses them.
+    /// Correct for well-formed documents; libxml2 refuses all others, so their result does not matter.
     struct SVGMarkup {
         enum Part {
             /// The start of an element, from `<` to `>`.
             case start(UnsafeRawBufferPointer, isEmpty: Bool)
             case end
-            /// What stands between marks, with references in it.
+            /// Text between tags, with references.
             case text(UnsafeRawBufferPointer)
             /// Without references.
             case data(UnsafeRawBufferPointer)
@@ -39,7 +39,7 @@
                     cursor.pass("?>")
                     return .instruction(slice(start + 2, cursor.at))
                 } else if cursor.skips("!DOCTYPE") {
-                    // Its declarations follow as if they stood alone.
+                    // Its declarations follow as separate marks.
                     cursor.passTag(endingAt: "[")
                 } else if cursor.next == UInt8(ascii: "!") {
                     cursor.passTag()

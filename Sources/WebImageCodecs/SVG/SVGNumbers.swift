@@ -16,17 +16,17 @@
 
         mutating func skip() { at += 1 }
 
-        /// One digit, as the flags of arcs are written: also without a space behind it.
+        /// One digit, for the flags of arcs, which need no space after them.
         mutating func flag() -> Bool {
             guard Self.isDigit(peek()) else { return false }
             at += 1
             return true
         }
 
-        /// Larger numbers count as this one: what is made of a few of them is still a number.
+        /// Larger numbers are clamped, so that products of a few of them are still finite.
         private static let largest = 1e60
 
-        /// The next number, always a finite one; nil when something else comes next.
+        /// The next number, always finite; nil if something else follows.
         mutating func next() -> Double? {
             guard peek() != 0 else { return nil }
             let start = at
@@ -54,7 +54,7 @@
                 return nil
             }
             power += exponent()
-            // Nothing stays nothing, whatever its power is.
+            // Zero stays zero, whatever its exponent is.
             if power != 0, value != 0 { value *= Self.powerOfTen(power) }
             value = min(Self.largest, value)
             return isNegative ? -value : value
@@ -87,7 +87,7 @@
             return result
         }
 
-        /// All that are there, and what stands between them is ignored.
+        /// All numbers; anything between them is ignored.
         static func all(in text: String) -> [Double] {
             var text = text
             return text.withUTF8 { bytes in
@@ -103,13 +103,13 @@
         private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
     }
 
-    /// A length and what it is counted in.
+    /// A length and its unit.
     struct SVGLength {
         var value: Double
-        /// Of a percentage or `em`, what 1 of it is in something else; nil for what has a size of its own.
+        /// Whether it is a percentage or in `em`, and so relative to something else.
         var isRelative: Bool
 
-        /// - Returns: nil for what is no length.
+        /// - Returns: nil if the text is not a length.
         init?(_ text: String) {
             var text = text
             let parsed = text.withUTF8 { bytes -> (Double, String)? in
@@ -130,7 +130,7 @@
 
     /// How much a transform stretches at most.
     enum SVGScale {
-        /// Of a list such as `translate(3) scale(2)`; 1 for what cannot be read, which librsvg does not apply either.
+        /// For a list such as `translate(3) scale(2)`; 1 for invalid ones, which librsvg does not apply either.
         static func most(of transform: String) -> Double {
             var scale = 1.0
             for part in transform.split(separator: ")") {

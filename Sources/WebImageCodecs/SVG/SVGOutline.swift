@@ -1,12 +1,12 @@
 #if SVG
-    /// How many points a path has, how long it is and how far it reaches, each from above.
+    /// Upper bounds of a path's points, its length and its extent.
     struct SVGOutline {
         private(set) var points = 0
         /// In the path's own units.
         private(set) var length = 0.0
         /// Of a text.
         var characters = 0
-        /// How much of the canvas it covers, for a shape whose size is a part of it.
+        /// The share of the canvas that it covers, for a shape with a relative size.
         var canvasPart = 0.0
         /// The longer side of the box around it.
         var side: Double { max(right - left, bottom - top, 0) }
@@ -16,7 +16,7 @@
         private var (x, y) = (0.0, 0.0)
         private var (startX, startY) = (0.0, 0.0)
 
-        /// A path's data (SVG 1.1, section 8.3), up to where it is damaged, as renderers draw it.
+        /// Parses a path's data (SVG 1.1, section 8.3), up to the first error, as renderers do.
         init(path: UnsafeRawBufferPointer) {
             var numbers = SVGNumbers(path)
             var command = UInt8(0)
@@ -33,7 +33,7 @@
                 } else if !draw(command, &numbers) {
                     return
                 } else if command | 0x20 == UInt8(ascii: "m") {
-                    // What follows the first point are lines.
+                    // Points after the first one are lines.
                     (startX, startY) = (x, y)
                     command = command == UInt8(ascii: "m") ? UInt8(ascii: "l") : UInt8(ascii: "L")
                 }
@@ -57,7 +57,7 @@
 
         private static func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 }
 
-        /// - Returns: whether all its numbers are there.
+        /// - Returns: whether all its numbers are present.
         private mutating func draw(_ command: UInt8, _ numbers: inout SVGNumbers) -> Bool {
             let isRelative = command & 0x20 != 0
             let (baseX, baseY) = isRelative ? (x, y) : (0, 0)
@@ -79,7 +79,7 @@
                 let radius = max(abs(across), abs(down))
                 let (fromX, fromY) = (x, y)
                 move(toX: baseX + toX, y: baseY + toY)
-                // A radius that is too small becomes as large as is needed, in the ellipse's own ratio.
+                // A radius that is too small is enlarged as needed, keeping the ellipse's ratio.
                 let ratio = radius / max(min(abs(across), abs(down)), 1e-3 * radius, .leastNormalMagnitude)
                 let reach = max(radius, (abs(x - fromX) + abs(y - fromY)) * ratio)
                 points += 16
@@ -91,7 +91,7 @@
             return true
         }
 
-        /// Lines from control point to control point, which no curve is longer than.
+        /// Lines between control points, which are at least as long as the curve.
         private mutating func drawPairs(
             _ count: Int, _ baseX: Double, _ baseY: Double, _ numbers: inout SVGNumbers
         ) -> Bool {

@@ -32,7 +32,7 @@ public enum SVGSanitizer {
 
 /// One pass over a document.
 private struct SVGFilter {
-    /// In lower case. A document of XML tells cases apart, but nobody knows who reads it.
+    /// In lower case. XML is case-sensitive, but the reader may not be an XML parser.
     private static let removedElements: Set = [
         "script", "handler", "listener", "iframe", "frame", "frameset", "object", "embed", "applet", "meta", "base",
         "link", "form",
@@ -44,12 +44,12 @@ private struct SVGFilter {
     private var output: [UInt8] = []
     /// The names of the elements that are open, as they are written.
     private var open: [UnsafeRawBufferPointer] = []
-    /// How many elements were open where one began that is left out; nil: none is.
+    /// The number of open elements where a removed one began; nil: none is being removed.
     private var removedFrom: Int?
     private var hasRoot = false
 
     static func filtered(_ text: UnsafeRawBufferPointer) throws(WebImageError) -> [UInt8] {
-        // For what it refuses: encodings, and documents that include others.
+        // It refuses certain encodings, and documents that include others.
         var scanner = SVGTagScanner(text)
         try scanner.scan()
         var filter = SVGFilter(text)
@@ -96,7 +96,7 @@ private struct SVGFilter {
         } else if cursor.skips("<?") {
             let name = String(decoding: cursor.name(), as: UTF8.self)
             guard cursor.pass("?>") else { throw Self.damaged("an instruction does not end") }
-            // The declaration says the encoding.
+            // The declaration states the encoding.
             if name == "xml" { copy(from: start) }
         } else if cursor.skips("<!DOCTYPE") {
             try skipType()
@@ -179,21 +179,21 @@ private struct SVGFilter {
     }
 
     /// - Parameters:
-    ///   - name: without a prefix, in lower case.
-    ///   - element: in the same way.
+    ///   - name: without prefix, in lower case.
+    ///   - element: likewise.
     private func isHarmless(_ name: String, _ value: String, of element: String) -> Bool {
         if name.hasPrefix("on") { return false }
-        // What blanks and control characters do in a scheme browsers leave out.
+        // Browsers ignore blanks and control characters in a scheme.
         let text = String(
             String.UnicodeScalarView(value.unicodeScalars.filter { $0.value > 0x20 && $0.value != 0x7F })
         )
         .lowercased()
         if name == "attributename", text.split(separator: ":").last?.hasPrefix("on") == true { return false }
         if text.contains("javascript:") || text.contains("vbscript:") { return false }
-        // What an animation gives to a link later.
+        // The value that an animation assigns to a link later.
         if Self.animatedValues.contains(name) { return !text.contains("data:") }
         guard name == "href" || name == "src", text.hasPrefix("data:") else { return true }
-        // A picture runs nothing; a drawing as the content of another does.
+        // A picture runs no scripts; an SVG as the content of another does.
         return text.hasPrefix("data:image/")
             && (["image", "feimage", "img"].contains(element) || !text.hasPrefix("data:image/svg"))
     }

@@ -2,7 +2,7 @@
     import CShimSVG
     import WebImageCore
 
-    /// A document as librsvg gets to see it, in memory of its own: a drawing that was left may still read it.
+    /// The document that librsvg gets, in memory of its own, because an abandoned drawing may still read it.
     struct SVGSource: @unchecked Sendable {
         // Sendable: nobody changes the memory any more.
         let bytes: UnsafeRawBufferPointer
@@ -11,7 +11,7 @@
         /// What the memory belongs to.
         private let owner: AnyObject
 
-        /// Unpacks a document, and puts its entities where they belong.
+        /// Unpacks a document, and replaces its entities.
         ///
         /// - Throws: `truncatedData`, `corruptData`, `unsupportedFeature`, `limitExceeded`.
         init(_ file: CollectedBytes, _ limits: DecodeLimits) throws(WebImageError) {
@@ -21,7 +21,7 @@
                 let handle = try SVGHandle(format)
                 text = try handle.unpacked(text, most: SVGPacking.mostUnpacked(of: text.count, limits))
                 owner = handle
-                // librsvg would unpack it once more, without a limit.
+                // librsvg would unpack it again, without a limit.
                 guard !Self.isPacked(text) else {
                     throw WebImageError(.corruptData, "the document is packed twice", format: format)
                 }
@@ -37,7 +37,7 @@
             self.format = format
         }
 
-        /// The same with other letters where the names of attributes begin that librsvg is not to know.
+        /// The same document with changed names of attributes that librsvg must not recognise.
         func hiding(_ names: [Int]) -> SVGSource {
             guard !names.isEmpty else { return self }
             let copy = TextMemory(bytes)

@@ -1,14 +1,14 @@
 #if SVG
     import WebImageCore
 
-    /// What the style sheets in a document may say about an element.
+    /// The properties that a document's style sheets may assign to an element.
     ///
-    /// Of a selector only its last part counts, and of that one name, so that a rule holds here for at least the
-    /// elements that it holds for in librsvg.
+    /// Only the last part of a selector is used, and only one name of it, so that a rule applies here to at least the
+    /// elements that it applies to in librsvg.
     struct SVGStyleSheet {
         typealias Declaration = (name: String, value: String)
 
-        /// What an element must be called, so that a rule may hold for it.
+        /// The name that an element must have for a rule to apply.
         private enum Subject: Hashable {
             case any
             case type(String)
@@ -16,15 +16,15 @@
             case id(String)
         }
 
-        /// All that is said of what is called so.
+        /// All properties for elements with that name.
         private var rules: [Subject: SVGTraits] = [:]
         /// Parts of selectors: each costs something for each element.
         private(set) var selectorParts = 0
 
-        /// - Throws: `unsupportedFeature` for style sheets in `data:` URLs, which nobody would have seen.
+        /// - Throws: `unsupportedFeature` for style sheets in `data:` URLs, which are not scanned.
         init(of document: UnsafeRawBufferPointer) throws(WebImageError) {
             var markup = SVGMarkup(document)
-            // Within how many elements below and including a style sheet.
+            // The depth within a style element.
             var level = 0
             var sheet = ""
             while let part = markup.next() {
@@ -51,7 +51,7 @@
 
         var isEmpty: Bool { rules.isEmpty }
 
-        /// Adds all that may hold for an element to what it says itself.
+        /// Adds all properties that may apply to an element to its own.
         func add(to traits: inout SVGTraits, name: String, id: String?, classes: String?) {
             if rules.isEmpty { return }
             func add(_ subject: Subject) { if let rule = rules[subject] { traits.add(rule) } }
@@ -74,7 +74,7 @@
                 if piece.contains("@import") { try Self.refuseHidden(piece) }
                 switch end {
                 case "{":
-                    // The rules within a block such as `@media` count as if they stood alone.
+                    // Rules in a block such as `@media` are treated as if they were outside of it.
                     prelude = piece.first { !$0.isWhitespace } == "@" ? "" : piece
                 case "}":
                     try add(prelude, piece)
@@ -102,11 +102,11 @@
             }
         }
 
-        /// Each of which would count for each element that is called so.
+        /// Each would count for each element with the name.
         private static let mostReferences = 256
 
         private static func subject(of selector: Substring) -> Subject {
-            // What follows a colon or stands in brackets only narrows it.
+            // Parts after a colon or in brackets only restrict it.
             let last = selector.split { " >+~\n\t\r\u{C}".contains($0) }.last ?? ""
             guard
                 !last.unicodeScalars.contains(where: { "()[]".unicodeScalars.contains($0) || $0 == CSSReader.disguised }
@@ -126,15 +126,15 @@
 
     /// Cuts a style sheet, or the text of a `style` attribute, into pieces.
     struct CSSReader {
-        /// Stands where a character was escaped that would have been taken for something else.
+        /// Replaces an escaped character that would otherwise be misread.
         static let disguised: Unicode.Scalar = "\u{FFFD}"
 
         private var rest: Substring.UnicodeScalarView
 
         init(_ text: String) { rest = Substring(text).unicodeScalars }
 
-        /// What stands before the next `{`, `}` or `;` that is outside of quotes and parentheses, without comments and
-        /// with its escapes resolved; and that mark, or a space at the end.
+        /// The text before the next `{`, `}` or `;` outside of quotes and parentheses, without comments and with
+        /// escapes resolved; and that character, or a space at the end.
         mutating func piece() -> (text: String, end: Unicode.Scalar)? {
             guard !rest.isEmpty else { return nil }
             var text = String.UnicodeScalarView()
@@ -191,7 +191,7 @@
             }
             let scalar = digits == 0 ? rest.popFirst() : Unicode.Scalar(code)
             if digits > 0, let first = rest.first, first.properties.isWhitespace { rest.removeFirst() }
-            // A mark that is escaped is no mark.
+            // An escaped delimiter is not a delimiter.
             guard let scalar, scalar.properties.isAlphabetic || "0123456789-_".unicodeScalars.contains(scalar) else {
                 return Self.disguised
             }

@@ -1,13 +1,13 @@
 #if SVG
     import WebImageCore
 
-    /// The elements of a document with what makes them cost something: the tree that ``SVGCost`` adds up.
+    /// The elements of a document with the traits that determine their cost: the tree that ``SVGCost`` adds up.
     struct SVGSurvey {
         enum Kind: UInt8 {
             /// Draws its children.
             case container
             case shape, text, image, use
-            /// Drawn only where something refers to it.
+            /// Drawn only when it is referenced.
             case clip, definition, filter, marker, mask, pattern, symbol
             case primitive
         }
@@ -26,7 +26,7 @@
         private(set) var elements: [Element] = []
         private(set) var traits: [SVGTraits] = []
         private(set) var outlines: [SVGOutline] = []
-        /// The elements that go by a name; an error in the document may give one to several.
+        /// The elements by id; an invalid document may use one for several.
         private(set) var targets: [String: [Int32]] = [:]
         /// The root element's viewBox, if it has one.
         private(set) var viewBox: [Double] = []
@@ -36,7 +36,7 @@
         private(set) var hidden: [Int] = []
         private let sheet: SVGStyleSheet
         private let start: UnsafeRawPointer?
-        /// What document types say of elements that say nothing themselves.
+        /// Default values of attributes from document types.
         private var defaults: [String: [SVGStyleSheet.Declaration]] = [:]
         private var open: [Int32] = []
         private var openTexts = 0
@@ -44,11 +44,11 @@
         /// How many pixels more bitmaps may have.
         private var bitmapPixels: UInt64
 
-        /// - Throws: `limitExceeded` for numbers that librsvg ends the process with, `unsupportedFeature` for style sheets
-        ///   that cannot be seen.
+        /// - Throws: `limitExceeded` for numbers with which librsvg crashes, `unsupportedFeature` for style sheets that
+        ///   cannot be scanned.
         /// - Parameters:
-        ///   - bitmapPixels: how many all bitmaps together may have; those that are over are hidden.
-        ///   - checkpoint: asked now and then; what it throws ends this.
+        ///   - bitmapPixels: the limit for all bitmaps together; those beyond it are hidden.
+        ///   - checkpoint: called now and then; its error ends the survey.
         init(
             of document: UnsafeRawBufferPointer, bitmapPixels: UInt64,
             checkpoint: (() throws(WebImageError) -> Void)? = nil
@@ -71,12 +71,12 @@
             }
         }
 
-        /// The largest font that is said, in units of the document; what grows by others is not looked at.
+        /// The largest absolute font size, in units of the document.
         var largestFont: Double {
             traits.reduce(16) { max($0, $1.fontSize) } * traits.reduce(1) { max($0, $1.fontGrowth) }
         }
 
-        /// Rules times elements: what it costs to find out which rule holds for which element.
+        /// Rules times elements: the cost of matching them.
         var styleMatches: Double { Double(sheet.selectorParts) * Double(elements.count) }
 
         private static let kinds: [String: Kind] = [
@@ -104,7 +104,7 @@
             if elements[elements.count - 1].kind == .text { openTexts += 1 }
         }
 
-        /// Characters are shapes too: an outline is some times as long as the font is large.
+        /// Characters are shapes too, with outlines several times as long as the font size.
         private mutating func addText(_ count: Int) {
             guard openTexts > 0, let last = open.last.map({ Int($0) }) else { return }
             if elements[last].outline < 0 {
@@ -143,7 +143,7 @@
         /// librsvg scales the canvas by it, to any size. Browsers ignore it, as the standard allows.
         private static let hiddenName = "kernelUnitLength"
 
-        /// Whether a link is none to a bitmap that is over the limit, or to a drawing, which nobody would have seen.
+        /// Whether a link is not to a bitmap beyond the limit, nor to an SVG, which is not scanned.
         private mutating func mayBeDrawn(_ link: UnsafeRawBufferPointer) -> Bool {
             let hasReferences = link.contains(UInt8(ascii: "&"))
             let picture =

@@ -1,19 +1,19 @@
 import WebImageCore
 
-/// Counts the elements of a document, and how deep they lie in each other.
+/// Counts the elements of a document, and their depth.
 ///
-/// Right for well-formed documents; what libxml2 makes of others does not matter, since it refuses them.
+/// Correct for well-formed documents; libxml2 refuses all others, so their result does not matter.
 struct SVGTagScanner {
     private(set) var elements = 0
     private(set) var depth = 0
     private var openElements = 0
-    /// Whether something that was begun does not end.
+    /// Whether something is not terminated.
     private var isCut = false
     private var cursor: XMLCursor
 
     init(_ text: UnsafeRawBufferPointer) { cursor = XMLCursor(text) }
 
-    /// Whether all of the root element is there.
+    /// Whether the root element is complete.
     var isWhole: Bool { elements > 0 && openElements == 0 && !isCut }
 
     /// - Throws: `unsupportedFeature` for documents in this one, and encodings that may hide elements.
@@ -57,7 +57,7 @@ struct SVGTagScanner {
         openElements += 1
     }
 
-    /// librsvg reads XInclude's documents, also those in `data:` URLs, where nobody would have seen their elements.
+    /// librsvg reads documents included by XInclude, also those in `data:` URLs, which are not scanned.
     private func checkInclusion(_ element: UnsafeRawBufferPointer) throws(WebImageError) {
         let tag = String(decoding: element, as: UTF8.self).lowercased()
         guard !tag.contains("data"), !tag.contains("&") else {
@@ -65,7 +65,7 @@ struct SVGTagScanner {
         }
     }
 
-    /// XML 1.0, section 4.3.3: in these encodings the marks of XML are what they are in ASCII.
+    /// XML 1.0, section 4.3.3: in these encodings markup characters are as in ASCII.
     private static let encodings = ["utf-8", "utf8", "us-ascii", "ascii", "iso-8859-", "windows-125", "utf-16"]
 
     private func checkEncoding(_ instruction: UnsafeRawBufferPointer) throws(WebImageError) {

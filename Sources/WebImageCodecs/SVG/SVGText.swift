@@ -1,9 +1,8 @@
 import WebImageCore
 
-/// The text of a document as librsvg gets to see it: the marks of XML are what they are in ASCII, and there are no
-/// entities.
+/// The text that librsvg gets: markup characters are as in ASCII, and there are no entities.
 enum SVGText {
-    /// - Returns: nil when the text is like that already.
+    /// - Returns: nil if the text needs no change.
     static func resolved(
         _ text: UnsafeRawBufferPointer, _ limits: DecodeLimits
     ) throws(WebImageError) -> [UInt8]? {

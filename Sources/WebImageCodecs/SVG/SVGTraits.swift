@@ -1,13 +1,13 @@
 #if SVG
     import WebImageCore
 
-    /// What makes an element cost more than its own shape: read from its attributes and the style sheets.
+    /// The properties that make an element cost more than its shape, from its attributes and the style sheets.
     struct SVGTraits {
-        /// What a filter primitive costs.
+        /// The cost of a filter primitive.
         struct Primitive {
             /// Nanoseconds for each pixel of the canvas, as measured with librsvg 2.54.
             var time = 0.0
-            /// For `feMorphology`: how far it looks to both sides, in units of its own.
+            /// For `feMorphology`: its reach to both sides, in its own units.
             var window: (x: Double, y: Double)?
             /// Canvases that it holds while it works.
             var canvases = 2.0
@@ -15,19 +15,19 @@
             var result: String?
         }
 
-        /// How large a pattern's tile is.
+        /// The size of a pattern's tile.
         struct Tile {
             var width = 0.0
             var height = 0.0
-            /// Whether that is a part of what is painted with it, and not in units of its own.
+            /// Whether it is relative to the painted shape.
             var isRelative = true
             /// Whether it is a part of the canvas.
             var isOfCanvas = false
         }
 
-        /// Whether nothing was said.
+        /// Whether nothing was specified.
         var isPlain = true
-        /// The properties that are the parent's.
+        /// The properties with the value `inherit`.
         private var inherited: Set<String> = []
         var hasOpacity = false
         var filters: [String] = []
@@ -45,27 +45,27 @@
         var hasRoundCorners = false
         /// How much its contents are stretched at most.
         var scale = 1.0
-        /// Times the size of the fonts around it, and a size of its own.
+        /// The factor to the surrounding font size, and an absolute size.
         var fontGrowth = 1.0
         var fontSize = 0.0
         var primitive: Primitive?
-        /// Whether what a filter's primitives say is a part of what is filtered.
+        /// Whether lengths in a filter's primitives are relative to the filtered element.
         var hasRelativePrimitives = false
         var tile: Tile?
 
-        /// Whether it is drawn on a canvas of its own.
+        /// Whether it is drawn on a separate canvas.
         var isLayer: Bool {
             hasOpacity || !filters.isEmpty || filterTime > 0 || !masks.isEmpty || !clips.isEmpty
         }
 
-        /// What is read as an attribute, in a `style` attribute and in style sheets.
+        /// Read from attributes, `style` attributes and style sheets.
         static let properties: Set<String> = [
             "opacity", "filter", "mask", "clip-path", "mix-blend-mode", "isolation", "fill", "stroke", "marker",
             "marker-start", "marker-mid", "marker-end", "stroke-dasharray", "stroke-width", "stroke-linejoin",
             "stroke-linecap", "font-size", "font", "transform",
         ]
 
-        /// Takes what is said of a property. What is said twice counts twice: which of it holds does not matter here.
+        /// Reads a property. Repeated ones all count, because it does not matter here which one applies.
         mutating func read(_ name: String, _ value: String) {
             isPlain = false
             if value.contains("inherit") { inherited.insert(name) }
@@ -97,7 +97,7 @@
             filters.count + masks.count + clips.count + paints.count + markers.count + links.count
         }
 
-        /// Adds what is said elsewhere of the same element.
+        /// Adds properties of the same element from elsewhere.
         mutating func add(_ other: SVGTraits) {
             isPlain = isPlain && other.isPlain
             inherited.formUnion(other.inherited)
@@ -117,7 +117,8 @@
             fontSize = max(fontSize, other.fontSize)
         }
 
-        /// Takes what it says that the parent says; all other properties are inherited, or do not matter here.
+        /// Takes properties with the value `inherit` from the parent; all others are inherited anyway, or do not matter
+        /// here.
         mutating func inherit(_ parent: SVGTraits) {
             if inherited.contains("filter") {
                 filters += parent.filters
@@ -145,7 +146,7 @@
 
         private static let functionTimes = ["blur": 250.0, "drop-shadow": 500]
 
-        /// Adds what is referred to in the document itself.
+        /// Adds references within the document.
         static func add(_ value: String, to names: inout [String]) {
             // Most values are colours.
             guard value.utf8.contains(UInt8(ascii: "#")), value.contains("url") else { return }
@@ -155,7 +156,7 @@
             }
         }
 
-        /// What stands behind the `#` of a URL; nil for one that leads outside, which is never loaded.
+        /// The fragment of a URL; nil for external ones, which are never loaded.
         static func fragment(of url: some StringProtocol) -> String? {
             guard let hash = url.firstIndex(of: "#"), url[..<hash].allSatisfy(\.isWhitespace) else { return nil }
             let name = url[url.index(after: hash)...]

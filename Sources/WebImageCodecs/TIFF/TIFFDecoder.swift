@@ -2,7 +2,7 @@
     import WebImageCore
     import WebImageSystem
 
-    /// Collects a TIFF's bytes and decodes its first page when they are all there, or reads it from a file.
+    /// Collects a TIFF's bytes and decodes the requested page when they are complete, or reads it from a file.
     final class TIFFDecoder: FileReadingDecoder {
         var header: ImageHeader? { page.header }
         private let options: DecodeOptions
@@ -52,7 +52,7 @@
             }
         }
 
-        /// Where the page that is asked for is, and how many there are; 0: the first one.
+        /// The position of the requested page, and the number of pages; 0: the first one.
         private func place(_ pages: TIFFPages) throws(WebImageError) -> (directory: UInt64, count: Int) {
             let count = max(1, pages.directories.count)
             guard options.page > 0 else { return (0, count) }

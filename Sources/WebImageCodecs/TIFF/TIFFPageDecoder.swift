@@ -4,9 +4,9 @@
     import WebImageProcessing
     import WebImageSystem
 
-    /// Decodes one page of a TIFF whose bytes are all there.
+    /// Decodes one page of a complete TIFF.
     final class TIFFPageDecoder {
-        /// What libtiff may allocate for one tag or strip, besides what the pixels of a picture take.
+        /// The minimum that libtiff may allocate for one tag or strip, in addition to the pixels.
         private static let leastMemory = 64 << 20
 
         private(set) var header: ImageHeader?
@@ -19,8 +19,8 @@
         }
 
         /// - Parameters:
-        ///   - directory: where the page's tags are; 0: the first page.
-        ///   - pageCount: what the header is to say.
+        ///   - directory: the position of the page's tags; 0: the first page.
+        ///   - pageCount: for the header.
         func decode(
             _ bytes: UnsafeRawBufferPointer, directory: UInt64, pageCount: Int
         ) throws(WebImageError) {
@@ -31,7 +31,7 @@
             try decode(reader, of: bytes, directory: directory, pageCount: pageCount)
         }
 
-        /// The same of a file, of which only the parts are read that the page needs.
+        /// The same for a file, of which only the necessary parts are read.
         func decode(_ file: FileBytes, directory: UInt64, pageCount: Int) throws(WebImageError) {
             guard let reader = wi_tiff_create_reading(file.file.descriptor, file.count) else { throw noMemory() }
             try decode(reader, of: file, directory: directory, pageCount: pageCount)
@@ -65,7 +65,7 @@
             guard let sink = try planner(header).sink else { return }
             let rows = RowFormat(
                 size: size, layout: isDeep ? .rgba16 : .rgba8, alpha: header.hasAlpha ? .straight : .opaque)
-            // Inks that are kept leave no room for alpha.
+            // Pictures with kept inks have no room for alpha.
             let inks =
                 info.has_inks != 0 && !header.hasAlpha
                 ? header.iccProfile.flatMap { InkConverter(iccProfile: $0) } : nil

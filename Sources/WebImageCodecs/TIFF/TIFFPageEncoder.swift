@@ -1,13 +1,13 @@
 #if TIFF
     import WebImageCore
 
-    /// Writes pictures as the pages of a TIFF, each as it is: its size, depth, orientation and profile. The first one's
-    /// EXIF stands for all.
+    /// Writes pictures as the pages of a TIFF, each with its own size, depth, orientation and profile. The first one's
+    /// EXIF applies to all.
     final class TIFFPageEncoder: PageEncoder {
         private let format: ImageFormat
         private let options: EncodeOptions
         private var exif: EXIFFields?
-        /// Made with the first page, whose EXIF says in which byte order.
+        /// Made with the first page, whose EXIF determines the byte order.
         private var pages: TIFFEncoder?
 
         init(_ format: ImageFormat, _ options: EncodeOptions) {
@@ -20,7 +20,7 @@
                 page, options, formatTells: [.orientation, .orientationTag, .density], writesGray: true)
             if pages == nil {
                 exif = metadata.exif.withUnsafeBytes { EXIFFields($0, limit: $0.count) }
-                // Their values are put in as they are.
+                // EXIF values are copied unchanged.
                 pages = try TIFFEncoder(format, options, isBigEndian: exif?.layout.isBigEndian ?? false)
             }
             try pages?.add(page, metadata)

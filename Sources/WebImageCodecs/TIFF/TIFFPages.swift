@@ -3,16 +3,16 @@
     ///
     /// libtiff can find them, too, but looks at all earlier pages for each page, to find loops.
     struct TIFFPages {
-        /// Where in the file each page's tags are, in order; at most as many as were asked for.
+        /// The positions of the pages' tags, in order; at most the requested number.
         private(set) var directories: [UInt64] = []
-        /// Whether the chain of pages turns back on itself: there it ends.
+        /// Whether the chain of pages is circular; it ends there.
         private(set) var goesInCircles = false
-        /// Whether there are more pages than were asked for.
+        /// Whether there are more pages than requested.
         private(set) var isCutOff = false
 
         init(in bytes: some RandomBytes, limit: Int) {
             let isLittle = bytes.starts(with: [UInt8(ascii: "I")])
-            /// An unsigned number of `length` bytes; nil behind the end and for what no file can have.
+            /// An unsigned number of `length` bytes; nil beyond the end and for impossible values.
             func number(_ offset: Int, _ length: Int) -> Int? {
                 guard offset >= 0, offset <= bytes.count - length else { return nil }
                 var value = UInt64(0)

@@ -2,10 +2,10 @@ import CSysWebP
 import WebImageCore
 import WebImageProcessing
 
-/// Writes an animated WebP through libwebpmux, which encodes of each frame the rectangle that changed.
+/// Writes an animated WebP through libwebpmux, which encodes the changed rectangle of each frame.
 ///
-/// Frames that show the same become one that is shown longer; a single frame becomes a still. No keyframes are forced: they
-/// cost a third more time and space, and whoever seeks in one of ours has the canvas remembered.
+/// Equal consecutive frames become one with a longer duration; a single frame becomes a still. No keyframes are forced:
+/// they cost a third more time and space, and our decoder keeps canvases for seeking.
 final class WebPAnimationEncoder: AnimationEncoder {
     /// Durations have 24 bits (RFC 9649, 2.7.1.1), and libwebpmux refuses the last value.
     private static let longestDelay = (1 << 24) - 2
@@ -69,7 +69,7 @@ final class WebPAnimationEncoder: AnimationEncoder {
         else { throw failure(VP8_ENC_OK) }
         var file = [UInt8](UnsafeBufferPointer(start: bytes, count: output.size))
         if !metadata.isEmpty { file = try WebPContainer.wrap(file, metadata) }
-        // libwebpmux asks the stored rectangles, which may be opaque on a canvas that is not.
+        // libwebpmux checks the stored rectangles, which may be opaque on a canvas that is not.
         if hasAlpha { WebPContainer.announceAlpha(&file) }
         return file
     }

@@ -1,30 +1,30 @@
 import CSysWebP
 import WebImageCore
 
-/// One picture that libwebp decodes, as its chunks come, into memory of the caller's.
+/// One picture that libwebp decodes into the caller's memory, as its chunks arrive.
 final class WebPBitstream {
-    /// libwebp begins the part of a lossless picture at hand anew with every piece: pieces are at least so long, and at
-    /// least one part in so many of the whole. Where all is there already, they only let a decode be cancelled.
+    /// libwebp restarts the current part of a lossless picture with every piece, so pieces have a minimum length, also
+    /// relative to the whole. If all bytes are available, pieces only allow cancellation.
     private static let losslessPiece = (bytes: 32 << 10, part: 8, inPlace: 1 << 20)
 
-    /// In which size it is decoded.
+    /// The size in which it is decoded.
     enum Scale {
         case full
-        /// In full, for one who makes it smaller: what that does not show is left out, the deblocking filter and the fine
-        /// chroma.
+        /// In full size, to be scaled down: details that will be lost are skipped, such as the deblocking filter and
+        /// the fine chroma.
         case coarse
         case smaller(WebPScaling)
     }
 
     private(set) var isComplete = false
-    /// libwebp keeps its address, so that it may not move.
+    /// libwebp keeps its address, so it must not move.
     private let config: UnsafeMutablePointer<WebPDecoderConfig>
     private let handle: OpaquePointer
-    /// Where all bytes of the picture lie or will lie, so that libwebp need not copy them. Nil: it does.
+    /// The memory of all bytes of the picture, arrived or not, so that libwebp need not copy them. Nil: it copies.
     private var whole: UnsafePointer<UInt8>?
     /// The same when it is ours.
     private var gathered: UnsafeMutableBufferPointer<UInt8>?
-    /// How many of its bytes came, and how many libwebp knows of.
+    /// How many of its bytes have arrived, and how many libwebp has seen.
     private var (received, decoded) = (0, 0)
     private var leastPiece = 1
 
@@ -78,19 +78,19 @@ final class WebPBitstream {
         return Int(last)
     }
 
-    /// Says, before the first of them comes, that all bytes that will be pushed lie there, and stay until the last one was
-    /// pushed.
+    /// Announces, before the first of them, that all pushed bytes are in this memory, which must stay until the last
+    /// one was pushed.
     func read(inPlace bytes: UnsafeBufferPointer<UInt8>, isLossless: Bool) {
         guard received == 0 else { return }
         whole = bytes.baseAddress
         if isLossless { leastPiece = Self.losslessPiece.inPlace }
     }
 
-    /// Says that a lossless picture of that many bytes comes.
-    /// - Throws: `limitExceeded` without memory for them. What never comes takes none.
+    /// Announces a lossless picture of that many bytes.
+    /// - Throws: `limitExceeded` without memory for them. Bytes that never arrive take none.
     func gatherLossless(byteCount: Int) throws(WebImageError) {
         guard received == 0, byteCount > 0 else { return }
-        // Of libwebp's, which says when there is none.
+        // libwebp's allocator reports failure.
         guard let memory = WebPMalloc(byteCount) else { throw Self.lacksMemory }
         let bytes = memory.bindMemory(to: UInt8.self, capacity: byteCount)
         gathered = UnsafeMutableBufferPointer(start: bytes, count: byteCount)
@@ -98,7 +98,7 @@ final class WebPBitstream {
         leastPiece = max(Self.losslessPiece.bytes, byteCount / Self.losslessPiece.part)
     }
 
-    /// Takes the next bytes; what follows the picture's end is not looked at.
+    /// Takes the next bytes; bytes after the picture's end are ignored.
     ///
     /// - Throws: `corruptData`, `unsupportedFeature`, `limitExceeded` without memory.
     func push(_ bytes: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
@@ -115,7 +115,7 @@ final class WebPBitstream {
         if received - decoded >= leastPiece { try flush() }
     }
 
-    /// Decodes what still waits to become a longer piece.
+    /// Decodes bytes that wait to form a longer piece.
     func flush() throws(WebImageError) {
         guard !isComplete, let whole, received > decoded else { return }
         decoded = received

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// What the first bytes of a `VP8 ` or `VP8L` chunk's contents tell (RFC 6386, 9.1; RFC 9649, 3.4).
+/// The information in the first bytes of a `VP8 ` or `VP8L` chunk (RFC 6386, 9.1; RFC 9649, 3.4).
 struct WebPBitstreamHeader {
     let size: PixelSize
     /// Whether a lossless picture says that it has transparent pixels.
@@ -27,16 +27,15 @@ struct WebPBitstreamHeader {
     }
 }
 
-/// What a frame of an animation says of itself (RFC 9649, 2.7.1.1): where it stands on the canvas, how long, and what
-/// it does to it.
+/// The header of an animation's frame (RFC 9649, 2.7.1.1): its place, duration, and effects on the canvas.
 struct WebPFrame {
     let x: Int
     let y: Int
     let size: PixelSize
     var delay: Duration = .zero
-    /// Whether its transparent pixels take the place of what was there.
+    /// Whether its transparent pixels replace those of the canvas.
     var replaces = true
-    /// Whether its place becomes transparent after it.
+    /// Whether its area is cleared afterwards.
     var isCleared = false
 
     init(x: Int = 0, y: Int = 0, size: PixelSize) {

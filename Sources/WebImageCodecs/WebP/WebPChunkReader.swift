@@ -1,16 +1,16 @@
 import WebImageCore
 
-/// Takes a WebP's bytes apart (RFC 9649): what its chunks tell is kept, and the chunks of the first picture, or of all
-/// frames, are given out as they come; all others are passed over without keeping their bytes.
+/// Parses a WebP (RFC 9649): the information in its chunks is kept, and the chunks of the first picture, or of all
+/// frames, are returned as they arrive; all others are skipped without storing their bytes.
 ///
-/// libwebp reads a bare sequence of these chunks, so that a still and a frame of an animation look the same to it, and
-/// it never meets the metadata.
+/// libwebp accepts a bare sequence of these chunks, so that a still and a frame of an animation look the same to it,
+/// and it never sees the metadata.
 struct WebPChunkReader {
     enum Piece {
         case canvas(PixelSize)
         /// The length and name of a chunk of alpha; its contents follow as `data`.
         case alphaHeader([UInt8])
-        /// A bitstream's chunk as far as it tells the size; the rest follows as `data`.
+        /// The beginning of a bitstream's chunk with the size; the rest follows as `data`.
         case bitstream(WebPBitstreamHeader, chunk: [UInt8])
         case data(UnsafeBufferPointer<UInt8>)
         case endOfBitstream
@@ -28,7 +28,7 @@ struct WebPChunkReader {
     private struct Chunk {
         var name: String
         var length: Int
-        /// How much of it is wanted, its length and name included.
+        /// The wanted part of it, including its length and name.
         var wanted: Int
         /// The length with the byte that makes it even.
         var padded: Int { length + (length & 1) }
@@ -59,21 +59,21 @@ struct WebPChunkReader {
     private let metadataLimit: Int
     private let entersAllFrames: Bool
 
-    /// - Parameter entersAllFrames: false: of an animation the first frame is given out.
+    /// - Parameter entersAllFrames: false: only the first frame of an animation is returned.
     init(metadataLimit: Int, entersAllFrames: Bool = false) {
         self.metadataLimit = metadataLimit
         self.entersAllFrames = entersAllFrames
     }
 
-    /// Whether what `VP8X` promised to follow the picture may still come: frames to count, an orientation.
+    /// Whether announced chunks may still follow the picture: frames to count, an orientation.
     var mayLearnMore: Bool { !isAtEnd && (isAnimated || saysEXIF && !hasEXIF) }
 
     /// Whether all chunks were seen.
     var isAtEnd: Bool { if case .ended = state { true } else { false } }
 
-    /// The next piece; takes what it used off `input`. nil when more bytes are needed, and at the end.
+    /// The next piece; removes the used bytes from `input`. nil if more bytes are needed, and at the end.
     ///
-    /// - Throws: `corruptData` when a chunk that the picture needs is not as it should be.
+    /// - Throws: `corruptData` if a necessary chunk is invalid.
     mutating func next(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) -> Piece? {
         while true {
             switch state {
@@ -142,7 +142,7 @@ struct WebPChunkReader {
             wanted: 8)
         guard position + chunk.length <= frameEnd ?? fileEnd else {
             guard hasBitstream else { throw Self.corrupt("a chunk is longer than the file says") }
-            // What follows the picture is not worth losing it.
+            // Errors after the picture must not discard it.
             if let frameEnd { leaveFrame(frameEnd) } else { state = .ended }
             return
         }

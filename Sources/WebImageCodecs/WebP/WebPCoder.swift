@@ -4,8 +4,8 @@ import WebImageProcessing
 
 /// WebP through libwebp: lossy and lossless, with and without alpha, stills and animations.
 ///
-/// Stills are decoded to size: libwebp leaves out the deblocking filter and the fine chroma then. Its scaler does not weigh
-/// colours by their alpha, so that the pixels of those that have alpha are put together here.
+/// Stills can be decoded to a smaller size: libwebp then skips the deblocking filter and the fine chroma. Its scaler
+/// does not weight colours by alpha, so pictures with alpha are scaled here.
 package struct WebPCoder: ImageCoder {
     /// The longest side of a VP8 or VP8L picture (14 bits).
     private static let longestSide = Int(WEBP_MAX_DIMENSION)
@@ -76,9 +76,9 @@ package struct WebPCoder: ImageCoder {
 }
 
 extension Image {
-    /// The pixels with 8 bits a channel and colours not multiplied by alpha.
+    /// The pixels with 8 bits a channel and straight alpha.
     ///
-    /// - Throws: `cannotEncode` when that loses what shall be kept.
+    /// - Throws: `cannotEncode` if this loses something that must be kept.
     func straightBytes(for options: EncodeOptions) throws(WebImageError) -> PixelBuffer {
         guard layout != .rgba8 || alpha == .premultiplied else { return pixels }
         guard layout == .rgba8 || !options.isLossless else {

@@ -3,8 +3,8 @@ import WebImageProcessing
 import WebImageSystem
 
 extension WebPDecoder {
-    /// Gives libwebp memory for the whole picture: the sink's if it keeps it, else our own. It needs the rows above
-    /// the one at hand, so that they cannot be given to it a band at a time.
+    /// Gives libwebp memory for the whole picture: the sink's if it keeps the picture, else our own. It reads earlier
+    /// rows, so it cannot be given a band at a time.
     func beginRows(into sink: any RowSink, canvas: PixelSize, frame: WebPFrame) throws(WebImageError) {
         let alpha: AlphaMode = header?.hasAlpha == true ? .straight : .opaque
         let format = RowFormat(size: scaling?.size ?? canvas, layout: .rgba8, alpha: alpha)
@@ -32,7 +32,7 @@ extension WebPDecoder {
             hasHelper: options.idleThreads.map { $0.idleCount > 0 } ?? false)
     }
 
-    /// Hands on the rows that libwebp has decoded; with the last one, those below a frame too.
+    /// Passes on the rows that libwebp has decoded; with the last one, also those below a frame.
     func emitDecodedRows() throws(WebImageError) {
         guard let bitstream, let frame, let format, let decoded else { return }
         if bitstream.isComplete {
@@ -45,7 +45,8 @@ extension WebPDecoder {
         }
     }
 
-    /// By how much rows are made smaller here: those of a picture with alpha. Nil: libwebp makes them as they are to be.
+    /// The factor by which rows are scaled down here, for a picture with alpha. Nil: libwebp returns them in the final
+    /// size.
     private var shrinkFactor: Int? { format?.alpha == .straight ? scaling?.denominator : nil }
 
     private func emit(upTo end: Int) throws(WebImageError) {
@@ -64,7 +65,7 @@ extension WebPDecoder {
         }
     }
 
-    /// The same for rows that are made smaller here.
+    /// The same for rows that are scaled down here.
     private func shrink(
         _ picture: UnsafeRawPointer, by factor: Int, upTo end: Int, into sink: any RowSink
     ) throws(WebImageError) {
@@ -86,7 +87,7 @@ extension WebPDecoder {
     }
 }
 
-/// Gives pixels an alpha of 255. Nearly all have it, and to look is half the way to memory of writing it again.
+/// Sets the alpha of pixels to 255. Nearly all have it, and checking is cheaper than writing.
 func makeOpaque(_ rows: UnsafeMutableRawPointer, pixels: Int) {
     let words = rows.assumingMemoryBound(to: UInt32.self)
     let alpha = UInt32(littleEndian: 0xFF00_0000)

@@ -1,17 +1,17 @@
 import WebImageCore
 import WebImageSystem
 
-/// Decodes one WebP as its bytes come; of an animation the first frame, on a transparent canvas.
+/// Decodes one WebP as its bytes arrive; of an animation the first frame, on a transparent canvas.
 final class WebPDecoder: ImageDecoder {
-    /// So many bytes of data are taken in between two checkpoints.
+    /// How many bytes of data are decoded between two checkpoints.
     private static let pieceLength = 64 << 10
 
     enum Stage {
         case header
         case data
-        /// The picture is there; what follows may tell orientation and number of frames.
+        /// The picture is complete; later chunks may contain orientation and number of frames.
         case afterPicture
-        /// The picture is not wanted; what is behind it may tell the same.
+        /// The picture is not requested; later chunks may contain the same.
         case headerOnly
         case complete
     }
@@ -20,9 +20,9 @@ final class WebPDecoder: ImageDecoder {
     var header: ImageHeader?
     var stage = Stage.header
     var sink: (any RowSink)?
-    /// Of the rows that the sink gets.
+    /// The rows that the sink gets.
     var format: RowFormat?
-    /// Of those that libwebp makes: larger ones where rows are made smaller here.
+    /// The rows from libwebp: larger ones if rows are scaled down here.
     var decoded: RowFormat?
     /// The memory of all rows that libwebp makes: the sink's, or `ownPicture`'s.
     var picture: UnsafeMutableRawPointer?
@@ -33,7 +33,7 @@ final class WebPDecoder: ImageDecoder {
     /// The first row that the sink has not got yet.
     var row = 0
     var bitstream: WebPBitstream?
-    /// A lossless picture that says it is opaque may hold other alpha all the same.
+    /// A lossless picture that is declared opaque may contain another alpha.
     var mustBecomeOpaque = false
     private var received = 0
     private var planner: DecodePlanner?
@@ -142,10 +142,10 @@ final class WebPDecoder: ImageDecoder {
         try emitDecodedRows()
     }
 
-    /// The first chunk of the picture is there: the header is complete, but for what comes after the picture.
+    /// The first chunk of the picture has arrived: the header is complete, except for what follows the picture.
     ///
-    /// - Parameter following: the bytes that are there already behind that chunk's beginning. When they are the whole
-    ///   file, nothing need be learnt later.
+    /// - Parameter following: the available bytes after that chunk's beginning. If they are the rest of the file,
+    ///   nothing need be learnt later.
     private func begin(
         canvas: PixelSize?, hasAlpha: Bool, following: UnsafeBufferPointer<UInt8>
     ) throws(WebImageError) {
@@ -166,7 +166,7 @@ final class WebPDecoder: ImageDecoder {
         stage = .data
     }
 
-    /// A reader that went ahead through `following` as far as it is sound.
+    /// A reader that has parsed `following` as far as it is valid.
     private func scout(_ following: UnsafeBufferPointer<UInt8>) -> WebPChunkReader {
         var (scout, rest) = (chunks, following)
         do throws(WebImageError) {

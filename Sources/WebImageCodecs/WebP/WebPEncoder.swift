@@ -15,7 +15,7 @@ struct WebPEncoder {
     /// - Parameter method: of lossy pictures where the options say none.
     init(_ options: EncodeOptions, method: Int32 = Self.method) throws(WebImageError) {
         guard WebPConfigInit(&config) != 0 else { throw Self.otherVersion }
-        // It analyses two halves at a time, or alpha beside colour.
+        // Two halves are analysed at a time, or alpha in parallel to colour.
         defer { config.thread_level = (options.helpers.threads?.idleCount ?? 0) > 0 ? 1 : 0 }
         if options.isLossless {
             _ = WebPConfigLosslessPreset(&config, Self.losslessLevel)
@@ -50,7 +50,7 @@ struct WebPEncoder {
 
     /// A simple or extended WebP without metadata.
     func encode(_ pixels: PixelBuffer, isOpaque: Bool) throws(WebImageError) -> [UInt8] {
-        // The picture keeps the writer's address, so that it may not move.
+        // The picture keeps the writer's address, so it must not move.
         let writer = UnsafeMutablePointer<WebPMemoryWriter>.allocate(capacity: 1)
         WebPMemoryWriterInit(writer)
         defer {

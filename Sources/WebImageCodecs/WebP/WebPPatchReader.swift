@@ -3,12 +3,12 @@ import WebImageSystem
 
 /// Finds and decodes the frames of a WebP; a still has one.
 ///
-/// The background colour of the file is not looked at: as in browsers the canvas is transparent.
+/// The background colour of the file is ignored: as in browsers the canvas is transparent.
 final class WebPPatchReader: FramePatchReader {
     /// So many bytes of data are decoded in between two checkpoints.
     private static let pieceLength = 64 << 10
 
-    /// What decoding a frame takes: where its chunks are, of alpha and of the picture.
+    /// The data for decoding a frame: the positions of its alpha and picture chunks.
     private struct FrameData {
         var alpha: Range<Int>?
         var bitstream = 0..<0
@@ -98,7 +98,7 @@ final class WebPPatchReader: FramePatchReader {
         guard bitstream.isComplete else {
             throw WebImageError(.corruptData, "the WebP's frame \(index) has too little data", format: .webp)
         }
-        // libwebp gives the alpha that the data has, also where its header says that there is none.
+        // libwebp returns the alpha in the data, even if the header says that there is none.
         let mustBecomeOpaque = data.isLossless && patch.isOpaque
         var row = 0
         while row < patch.size.height {

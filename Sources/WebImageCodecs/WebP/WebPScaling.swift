@@ -1,18 +1,18 @@
 import CSysWebP
 import WebImageCore
 
-/// How a picture is made smaller while it is decoded: each pixel is the mean of those that it stands for.
+/// How a picture is scaled down during decoding: each pixel is the mean of those that it represents.
 ///
-/// Opaque ones by libwebp, which stretches a picture onto whatever size it is given. So that a pixel stands for exactly `denominator` pixels of a
-/// row, the columns and rows beyond the last whole one are left out and the last one is given twice.
+/// Opaque pictures are scaled by libwebp, which stretches a picture to any size. So that a pixel represents exactly
+/// `denominator` pixels of a row, incomplete last columns and rows are left out, and the last complete one is repeated.
 struct WebPScaling {
     static let denominators = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
 
     let denominator: Int
-    /// The pixels that libwebp decodes, and those that it makes of them.
+    /// The pixels that libwebp decodes, and its output.
     let used: PixelSize
     let made: PixelSize
-    /// With what is given twice.
+    /// Includes the repeated ones.
     let size: PixelSize
 
     init(_ picture: PixelSize, denominator: Int) {
@@ -33,7 +33,7 @@ struct WebPScaling {
         (options.scaled_width, options.scaled_height) = (Int32(made.width), Int32(made.height))
     }
 
-    /// Gives the last column and row twice in rows that libwebp has made, where they stand for less than a whole one.
+    /// Repeats the last column and row of libwebp's output where they stand for incomplete ones.
     func complete(_ picture: UnsafeMutableRawPointer, rows: Range<Int>) {
         let words = picture.assumingMemoryBound(to: UInt32.self)
         for row in rows {
