@@ -1,7 +1,7 @@
 public import WebImageCore
 
 extension Image {
-    /// The picture scaled to a plan, made for its size and orientation. What it still has to be turned stays to be done.
+    /// The picture scaled by a plan, made for its size and orientation. Its remaining orientation is not applied.
     ///
     /// - Throws: as ``Resampler/begin(_:)``.
     package func resized(_ plan: ResizePlan, filter: ResampleFilter = .lanczos3) throws(WebImageError) -> Image {
@@ -25,7 +25,7 @@ extension Image {
         return Image(pixels: try pixels.oriented(by: self.info.orientation), info: info)
     }
 
-    /// The picture over a colour; the same one when it is opaque.
+    /// The picture composited over a colour; itself if it is opaque.
     package func flattened(onto color: RGBColor) throws(WebImageError) -> Image {
         guard alpha != .opaque else { return self }
         let flat = try pixels.copied()
@@ -35,8 +35,8 @@ extension Image {
         return Image(pixels: flat, info: info)
     }
 
-    /// The picture with its alpha meaning `alpha`. To become `.opaque` is a claim about the pixels, not a change to them:
-    /// it is made only for pixels that are, and else the picture stays as it is.
+    /// The picture with another alpha mode. `.opaque` does not change pixels: it is set only if they are opaque;
+    /// otherwise the picture stays unchanged.
     package func with(alpha: AlphaMode) throws(WebImageError) -> Image {
         guard alpha != self.alpha else { return self }
         var info = info
@@ -51,9 +51,9 @@ extension Image {
         }
     }
 
-    /// The picture in sRGB, without a profile. One that cannot be used is left in place, and the pixels as they are.
+    /// The picture in sRGB, without a profile. If its profile cannot be used, profile and pixels stay unchanged.
     ///
-    /// - Throws: `limitExceeded` when there can be no such memory.
+    /// - Throws: `limitExceeded` without memory.
     package func inSRGB() throws(WebImageError) -> Image {
         let colors = info.iccProfile.map { PixelColors.profile($0) } ?? info.colorDescription.map { .described($0) }
         guard let colors, let converter = ColorConverter(colors: colors, layout: layout) else { return self }

@@ -1,8 +1,7 @@
 public import WebImageCore
 
-// Shapes of pictures that are there already. Each call makes a new picture on the caller's thread; pictures that are loaded are
-// better asked for in their size (`ImageRequest.size`), which costs less time and memory. Of an animation the first frame
-// is taken.
+// Shapes of existing pictures. Each call makes a new picture on the caller's thread; for pictures that are loaded, it
+// costs less time and memory to request their size (`ImageRequest.size`). Of an animation the first frame is used.
 extension Image {
     /// Returns the picture scaled to a size as shown, with the Lanczos filter with three lobes that loads also use.
     /// Metadata is kept; a picture that already has the size is not copied.
@@ -53,7 +52,7 @@ extension Image {
 
     private var still: Image { animation == nil ? self : with(animation: nil) }
 
-    /// The nearest whole pixels of a stretch, within 0 and `most`; an empty one for what is not finite.
+    /// The nearest whole pixels of a span, within 0 and `most`; empty for values that are not finite.
     private static func pixels(_ start: Double, _ length: Double, most: Int) -> (Int, Int) {
         guard start.isFinite, (start + length).isFinite else { return (0, 0) }
         func edge(_ place: Double) -> Int { Int(min(max(place.rounded(), 0), Double(most))) }

@@ -1,13 +1,13 @@
 import CPixels
 package import WebImageCore
 
-// What changes pixels in place is for buffers that no image holds yet.
+// Methods that change pixels in place are for buffers that no image holds yet.
 extension PixelBuffer {
     private var bytes: UnsafeMutablePointer<UInt8> { base.assumingMemoryBound(to: UInt8.self) }
     private var words: UnsafeMutablePointer<UInt16> { base.assumingMemoryBound(to: UInt16.self) }
     private var count: Int { size.width * size.height }
 
-    /// Whether every alpha is the maximum; ends at the first stretch of pixels where it is not.
+    /// Whether every alpha is the maximum; stops at the first run of pixels that has another one.
     package var isOpaque: Bool {
         switch layout {
         case .rgba8: wi_is_opaque_8(bytes, count) == 1
@@ -15,7 +15,7 @@ extension PixelBuffer {
         }
     }
 
-    /// Whether red, green and blue of every pixel are the same; ends at the first stretch of pixels where they are not.
+    /// Whether red, green and blue of every pixel are equal; stops at the first run of pixels that differ.
     package var isGray: Bool {
         switch layout {
         case .rgba8: wi_is_gray_8(bytes, count) == 1
@@ -31,8 +31,8 @@ extension PixelBuffer {
         }
     }
 
-    /// Divides the colours of premultiplied pixels by their alpha, in place, to the nearest value. What cannot be seen
-    /// becomes transparent black.
+    /// Divides the colours of premultiplied pixels by their alpha, in place, to the nearest value. Invisible pixels
+    /// become transparent black.
     package func unpremultiply() {
         switch layout {
         case .rgba8: wi_unpremultiply_8(bytes, count)
@@ -40,9 +40,9 @@ extension PixelBuffer {
         }
     }
 
-    /// Lays the pixels over `color`, in place; afterwards they are opaque.
+    /// Composites the pixels over `color`, in place; afterwards they are opaque.
     ///
-    /// - Parameter alpha: what the alpha means until then.
+    /// - Parameter alpha: the present alpha mode.
     package func flatten(onto color: RGBColor, alpha: AlphaMode) {
         guard alpha != .opaque else { return }
         let isPremultiplied: Int32 = alpha == .premultiplied ? 1 : 0

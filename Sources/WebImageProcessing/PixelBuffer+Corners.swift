@@ -1,17 +1,17 @@
 import WebImageCore
 
 extension PixelBuffer {
-    /// Takes away what lies outside of round corners, in place, for a buffer that no image holds yet.
+    /// Makes the pixels outside of round corners transparent, in place, for a buffer that no image holds yet.
     ///
     /// - Parameters:
     ///   - radius: in pixels, positive, at most half of the shorter side.
-    ///   - isPremultiplied: whether colours go with the alpha.
+    ///   - isPremultiplied: whether colours are scaled with the alpha.
     func roundCorners(radius: Double, isPremultiplied: Bool) {
         let reach = min(Int(radius.rounded(.up)), min(size.width, size.height))
         for y in 0..<reach {
             for x in 0..<reach {
                 let coverage = Self.coverage(x, y, radius)
-                // The rest of the row is within, its middle included: no pixel belongs to two corners.
+                // The rest of the row, including its middle, is inside: no pixel belongs to two corners.
                 if coverage >= 1 { break }
                 for (column, line) in [
                     (x, y), (size.width - 1 - x, y), (x, size.height - 1 - y),
@@ -23,7 +23,7 @@ extension PixelBuffer {
         }
     }
 
-    /// How much of a pixel lies within the corner at the top left: exact where the edge is straight, and off by less than a
+    /// The coverage of a pixel by the corner at the top left: exact along straight edges, with an error of less than a
     /// sixtieth elsewhere.
     private static func coverage(_ x: Int, _ y: Int, _ radius: Double) -> Double {
         let (across, down) = (radius - Double(x) - 0.5, radius - Double(y) - 0.5)

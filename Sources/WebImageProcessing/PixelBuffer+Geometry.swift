@@ -9,7 +9,8 @@ extension PixelBuffer {
         guard orientation != .up else { return self }
         let result = try PixelBuffer(size: orientation.displaySize(of: size), layout: layout)
         let (width, height) = (size.width, size.height)
-        // Where the upright picture's first pixel lies here, and the way to its neighbours to the right and below.
+        // The position of the upright picture's first pixel in this buffer, and the steps to its right and lower
+        // neighbours.
         let (first, right, below): (Int, Int, Int) =
             switch orientation {
             case .up: (0, 1, width)
@@ -45,9 +46,9 @@ extension PixelBuffer {
         }
     }
 
-    /// The part of `size` that begins at column `x` and row `y`, cut to what there is of it.
+    /// The part of `size` that begins at column `x` and row `y`, limited to the buffer.
     ///
-    /// - Throws: `transformFailed` when there is nothing of it.
+    /// - Throws: `transformFailed` if nothing remains.
     package func cropped(x: Int, y: Int, to size: PixelSize) throws(WebImageError) -> PixelBuffer {
         let columns = Self.overlap(x, size.width, self.size.width)
         let rows = Self.overlap(y, size.height, self.size.height)

@@ -1,15 +1,15 @@
 import CPixels
 
-/// RGBA of pixels that decoders have in another form.
+/// Converts the pixels of decoders to RGBA.
 package enum PixelExpansion {
-    /// Of red, green and blue. `pixels` takes four bytes for each of `count`, and is not where `source` is.
+    /// From red, green and blue. `pixels` has four bytes for each of `count` pixels, and must not overlap `source`.
     package static func expandRGB(
         _ source: UnsafePointer<UInt8>, into pixels: UnsafeMutableRawPointer, count: Int
     ) {
         wi_expand_rgb(pixels.assumingMemoryBound(to: UInt8.self), source, count)
     }
 
-    /// Of words of alpha (highest), red, green and blue, colours multiplied by alpha: straight alpha, or opaque.
+    /// From words of alpha (highest), red, green and blue, premultiplied, to straight alpha, or opaque.
     package static func expandARGB(
         _ source: UnsafePointer<UInt32>, into pixels: UnsafeMutableRawPointer, count: Int, isOpaque: Bool
     ) {
@@ -17,7 +17,7 @@ package enum PixelExpansion {
         if isOpaque { wi_opaque_argb(output, source, count) } else { wi_straighten_argb(output, source, count) }
     }
 
-    /// Divides colours by alpha, in place. `pixels` are RGBA; the colour of what cannot be seen becomes 0.
+    /// Divides colours by alpha, in place. `pixels` are RGBA; the colour of invisible ones becomes 0.
     package static func unpremultiply(_ pixels: UnsafeMutableBufferPointer<UInt8>) {
         if let base = pixels.baseAddress { wi_unpremultiply_8(base, pixels.count / 4) }
     }
@@ -27,7 +27,7 @@ package enum PixelExpansion {
         if let base = pixels.baseAddress { wi_unpremultiply_16(base, pixels.count / 4) }
     }
 
-    /// Of blue, green and red.
+    /// From blue, green and red.
     package static func expandBGR(
         _ source: UnsafePointer<UInt8>, into pixels: UnsafeMutableRawPointer, count: Int
     ) {

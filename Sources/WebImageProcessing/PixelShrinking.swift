@@ -1,6 +1,6 @@
 import CPixels
 
-/// Smaller pictures of means, for decoders whose library makes none.
+/// Scales pictures down by averaging, for decoders whose library cannot.
 package enum PixelShrinking {
     /// One row of means: of `rows` rows of `width` straight RGBA pixels with 8 bits, `bytesPerRow` apart, each square of
     /// `factor` columns becomes a pixel, the last one with what is left. Colours are weighted by their alpha.

@@ -1,16 +1,17 @@
 import CSysLCMS2
 package import WebImageCore
 
-/// Brings pixels from the colours of an ICC profile to sRGB, by Little CMS, and from high dynamic range by a tone curve.
+/// Converts pixels from the colours of an ICC profile to sRGB with Little CMS, and from high dynamic range with a tone
+/// curve.
 ///
-/// Only profiles of RGB and gray pictures are understood; a damaged one is no reason to lose the picture, so that there is
-/// then no converter and the pixels stay as they are. Unchanging; any thread may use it, several at once.
+/// Only profiles of RGB and gray pictures are supported. A damaged profile must not cost the picture: there is no
+/// converter then, and the pixels stay unchanged. Immutable; several threads may use it at once.
 package final class ColorConverter: Sendable {
     private enum Work: Sendable {
         case nothing
         case transform(ColorTransform)
-        /// What each level of gray becomes. lcms2's own shortcut for gray is a table of few points, several levels off
-        /// where a curve is steep.
+        /// The output of each level of gray. lcms2's own shortcut for gray is a table of few points, which is several
+        /// levels off where a curve is steep.
         case grayLevels([UInt16])
         case tones(ToneMapper)
     }
@@ -18,20 +19,20 @@ package final class ColorConverter: Sendable {
     package let layout: PixelLayout
     private let work: Work
 
-    /// True when the profile is sRGB in all but name: there is nothing to do.
+    /// True if the profile is practically sRGB: nothing is converted.
     package var isIdentity: Bool {
         if case .nothing = work { true } else { false }
     }
 
     /// - Parameters:
-    ///   - iccProfile: the bytes of the profile; nothing about them is trusted.
+    ///   - iccProfile: the bytes of the profile, which are not trusted.
     ///   - layout: of the pixels to convert.
-    /// - Returns: nil when the bytes are no profile of RGB or gray pictures that can be used.
+    /// - Returns: nil if the bytes are not a usable profile of RGB or gray pictures.
     package convenience init?(iccProfile: [UInt8], layout: PixelLayout) {
         self.init(.profile(iccProfile), layout)
     }
 
-    /// - Parameter table: of RGB or gray; nil is returned for other ones.
+    /// - Parameter table: of RGB or gray; nil is returned for others.
     package convenience init?(_ table: ProfileTable, layout: PixelLayout) {
         switch table.space {
         case .rgb: self.init(.table(table), layout)
@@ -59,7 +60,7 @@ package final class ColorConverter: Sendable {
         }
     }
 
-    /// - Returns: nil when nothing is to be done, or nothing is known to be: sRGB, and colours that are not understood.
+    /// - Returns: nil if nothing is to be converted: for sRGB, and for unsupported colours.
     package convenience init?(colors: PixelColors, layout: PixelLayout) {
         if case .described(let description) = colors, let tones = ToneMapper(description, layout) {
             self.init(tones, layout)
@@ -95,7 +96,7 @@ package final class ColorConverter: Sendable {
 }
 
 extension ColorConverter {
-    /// Whether a set of colours comes through nearly as it is.
+    /// Whether a set of colours stays nearly unchanged.
     private static func changesNothing(_ transform: ColorTransform) -> Bool {
         let levels: [UInt16] = [0, 4_000, 12_000, 24_000, 38_000, 52_000, 65_535]
         var colors: [UInt16] = []
@@ -108,8 +109,8 @@ extension ColorConverter {
         return isNearly(converted, colors, 16)
     }
 
-    /// Within a level of 255, or one and a half before rounding: profiles that are called sRGB differ by that much, in the last digits of their primaries
-    /// and the way that they store the curve.
+    /// Within one level of 255, or one and a half before rounding: profiles that are called sRGB differ by that much in
+    /// their primaries and the form of their curve.
     private static func isNearly(_ first: [UInt16], _ second: [UInt16], _ bits: Int) -> Bool {
         let allowed = bits == 8 ? 1 : 385
         return zip(first, second).allSatisfy { abs(Int($0) - Int($1)) <= allowed }
@@ -119,7 +120,7 @@ extension ColorConverter {
         Array(0...(layout == .rgba8 ? UInt16(UInt8.max) : UInt16.max))
     }
 
-    /// What each level of `layout` becomes, by a transform of 16-bit pixels.
+    /// The output of each level of `layout` in a transform of 16-bit pixels.
     private static func grayLevels(_ transform: ColorTransform, _ layout: PixelLayout) -> [UInt16] {
         let scale: UInt16 = layout == .rgba8 ? 257 : 1
         var pixels: [UInt16] = []
@@ -130,7 +131,7 @@ extension ColorConverter {
         return stride(from: 1, to: pixels.count, by: 4).map { shortened(pixels[$0], layout) }
     }
 
-    /// The same of a table.
+    /// The same for a table.
     private static func grayLevels(_ table: ProfileTable, _ layout: PixelLayout) -> [UInt16] {
         let step = layout == .rgba8 ? 257 : 1
         return stride(from: 0, to: table.levels.count, by: step).map { shortened(table.levels[$0], layout) }

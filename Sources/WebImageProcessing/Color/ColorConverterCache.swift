@@ -2,20 +2,20 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// The converters that were used last, by profile. To make one takes lcms2 some milliseconds, more than it takes to
-/// convert a thumbnail, and most pictures have one of very few profiles. Any thread may use it.
+/// The last used converters, by profile. Making one takes lcms2 some milliseconds, more than converting a thumbnail,
+/// and most pictures have one of very few profiles. Any thread may use it.
 ///
-/// Converters are made outside the lock: a stranger's profile that takes lcms2 long holds up its own picture only. Two threads
-/// that ask for the same profile at once may both make one; the first that is done is kept, and both get that.
+/// Converters are made without the lock, so that a profile that takes lcms2 long delays only its own picture. Two
+/// threads that request the same profile at once may both make a converter; the first one is kept, and both get it.
 package final class ColorConverterCache: Sendable {
-    /// Makes a converter; nil for colours that cannot be used. What it throws tells that it could not find out: it is asked
-    /// again the next time.
+    /// Makes a converter; returns nil for unusable colours. If it throws, it could not decide, and is called again the
+    /// next time.
     package typealias Make = @Sendable (PixelColors, PixelLayout) throws(WebImageError) -> ColorConverter?
 
     fileprivate struct Entry: Sendable {
         var colors: PixelColors
         var layout: PixelLayout
-        /// nil for colours that cannot be used, so that it is not tried again.
+        /// nil for unusable colours, so that they are not tried again.
         var converter: ColorConverter?
 
         func `is`(_ colors: PixelColors, _ layout: PixelLayout) -> Bool {
@@ -24,7 +24,7 @@ package final class ColorConverterCache: Sendable {
     }
 
     fileprivate struct State: Sendable {
-        /// The one used last is last.
+        /// The last used one is at the end.
         var entries: [Entry] = []
         var profileBytes = 0
     }
@@ -36,9 +36,8 @@ package final class ColorConverterCache: Sendable {
 
     /// - Parameters:
     ///   - capacity: how many converters are kept, of some hundred kilobytes each. Default 8.
-    ///   - profileLimit: how many bytes their profiles may have together, by whose bytes they are found: comparing takes
-    ///     less than a digest would, and no two profiles are ever taken for each other. A profile that is longer is not
-    ///     kept. Default 16 MiB.
+    ///   - profileLimit: the limit for the bytes of all their profiles, which are the keys: comparing them is faster
+    ///   than a digest, and never confuses two profiles. A longer profile is not kept. Default 16 MiB.
     ///   - make: default ``ColorConverter/init(colors:layout:)``.
     package init(
         capacity: Int = 8, profileLimit: ByteCount = .mebibytes(16),
@@ -58,7 +57,7 @@ package final class ColorConverterCache: Sendable {
         try converter(for: .profile(iccProfile), layout: layout)
     }
 
-    /// The same for colours that are said in any way; nil as ``ColorConverter/init(colors:layout:)``.
+    /// The same for colours in any description; nil as ``ColorConverter/init(colors:layout:)``.
     package func converter(
         for colors: PixelColors, layout: PixelLayout
     ) throws(WebImageError) -> ColorConverter? {
@@ -72,12 +71,12 @@ package final class ColorConverterCache: Sendable {
         }
     }
 
-    /// How many bytes the profiles have that are kept now.
+    /// The bytes of the profiles that are kept now.
     package var profileByteCount: ByteCount { ByteCount(state.withLock { $0.profileBytes }) }
 }
 
 extension ColorConverterCache.State {
-    /// An entry, which is used now.
+    /// Returns an entry, and marks it as used.
     fileprivate mutating func use(_ colors: PixelColors, _ layout: PixelLayout) -> ColorConverterCache.Entry? {
         guard let index = entries.firstIndex(where: { $0.is(colors, layout) }) else { return nil }
         let entry = entries.remove(at: index)

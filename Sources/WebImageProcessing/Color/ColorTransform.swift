@@ -1,21 +1,21 @@
 import CSysLCMS2
 import WebImageCore
 
-/// Brings pixels from the colours of a profile to sRGB by Little CMS, in place. Unchanging; any thread may use it.
+/// Converts pixels from the colours of a profile to sRGB with Little CMS, in place. Immutable; any thread may use it.
 struct ColorTransform: Sendable {
-    /// What says the colours.
+    /// The description of the colours.
     enum Source {
-        /// Nothing of the bytes is trusted; but where they are no ``CurveProfile``, lcms2 reads them.
+        /// Untrusted bytes, which lcms2 reads unless they are a ``CurveProfile``.
         case profile([UInt8])
         /// Of RGB.
         case table(ProfileTable)
     }
 
-    /// True for a profile of gray pictures: the red channel is read, and the other two should equal it.
+    /// True for a profile of gray pictures: only the red channel is read; the other two should equal it.
     let isGray: Bool
     private let transform: SRGBTransform
 
-    /// - Parameter isProbe: for few colours, exactly.
+    /// - Parameter isProbe: converts few colours, exactly.
     init?(_ source: Source, _ layout: PixelLayout, isProbe: Bool = false) {
         var isGray = false
         let rgb = SRGBTransform.pixelType(UInt32(PT_RGB), channels: 3, extra: 1, layout)

@@ -1,9 +1,9 @@
 import CSysLCMS2
 
-/// A profile whose colours are three curves and a matrix, or one curve of gray, as those of nearly all pictures are.
+/// A profile that consists of three curves and a matrix, or of one gray curve, as nearly all do.
 ///
-/// Its bytes are read here, so that lcms2 gets numbers in a profile that we made, and none of a stranger's bytes. It makes of
-/// them exactly what it makes of the bytes.
+/// Its bytes are parsed here, so that lcms2 gets numbers in a profile that we made, and no untrusted bytes. The result
+/// is exactly that of lcms2 for the bytes.
 struct CurveProfile: Hashable {
     enum Curve: Hashable {
         /// `parametricCurveType` (ICC.1:2010, 10.16), by lcms2's number, which is one more.
@@ -20,7 +20,7 @@ struct CurveProfile: Hashable {
 
     var isGray: Bool { colorants.isEmpty }
 
-    /// - Returns: nil for bytes that are no such profile, and for any that lcms2 might read in another way.
+    /// - Returns: nil for bytes that are not such a profile, or that lcms2 might read differently.
     init?(_ profile: [UInt8]) {
         let classes = ["scnr": cmsSigInputClass, "mntr": cmsSigDisplayClass, "prtr": cmsSigOutputClass]
         guard let tags = ICCTags(profile), !tags.hasDoubles, let deviceClass = classes[tags.deviceClass],
@@ -95,7 +95,7 @@ struct CurveProfile: Hashable {
         return nil
     }
 
-    /// The curve of gray for red, green and blue of sRGB's primaries; nil without memory.
+    /// The gray curve for red, green and blue with sRGB's primaries; nil without memory.
     func openAsRGB(_ context: cmsContext) -> cmsHPROFILE? {
         guard isGray, let curve = Self.build(curves[0], context) else { return nil }
         defer { cmsFreeToneCurve(curve) }

@@ -2,11 +2,11 @@ import CSysLCMS2
 package import WebImageCore
 
 extension ICCProfile {
-    /// A profile for colours that a file says in another way; nil for sRGB, for high dynamic range, which profiles do not
-    /// describe well, and for what is not understood.
+    /// A profile for colours that a file describes in another way; nil for sRGB, for high dynamic range, which profiles
+    /// do not describe well, and for unsupported ones.
     ///
-    /// The curves of BT.709 and BT.2020 count as sRGB's, as browsers have it: pictures that say so were made to be seen
-    /// on a screen, not by a camera's law.
+    /// The curves of BT.709 and BT.2020 count as sRGB's, as in browsers: such pictures were made for screens, not with
+    /// a camera's curve.
     package static func bytes(for colors: PixelColors) -> [UInt8]? {
         switch colors {
         case .profile(let bytes): return bytes
@@ -22,7 +22,7 @@ extension ICCProfile {
             }
         case .calibrated(let calibration):
             let primaries = calibration.chromaticities.map { RGBPrimaries($0) } ?? .sRGB
-            // Within five percent, libpng's threshold too, a pure power law is taken for sRGB's curve.
+            // A pure power law within five percent of sRGB's curve counts as sRGB's; libpng has the same threshold.
             let isStandard = calibration.decodingExponent.map { abs($0 / 2.2 - 1) <= 0.05 } ?? true
             return bytes(primaries, exponent: isStandard ? nil : calibration.decodingExponent)
         }
@@ -49,9 +49,9 @@ extension ICCProfile {
         return closing(profile)
     }
 
-    /// A profile of RGB that says of grays, as RGB, what a profile of gray says of them: for files of gray that are written in colour.
+    /// An RGB profile that describes grays as a gray profile does: for gray files that are written in colour.
     ///
-    /// - Returns: nil for what is no such profile, or one of tables.
+    /// - Returns: nil if it is not a gray profile, or has tables.
     package static func rgb(ofGray profile: [UInt8]) -> [UInt8]? {
         guard let gray = CurveProfile(profile), gray.isGray, let context = cmsCreateContext(nil, nil) else {
             return nil
@@ -71,9 +71,8 @@ extension ICCProfile {
 }
 
 extension ImageHeader {
-    /// What says the colours of pixels that stay as they are stored, for a picture made of them: a profile, or code
-    /// points where no profile would do. A profile of CMYK says nothing of the RGB that decoders give; one of gray only of
-    /// pictures that are gray.
+    /// The colours of unconverted pixels, for a picture made from them: a profile, or code points where no profile
+    /// suffices. A CMYK profile does not describe the RGB from decoders; a gray one only describes gray pictures.
     package var colorsOfPixels: (profile: [UInt8]?, description: ColorDescription?) {
         switch colors {
         case .profile(let profile):

@@ -24,7 +24,7 @@ public enum ICCProfile {
     /// first.
     private static func localizedName(_ tag: ArraySlice<UInt8>) -> String? {
         guard let count = tag.number(at: 8, 4), tag.number(at: 12, 4) == 12 else { return nil }
-        // It may say any number; there are no more than have room.
+        // The stated number is not trusted: entries must lie within the bytes.
         let places = (0..<min(count, max(tag.count - 16, 0) / 12)).map { 16 + 12 * $0 }
         let english = Int(UInt8(ascii: "e")) << 8 | Int(UInt8(ascii: "n"))
         guard let place = places.first(where: { tag.number(at: $0, 2) == english }) ?? places.first,

@@ -1,21 +1,20 @@
-/// The parts of an ICC profile (ICC.1:2010, section 7), nothing of which is trusted: what lies outside of the bytes is not
-/// there.
+/// The tags of an untrusted ICC profile (ICC.1:2010, section 7): parts outside of the bytes count as missing.
 struct ICCTags {
-    /// As many as lcms2 looks at.
+    /// lcms2's own limit.
     private static let most = 100
 
     private let bytes: [UInt8]
     private var places: [String: Range<Int>] = [:]
-    /// Whether the same tag stands there twice, which readers differ about.
+    /// Whether a tag is repeated, which readers treat differently.
     private(set) var hasDoubles = false
 
-    /// - Returns: nil for bytes that are no profile.
+    /// - Returns: nil if the bytes are not a profile.
     init?(_ profile: [UInt8]) {
         bytes = profile
         guard profile.count >= 132, text(36, 4) == "acsp" else { return nil }
         let count = number(128)
         guard count <= Self.most else { return nil }
-        // The profile may say that it is shorter than its bytes are.
+        // The profile may state that it is shorter than its bytes.
         let end = min(number(0), profile.count)
         for entry in 0..<count {
             let place = 132 + entry * 12
@@ -29,7 +28,7 @@ struct ICCTags {
     }
 
     var names: some Sequence<String> { places.keys }
-    /// The four letters at these places of the head (7.2).
+    /// The four letters at these positions of the header (7.2).
     var deviceClass: String { text(12, 4) }
     var colorSpace: String { text(16, 4) }
     var connectionSpace: String { text(20, 4) }
@@ -49,15 +48,15 @@ extension ArraySlice<UInt8> {
     /// The kind of a tag: its first four bytes, as text.
     var kind: String { String(decoding: prefix(4), as: Unicode.ASCII.self) }
 
-    /// An unsigned number at the beginning; there must be as many bytes.
+    /// The unsigned number at the beginning; there must be enough bytes.
     func bigEndian(_ count: Int) -> Int { prefix(count).reduce(0) { $0 << 8 | Int($1) } }
 
-    /// An unsigned number some bytes behind the beginning; nil where there are no such bytes.
+    /// The unsigned number at an offset; nil if there are too few bytes.
     func number(at offset: Int, _ count: Int) -> Int? {
         offset + count <= self.count ? dropFirst(offset).bigEndian(count) : nil
     }
 
-    /// A number of 16 bits before and 16 behind the point (`s15Fixed16Number`).
+    /// A number with 16 integer and 16 fraction bits (`s15Fixed16Number`).
     func fixed(at offset: Int) -> Double? {
         number(at: offset, 4).map { Double(Int32(truncatingIfNeeded: $0)) / 65_536 }
     }

@@ -1,19 +1,19 @@
 import CSysLCMS2
 import WebImageCore
 
-/// Brings amounts of four inks to sRGB, as an ICC profile of a printer says, by Little CMS. Unchanging; any thread may use
-/// it.
+/// Converts amounts of four inks to sRGB by the ICC profile of a printer, with Little CMS. Immutable; any thread may
+/// use it.
 package struct InkConverter: Sendable {
     private let transform: SRGBTransform
 
-    /// - Parameter iccProfile: nothing about its bytes is trusted.
-    /// - Returns: nil when they are no profile of four inks that can be used.
+    /// - Parameter iccProfile: its bytes are not trusted.
+    /// - Returns: nil if they are not a usable profile of four inks.
     package init?(iccProfile: [UInt8]) {
         guard let transform = Self.transform(iccProfile, .rgba8) else { return nil }
         self.transform = transform
     }
 
-    /// - Returns: nil for a table that is not of inks.
+    /// - Returns: nil if the table is not of inks.
     package init?(_ table: ProfileTable) {
         guard table.space == .inks else { return nil }
         let transform = SRGBTransform(.rgba8, intent: INTENT_PERCEPTUAL) { context in
@@ -23,7 +23,7 @@ package struct InkConverter: Sendable {
         self.transform = transform
     }
 
-    /// From four inks to what has as many bytes a pixel.
+    /// From four inks to a layout with the same number of bytes a pixel.
     static func transform(_ iccProfile: [UInt8], _ layout: PixelLayout, isExact: Bool = false) -> SRGBTransform? {
         SRGBTransform(layout, intent: INTENT_PERCEPTUAL, isExact: isExact) { context in
             let profile = SRGBTransform.open(iccProfile, context) { cmsGetColorSpace($0) == cmsSigCmykData }
@@ -35,7 +35,8 @@ package struct InkConverter: Sendable {
         SRGBTransform.pixelType(UInt32(PT_CMYK), channels: 4, extra: 0, layout)
     }
 
-    /// Turns `count` pixels of cyan, magenta, yellow and black, 0 for no ink and 255 for all, into opaque RGBA in place.
+    /// Converts `count` pixels of cyan, magenta, yellow and black, 0 for no ink and 255 for full ink, to opaque RGBA in
+    /// place.
     package func convert(_ pixels: UnsafeMutablePointer<UInt8>, count: Int) {
         transform.apply(to: pixels, count: count)
         for index in 0..<count { pixels[index * 4 + 3] = 255 }

@@ -1,13 +1,14 @@
 import CSysLCMS2
 import WebImageCore
 
-/// What a profile's colours are in sRGB, at the points of a grid: all that is wanted of a profile with tables of its own, in
-/// a form in which nothing can be hidden. Who does not trust lcms2 with the bytes of a stranger makes it in another process.
+/// A profile's colours in sRGB at the points of a grid: everything that is needed of a profile with tables, in a form
+/// that can be checked. If lcms2 must not read untrusted bytes in this process, the table is made in another one.
 package struct ProfileTable: Hashable, Sendable {
     package enum Space: UInt8, Hashable, Sendable, CaseIterable {
         case gray, rgb, inks
 
-        /// Points along each channel: for gray one a level, else as many as lcms2 takes itself for such transforms.
+        /// Points along each channel: for gray one for each level, else as many as lcms2 itself uses for such
+        /// transforms.
         var side: Int {
             switch self {
             case .gray: 65_536
@@ -34,18 +35,18 @@ package struct ProfileTable: Hashable, Sendable {
     /// 16 bits each: red, green and blue, or gray, of each point; the last channel of the grid changes fastest.
     package let levels: [UInt16]
 
-    /// - Returns: nil for another number of levels than the space has.
+    /// - Returns: nil if the number of levels does not fit the space.
     package init?(_ space: Space, _ levels: [UInt16]) {
         guard levels.count == space.levelCount else { return nil }
         (self.space, self.levels) = (space, levels)
     }
 
-    /// Whether lcms2 would have to read the bytes of a profile: it has tables, or cannot be understood in another way.
+    /// Whether lcms2 would have to read the bytes of a profile: it has tables, or is not supported otherwise.
     package static func isNeeded(for iccProfile: [UInt8]) -> Bool { CurveProfile(iccProfile) == nil }
 
-    /// Has lcms2 read a profile of RGB, gray or four inks.
+    /// Makes the table of an RGB, gray or ink profile with lcms2.
     ///
-    /// - Returns: nil when it cannot be used.
+    /// - Returns: nil if it cannot be used.
     package init?(iccProfile: [UInt8]) {
         guard let tags = ICCTags(iccProfile) else { return nil }
         if tags.colorSpace == "CMYK" {
@@ -63,7 +64,7 @@ package struct ProfileTable: Hashable, Sendable {
         UInt16((index * 65_535 + (side - 1) / 2) / (side - 1))
     }
 
-    /// Some values of four numbers, through a transform, and some of what comes out.
+    /// Passes inputs of four numbers through a transform, and returns the wanted part of the output.
     private static func run(
         _ pixels: [UInt16], _ results: Int, _ apply: (UnsafeMutableRawPointer, Int) -> Void
     ) -> [UInt16] {
@@ -71,7 +72,7 @@ package struct ProfileTable: Hashable, Sendable {
         pixels.withUnsafeMutableBytes { bytes in
             if let base = bytes.baseAddress { apply(base, bytes.count / 8) }
         }
-        // Gray comes out three times, and may have got a tint: green counts most.
+        // Gray is returned three times, and may be tinted: green counts most.
         let first = results == 1 ? 1 : 0
         return (0..<pixels.count / 4 * results).map { pixels[$0 / results * 4 + $0 % results + first] }
     }

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// Where white, red, green and blue lie (CIE 1931 x and y).
+/// The chromaticities of white, red, green and blue (CIE 1931 x and y).
 struct RGBPrimaries {
     /// White, red, green, blue.
     var points: [(x: Double, y: Double)]
@@ -12,7 +12,7 @@ struct RGBPrimaries {
         points = stride(from: 0, to: values.count - 1, by: 2).map { (values[$0], values[$0 + 1]) }
     }
 
-    /// ITU-T H.273, table 2; nil for what is not known there. What is not said counts as sRGB's.
+    /// ITU-T H.273, table 2; nil for unknown code points. Unspecified counts as sRGB.
     init?(codePoint: UInt8) {
         let (d65, c) = ([0.3127, 0.3290], [0.310, 0.316])
         switch codePoint {
@@ -28,7 +28,7 @@ struct RGBPrimaries {
         }
     }
 
-    /// Whether the points can be those of a picture.
+    /// Whether the values are plausible.
     var isSound: Bool {
         let (red, green, blue) = (points[1], points[2], points[3])
         let area = (green.x - red.x) * (blue.y - red.y) - (blue.x - red.x) * (green.y - red.y)
@@ -43,14 +43,14 @@ struct RGBPrimaries {
     var toStandard: [Double] {
         var matrix = Self.product(Self.inverse(Self.sRGB.toXYZ), toXYZ)
         for row in stride(from: 0, to: 9, by: 3) {
-            // Whites that differ are taken for each other.
+            // Different whites are mapped to each other.
             let sum: Double = matrix[row] + matrix[row + 1] + matrix[row + 2]
             for column in 0..<3 { matrix[row + column] /= sum }
         }
         return matrix
     }
 
-    /// The columns are the primaries, each as bright as it is in white.
+    /// The columns are the primaries, scaled to their brightness in white.
     private var toXYZ: [Double] {
         let columns: [[Double]] = points.map { [$0.x / $0.y, 1, (1 - $0.x - $0.y) / $0.y] }
         var matrix = [Double](repeating: 0, count: 9)

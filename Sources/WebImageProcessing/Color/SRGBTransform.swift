@@ -1,14 +1,14 @@
 import CSysLCMS2
 import WebImageCore
 
-/// A transform of lcms2 to sRGB, over pixels in place. Unchanging; any thread may use it.
+/// A transform of lcms2 to sRGB, for pixels in place. Immutable; any thread may use it.
 final class SRGBTransform: @unchecked Sendable {
     // Sendable: lcms2 only reads a transform that was made without its one-pixel cache.
 
-    /// A profile, which the transform closes, and how its pixels lie.
+    /// A profile, which the transform closes, and the layout of its pixels.
     enum Source {
         case profile(cmsHPROFILE, UInt32)
-        /// One that leads to sRGB by itself.
+        /// One that converts to sRGB by itself.
         case link(cmsHPROFILE, UInt32)
     }
 
@@ -17,9 +17,9 @@ final class SRGBTransform: @unchecked Sendable {
     private let bytesPerPixel: Int
 
     /// - Parameters:
-    ///   - layout: of what comes out; alpha is left alone.
-    ///   - isExact: without the tables that lcms2 otherwise prepares for many colours, which takes it some milliseconds.
-    ///   - source: opens the profile; nil where it cannot be used.
+    ///   - layout: of the output; alpha is not changed.
+    ///   - isExact: without the tables that lcms2 otherwise prepares for many colours, which takes some milliseconds.
+    ///   - source: opens the profile; returns nil if it cannot be used.
     /// - Returns: nil without a source or without memory.
     init?(_ layout: PixelLayout, intent: Int32, isExact: Bool = false, from source: (cmsContext) -> Source?) {
         // A context of its own: the error handler belongs to the context, and the default one to the whole process.
@@ -40,7 +40,7 @@ final class SRGBTransform: @unchecked Sendable {
         cmsDeleteContext(context)
     }
 
-    /// Converts `count` pixels, of as many bytes before as behind.
+    /// Converts `count` pixels, which have the same number of bytes before and after.
     func apply(to pixels: UnsafeMutableRawPointer, count: Int) {
         var (at, left) = (pixels, count)
         while left > 0 {
@@ -69,8 +69,8 @@ final class SRGBTransform: @unchecked Sendable {
         }
     }
 
-    /// What lcms2's `TYPE_…` macros make of their parts (lcms2.h, "Pixel types"), which Swift does not see. Extra channels
-    /// are left alone, which in place keeps alpha.
+    /// Computes lcms2's `TYPE_…` macros (lcms2.h, "Pixel types"), which Swift does not import. Extra channels are not
+    /// changed, so in-place conversion keeps alpha.
     static func pixelType(_ space: UInt32, channels: UInt32, extra: UInt32, _ layout: PixelLayout) -> UInt32 {
         space << 16 | extra << 7 | channels << 3 | (layout == .rgba8 ? 1 : 2)
     }

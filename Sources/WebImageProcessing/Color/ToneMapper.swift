@@ -8,27 +8,27 @@ import WebImageCore
     import Darwin
 #endif
 
-/// Brings high dynamic range (PQ and HLG, ITU-R BT.2100) to sRGB.
+/// Converts high dynamic range (PQ and HLG, ITU-R BT.2100) to sRGB.
 ///
-/// Reference white is 203 cd/m² (ITU-R BT.2408). The curve is that of ITU-R BT.2390, section 5.4 ("EETF"), from a peak of
-/// 1000 cd/m² to one of 203: up to about 90 cd/m² light stays as it is, reference white becomes 78 % of sRGB's white
-/// (level 229), 1000 cd/m² and all above it become white. It is applied to the brightest channel and the others go with
-/// it, so that hues stay; what lies outside sRGB's primaries is cut off. Unchanging; any thread may use it.
+/// Reference white is 203 cd/m² (ITU-R BT.2408). The curve is that of ITU-R BT.2390, section 5.4 ("EETF"), from a peak
+/// of 1000 cd/m² to one of 203: up to about 90 cd/m² light is unchanged, reference white becomes 78 % of sRGB's white
+/// (level 229), and 1000 cd/m² and more become white. It is applied to the brightest channel, and the others are scaled
+/// with it, so that hues stay; colours outside sRGB's primaries are clipped. Immutable; any thread may use it.
 final class ToneMapper: Sendable {
     private static let referenceWhite = 203.0
     private static let peak = 1000.0
     private static let steps = 4096
 
     private let isHLG: Bool
-    /// Light of a channel's value: for PQ in units of reference white, for HLG of the scene, 0 to 1.
+    /// The light of a channel's value: for PQ in units of reference white, for HLG scene light from 0 to 1.
     private let light: [Float]
-    /// What to multiply light by, by the square root of the brightest channel over the peak.
+    /// The factor for light, by the square root of the brightest channel over the peak.
     private let gains: [Float]
     /// sRGB's value, 0 to 1, by the square root of light.
     private let values: [Float]
     private let matrix: [Float]
 
-    /// - Returns: nil for other than PQ and HLG, and for unknown primaries.
+    /// - Returns: nil for curves other than PQ and HLG, and for unknown primaries.
     init?(_ description: ColorDescription, _ layout: PixelLayout) {
         guard description.isHighDynamicRange, let primaries = RGBPrimaries(codePoint: description.primaries) else {
             return nil
@@ -85,13 +85,13 @@ final class ToneMapper: Sendable {
         }
     }
 
-    /// The display's law for HLG (BT.2100, table 5) at 1000 cd/m²: its gamma is 1.2.
+    /// The display gamma of HLG (BT.2100, table 5) at 1000 cd/m²: 1.2.
     private func displayGain(_ scene: SIMD3<Float>) -> Float {
         let luminance = 0.2627 * scene.x + 0.6780 * scene.y + 0.0593 * scene.z
         return powf(luminance, 0.2) * Float(Self.peak / Self.referenceWhite)
     }
 
-    /// - Parameter place: 0 to 1, between which the table lies.
+    /// - Parameter place: the position in the table, 0 to 1.
     private func look(up table: [Float], _ place: Float) -> Float {
         let exact = place * Float(Self.steps)
         let index = min(Int(exact), Self.steps - 1)
@@ -115,7 +115,7 @@ final class ToneMapper: Sendable {
         return pow((c1 + c2 * power) / (1 + c3 * power), m2)
     }
 
-    /// BT.2100, table 5: the inverse of the camera's law.
+    /// BT.2100, table 5: the inverse of the camera's curve.
     private static func sceneLight(hybridLog value: Double) -> Double {
         let (a, b, c) = (0.17883277, 0.28466892, 0.55991073)
         return value <= 0.5 ? value * value / 3 : (exp((value - c) / a) + b) / 12

@@ -1,27 +1,27 @@
 package import WebImageCore
 
-/// Crops, one scaling and turns that follow each other, as one: a part of the source, a size, and a turn at the end.
+/// Consecutive crops, one scaling and turns, combined: a part of the source, a size, and a final turn.
 ///
-/// A crop that comes before the scaling hides what it cuts away from the filter, as if it had been done alone; one that comes
-/// behind it does not.
+/// A crop before the scaling hides what it removes from the filter, as if it had been done separately; one after it
+/// does not.
 package struct GeometryFold: Sendable, Hashable {
     let source: PixelSize
-    /// How the source is turned in the end. Everything below is told of the turned source.
+    /// The final turn. All other properties describe the turned source.
     private(set) var turn = Orientation.up
-    /// The pixels that count, whole ones.
+    /// The whole pixels that the filter may use.
     private(set) var view: PixelRect
-    /// The part of the view that is shown.
+    /// The shown part of the view.
     private(set) var part: PixelRect
     /// The size that the part becomes.
     private(set) var size: PixelSize
     private(set) var filter = ResampleFilter.lanczos3
     private(set) var isScaled = false
-    /// How the source was turned from how it lies in the file.
+    /// The turn of the source relative to the file.
     let orientation: Orientation
-    /// Whether the source is drawn in any size, without getting blurred by it.
+    /// Whether the source is drawn in any size without loss.
     let isVector: Bool
 
-    /// - Parameter source: the size before everything.
+    /// - Parameter source: the original size.
     package init(source: PixelSize, orientation: Orientation = .up, isVector: Bool = false) {
         self.source = source
         self.orientation = orientation
@@ -33,7 +33,7 @@ package struct GeometryFold: Sendable, Hashable {
 
     var isIdentity: Bool { turn == .up && !isScaled && part == PixelRect(source) }
 
-    /// Keeps whole pixels of what there is by now.
+    /// Crops the current picture to whole pixels.
     mutating func crop(x: Int, y: Int, to kept: PixelSize) {
         let across = part.width / Double(size.width)
         let down = part.height / Double(size.height)
@@ -44,7 +44,7 @@ package struct GeometryFold: Sendable, Hashable {
         if !isScaled { view = part }
     }
 
-    /// Scales a part of what there is by now, which need not be whole pixels.
+    /// Scales a part of the current picture, which need not be whole pixels.
     ///
     /// - Precondition: nothing was scaled before.
     mutating func scale(_ wanted: PixelRect?, to size: PixelSize, filter: ResampleFilter) {
@@ -71,7 +71,7 @@ package struct GeometryFold: Sendable, Hashable {
 }
 
 extension Orientation {
-    /// What undoes the turn.
+    /// The turn that reverses this one.
     package var inverse: Orientation {
         switch self {
         case .right: .left
@@ -80,15 +80,15 @@ extension Orientation {
         }
     }
 
-    /// Whether what is from left to right, and from top to bottom, in a picture of that size goes the other way as it is stored.
+    /// Whether the horizontal and vertical directions of a displayed picture with that size are reversed in storage.
     func reverses(_ shown: PixelSize) -> (x: Bool, y: Bool) {
         let corner = displayRect(of: PixelRect(x: 0, y: 0, width: 1, height: 1), stored: storedSize(of: shown))
         return (corner.x > 0, corner.y > 0)
     }
 
-    /// Both turns, this one first.
+    /// The combination of both turns, this one first.
     package func followed(by next: Orientation) -> Orientation {
-        // A rectangle that no two of the eight turns place alike.
+        // A rectangle that the eight turns place differently.
         let stored = PixelSize(width: 5, height: 7)
         let mark = PixelRect(x: 1, y: 2, width: 1, height: 1)
         let between = displaySize(of: stored)

@@ -12,7 +12,7 @@ public enum Gravity: Hashable, Sendable {
 }
 
 extension Gravity {
-    /// The place of a part, to whole pixels. It lies within the picture where it fits.
+    /// The position of a part, in whole pixels. It lies within the picture if it fits.
     func place(of part: PixelSize, in whole: PixelSize) -> (x: Int, y: Int) {
         let room = (x: Double(whole.width - part.width), y: Double(whole.height - part.height))
         let start: (x: Double, y: Double)
@@ -32,7 +32,7 @@ extension Gravity {
         return (pixel(start.x, room.x), pixel(start.y, room.y))
     }
 
-    /// How much of the room that is left lies to the left and above.
+    /// The shares of the free space to the left and above.
     private var shares: (x: Double, y: Double) {
         switch self {
         case .center, .smart, .focus: (0.5, 0.5)

@@ -103,11 +103,11 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
         ImgproxyLayout(self, source, isVector: isVector).layout
     }
 
-    /// Where a part lies in a picture, or a picture on a canvas.
+    /// The position of a part in a picture, or of a picture on a canvas.
     ///
     /// - Parameters:
-    ///   - dpr: what offsets in pixels are multiplied by.
-    ///   - isReversed: whether places are rounded as seen from the other side.
+    ///   - dpr: the factor for offsets in pixels.
+    ///   - isReversed: whether positions are rounded as seen from the other side.
     static func position(
         of part: PixelSize, in whole: PixelSize, _ place: Place, dpr: Double,
         isReversed: (x: Bool, y: Bool) = (false, false)
@@ -142,7 +142,7 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
         )
     }
 
-    /// The nearest whole number, halves to the even one; within what sides can be.
+    /// The nearest integer, halves to even; within the range of sides.
     static func even(_ value: Double) -> Int {
         Int(min(max(value.isFinite ? value.rounded(.toNearestOrEven) : 0, -0x1p40), 0x1p40))
     }
@@ -152,12 +152,12 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
     }
 }
 
-/// The arithmetic, step by step as imgproxy does it.
+/// The calculation, step by step as in imgproxy.
 private struct ImgproxyLayout {
     private let options: ImgproxyGeometry
     private let part: (width: Double, height: Double)
     private var shrink: (x: Double, y: Double) = (1, 1)
-    /// The inverse, with the rounding that imgproxy has there.
+    /// The inverse scale, rounded as in imgproxy.
     private var scale: (x: Double, y: Double) = (1, 1)
     private var dpr: Double
     private(set) var layout: ImgproxyGeometry.Layout
@@ -223,7 +223,7 @@ private struct ImgproxyLayout {
         shrink = (both, both)
     }
 
-    /// - Returns: the size that was asked for.
+    /// - Returns: the requested size.
     private mutating func layOut() -> PixelSize {
         let round = ImgproxyGeometry.round
         let target = PixelSize(
@@ -268,7 +268,7 @@ private struct ImgproxyLayout {
         return target
     }
 
-    /// Makes all smaller until the longest side of the result is within the limit.
+    /// Scales everything down until the longest side of the result is within the limit.
     private mutating func limit(_ target: PixelSize) {
         let longest = max(layout.output.width, layout.output.height)
         guard longest > options.maxResultDimension else { return }
@@ -278,12 +278,12 @@ private struct ImgproxyLayout {
         _ = layOut()
     }
 
-    /// By what both sides are multiplied, so that there are no more pixels than allowed.
+    /// The factor for both sides with which the number of pixels is allowed.
     private static func factor(_ pixels: Double, _ most: Double) -> Double {
         pixels > most ? (most / pixels).squareRoot() : 1
     }
 
-    /// 0 where it is less than half a pixel: nothing is cut off then.
+    /// 0 if it is less than half a pixel: nothing is cut off then.
     private static func share(_ side: Int, _ part: Int, _ whole: Int) -> Int {
         ImgproxyGeometry.round(Double(side) * (Double(part) / Double(whole)))
     }

@@ -15,17 +15,17 @@ extension ResizePlan {
         return allowed.filter { $0 > 1 && Double($0) <= room }.max() ?? 1
     }
 
-    /// The part that is used, in coordinates of the picture divided by `denominator`.
+    /// The used part, in coordinates of the picture divided by `denominator`.
     ///
-    /// A divided side is rounded up to whole pixels, but the picture spans only `side / denominator` of them: the
-    /// last pixel is partly beyond its edge.
+    /// A divided side is rounded up to whole pixels, but the picture spans only `side / denominator` of them: the last
+    /// pixel is partly beyond its edge.
     package func crop(dividedBy denominator: Int) -> PixelRect {
         let divisor = Double(max(denominator, 1))
         return PixelRect(
             x: crop.x / divisor, y: crop.y / divisor, width: crop.width / divisor, height: crop.height / divisor)
     }
 
-    /// The smallest of some sizes of the same picture of which nothing need be enlarged; nil when none is large enough.
+    /// The smallest of several sizes of the same picture that need not be enlarged; nil if none is large enough.
     package func source(among sizes: [PixelSize]) -> PixelSize? {
         let fitting = sizes.filter { size in
             let plan = ResizePlan(self, from: size)

@@ -1,17 +1,17 @@
 package import WebImageCore
 
-/// Which part of a stored picture is scaled to which size, so that the upright result meets a ``TargetSize``.
+/// Which part of a stored picture is scaled to which size, so that the upright result has a ``TargetSize``.
 ///
-/// A plan only computes. Hold ``outputDisplay`` against `DecodeLimits` before memory is asked for: a target may ask
-/// for any size when it allows upscaling.
+/// A plan only computes. Check ``outputDisplay`` against `DecodeLimits` before you allocate memory: a target that
+/// allows upscaling may have any size.
 package struct ResizePlan: Hashable, Sendable, Codable {
     /// The size of the picture as it is stored.
     package let stored: PixelSize
-    /// How the result is turned: upright, and further where the chain turns it.
+    /// The orientation of the result, including turns of the chain.
     package let orientation: Orientation
-    /// The part that is used, in stored coordinates. Whole pixels when nothing is scaled.
+    /// The used part, in stored coordinates. Whole pixels if nothing is scaled.
     package let crop: PixelRect
-    /// The pixels that the filter may look at, whole ones in stored coordinates; nil: all.
+    /// The whole pixels that the filter may use, in stored coordinates; nil: all.
     package let bounds: PixelRect?
     package let filter: ResampleFilter
     /// The size of the result before the orientation is applied.
@@ -20,20 +20,18 @@ package struct ResizePlan: Hashable, Sendable, Codable {
     /// The size of the result after the orientation is applied.
     package var outputDisplay: PixelSize { orientation.displaySize(of: outputStored) }
 
-    /// True when the result is the stored picture, pixel for pixel (but for its orientation).
+    /// True if the result has exactly the pixels of the stored picture, apart from its orientation.
     package var isIdentity: Bool { outputStored == stored && crop == PixelRect(stored) }
 
-    /// The plan for a size that is asked for.
-    ///
-    /// - Parameter target: nil, or a target without sides, keeps the size.
+    /// The plan for a requested size.
     package init(stored: PixelSize, orientation: Orientation = .up, target: TargetSize? = nil) {
         let display = orientation.displaySize(of: stored)
         let shape = target.map { Shape(display, $0) } ?? Shape(whole: display)
         self.init(stored: stored, orientation: orientation, shape: shape)
     }
 
-    /// The plan that keeps what the frames of a picture take in memory within a limit: as many
-    /// pixels as `byteLimit / (bytesPerPixel * frames)`, aspect kept, at least 1x1, never enlarged.
+    /// The plan that limits the memory of a picture's frames: at most `byteLimit / (bytesPerPixel * frames)` pixels,
+    /// with the same aspect ratio, at least 1x1, never enlarged.
     package init(
         stored: PixelSize, orientation: Orientation = .up, byteLimit: ByteCount, bytesPerPixel: Int = 4, frames: Int = 1
     ) {
@@ -58,11 +56,11 @@ package struct ResizePlan: Hashable, Sendable, Codable {
         bounds = plan.bounds.map { $0.scaled(x, y).within(size) }
     }
 
-    /// The plan for what was folded of crops, a scaling and turns.
+    /// The plan for combined crops, scaling and turns.
     ///
     /// - Parameters:
     ///   - orientation: that of the stored picture.
-    ///   - fold: made for the picture as it is shown.
+    ///   - fold: made for the displayed picture.
     init(stored: PixelSize, orientation: Orientation, fold: GeometryFold) {
         let turned = orientation.followed(by: fold.turn)
         self.stored = stored
@@ -85,7 +83,7 @@ package struct ResizePlan: Hashable, Sendable, Codable {
 }
 
 extension ResizePlan {
-    /// The answer in display orientation.
+    /// The result in display orientation.
     private struct Shape {
         var output: PixelSize
         /// nil: all of it.
@@ -109,15 +107,15 @@ extension ResizePlan {
                 let scale = max(wantedWidth / width, wantedHeight / height)
                 self.init(covering: (wantedWidth, wantedHeight), of: original, scale: scale, upscale: target.upscale)
             default:
-                // A side that is not given does not bind: the other one decides.
+                // A missing side does not limit: the other one decides.
                 var scale = min((wanted.width ?? .infinity) / width, (wanted.height ?? .infinity) / height)
                 if !target.upscale { scale = min(scale, 1) }
                 self.init(width: width * scale, height: height * scale)
             }
         }
 
-        /// The largest part of the target's aspect, from the centre. Where nothing would be scaled (or would be, upwards,
-        /// and may not) the part is whole pixels, so that it is copied and not resampled.
+        /// The largest centred part with the target's aspect ratio. If nothing is scaled (or would only be enlarged,
+        /// which is not allowed) the part is whole pixels, so that it is copied and not resampled.
         private init(
             covering wanted: (width: Double, height: Double), of original: PixelSize, scale: Double, upscale: Bool
         ) {
@@ -142,7 +140,8 @@ extension ResizePlan {
             }
             let limit = Double(max(pixels, 1))
             let aspect = Double(original.width) / Double(original.height)
-            // Rounded down, so that the limit holds. A side that would vanish is 1; then the other takes what is left.
+            // Rounded down, so that the limit holds. A side that would be 0 is 1; the other then takes the remaining
+            // pixels.
             let width = min(max((limit * aspect).squareRoot().rounded(.down), 1), limit)
             let height = min(max((limit / aspect).squareRoot().rounded(.down), 1), limit)
             self.init(width: width, height: height)
@@ -160,13 +159,13 @@ extension ResizePlan {
 }
 
 extension PixelRect {
-    /// Without what rounding puts beyond the right and the lower edge.
+    /// Without the excess beyond the right and the lower edge from rounding.
     func within(_ size: PixelSize) -> PixelRect {
         PixelRect(
             x: x, y: y, width: min(width, Double(size.width) - x), height: min(height, Double(size.height) - y))
     }
 
-    /// The same part of a picture in another size: the whole pixels that touch it.
+    /// The same part of a picture in another size: the whole pixels that it touches.
     func scaled(_ across: Double, _ down: Double) -> PixelRect {
         let (left, top) = ((x * across).rounded(.down), (y * down).rounded(.down))
         return PixelRect(

@@ -10,8 +10,8 @@ public import WebImageCore
 /// It contains neither transparency nor the aspect ratio: store width and height beside it. ``ThumbHash`` contains
 /// both. Any thread may use it.
 public struct BlurHash: Hashable, Sendable {
-    /// The values of the characters, 0 to 82 each: one of how many waves there are, one of the strongest wave, four of the
-    /// average, two of each wave.
+    /// The values of the characters, 0 to 82 each: one for the number of waves, one for the strongest wave, four for
+    /// the average, two for each wave.
     let digits: [UInt8]
 
     init(digits: [UInt8]) { self.digits = digits }
@@ -48,13 +48,13 @@ public struct BlurHash: Hashable, Sendable {
     /// The average of the picture's light, as a colour.
     public var averageColor: RGBColor {
         let color = number(2..<6)
-        // The text may have more than the 24 bits that there are.
+        // The text may encode more than 24 bits.
         return RGBColor(
             red: UInt8(clamping: color >> 16), green: UInt8(truncatingIfNeeded: color >> 8),
             blue: UInt8(truncatingIfNeeded: color))
     }
 
-    /// What some of the digits say, the first of them the highest.
+    /// The number in some of the digits, the highest first.
     func number(_ places: Range<Int>) -> Int { digits[places].reduce(0) { $0 * 83 + Int($1) } }
 }
 

@@ -6,8 +6,8 @@
     import Darwin
 #endif
 
-// The sums of BlurHash's reference implementation, whose texts and pixels ours equal bit for bit: each step has the width,
-// and so the rounding, that it has in its C code.
+// The sums of BlurHash's reference implementation, whose texts and pixels ours equal bit for bit: each step has the
+// width, and so the rounding, of its C code.
 enum BlurHashRounding {
     private static let inverseGamma = Float(1.0 / 2.4 as Double)
 
@@ -21,7 +21,7 @@ enum BlurHashRounding {
     /// The light of each of 256 values.
     static let lights = (0...255).map { light(of: $0) }
 
-    /// The value of some light, 0 to 255. Light that is no number is white, as C's `fminf` has it.
+    /// The value of some light, 0 to 255. NaN becomes white, as with C's `fminf`.
     static func value(of light: Float) -> Int {
         let light = Float.maximum(0, Float.minimum(1, light))
         let value =
@@ -36,27 +36,27 @@ enum BlurHashRounding {
         cosf(Float(Double.pi * Double(component) * Double(place) / Double(length)))
     }
 
-    /// The same for drawing, where the reference takes more digits.
+    /// The same for drawing, for which the reference uses more digits.
     static func preciseCosine(_ component: Int, at place: Int, of length: Int) -> Double {
         cos((Double.pi * Double(place) * Double(component)) / Double(length))
     }
 
-    /// How strong the strongest wave is, in 83 steps.
+    /// The strength of the strongest wave, in 83 steps.
     static func maximumStep(for strength: Float) -> Int {
         step(Float(Double(strength * 166) - 0.5), most: 82)
     }
 
-    /// What a step of ``maximumStep(for:)`` stands for.
+    /// The strength for a step of ``maximumStep(for:)``.
     static func maximum(ofStep step: Int) -> Float { (Float(step) + 1) / 166 }
 
-    /// The strength of a wave in one channel, in 19 steps of which the middle one is nothing.
+    /// The strength of a wave in one channel, in 19 steps; the middle one is zero.
     static func waveStep(for strength: Float, maximum: Float) -> Int {
         let part = strength / maximum
         let root = Float(signOf: part, magnitudeOf: powf(part.magnitude, 0.5))
         return step(Float(Double(root * 9) + 9.5), most: 18)
     }
 
-    /// What a step of ``waveStep(for:maximum:)`` stands for. A damaged text may have one step more.
+    /// The strength for a step of ``waveStep(for:maximum:)``. A damaged text may have one step more.
     static func wave(ofStep step: Int, maximum: Float) -> Float {
         let part = Float((Double(step) - 9) / 9)
         return Float(signOf: part, magnitudeOf: part * part) * maximum

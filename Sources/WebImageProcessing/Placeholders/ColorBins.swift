@@ -1,19 +1,18 @@
 import CPixels
 import WebImageCore
 
-/// The colours of a picture, those of nearly one colour (5 bits a channel) added up. Transparent pixels count by their
-/// alpha.
+/// The colours of a picture, grouped to 5 bits a channel. Pixels are weighted by their alpha.
 struct ColorBins {
     /// Pixels of nearly one colour.
     struct Bin {
         /// Their mean, 0 to 255 a channel.
         let color: SIMD3<Double>
         let lab: SIMD3<Double>
-        /// How many they are, in pixels; one that is half transparent is half of one.
+        /// The number of pixels; a half transparent one counts as half.
         let weight: Double
     }
 
-    /// Those that there are, from black to white; empty for a picture of which nothing can be seen.
+    /// The bins from black to white; empty for an invisible picture.
     let bins: [Bin]
 
     /// - Throws: as ``EightBitRows``.

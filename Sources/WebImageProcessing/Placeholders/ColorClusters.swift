@@ -1,9 +1,9 @@
 import WebImageCore
 
-/// The colours of a picture in a few groups, by k-means in Oklab (Lloyd's method). Nothing is left to chance: the same
-/// colours make the same groups.
+/// The colours of a picture in a few groups, by k-means in Oklab (Lloyd's method). Deterministic: the same colours
+/// result in the same groups.
 struct ColorClusters {
-    /// Nearer than this, two colours are hardly told apart and make one group.
+    /// Colours that are nearer are hardly distinguishable and make one group.
     private static let nearest = 0.04 * 0.04
     private static let mostRounds = 24
 
@@ -25,7 +25,7 @@ struct ColorClusters {
         self.groups = groups.filter { !$0.isEmpty }
     }
 
-    /// The most frequent colour first, then each time the one that most of the picture is farthest from the others by.
+    /// The most frequent colour first, then repeatedly the one with the greatest weighted distance to the others.
     private static func firstCenters(_ bins: [ColorBins.Bin], count: Int) -> [SIMD3<Double>] {
         guard var next = bins.indices.max(by: { bins[$0].weight < bins[$1].weight }) else { return [] }
         var centers: [SIMD3<Double>] = []

@@ -5,8 +5,8 @@ import WebImageCore
 ///
 /// The waves are summed in groups of four columns times four rows of them, each group in one pass over a row of pixels.
 struct CosineSums {
-    /// Up to so many pixels the sums are those of the reference, rounding for rounding. Its sums are floats, which have no
-    /// digits left for a pixel's light when there are more.
+    /// Up to so many pixels the sums equal those of the reference exactly. Its sums are floats, which have too few
+    /// digits for more pixels.
     static let exactPixels = 16 << 20
     /// The longest side that is summed, as with the resampler: a table takes up to 48 bytes for each pixel of it.
     static let longestSide = 1 << 20
@@ -23,7 +23,7 @@ struct CosineSums {
         let firstColumn: Int
         let firstRow: Int
         var sums = [Float](repeating: 0, count: 3 * Int(WI_COSINES))
-        /// The sums of the rows, where those of floats would not do.
+        /// The sums of the rows, if floats are not precise enough.
         var totals: [Double]
 
         mutating func keepRow() {
@@ -34,7 +34,7 @@ struct CosineSums {
         }
     }
 
-    /// - Throws: `limitExceeded` when a side is over ``longestSide``.
+    /// - Throws: `limitExceeded` if a side is over ``longestSide``.
     init(_ size: PixelSize, components: (x: Int, y: Int)) throws(WebImageError) {
         guard max(size.width, size.height) <= Self.longestSide else {
             throw WebImageError(
@@ -75,7 +75,7 @@ struct CosineSums {
         }
     }
 
-    /// How strong each wave is in red, green and blue, those of the first row first.
+    /// The strengths of the waves in red, green and blue, row by row.
     var strengths: [SIMD3<Float>] {
         var strengths = [SIMD3<Float>](repeating: .zero, count: components.x * components.y)
         for group in sums {

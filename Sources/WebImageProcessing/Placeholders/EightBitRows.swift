@@ -1,11 +1,11 @@
 import WebImageCore
 
-/// The rows of a picture as sRGB of 8 bits a channel, from the top. What has to be changed for it is changed a few rows at a
-/// time, so that no second picture is needed.
+/// The rows of a picture as sRGB with 8 bits a channel, from the top. They are converted a few at a time, so that no
+/// second picture is needed.
 struct EightBitRows {
     private static let bandHeight = 16
 
-    /// What the alpha of the rows is to be.
+    /// The wanted alpha of the rows.
     enum Alpha {
         case straight
         case over(RGBColor)
@@ -20,9 +20,9 @@ struct EightBitRows {
         self.alpha = alpha
     }
 
-    /// Shows each row to `body`, with its place.
+    /// Calls `body` with each row and its index.
     ///
-    /// - Throws: `limitExceeded` when there is no memory for a few rows.
+    /// - Throws: `limitExceeded` without memory for a few rows.
     func forEach(_ body: (Int, UnsafePointer<UInt8>) -> Void) throws(WebImageError) {
         let (pixels, height) = (image.pixels, image.size.height)
         if isReady {

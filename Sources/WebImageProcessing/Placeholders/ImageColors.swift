@@ -51,7 +51,7 @@ public struct ImageColors: Hashable, Sendable {
         let swatches = ColorClusters(bins, count: count).groups.compactMap { group in
             ColorBins.mean(of: group).map { Swatch(color: $0, share: group.reduce(0) { $0 + $1.weight } / total) }
         }
-        // Of equal shares that comes first which was found first, so that the order is always the same.
+        // Equal shares stay in the order in which they were found, so that the order is deterministic.
         return swatches.enumerated().sorted { ($1.element.share, $0.offset) < ($0.element.share, $1.offset) }
             .map(\.element)
     }

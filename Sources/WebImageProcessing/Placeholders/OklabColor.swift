@@ -8,8 +8,8 @@ import WebImageCore
     import Darwin
 #endif
 
-/// Colours in Oklab (Björn Ottosson, 2020), in which equal distances look equally far: lightness, green to red, blue to
-/// yellow.
+/// Colours in Oklab (Björn Ottosson, 2020), in which equal distances look equally large: lightness, green to red, blue
+/// to yellow.
 enum OklabColor {
     /// - Parameter color: red, green and blue of sRGB, 0 to 255 each.
     static func lab(of color: SIMD3<Double>) -> SIMD3<Double> {

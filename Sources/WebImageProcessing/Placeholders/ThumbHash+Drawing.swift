@@ -32,7 +32,7 @@ extension ThumbHash {
                 for column in columns {
                     let pixel = drawing.pixel(column, row)
                     for channel in 0..<4 {
-                        // Cut, not rounded, as where the original stores into a Uint8Array.
+                        // Truncated, not rounded, as the original's Uint8Array does.
                         bytes[place + channel] = UInt8(max(0, 255 * min(1, pixel[channel])))
                     }
                     place += 4
@@ -76,7 +76,7 @@ extension ThumbHash {
                 return read
             }
             light = read(header.lightWaves, scale: header.scales.light)
-            // More than was stored, since steps this coarse make colours dull.
+            // More than was stored, because the coarse steps make colours dull.
             yellow = read(.color, scale: header.scales.yellow * 1.25)
             red = read(.color, scale: header.scales.red * 1.25)
             alpha = header.hasAlpha ? read(.alpha, scale: header.opacity.scale) : []

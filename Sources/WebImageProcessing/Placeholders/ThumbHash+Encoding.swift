@@ -31,8 +31,8 @@ extension ThumbHash {
         self.init(checked: Channels(pixels, size).hash)
     }
 
-    /// The channels that are stored, and the waves that they are made of. Every sum is taken in the order of the original,
-    /// so that it is rounded as there.
+    /// The stored channels, and their waves. Every sum is computed in the order of the original, so that it is rounded
+    /// in the same way.
     private struct Channels {
         let size: PixelSize
         var light: [Double] = []
@@ -53,7 +53,7 @@ extension ThumbHash {
             hasAlpha = weight < Double(size.width * size.height)
             for start in stride(from: 0, to: pixels.count, by: 4) {
                 let alpha = Double(pixels[start + 3]) / 255
-                // What can be seen through shows the average colour.
+                // Transparent areas show the average colour.
                 let color = average * (1 - alpha) + Self.color(pixels, start) * (alpha / 255)
                 light.append((color.x + color.y + color.z) / 3)
                 yellow.append((color.x + color.y) / 2 - color.z)
@@ -90,7 +90,7 @@ extension ThumbHash {
             return bytes.map { UInt8(truncatingIfNeeded: $0) }
         }
 
-        /// The constant part of a channel, the strength of its strongest wave, and that of each in 16 steps.
+        /// The constant part of a channel, the strength of its strongest wave, and all strengths in 16 steps.
         private func encoded(_ channel: [Double], _ waves: Waves) -> (constant: Double, scale: Double, steps: [Int]) {
             var strengths: [Double] = []
             let columns = cosines(count: waves.count(inRow: 0))

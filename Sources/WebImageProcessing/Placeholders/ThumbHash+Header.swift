@@ -1,5 +1,5 @@
 extension ThumbHash {
-    /// The first five bytes of a hash, six of one with alpha: its constants, and how strong its waves are.
+    /// The first five bytes of a hash, or six with alpha: its constants, and the strengths of its waves.
     struct Header {
         let constants: (light: Double, yellow: Double, red: Double)
         let scales: (light: Double, yellow: Double, red: Double)

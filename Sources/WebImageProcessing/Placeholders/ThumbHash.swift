@@ -62,10 +62,10 @@ public struct ThumbHash: Hashable, Sendable {
     /// The average of the picture's alpha, 0 to 1.
     public var averageOpacity: Double { header.opacity.constant }
 
-    /// The hash was looked at when it was made, so that it has a header.
+    /// The hash was validated when it was made, so it has a header.
     var header: Header { Header(bytes) ?? .empty }
 
-    /// Red, green and blue of the three channels that are stored.
+    /// Red, green and blue of the three stored channels.
     static func color(_ light: Double, _ yellow: Double, _ red: Double) -> (red: Double, green: Double, blue: Double) {
         let blue = light - 2 / 3 * yellow
         let mixed = (3 * light - blue + red) / 2

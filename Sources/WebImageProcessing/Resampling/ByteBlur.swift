@@ -9,29 +9,29 @@ import WebImageCore
     import Darwin
 #endif
 
-/// The weights of a small bell, which are the same to both sides and in both directions, as whole numbers.
+/// The weights of a small bell curve as integers; they are the same in all four directions.
 struct BellWeights: Sendable {
-    /// Farther ones would add up what 16 bits cut off, and take longer than fewer pixels do.
+    /// With more weights the truncation to 16 bits would add up, and a smaller intermediate picture is faster.
     private static let farthest = 16
 
-    /// The one in the middle, then those beside it; 16 bits behind the point.
+    /// The middle one, then those next to it; 16 fraction bits.
     let weights: [UInt16]
 
     var reach: Int { weights.count - 1 }
 
-    /// - Parameter bell: the weight in the middle, then those beside it; not normalised.
-    /// - Returns: nil for a bell that is not small.
+    /// - Parameter bell: the weight in the middle, then those next to it; not normalised.
+    /// - Returns: nil if the bell is not small.
     init?(_ bell: [Double]) {
         guard bell.count <= Self.farthest + 1 else { return nil }
         let sum = bell.dropFirst().reduce(bell[0]) { $0 + 2 * $1 }
         let sides = bell.dropFirst().map { Int(($0 / sum * 65_536).rounded()) }
-        // The middle takes what is left, so that even areas stay as they are.
+        // The middle takes the remainder, so that even areas stay unchanged.
         let middle = 65_536 - 2 * sides.reduce(0, +)
         weights = ([middle] + sides).map { UInt16(clamping: $0) }
     }
 }
 
-/// Blurs opaque bytes in 16 bits, within half a level of the exact result beside its rounding.
+/// Blurs opaque bytes with 16 bits, within half a level of the exact result in addition to rounding.
 final class ByteBlurStage: ResampleStage {
     private let weights: [UInt16]
     private let reach: Int
@@ -42,7 +42,7 @@ final class ByteBlurStage: ResampleStage {
     private let end: Int
     private(set) var rowsDone: Int
 
-    /// - Parameter rows: those of the result that are made.
+    /// - Parameter rows: the rows of the result to make.
     /// - Throws: `limitExceeded` without memory.
     init(_ bell: BellWeights, size: PixelSize, rows: Range<Int>) throws(WebImageError) {
         (rowsDone, end) = (rows.lowerBound, rows.upperBound)

@@ -11,9 +11,9 @@ import WebImageCore
 
 /// Tables from stored values to linear light and back, by sRGB's curve (IEC 61966-2-1), which Display P3 has as well.
 struct LinearLight: Sendable {
-    /// For each stored value its light, with the same maximum.
+    /// The light of each stored value, with the same maximum.
     let values: [Float]
-    /// Stored values, 0 to 1, of the squares of even steps from 0 to 1.
+    /// The stored values, 0 to 1, for the squares of even steps from 0 to 1.
     let encoded: [Float]
 
     private static let eight = LinearLight(maximum: 255)

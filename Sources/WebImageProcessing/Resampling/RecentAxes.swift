@@ -1,9 +1,9 @@
 import Synchronization
 import WebImageSystem
 
-/// The weights that were made last: the frames of an animation, and pictures of one size, are scaled alike.
+/// The last computed weights, because the frames of an animation, and pictures of one size, are scaled alike.
 ///
-/// Thread-safe. Holds a few, and none that is large.
+/// Thread-safe. Holds a few, and no large ones.
 final class RecentAxes: Sendable {
     struct Key: Hashable {
         var input: Int
@@ -15,7 +15,7 @@ final class RecentAxes: Sendable {
     }
 
     private static let capacity = 8
-    /// In weights; what is larger takes longer to use than to make.
+    /// In weights; larger ones take longer to use than to compute.
     private static let longest = 32 << 10
 
     private let recent = Guarded<[(key: Key, axis: ResampleAxis)]>([])

@@ -1,21 +1,21 @@
 import WebImageCore
 
-/// What a separable filter weighs, in both directions: resizing, and blurring, which is resizing twice.
+/// The weights of a separable filter in both directions: for resizing, and for blurring, which is resizing twice.
 struct ResampleAxes: Sendable {
     let vertical: ResampleAxis
     let horizontal: ResampleAxis
-    /// Whether it makes fewer rows than there are; see ``VerticalPlan``.
+    /// Whether it makes fewer rows than the input has; see ``VerticalPlan``.
     let reduces: Bool
     /// Whether some weights are below 0.
     let overshoots: Bool
-    /// The same in short, where it is a small blur.
+    /// The same in compact form, for a small blur.
     let bell: BellWeights?
 
     private static let recent = RecentAxes()
 
     /// - Parameters:
-    ///   - part: what becomes `output`, within `input`.
-    ///   - bounds: the pixels that count, whole ones; nil: all.
+    ///   - part: the part of `input` that becomes `output`.
+    ///   - bounds: the whole pixels to use; nil: all.
     init(
         _ part: PixelRect, of input: PixelSize, to output: PixelSize, filter: ResampleFilter, within bounds: PixelRect?
     ) {
@@ -47,17 +47,17 @@ struct ResampleAxes: Sendable {
 
     var allRows: Range<Int> { 0..<vertical.windows.count }
 
-    /// The input rows that these rows of the result are made of. Sums are made of four rows at a time: those of a part begin with
-    /// four of the whole, so that it comes out the same.
+    /// The input rows for these rows of the result. Sums are computed for four rows at a time; those of a part are
+    /// aligned to those of the whole, so that the result is the same.
     func inputRows(for rows: Range<Int>) -> Range<Int> {
         let windows = vertical.windows
         let (start, first) = (windows.starts[rows.lowerBound], windows.inputs.lowerBound)
         return (reduces ? start - (start - first) % 4 : start)..<windows.ends[rows.upperBound - 1]
     }
 
-    /// The stage that carries it out, rows of `input` in, rows of `output` out.
+    /// Makes the stage that turns rows of `input` into rows of `output`.
     ///
-    /// - Parameter rows: those of the result that are made; at least one.
+    /// - Parameter rows: the rows of the result to make; at least one.
     /// - Throws: `limitExceeded` without memory.
     func makeStage(
         from input: RowSamples, to output: RowSamples, inLinearLight: Bool = false, rows: Range<Int>

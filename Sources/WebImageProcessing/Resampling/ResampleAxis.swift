@@ -2,14 +2,14 @@ import CPixels
 import Synchronization
 import WebImageSystem
 
-/// What a filter weighs in one direction: exactly, and in the numbers that kernels calculate with, which are made once, when they
-/// are first wanted.
+/// The weights of a filter in one direction: exactly, and in the number formats of the kernels, which are computed on
+/// demand.
 ///
 /// Thread-safe.
 final class ResampleAxis: Sendable {
-    /// The weights of a row of outputs, as many for each.
+    /// The weights of consecutive outputs, the same number for each.
     struct Table<Weight: Sendable>: Sendable {
-        /// The first input of each output, counted from the first that any output needs.
+        /// The first input of each output, relative to the first input of all.
         let starts: [Int32]
         let weights: [Weight]
         /// How many weights an output has.

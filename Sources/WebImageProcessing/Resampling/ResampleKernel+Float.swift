@@ -1,18 +1,18 @@
 import CPixels
 import WebImageCore
 
-/// For pixels with alpha, weighted by it so that the colour of what cannot be seen does not show, for 16 bits, and for floats.
+/// For pixels with alpha, which weights colours so that invisible ones do not show, for 16 bits, and for floats.
 final class FloatResampleKernel: ResampleKernel {
     private let sums: ResampleSums<Float, Float>
     private let row: ResampleRow<Float, Float>
-    /// A row before it is stored; floats are written where they belong.
+    /// A row before it is stored; floats are written directly to the output.
     private let result: UnsafeMutablePointer<Float>?
     private let firstByte: Int
     private let input: RowSamples
     private let output: RowSamples
-    /// Whether weights below 0 may lead beyond black and white.
+    /// Whether negative weights may lead beyond black and white.
     private let overshoots: Bool
-    /// To linear light and back; nil when values are weighted as they are stored.
+    /// Tables to linear light and back; nil if stored values are weighted.
     private let linear: LinearLight?
 
     /// - Parameter inLinearLight: only for rows of the same kind in and out, and not for floats.
@@ -49,7 +49,7 @@ final class FloatResampleKernel: ResampleKernel {
 
     func finish(_ index: Int, into memory: UnsafeMutableRawPointer) {
         let width = row.starts.count
-        // The windows of the horizontal pass reach beyond the sum, into the row's room.
+        // The windows of the horizontal pass extend beyond the sum, into the row's padding.
         row.pixels.update(from: sums.sum(of: index), count: sums.length)
         let made = result ?? memory.assumingMemoryBound(to: Float.self)
         wi_filter_row_float(made, row.pixels, row.starts, row.weights, row.taps, width)

@@ -1,8 +1,8 @@
 import WebImageCore
 
-/// The arithmetic of a resampler: sums of weighted rows, and what becomes of a sum that is complete.
+/// The arithmetic of a resampler: sums of weighted rows, and the output of complete sums.
 ///
-/// Two kinds: whole numbers for opaque 8-bit rows, which most pictures are, and floating point for all others.
+/// There are two kinds: integers for opaque 8-bit rows, which most pictures have, and floating point for all others.
 protocol ResampleKernel: AnyObject {
     /// Begins the sum of an output row.
     func clear(_ output: Int)
@@ -13,7 +13,7 @@ protocol ResampleKernel: AnyObject {
     func finish(_ output: Int, into row: UnsafeMutableRawPointer)
 }
 
-/// Memory for as many sums as are open at a time, one behind the other.
+/// Memory for the open sums.
 final class ResampleSums<Element: Numeric, Weight: Numeric & Sendable> {
     private let vertical: ResampleWindows<Weight>
     private let slots: Int
@@ -50,7 +50,7 @@ final class ResampleSums<Element: Numeric, Weight: Numeric & Sendable> {
 
     func clear(_ output: Int) { sum(of: output).initialize(repeating: 0, count: length) }
 
-    /// The addresses and the weights, four each, of these outputs for the four rows from `first` on.
+    /// Addresses and weights, four each, for these outputs and the four rows from `first` on.
     func batch(
         from first: Int, to outputs: Range<Int>
     ) -> (sums: UnsafeMutablePointer<UnsafeMutablePointer<Element>>, weights: UnsafeMutablePointer<Weight>) {
@@ -62,7 +62,8 @@ final class ResampleSums<Element: Numeric, Weight: Numeric & Sendable> {
     }
 }
 
-/// What the horizontal pass reads: a row of sums with room behind it, for windows that are padded to the same length.
+/// The input of the horizontal pass: a row of sums with padding after it, for windows that are padded to the same
+/// length.
 final class ResampleRow<Element: Numeric, Weight: Numeric & Sendable> {
     let starts: [Int32]
     let weights: [Weight]

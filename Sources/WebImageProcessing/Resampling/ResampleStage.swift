@@ -1,19 +1,19 @@
 import WebImageCore
 
-/// In which order a resampler turns rows of the input into rows of the result.
+/// Turns rows of the input into rows of the result, in a certain order.
 protocol ResampleStage: AnyObject {
-    /// How many rows of the result from the top are there.
+    /// How many rows of the result, from the top, are complete.
     var rowsDone: Int { get }
-    /// The first input row that it must see again, or for the first time.
+    /// The first input row that it still needs.
     var firstRowNeeded: Int { get }
-    /// Makes every row of the result that can be made of the rows before `available`; `rows` holds those from
-    /// ``firstRowNeeded`` on, as far as they are available.
+    /// Makes every row of the result for which the rows before `available` suffice; `rows` holds the available ones
+    /// from ``firstRowNeeded`` on.
     ///
-    /// - Throws: what the output throws.
+    /// - Throws: errors of the output.
     func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError)
 }
 
-/// Copies a part: whole pixels, nothing scaled, nothing changed.
+/// Copies a part: whole pixels, without scaling or other changes.
 final class CopyStage: ResampleStage {
     private let left: Int
     private let top: Int
@@ -45,11 +45,11 @@ final class CopyStage: ResampleStage {
     }
 }
 
-/// The vertical windows, and how many output rows are under way at a time.
+/// The vertical windows, and how many output rows are in progress at a time.
 struct VerticalPlan {
     let windows: ResampleWindows<Double>
-    /// True to add each input row to the sums that it belongs to and forget it; false to keep the few input rows that an
-    /// output row is made of. The first needs less memory when reducing, the second when enlarging.
+    /// True to add each input row to its sums and discard it; false to keep the few input rows of an output row. The
+    /// first needs less memory when reducing, the second when enlarging.
     let reduces: Bool
     let slots: Int
 
@@ -60,7 +60,7 @@ struct VerticalPlan {
             slots = 1
             return
         }
-        // Rows are taken four at a time: an output ends up to three rows late, and others begin meanwhile.
+        // Rows are added four at a time: an output ends up to three rows late, and others begin meanwhile.
         var (most, open) = (1, 0)
         for output in 0..<windows.count {
             while open < windows.count, windows.starts[open] < windows.ends[output] + 3 { open += 1 }
@@ -70,7 +70,7 @@ struct VerticalPlan {
     }
 }
 
-/// For reducing: each input row is read once, while it is still in the cache, into every sum that it is part of.
+/// For reducing: each input row is read once, while it is in the cache, and added to all its sums.
 final class ScatterStage: ResampleStage {
     private let windows: ResampleWindows<Double>
     private let kernel: any ResampleKernel
@@ -111,7 +111,7 @@ final class ScatterStage: ResampleStage {
     }
 }
 
-/// For enlarging: many output rows are made of the same few input rows, one after the other.
+/// For enlarging: many consecutive output rows are made from the same few input rows.
 final class GatherStage: ResampleStage {
     private let windows: ResampleWindows<Double>
     private let kernel: any ResampleKernel
@@ -142,8 +142,7 @@ final class GatherStage: ResampleStage {
 }
 
 extension ResampleKernel {
-    /// Adds up to four rows from `first` on. In place of a row from `end` on, which is not there, stands the one before
-    /// it; it has no weight.
+    /// Adds up to four rows from `first` on. Missing rows from `end` on are replaced by the one before, with weight 0.
     fileprivate func add(_ rows: HeldRows, from first: Int, before end: Int, to outputs: Range<Int>) {
         withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: 4) { addresses in
             for index in 0..<4 {

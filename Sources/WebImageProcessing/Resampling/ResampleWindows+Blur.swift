@@ -8,11 +8,11 @@ import WebImageCore
     import Darwin
 #endif
 
-/// What stands beyond the edges of a picture, for filters that reach there.
+/// The assumed pixels beyond the edges of a picture.
 enum EdgeRule: Hashable, Sendable {
-    /// The pixel at the edge, again and again.
+    /// The pixel at the edge, repeated.
     case extends
-    /// The picture, mirrored; the pixel at the edge comes twice.
+    /// The picture, mirrored; the pixel at the edge is repeated once.
     case mirrors
 }
 
@@ -45,11 +45,11 @@ extension ResampleWindows<Double> {
         }
     }
 
-    /// Weights by the bell curve around a place, as far as they count.
+    /// The significant weights of the bell curve around a position.
     ///
     /// - Parameters:
     ///   - center: in pixels; the middle of the first one is 0.5.
-    ///   - reach: how far from there the farthest weight may be.
+    ///   - reach: the maximum distance of weights.
     fileprivate static func bell(around center: Double, sigma: Double, reach: Double) -> (Int, [Double]) {
         let first = Int((center - reach - 0.5).rounded(.up))
         let last = Swift.max(Int((center + reach - 0.5).rounded(.down)), first)
@@ -63,17 +63,18 @@ extension ResampleWindows<Double> {
     }
 }
 
-/// Gaussian blur as resizing: first to fewer pixels, then back, both with the bell curve as the filter. The squares of the two
-/// sigmas add up to that of the blur, so that the result is the same and costs the same for every radius. Little blurs,
-/// which leave too much detail for fewer pixels, are made in one go.
+/// Gaussian blur as resizing: first to fewer pixels, then back, both with the bell curve as the filter. The squares of
+/// the two sigmas add up to that of the blur, so that the result is the same, at the same cost for every radius. Small
+/// blurs, which leave too much detail for fewer pixels, are computed directly.
 enum BlurPlan {
     /// The bell's sigma in pixels of the smaller picture. Six weights reach 3.5 sigma to both sides; the error is 0.2 of 255
     /// levels at the worst frequency.
     private static let coarseSigma = 0.85
     private static let coarseReach = 3.0 / 0.85
-    /// From where on fewer pixels pay.
+    /// From this sigma on, fewer pixels are faster.
     private static let leastCoarse = 2.5
-    /// A bell that is cut farther away is made as a whole one that is as wide: what it costs would grow with it.
+    /// A bell that is cut farther away is replaced by a whole one of the same width, because its cost would grow with
+    /// the distance.
     private static let farthestCut = 32
 
     /// What blurs a picture.
@@ -104,7 +105,8 @@ enum BlurPlan {
         return [SizedAxes(input: size, axes: down), SizedAxes(input: small, axes: up)]
     }
 
-    /// Each pixel as the mean of its square of `side`; squares at the right and bottom edges reach into the mirrored picture.
+    /// Each pixel becomes the mean of its square of `side`; squares at the right and bottom edges extend into the
+    /// mirrored picture.
     static func pixelate(_ size: PixelSize, side: Int) -> [SizedAxes] {
         let small = PixelSize(width: (size.width + side - 1) / side, height: (size.height + side - 1) / side)
         func mean(_ input: Int, _ outputs: Int) -> ResampleWindows<Double> {
@@ -149,7 +151,7 @@ enum BlurPlan {
         return (sides.reduce(0) { $0 + $1.weight * $1.square } / sum).squareRoot()
     }
 
-    /// libvips' `gaussmat`: whole distances as long as their weight is not below the cut.
+    /// libvips' `gaussmat`: integer distances as long as their weight is not below the cut.
     private static func cutReach(_ sigma: Double, _ cut: Double) -> Int {
         var reach = 0
         while exp(-Double((reach + 1) * (reach + 1)) / (2 * sigma * sigma)) >= cut { reach += 1 }

@@ -1,12 +1,12 @@
-/// For one axis: which input pixels make each output pixel, and with which weights.
+/// For one axis: the input pixels of each output pixel, and their weights.
 ///
-/// Starts and ends never fall from one output to the next, so that rows can be taken and given in order.
+/// Starts and ends never decrease from one output to the next, so that rows can be read and written in order.
 struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
     /// The first input of each output.
     private(set) var starts: [Int] = []
     /// One past the last input of each output.
     private(set) var ends: [Int] = []
-    /// Where the weights of each output begin.
+    /// The position of each output's weights.
     private var offsets: [Int] = []
     private var weights: [Weight] = []
 
@@ -29,7 +29,7 @@ struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
         weights += window
     }
 
-    /// The same windows, each made another by `convert`, which keeps its length.
+    /// The same windows with weights converted by `convert`, which keeps their number.
     private func map<Other>(_ convert: (ArraySlice<Weight>) -> [Other]) -> ResampleWindows<Other> {
         var result = ResampleWindows<Other>()
         for output in 0..<count {
@@ -39,7 +39,7 @@ struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
         return result
     }
 
-    /// - Parameter multiple: of which the weights of each output must be; those that are added are 0.
+    /// - Parameter multiple: the number of weights is padded to a multiple of this with zeros.
     func table(multiple: Int) -> ResampleAxis.Table<Weight> {
         let origin = inputs.lowerBound
         let longest = (0..<count).map { ends[$0] - starts[$0] }.max() ?? 0
@@ -87,7 +87,7 @@ extension ResampleWindows<Double> {
         }
     }
 
-    /// Weights by the part of each pixel that lies within.
+    /// Weights by the covered part of each pixel.
     private mutating func appendArea(from low: Double, to high: Double, within bounds: Range<Int>) {
         let first = min(max(Int((low + 1e-9).rounded(.down)), bounds.lowerBound), bounds.upperBound - 1)
         let end = min(max(Int((high - 1e-9).rounded(.up)), first + 1), bounds.upperBound)
@@ -105,8 +105,8 @@ extension ResampleWindows<Double> {
             from: first, (first..<end).map { filter.weight(at: (Double($0) + 0.5 - center) / scale) })
     }
 
-    /// As libvips makes pictures smaller: it takes the means of so many pixels that these are still made half as many, and Lanczos
-    /// of those.
+    /// Reduces like libvips: averages groups of pixels, so that the remaining factor is at least two, and applies
+    /// Lanczos to the means.
     private mutating func appendReduced(around center: Double, step: Double, within bounds: Range<Int>) {
         let block = max(Int(step / 2), 1)
         let count = (bounds.count + block - 1) / block
@@ -126,8 +126,8 @@ extension ResampleWindows<Double> {
         appendNormalized(from: start, window)
     }
 
-    /// The four pixels around a place by Catmull-Rom, as libvips enlarges: at the next 64th of a pixel, and with the pixel at an
-    /// edge again beyond it.
+    /// The four pixels around a position by Catmull-Rom, as libvips enlarges: at the nearest 64th of a pixel, with
+    /// pixels at an edge repeated.
     ///
     /// - Parameter place: in pixels; the middle of the first one is 0.
     private mutating func appendEnlarged(at place: Double, within bounds: Range<Int>) {
@@ -143,15 +143,15 @@ extension ResampleWindows<Double> {
 
     private mutating func appendNormalized(from first: Int, _ window: [Double]) {
         let sum = window.reduce(0, +)
-        // A window of one pixel at the filter's very edge may weigh nothing; it is all there is, so it counts.
+        // A window of one pixel at the filter's very edge may have weight 0; as the only pixel, it counts nevertheless.
         append(
             from: first, sum.magnitude > 1e-12 ? window.map { $0 / sum } : window.map { _ in 1 / Double(window.count) })
     }
 
     func floats(scaledBy scale: Float = 1) -> ResampleWindows<Float> { map { $0.map { Float($0) * scale } } }
 
-    /// Whole numbers of `1 / 2^bits`. Each takes up the rounding error of those before it: the sum is exact, so that an
-    /// even area stays as it is, and the errors of a long window cancel out.
+    /// Integers of `1 / 2^bits`. Each includes the rounding error of the previous ones: the sum is exact, so that an
+    /// even area stays unchanged, and the errors of a long window cancel out.
     func integers(bits: Int) -> ResampleWindows<Int16> {
         let one = Double(1 << bits)
         return map { window in

@@ -7,8 +7,8 @@ package import WebImageCore
 /// or opaque as the rows are, and as deep. Peak memory: the result, and per output row that a band of rows touches (2 for
 /// box, 4 to 7 else) 16 bytes a pixel of input width. Not thread-safe: one thread at a time.
 package final class Resampler: RowSink {
-    /// The longest side that is scaled: weights and sums take some hundred bytes for each pixel of it, which nothing but
-    /// the picture's area would bound otherwise.
+    /// The longest side that is scaled: weights and sums take some hundred bytes for each of its pixels, which
+    /// otherwise only the picture's area would limit.
     private static let longestSide = 1 << 20
 
     private let crop: PixelRect?
@@ -19,11 +19,11 @@ package final class Resampler: RowSink {
     private var input: RowWindow?
     private var stage: (any ResampleStage)?
 
-    /// The result; its rows below ``rowsDone`` are there.
+    /// The result; its rows before ``rowsDone`` are complete.
     package private(set) var buffer: PixelBuffer?
-    /// What the rows of the result are like.
+    /// The format of the result's rows.
     package private(set) var format: RowFormat?
-    /// How many rows of the result from the top are there.
+    /// How many rows of the result, from the top, are complete.
     package private(set) var rowsDone = 0
 
     /// - Parameters:
@@ -54,7 +54,7 @@ package final class Resampler: RowSink {
             inLinearLight: inLinearLight, within: plan.bounds.map { $0.scaled(part, part) })
     }
 
-    /// True when every row of the result is there.
+    /// True if every row of the result is complete.
     package var isComplete: Bool { buffer != nil && rowsDone == output.height }
 
     /// - Throws: `limitExceeded` when the result is too large or a side too long to scale (over 1 Mi pixels), or there is no
@@ -79,7 +79,7 @@ package final class Resampler: RowSink {
     package func band(at row: Int, count: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
         guard let buffer else { preconditionFailure("a band was asked for before begin") }
         guard let input, let stage else { return buffer.row(row) }
-        // What comes behind the last row of a crop is not kept.
+        // Rows after the last one of a crop are not kept.
         return try input.band(at: row, count: count, keepingFrom: wantsRows ? stage.firstRowNeeded : row)
     }
 
@@ -95,7 +95,7 @@ package final class Resampler: RowSink {
 
     package var wantsRows: Bool { !isComplete }
 
-    /// Makes what no row was given for transparent black, for a picture whose data ended early.
+    /// Makes missing rows transparent black, for a picture whose data ended early.
     package func clearMissingRows() {
         guard let buffer, rowsDone < output.height else { return }
         let rest = (output.height - rowsDone) * buffer.bytesPerRow
@@ -127,7 +127,7 @@ extension Resampler {
         let (left, top) = (max(crop.x, 0), max(crop.y, 0))
         let right = min(crop.x + crop.width, Double(size.width))
         let bottom = min(crop.y + crop.height, Double(size.height))
-        // Written so that a part with a NaN in it is refused as well.
+        // Written so that a part with NaN is refused as well.
         guard right - left > 0, bottom - top > 0 else {
             throw WebImageError(.transformFailed, "the part to keep lies outside of the picture of \(size)")
         }

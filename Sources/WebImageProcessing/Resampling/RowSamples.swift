@@ -1,7 +1,7 @@
 import CPixels
 import WebImageCore
 
-/// How the rows are stored that a stage takes or gives: red, green, blue and alpha of each pixel, one after the other.
+/// The storage of a stage's input or output rows: red, green, blue and alpha of each pixel.
 struct RowSamples: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case eight, sixteen
@@ -12,7 +12,7 @@ struct RowSamples: Hashable, Sendable {
     let kind: Kind
     let alpha: AlphaMode
 
-    /// What stages give each other.
+    /// The rows between stages.
     static func floats(isOpaque: Bool) -> RowSamples {
         RowSamples(kind: .floats, alpha: isOpaque ? .opaque : .premultiplied)
     }

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// Rows that are in memory, one after the other.
+/// Consecutive rows in memory.
 struct HeldRows {
     var base: UnsafeRawPointer
     /// The picture's row at `base`.
@@ -10,16 +10,16 @@ struct HeldRows {
     func address(of row: Int) -> UnsafeRawPointer { base + (row - first) * bytesPerRow }
 }
 
-/// The rows of a picture that are being looked at: memory to write the next ones into, right behind those before them.
+/// The currently needed rows of a picture, with memory for the next ones right after them.
 final class RowWindow {
-    /// Enough that keeping the last rows seldom means moving them.
+    /// Enough rows that kept ones seldom need to be moved.
     private static let leastCapacity = 32
 
     private let bytesPerRow: Int
     private let height: Int
     private var memory: AlignedMemory?
     private var capacity = 0
-    /// The rows that are held: from `first` to before `next`.
+    /// The held rows: from `first` to before `next`.
     private var first = 0
     private var next = 0
 

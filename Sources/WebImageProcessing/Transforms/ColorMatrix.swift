@@ -110,12 +110,12 @@ extension ColorMatrix {
         return ColorMatrix(rows: product)
     }
 
-    /// Whether alpha counts for colours, or is changed.
+    /// Whether colours depend on alpha, or alpha is changed.
     var usesAlpha: Bool {
         (0..<3).contains { values[$0 * 5 + 3] != 0 } || Array(values[15...]) != [0, 0, 0, 1, 0]
     }
 
-    /// Whether an opaque picture may not be opaque behind it.
+    /// Whether an opaque picture may become translucent.
     var changesAlpha: Bool { Array(values[15...]) != [0, 0, 0, 1, 0] }
 
     /// Whether every colour from 0 to 1 becomes one from 0 to 1.

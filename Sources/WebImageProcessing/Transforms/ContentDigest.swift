@@ -1,7 +1,7 @@
 import WebImageCore
 
-/// 128 bits that tell pictures and tables of a program's own apart. Two multiplications to 128 bits for each word: fast, and no
-/// two contents meet by accident; it does not hold against somebody who looks for two that do.
+/// 128 bits that identify pictures and tables of a program. Two multiplications to 128 bits for each word: fast, and
+/// without accidental collisions, but not safe against deliberate ones.
 struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
     private var first: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var second: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -14,7 +14,7 @@ struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
         add(UInt64(values.count))
     }
 
-    /// Of a picture's size, depth, alpha, pixels, and of how they are turned.
+    /// The digest of a picture's size, depth, alpha, pixels and orientation.
     init(of image: Image) {
         self.init()
         let facts = [

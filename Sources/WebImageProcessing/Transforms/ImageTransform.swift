@@ -23,12 +23,12 @@ public struct ImageTransform: ImageTransformer, Hashable, CustomStringConvertibl
         key = operation.key
     }
 
-    /// Whether it may keep a part of a picture that the pixels decide.
+    /// Whether it may crop by the content of the pixels.
     package var mayCutByPixels: Bool {
         (operation as? Trim)?.asImgproxy == false || (operation as? any GeometryOperation)?.needsPixels == true
     }
 
-    /// Whether it calls a closure of the program's.
+    /// Whether it calls a closure of the program.
     package var callsClosure: Bool {
         operation is CustomPicture || operation is CustomPixels || operation is CustomNeighbors
     }
@@ -40,18 +40,18 @@ public struct ImageTransform: ImageTransformer, Hashable, CustomStringConvertibl
     public func transform(_ image: Image) throws(WebImageError) -> Image { try image.transformed(by: [self]) }
 }
 
-/// What stands behind an ``ImageTransform``.
+/// The implementation of an ``ImageTransform``.
 protocol TransformOperation: Sendable {
     /// Its text in the grammar of transforms.
     var text: String { get }
-    /// What makes two of them the same. Default: the text.
+    /// The identity of the operation. Default: the text.
     var key: String { get }
 
-    /// Says what it wants done to a picture of the size that the builder has by now.
+    /// Adds its work to the builder, for a picture of the builder's current size.
     ///
-    /// - Parameter rest: the transforms behind it.
-    /// - Returns: nil; or a program for the rest, too, where pixels decide about the size of the result.
-    /// - Throws: `transformFailed` for numbers that make no sense, `limitExceeded`.
+    /// - Parameter rest: the following transforms.
+    /// - Returns: nil; or, if pixels determine the size of the result, a program that includes the rest.
+    /// - Throws: `transformFailed` for invalid numbers, `limitExceeded`.
     func compile(
         into builder: inout ProgramBuilder, before rest: [ImageTransform]
     ) throws(WebImageError) -> TransformProgram?
@@ -61,18 +61,18 @@ extension TransformOperation {
     var key: String { text }
 }
 
-/// An operation that only says which part of the picture is shown in which size, and how it is turned. Those at the beginning
-/// of a chain are a part of decoding.
+/// An operation that only selects a part of the picture, its size and its orientation. Those at the beginning of a
+/// chain are carried out during decoding.
 protocol GeometryOperation: PlannedOperation {
-    /// Whether it may scale. A picture is scaled once in one go.
+    /// Whether it may scale. The combined operations scale only once.
     var scales: Bool { get }
-    /// Whether it looks at pixels, or changes them: then it is none after all, in this instance.
+    /// Whether this instance reads or changes pixels, and so is not pure geometry.
     var needsPixels: Bool { get }
 
-    /// Where it looks at pixels: the size that a whole drawing is made in for that. Default nil: its natural size.
+    /// If it reads pixels: the size in which a vector picture is drawn for that. Default nil: its natural size.
     func drawnSize(of source: PixelSize) -> PixelSize?
 
-    /// - Throws: `transformFailed` where it cannot be done to a picture of that size.
+    /// - Throws: `transformFailed` if it cannot be applied to a picture of that size.
     func fold(into fold: inout GeometryFold) throws(WebImageError)
 }
 
@@ -84,7 +84,7 @@ extension GeometryOperation {
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) { try builder.geometry(self) }
 }
 
-/// An operation whose result has a size that is known beforehand, as nearly all have.
+/// An operation whose result has a size that is known in advance, as nearly all have.
 protocol PlannedOperation: TransformOperation {
     func compile(into builder: inout ProgramBuilder) throws(WebImageError)
 }
@@ -99,7 +99,7 @@ extension PlannedOperation {
 }
 
 extension WebImageError {
-    /// A number of a transform makes no sense.
+    /// The error for an invalid number of a transform.
     static func badTransform(_ message: String) -> WebImageError { WebImageError(.transformFailed, message) }
 }
 
@@ -114,7 +114,7 @@ func checked(_ value: Double, in range: ClosedRange<Double>, _ name: String) thr
 }
 
 extension Double {
-    /// As short as it can be: `8`, not `8.0`.
+    /// The shortest form: `8`, not `8.0`.
     var shortText: String {
         if self == rounded(), magnitude < 1e15 { return String(Int(self)) }
         return String(self)

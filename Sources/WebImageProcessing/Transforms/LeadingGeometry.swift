@@ -1,15 +1,15 @@
 package import WebImageCore
 
-/// The beginning of a chain that is a part of decoding: crops, turns and at most one scaling. What it is depends on the chain
-/// alone, not on the picture.
+/// The beginning of a chain that is carried out during decoding: crops, turns and at most one scaling. It depends on
+/// the chain only, not on the picture.
 package struct LeadingGeometry: Sendable {
     private var operations: [any GeometryOperation] = []
-    /// What comes behind them and looks at pixels; nil where nothing does, or they scale already.
+    /// The next operation, if it reads pixels; nil if there is none, or scaling has already taken place.
     private var looking: (any GeometryOperation)?
     private let size: TargetSize?
 
     /// - Parameters:
-    ///   - size: what a picture is scaled to before the chain; nil: nothing.
+    ///   - size: the size to scale to before the chain; nil: none.
     ///   - transformers: a chain.
     package init(_ size: TargetSize?, _ transformers: [any ImageTransformer]) {
         self.size = size
@@ -26,14 +26,14 @@ package struct LeadingGeometry: Sendable {
         }
     }
 
-    /// How many transformers of the chain it is.
+    /// How many transformers of the chain are included.
     package var count: Int { operations.count }
 
-    /// What becomes of a picture.
+    /// Plans the decode of a picture.
     ///
     /// - Parameters:
-    ///   - stored: the size as it lies in the file.
-    ///   - orientation: how it has to be turned to be upright.
+    ///   - stored: the size in the file.
+    ///   - orientation: the turn that makes it upright.
     ///   - isVector: whether it can be drawn in any size.
     /// - Throws: `transformFailed` for a part outside of the picture.
     package func plan(

@@ -1,8 +1,8 @@
 import WebImageCore
 
-/// What stands behind the name of a step: `320x200:cover:filter=box` is a size, a flag and a named value.
+/// The arguments of a step: `320x200:cover:filter=box` has a size, a flag and a named value.
 struct TransformArguments {
-    /// One of them, and where it stands.
+    /// An argument, and its position.
     struct Argument {
         let value: Substring
         let text: String
@@ -20,12 +20,12 @@ struct TransformArguments {
     private let usage: String
     private var plain: [Argument] = []
     private var named: [(name: Substring, argument: Argument)] = []
-    /// The names of those that were taken.
+    /// The names of the arguments that were read.
     private var taken: Set<Substring> = []
 
     /// - Parameters:
     ///   - step: a part of `text`.
-    ///   - usage: how such a step is written.
+    ///   - usage: the syntax of the step.
     init(_ step: Substring, in text: String, usage: String, resources: TransformResources) {
         self.text = text
         self.usage = usage
@@ -56,14 +56,14 @@ struct TransformArguments {
         return named.remove(at: index).argument
     }
 
-    /// Whether a word stands among the arguments without names.
+    /// Whether a word is among the unnamed arguments.
     mutating func flag(_ name: String) -> Bool {
         guard let index = plain.firstIndex(where: { $0.value == name }) else { return false }
         plain.remove(at: index)
         return true
     }
 
-    /// The first argument without a name that `read` knows.
+    /// The first unnamed argument that `read` accepts.
     mutating func first<Value>(_ read: (Substring) -> Value?) -> Value? {
         for (index, argument) in plain.enumerated() {
             guard let value = read(argument.value) else { continue }
@@ -73,7 +73,7 @@ struct TransformArguments {
         return nil
     }
 
-    /// - Throws: for an argument that nobody has taken.
+    /// - Throws: for an argument that was not read.
     func checkEnd() throws(TransformSyntaxError) {
         if let rest = plain.first {
             let what = rest.value.isEmpty ? "an empty argument" : "\"\(rest.value)\""
@@ -128,7 +128,7 @@ extension TransformArguments.Argument {
         return color
     }
 
-    /// `320x200`, and where a side may be missing `320x` and `x200`.
+    /// `320x200`, or, if a side may be missing, `320x` and `x200`.
     func size(needsBoth: Bool) throws(TransformSyntaxError) -> (width: Int?, height: Int?) {
         let sides = value.split(separator: "x", maxSplits: 1, omittingEmptySubsequences: false)
         let example = needsBoth ? "320x200" : "320x200, 320x or x200"
@@ -153,7 +153,7 @@ extension TransformArguments.Argument {
         return gravity
     }
 
-    /// What a file is called; `%` and two digits stand for a character that means something here.
+    /// A file name; `%` and two digits stand for a character with a meaning in the grammar.
     var decodedName: String {
         var bytes: [UInt8] = []
         var rest = value.utf8[...]

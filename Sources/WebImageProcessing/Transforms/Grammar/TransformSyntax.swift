@@ -1,10 +1,10 @@
-/// How one kind of step is written.
+/// The syntax of one kind of step.
 struct TransformSyntax: Sendable {
-    /// What the step begins with.
+    /// The name at the beginning of the step.
     let name: String
     /// The whole step, for messages: `blur:SIGMA`.
     let usage: String
-    /// Makes the operation of what stands behind the name.
+    /// Makes the operation from the arguments after the name.
     let make: @Sendable (inout TransformArguments) throws(TransformSyntaxError) -> any TransformOperation
 
     init(
@@ -22,7 +22,7 @@ struct TransformSyntax: Sendable {
         }
     }
 
-    /// All steps that there are.
+    /// All kinds of steps.
     static let all: [TransformSyntax] =
         [
             .crop, TransformSyntax(Resize.self), TransformSyntax(Flip.self), TransformSyntax(Turn.self),
@@ -36,7 +36,7 @@ struct TransformSyntax: Sendable {
         ] + NamedColors.Kind.allCases.map { TransformSyntax($0) }
 }
 
-/// An operation of which there is one step.
+/// An operation with exactly one kind of step.
 protocol WrittenOperation: TransformOperation {
     static var name: String { get }
     static var usage: String { get }

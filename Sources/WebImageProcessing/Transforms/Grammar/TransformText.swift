@@ -14,7 +14,7 @@ struct TransformText {
 
     func add(_ number: Double) -> TransformText { add(number.shortText) }
 
-    /// Adds a word where it applies.
+    /// Adds a word if it applies.
     func add(_ flag: String, if applies: Bool) -> TransformText { applies ? add(flag) : self }
 
     /// Adds a value with its name, unless it is the default.
@@ -30,7 +30,7 @@ struct TransformText {
         value == standard ? self : add(name + "=" + value.description)
     }
 
-    /// Adds what a file is called.
+    /// Adds a file name.
     func add(fileNamed name: String) -> TransformText {
         add(
             name.utf8.reduce(into: "") { text, byte in

@@ -62,7 +62,7 @@ struct Colors: WrittenOperation, PlannedOperation {
     }
 }
 
-/// The usual ones, by name.
+/// The named matrices.
 struct NamedColors: PlannedOperation {
     enum Kind: String, CaseIterable {
         case gray, sepia, brightness, contrast, saturation, hue, invert, opacity, gamma
@@ -77,7 +77,7 @@ struct NamedColors: PlannedOperation {
             }
         }
 
-        /// What stands for an amount that is not given; nil where it must be given.
+        /// The default amount; nil if it must be given.
         var standard: Double? { [.gray, .sepia, .invert].contains(self) ? 1 : nil }
     }
 
@@ -116,7 +116,7 @@ extension NamedColors.Kind {
 }
 
 extension TransformSyntax {
-    /// How one of them is written.
+    /// The syntax of one of them.
     init(_ kind: NamedColors.Kind) {
         let name = kind.rawValue
         let usage = kind == .invert ? name : name + (kind.standard == nil ? ":AMOUNT" : "[:AMOUNT]")

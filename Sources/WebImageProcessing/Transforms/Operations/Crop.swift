@@ -34,7 +34,7 @@ extension ImageTransformer where Self == ImageTransform {
     }
 }
 
-/// A part of a size, or of a shape, somewhere.
+/// A part with a size or a shape, placed by gravity.
 struct Crop: GeometryOperation {
     /// nil: the largest of the shape.
     var size: PixelSize?
@@ -83,7 +83,7 @@ struct Crop: GeometryOperation {
     }
 }
 
-/// A part at a place.
+/// A part at a position.
 struct CropRect: GeometryOperation {
     let part: PixelRect
 
@@ -111,7 +111,7 @@ struct CropRect: GeometryOperation {
 }
 
 extension TransformSyntax {
-    /// A crop as it is written, to a size, a part or a shape.
+    /// The syntax of a crop to a size, a part or a shape.
     static let crop = TransformSyntax(
         name: "crop", usage: "crop:WxH+X+Y, or crop:WxH|square|circle[:at=PLACE]"
     ) { (arguments) throws(TransformSyntaxError) in

@@ -37,7 +37,7 @@ public struct PixelStretch {
 }
 
 extension SIMD4<Float> {
-    /// With nothing where a closure has divided by nothing, and within what can be calculated with.
+    /// Replaces NaN, from a division by zero in a closure, by zero, and limits the values to a finite range.
     fileprivate var finite: SIMD4 {
         replacing(with: 0, where: self .!= self).clamped(
             lowerBound: SIMD4(repeating: -1e6), upperBound: SIMD4(repeating: 1e6))
@@ -122,7 +122,7 @@ struct CustomPixels: PlannedOperation, PointOperation {
     let id: String
     let keepsOpaque: Bool
     let change: @Sendable (PixelStretch) -> Void
-    /// Nobody knows.
+    /// Not known, because it calls a closure.
     let takesLong = true
 
     var text: String { TransformText("custom-pixels").add(fileNamed: id).add("translucent", if: !keepsOpaque).text }
@@ -147,7 +147,7 @@ struct CustomNeighbors: PlannedOperation {
     }
 }
 
-/// Makes rows of the rows around them.
+/// Makes each row from the rows around it.
 final class NeighborStage: ResampleStage {
     private let operation: CustomNeighbors
     private let size: PixelSize

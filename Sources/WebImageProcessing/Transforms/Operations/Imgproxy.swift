@@ -17,7 +17,7 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
     static let usage = "imgproxy:WxH[:fit|fill|fill-down|force|auto][:g=ce,X,Y][:c=W,H]..."
 
     let geometry: ImgproxyGeometry
-    /// Whether the picture is what is left of a drawing: imgproxy enlarges it like one.
+    /// Whether the picture comes from a vector picture: imgproxy then enlarges it like one.
     private var isOfDrawing = false
 
     init(geometry: ImgproxyGeometry) { self.geometry = geometry }
@@ -32,12 +32,12 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
     var needsPixels: Bool { geometry.gravity.kind == .smart || geometry.cropPlace.kind == .smart }
 
     func fold(into fold: inout GeometryFold) throws(WebImageError) {
-        // Behind another step the picture lies as it is seen, as if that step had been done alone.
+        // After another step the picture is in display orientation, as if that step had been done separately.
         let (stored, before) = (fold.isIdentity ? fold.orientation : .up, fold.turn)
         for turn in try turns() { turn.fold(into: &fold) }
         let orientation = stored.followed(by: before.inverse.followed(by: fold.turn))
         let layout = geometry.layout(for: fold.size, isVector: fold.isVector || isOfDrawing)
-        // imgproxy crops before it turns: numbers are rounded there.
+        // imgproxy crops before it rotates, so numbers are rounded there.
         let part = ImgproxyGeometry.position(
             of: layout.crop, in: layout.source, geometry.cropPlace, dpr: 1,
             isReversed: orientation.reverses(layout.source))
@@ -139,9 +139,9 @@ struct ImgproxyCanvas: WrittenOperation, PlannedOperation {
 }
 
 extension ProgramBuilder {
-    /// What a geometry makes of the picture before it was scaled; nil where nobody knows its size.
+    /// The layout of a geometry for the picture before it was scaled; nil if its size is unknown.
     func imgproxyLayout(_ geometry: ImgproxyGeometry) -> ImgproxyGeometry.Layout? {
-        // The scaling may have been a part of decoding: then the source is what the file had.
+        // The scaling may have been part of decoding: then the source is the picture in the file.
         let whole = original.map { geometry.rotation % 2 == 0 ? $0.size : $0.size.transposed }
         guard let source = imgproxySource ?? whole else { return nil }
         return geometry.layout(for: source, isVector: original?.isVector ?? false)
@@ -157,7 +157,7 @@ extension Turn: TurningOperation {}
 extension Flip: TurningOperation {}
 
 extension ImgproxyGeometry {
-    /// Where the crop before the scaling lies.
+    /// The gravity of the crop before the scaling.
     var cropPlace: Place { cropGravity ?? gravity }
 
     private static let sides = 0...TransformArguments.longestSide

@@ -56,7 +56,7 @@ struct ImgproxyWatermark: PlannedOperation {
         builder.point(point)
     }
 
-    /// It may overhang, but not leave the picture.
+    /// It may extend beyond the picture, but not lie outside of it.
     private func single(_ mark: Image, over size: PixelSize, _ dpr: Double) -> OverlayOperation {
         func start(_ side: Int, _ length: Int, _ isStart: Bool, _ isEnd: Bool, _ value: Double) -> Int {
             let offset = Self.offset(value, side, dpr)
@@ -73,7 +73,7 @@ struct ImgproxyWatermark: PlannedOperation {
             mode: .normal, gaps: nil)
     }
 
-    /// An odd number of tiles each way, of whose middle the picture's size is cut out.
+    /// An odd number of tiles in each direction, from whose middle the picture's size is cropped.
     private func tiled(_ mark: Image, over size: PixelSize, _ dpr: Double) -> OverlayOperation {
         func axis(_ side: Int, _ length: Int, _ value: Double) -> (start: Int, gap: Int) {
             let gap = max(Self.offset(value, side, dpr), 0)

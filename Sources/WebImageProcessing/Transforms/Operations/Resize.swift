@@ -88,8 +88,7 @@ struct Resize: WrittenOperation, GeometryOperation {
             SmartCrop(kept: plan.outputStored), size: plan.outputStored, isOpaque: builder.isOpaque)
     }
 
-    /// What a picture becomes; for a part elsewhere than in the middle also the size of the whole picture, at the scale at
-    /// which that part has its size.
+    /// The plan for a picture; for an off-centre part also the size of the whole picture, at the scale of that part.
     private func plan(for fold: GeometryFold) -> (ResizePlan, whole: PixelSize?) {
         var target = target
         if fold.isVector { target.upscale = true }

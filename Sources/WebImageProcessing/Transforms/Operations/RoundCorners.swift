@@ -96,8 +96,8 @@ struct RoundedRect: Sendable {
     /// From the top left clockwise.
     let radii: [Double]
 
-    /// How much of the pixel lies within the shape, made smaller by `inset` on all sides: exact along straight edges, and off
-    /// by less than a sixtieth elsewhere.
+    /// The coverage of a pixel by the shape, reduced by `inset` on all sides: exact along straight edges, with an error
+    /// of less than a sixtieth elsewhere.
     func coverage(_ x: Int, _ y: Int, inset: Double = 0) -> Double {
         let (px, py) = (Double(x) + 0.5, Double(y) + 0.5)
         let (width, height) = (Double(size.width), Double(size.height))
@@ -114,7 +114,7 @@ struct RoundedRect: Sendable {
         return min(max(across + 0.5, 0), 1) * min(max(down + 0.5, 0), 1)
     }
 
-    /// The columns of a row that may not lie wholly within, at the left and at the right.
+    /// The columns of a row that may not be completely inside, at the left and at the right.
     func edges(ofRow y: Int, inset: Double = 0) -> (left: Int, right: Int) {
         let (top, bottom) = (Double(y), Double(size.height - y - 1))
         if top < inset || bottom < inset { return (size.width, size.width) }
@@ -128,7 +128,7 @@ struct RoundedRect: Sendable {
     }
 }
 
-/// Makes what lies outside of a shape transparent.
+/// Makes the pixels outside of a shape transparent.
 struct MaskOperation: PointOperation {
     let shape: RoundedRect
 

@@ -8,8 +8,8 @@ import WebImageCore
     import Darwin
 #endif
 
-/// Keeps the part that catches the eye, as libvips' "attention": edges, strong reds and tones of skin count, each by how much
-/// there is of them around a place.
+/// Keeps the part that attracts attention, like libvips' "attention": edges, strong reds and skin tones, each by its
+/// amount around a position.
 struct SmartCrop: CuttingOperation {
     /// Not larger than the picture.
     let kept: PixelSize
@@ -31,7 +31,7 @@ struct SmartCrop: CuttingOperation {
     }
 }
 
-/// How much catches the eye, on a small grid over the picture.
+/// The amount of attention, on a small grid over the picture.
 private struct AttentionMap {
     static let side = 32
 
@@ -77,14 +77,14 @@ private struct AttentionMap {
         return 500 * (curve(xyz.x / 95.0470) - curve(xyz.y / 100))
     }
 
-    /// How near the colour, without its brightness, is to that of skin (smartcrop.js).
+    /// The similarity of the hue to that of skin (smartcrop.js).
     private static func skin(_ xyz: SIMD3<Float>) -> Float {
         let length = (xyz * xyz).sum().squareRoot()
         let away = (length > 0 ? xyz / length : xyz) - SIMD3(0.78, 0.57, 0.44)
         return 100 * (1 - (away * away).sum().squareRoot())
     }
 
-    /// Where there is most, after blurring.
+    /// The maximum after blurring.
     func peak(sigma: Double) -> (x: Int, y: Int) {
         let side = Self.side
         // libvips' weights: twentieths of the one in the middle, and none under a fifth of it.

@@ -93,19 +93,19 @@ struct TrimWork: CuttingOperation {
     }
 }
 
-/// Looks for the rectangle that holds all that is not margin.
+/// Finds the rectangle that contains everything except the margins.
 private struct MarginFinder {
-    /// nil: there is nothing but margin.
+    /// nil: there are only margins.
     private(set) var box: (x: Int, y: Int, size: PixelSize)?
 
     private let image: Image
     private let width: Int
     private let background: [UInt8]
     private let threshold: Int32
-    /// Three rows that are looked at, over magenta, each with a pixel more at both ends.
+    /// Three rows over magenta, each with an extra pixel at both ends.
     private var rows: [[UInt8]]
 
-    /// - Parameter orientation: how the picture was stored, whose top left pixel is that of the margins.
+    /// - Parameter orientation: of the stored picture, whose top left pixel has the colour of the margins.
     init(_ image: Image, _ trim: Trim, _ orientation: Orientation) throws(WebImageError) {
         self.image = image
         width = image.size.width
@@ -146,7 +146,7 @@ private struct MarginFinder {
         }
     }
 
-    /// A row of 8 bits over magenta, the pixels at its ends twice.
+    /// A row with 8 bits over magenta; the pixels at its ends are repeated.
     private static func flat(_ image: Image, row: Int) -> [UInt8] {
         let width = image.size.width
         var bytes = [UInt8](repeating: 0, count: (width + 2) * 4)
@@ -170,7 +170,7 @@ private struct MarginFinder {
 }
 
 extension Orientation {
-    /// At which corner of the picture as it is shown the first stored pixel is.
+    /// The corner of the displayed picture at which the first stored pixel is.
     fileprivate var placeOfFirstPixel: (isRight: Bool, isLow: Bool) {
         switch self {
         case .up, .leftMirrored: (false, false)

@@ -135,7 +135,7 @@ struct OverlayOperation: PointOperation {
         let stretches = row == nil ? [] : stretches(x..<x + count)
         if stretches.isEmpty, mode.keepsWhatIsBeside { return }
         let over = PixelRun()
-        // Where the mark is not, a source of alpha 0 stands for it: some modes make something of that.
+        // Outside of the mark the source has alpha 0, which some modes blend, too.
         PixelRun.fill(over.planes, with: .clear, count: count)
         let part = PixelRun()
         let samples = RowSamples(mark.layout, mark.alpha)
@@ -150,14 +150,14 @@ struct OverlayOperation: PointOperation {
         wi_run_blend(run, over.planes, count, mode.code)
     }
 
-    /// The row of the mark that lies over a row; nil: none.
+    /// The row of the mark over a row of the picture; nil: none.
     private func row(_ row: Int) -> Int? {
         let height = mark.size.height
         let inside = gaps.map { (row - y) % (height + $0.y) } ?? row - y
         return inside >= 0 && inside < height ? inside : nil
     }
 
-    /// Where the mark lies over a stretch of a row: the first column there, that of the mark, and how many.
+    /// The parts of a row that the mark covers: their first column, that of the mark, and their length.
     private func stretches(_ columns: Range<Int>) -> [(start: Int, column: Int, length: Int)] {
         let width = mark.size.width
         guard let gaps else {
@@ -178,7 +178,7 @@ struct OverlayOperation: PointOperation {
 }
 
 extension BlendMode {
-    /// Whether nothing changes where the source has no alpha.
+    /// Whether pixels stay unchanged where the source has alpha 0.
     var keepsWhatIsBeside: Bool {
         ![.clear, .source, .sourceIn, .sourceOut, .destinationIn, .destinationAtop].contains(self)
     }

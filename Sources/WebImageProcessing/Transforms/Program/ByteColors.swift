@@ -1,14 +1,14 @@
 import CPixels
 
-/// Steps on colours from bytes to bytes, without a stop at planes of floats.
+/// Colour steps from bytes to bytes, without an intermediate conversion to planes of floats.
 struct ByteColors {
     let steps: [wi_color_step]
-    /// What comes behind the steps; nil: nothing.
+    /// The curve after the steps; nil: none.
     let curve: ColorCurve?
-    /// For red, green and blue what each byte becomes, where no step mixes them.
+    /// The output of each byte for red, green and blue, if no step mixes them.
     private let tables: [UInt8]?
 
-    /// - Parameter bends: whether curves are tried.
+    /// - Parameter bends: whether curves may be used.
     init(_ colors: ColorSteps, bends: Bool = true) {
         let joined = Self.joined(colors.steps)
         if joined.contains(where: { $0.kind == WI_COLOR_MATRIX }) {
@@ -23,7 +23,7 @@ struct ByteColors {
         }
     }
 
-    /// - Parameter isOpaque: whether alpha does not count; it counts as straight else.
+    /// - Parameter isOpaque: whether alpha is ignored; otherwise it counts as straight.
     func apply(from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, isOpaque: Bool) {
         let input = source.assumingMemoryBound(to: UInt8.self)
         let output = target.assumingMemoryBound(to: UInt8.self)
@@ -34,7 +34,7 @@ struct ByteColors {
         }
     }
 
-    /// Made by the very steps, of a row of all grays.
+    /// Computed by the steps themselves, from a row of all grays.
     private static func tables(_ steps: [wi_color_step]) -> [UInt8] {
         let grays = (0..<256).flatMap { [UInt8](repeating: UInt8($0), count: 4) }
         var made = grays
@@ -42,8 +42,8 @@ struct ByteColors {
         return (0..<3).flatMap { part in (0..<256).map { made[4 * $0 + part] } }
     }
 
-    /// The same steps with those that mix no parts in one, where they follow each other: held twice is held once, between what
-    /// the second makes of the first one's bounds.
+    /// The same steps, with consecutive ones that do not mix channels combined: two clamps become one, between the
+    /// second step's output for the first one's bounds.
     private static func joined(_ steps: [wi_color_step]) -> [wi_color_step] {
         var joined: [wi_color_step] = []
         for step in steps {
@@ -65,7 +65,7 @@ struct ByteColors {
         return joined
     }
 
-    /// Steps that take bytes as they are and give what is cut off to bytes, or what a curve takes; what cannot come out is not held.
+    /// Steps that take bytes and produce values for clamping to bytes, or for a curve; unnecessary clamps are left out.
     private static func compiled(_ steps: ArraySlice<wi_color_step>, bends: Bool) -> [wi_color_step] {
         var steps = Array(steps)
         if steps.first?.isPower ?? true { steps.insert(.identity, at: 0) }
@@ -74,7 +74,7 @@ struct ByteColors {
             steps[last].kind = WI_COLOR_BRIEF_POWER
             steps.append(.identity)
         }
-        // What each part of a colour may be before a step.
+        // The possible range of each channel before a step.
         var ranges = [ClosedRange<Float>](repeating: 0...255, count: 3)
         for index in steps.indices {
             ranges = steps[index].leaveOutBounds(for: ranges)
@@ -98,7 +98,7 @@ extension wi_color_step {
 
     var isPower: Bool { kind == WI_COLOR_POWER || kind == WI_COLOR_BRIEF_POWER }
 
-    /// The weight of red, green or blue in itself.
+    /// The factor of red, green or blue to itself.
     func factor(_ part: Int) -> Float { self[5 * part] }
     func added(_ part: Int) -> Float { self[4 * part + 3] }
     func low(_ part: Int) -> Float { withUnsafeBytes(of: low) { $0.bindMemory(to: Float.self)[part] } }
@@ -119,14 +119,14 @@ extension wi_color_step {
         withUnsafeMutableBytes(of: &high) { $0.bindMemory(to: Float.self)[part] = highest }
     }
 
-    /// Has the step do what it did for numbers that are so many times as large as what comes.
+    /// Adapts the step to inputs that are larger by a factor.
     fileprivate mutating func scaleInput(by scale: Float) {
         for part in 0..<3 {
             for other in 0..<3 { self[4 * part + other] *= scale }
         }
     }
 
-    /// Has what comes out be so many times as large, and more by a number.
+    /// Scales the output by a factor, and adds a number.
     fileprivate mutating func scaleOutput(by scale: Float, adding more: Float) {
         for part in 0..<3 {
             for other in 0..<3 { self[4 * part + other] *= scale }
@@ -135,13 +135,13 @@ extension wi_color_step {
         }
     }
 
-    /// Notes which bounds nothing can reach.
+    /// Marks the bounds that cannot be reached.
     ///
-    /// - Parameter ranges: what the parts of a colour may be before the step.
-    /// - Returns: what they may be behind it.
+    /// - Parameter ranges: the possible values of the channels before the step.
+    /// - Returns: the possible values after it.
     fileprivate mutating func leaveOutBounds(for ranges: [ClosedRange<Float>]) -> [ClosedRange<Float>] {
         if isPower { return [ClosedRange<Float>](repeating: 0...1, count: 3) }
-        // What rounding adds does not show: where it would, bounds are held in any case.
+        // Rounding errors are invisible: where they would matter, clamps are kept.
         let slack: Float = 1e-5
         var (reachesLow, reachesHigh) = (false, false)
         let made = (0..<3).map { part -> ClosedRange<Float> in

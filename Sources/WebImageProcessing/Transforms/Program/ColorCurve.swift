@@ -8,17 +8,17 @@ import CPixels
     import Darwin
 #endif
 
-/// The end of a chain that mixes no parts of colours and raises them to a power, as a curve of 32 parabolas.
+/// The end of a chain that does not mix channels and raises them to a power, approximated by 32 parabolas.
 ///
-/// The parabolas lie at numbers from 1/256 to 1, four for each time that those double: what a part of a colour is from 0 to 1
-/// goes there, so that the steep beginning of a power has the shortest ones.
+/// The parabolas cover numbers from 1/256 to 1, four for each doubling. The values of channels from 0 to 1 are mapped
+/// to that range, so that the steep beginning of a power has the shortest ones.
 struct ColorCurve {
-    /// What a part of a colour is multiplied by, and what is added then.
+    /// The factor for a channel, and the number that is then added.
     static let scale: Float = 255.0 / 256
     static let least: Float = 1.0 / 256
     /// The largest number below 1.
     static let most = Float(1).nextDown
-    /// Of 255, how far it may be from what it stands for.
+    /// The maximum error in levels of 255.
     private static let mostError = 0.03
     private static let count = 32
 
@@ -27,13 +27,14 @@ struct ColorCurve {
     /// How many steps it stands for.
     let stepCount: Int
 
-    /// - Returns: nil where there is no such end, this processor takes no curves, or some parabola would be too far off.
+    /// - Returns: nil if the chain has no such end, the processor does not support curves, or the error of a parabola
+    ///   would be too large.
     init?(endOf steps: [wi_color_step]) {
         let tail = steps.reversed().prefix { $0.kind != WI_COLOR_MATRIX }.reversed()
         guard wi_has_color_curves() != 0, tail.contains(where: \.isPower), tail.allSatisfy(\.treatsPartsAlike) else {
             return nil
         }
-        /// What is to come out, for the number that goes in.
+        /// The exact output for an input.
         func wanted(_ x: Double) -> Double {
             255 * tail.reduce((x - Double(Self.least)) / Double(Self.scale)) { $1.value(of: $0) } + 0.5
         }
@@ -42,7 +43,7 @@ struct ColorCurve {
             for quarter in 0..<4 {
                 let width = scalbn(0.25, Int32(octave))
                 let start = scalbn(1.0, Int32(octave)) + Double(quarter) * width
-                // Through both ends and the middle, so that one goes on where the last one ended, and black stays black.
+                // Through both ends and the middle, so that the curve is continuous, and black stays black.
                 let ends = [wanted(start), wanted(start + width / 2), wanted(start + width)]
                 let third = (ends[0] - 2 * ends[1] + ends[2]) * 2 / (width * width)
                 let second = (ends[2] - ends[0]) / width - third * (2 * start + width)

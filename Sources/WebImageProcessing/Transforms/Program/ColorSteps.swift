@@ -1,12 +1,12 @@
 import CPixels
 
-/// Operations on colours that take no notice of alpha, one behind the other: in one go.
+/// Consecutive colour operations that ignore alpha, combined.
 struct ColorSteps: PointOperation {
     let steps: [wi_color_step]
 
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) { wi_run_colors(run, count, steps, steps.count) }
 
-    /// The same operations, with those that follow each other in one go.
+    /// The same operations, with consecutive ones combined.
     static func gathering(_ operations: [any PointOperation]) -> [any PointOperation] {
         var gathered: [any PointOperation] = []
         for operation in operations {

@@ -2,7 +2,7 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// A part of a picture, whole pixels of it.
+/// A part of a picture in whole pixels.
 struct CutPart: Hashable, Sendable {
     let x: Int
     let y: Int
@@ -11,7 +11,7 @@ struct CutPart: Hashable, Sendable {
     func fits(_ whole: PixelSize) -> Bool { x + size.width <= whole.width && y + size.height <= whole.height }
 }
 
-/// Keeps a part of a picture that its pixels decide. Frames of an animation all keep the same.
+/// Crops a picture by its pixels. All frames of an animation are cropped alike.
 protocol CuttingOperation: WholeOperation {
     /// Whether frames of an animation stay whole. Default false.
     var isForStillsOnly: Bool { get }
@@ -27,14 +27,14 @@ extension CuttingOperation {
     func apply(_ image: Image) throws(WebImageError) -> Image { try image.cut(by: try part(of: image)) }
 }
 
-/// What the frames of one animation keep of themselves, where pixels decide: what those of the frame decide that comes first. Any
-/// thread may use it.
+/// The crops of an animation's frames that depend on pixels: the first processed frame determines them. Any thread may
+/// use it.
 package final class FrameCuts: Sendable {
     private let parts = Guarded<[Int: CutPart]>([:])
 
     package init() {}
 
-    /// - Parameter number: of the operation, of those of its kind in the chain.
+    /// - Parameter number: the operation's index among those of its kind in the chain.
     func cut(_ number: Int, of image: Image, by operation: any CuttingOperation) throws(WebImageError) -> CutPart {
         if operation.isForStillsOnly { return CutPart(x: 0, y: 0, size: image.size) }
         if let known = parts.withLock({ $0[number] }), known.fits(image.size) { return known }

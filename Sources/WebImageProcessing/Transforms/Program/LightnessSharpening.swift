@@ -6,13 +6,13 @@
     import Darwin
 #endif
 
-/// Sharpens rows of floats by their lightness, L of CIE Lab; what its amounts are stands at
+/// Sharpens rows of floats by their lightness, L of CIE Lab; for its amounts see
 /// ``ImageTransformer/sharpenLightness(sigma:)``.
 ///
-/// With f the function of Lab (CIE 15, 8.2.1), L is 116 f(Y) - 16, a 500 (f(X) - f(Y)) and b 200 (f(Y) - f(Z)): where only L
-/// changes, the three of them change by the same.
+/// With f the function of Lab (CIE 15, 8.2.1), L is 116 f(Y) - 16, a 500 (f(X) - f(Y)) and b 200 (f(Y) - f(Z)): if only
+/// L changes, all three values of f change by the same amount.
 struct LightnessSharpening: Sendable {
-    /// Differences up to it stay as they are.
+    /// Smaller differences stay unchanged.
     private static let threshold: Float = 2
     private static let slope: Float = 3
     private static let most: (lighter: Float, darker: Float) = (10, 20)
@@ -33,7 +33,7 @@ struct LightnessSharpening: Sendable {
     private let coded = Self.coded
     private let response = Self.response
 
-    /// Writes the lightness of each pixel in place of its colours.
+    /// Writes the lightness of each pixel instead of its colours.
     func measure(_ pixels: UnsafePointer<Float>, _ width: Int, into target: UnsafeMutablePointer<Float>) {
         for x in 0..<width {
             let luminance = (light(pixels + 4 * x) * Self.toXYZ[1]).sum()
@@ -63,7 +63,7 @@ struct LightnessSharpening: Sendable {
             let changed = SIMD3(
                 cube(response[(light * Self.toXYZ[0]).sum()] + step), cube(middle + step),
                 cube(response[(light * Self.toXYZ[2]).sum()] + step))
-            // Colours are premultiplied: there is none beyond alpha.
+            // Colours are premultiplied, so they cannot exceed alpha.
             result[0] = min(coded[(changed * Self.toRed).sum()], pixel[3])
             result[1] = min(coded[(changed * Self.toGreen).sum()], pixel[3])
             result[2] = min(coded[(changed * Self.toBlue).sum()], pixel[3])
@@ -80,7 +80,7 @@ struct LightnessSharpening: Sendable {
     }
 }
 
-/// A function of 0 to 1 by straight lines between many places.
+/// A function of 0 to 1, interpolated linearly between many points.
 private struct FloatTable: Sendable {
     private static let steps = 1 << 14
     private let values: [Float]
@@ -89,7 +89,7 @@ private struct FloatTable: Sendable {
         values = (0...Self.steps + 1).map { Float(function(Double($0) / Double(Self.steps))) }
     }
 
-    /// What lies outside of 0 to 1 is taken for the nearest.
+    /// Values outside of 0 to 1 are clamped.
     subscript(_ place: Float) -> Float {
         let scaled = Float.minimum(Float.maximum(place, 0), 1) * Float(Self.steps)
         let index = Int(scaled)

@@ -1,8 +1,8 @@
 package import WebImageCore
 
-/// What the file of a picture says of it, whatever was made of it since.
+/// The properties of a picture's file, independent of later processing.
 package struct OriginalPicture: Hashable, Sendable {
-    /// As it is shown.
+    /// In display orientation.
     package var size: PixelSize
     /// Whether it can be drawn in any size.
     package var isVector: Bool
@@ -11,6 +11,6 @@ package struct OriginalPicture: Hashable, Sendable {
 }
 
 extension Image.Info {
-    /// nil for a picture that was drawn.
+    /// nil for a picture that did not come from a file.
     package var original: OriginalPicture? { header.map(OriginalPicture.init) }
 }

@@ -2,16 +2,16 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// A part of a pass: rows of its result, and what they are made of.
+/// A part of a pass: rows of its result, and the rows that they need.
 struct PassBand: Sendable {
-    /// For each stage the rows that it makes.
+    /// The rows that each stage makes.
     let rows: [Range<Int>]
-    /// The rows of the source that the first stage takes.
+    /// The rows of the source for the first stage.
     let source: Range<Int>
 }
 
 extension TransformPass {
-    /// The bands that idle threads may take a part of; one when there are none, or nothing is gained.
+    /// The bands to share with idle threads; one if there are none, or sharing gains nothing.
     func bands(_ helpers: TransformProgram.Helpers?) -> [PassBand] {
         let whole = band(0..<output.height)
         let pixels = view.width * view.height + Double(output.width) * Double(output.height)
@@ -42,7 +42,7 @@ extension TransformPass {
 
     /// Calls `body` for each band, on this thread and on idle ones.
     ///
-    /// - Throws: what `body` throws for one of them.
+    /// - Throws: the error of `body` for one of them.
     func share(
         _ bands: [PassBand], with helpers: TransformProgram.Helpers?,
         _ body: @escaping @Sendable (PassBand) throws(WebImageError) -> Void
@@ -58,7 +58,7 @@ extension TransformPass {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    /// Memory is not read faster by two threads: what takes little more than that would cost more and gain nothing.
+    /// Two threads do not read memory faster: work that takes little more than that would cost more and gain nothing.
     private var takesLong: Bool {
         let points = stages.flatMap { stage -> [any PointOperation] in
             if case .points(let operations) = stage.work { operations } else { [] }
@@ -66,14 +66,14 @@ extension TransformPass {
         return points.count > 1 || points.contains(where: \.takesLong) || stages.contains(where: \.looksAround)
     }
 
-    /// What lies on a larger canvas is small, as a rule, and its bands would not all have rows of the picture.
+    /// A picture on a larger canvas is usually small, and not all bands would have rows of it.
     private var canBeParted: Bool {
         stages.allSatisfy { if case .canvas = $0.work { false } else { true } }
     }
 }
 
 extension TransformPass.Stage {
-    /// Whether it makes a pixel of several ones.
+    /// Whether a pixel depends on several ones.
     fileprivate var looksAround: Bool {
         switch work {
         case .resample, .sharpen, .neighbors: true

@@ -1,17 +1,17 @@
 import CPixels
 import WebImageCore
 
-/// Makes pixels of themselves, and of where they are.
+/// Changes pixels by their values and positions.
 protocol PointOperation: Sendable {
     /// Changes the run of `count` straight pixels that begins at column `x` of row `y`.
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int)
-    /// Whether it changes any pixel of such a stretch. What no operation changes is copied.
+    /// Whether it changes any pixel of such a run. Runs that no operation changes are copied.
     func changes(x: Int, y: Int, count: Int) -> Bool
-    /// What this operation and the one behind it are together; nil where both are needed.
+    /// The combination of this operation and the next; nil if both are needed.
     func joined(with next: any PointOperation) -> (any PointOperation)?
-    /// Whether it takes longer than reading and writing the pixels does.
+    /// Whether it takes longer than reading and writing the pixels.
     var takesLong: Bool { get }
-    /// The same for colours alone; nil where alpha counts, or the place does.
+    /// The same operation for colours only; nil if it depends on alpha or position.
     var colorStep: wi_color_step? { get }
 }
 
@@ -34,14 +34,14 @@ struct MatrixOperation: PointOperation {
 
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) { wi_run_matrix_alpha(run, count, matrix.values) }
 
-    /// Between two matrices colours are held between 0 and 1. Where the first one cannot lead out of there, the two are one.
+    /// Between two matrices colours are clamped to 0...1. If the first one stays within, both are combined.
     func joined(with next: any PointOperation) -> (any PointOperation)? {
         guard let next = next as? MatrixOperation, matrix.staysWithin else { return nil }
         return MatrixOperation(matrix: matrix.followed(by: next.matrix))
     }
 }
 
-/// Each part of a colour raised to a power.
+/// Raises each channel to a power.
 struct PowerOperation: PointOperation {
     let power: Float
 
@@ -52,7 +52,7 @@ struct PowerOperation: PointOperation {
     }
 }
 
-/// One colour, laid over or under each pixel.
+/// One colour, composited over or under each pixel.
 struct FillOperation: PointOperation {
     let color: RGBAColor
     let mode: BlendMode

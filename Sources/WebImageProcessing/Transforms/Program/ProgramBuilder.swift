@@ -1,24 +1,25 @@
 import WebImageCore
 
-/// Compiles a chain: takes what each transform wants done, in order, and folds it into as few passes and stages as do it.
+/// Compiles a chain: collects the work of each transform in order, and combines it into as few passes and stages as
+/// possible.
 struct ProgramBuilder {
-    /// The size that the picture has by now.
+    /// The current size of the picture.
     private(set) var size: PixelSize
-    /// Whether all its pixels are opaque by now.
+    /// Whether all its pixels are opaque at this point.
     private(set) var isOpaque: Bool
-    /// What comes out and what lies between may not be larger.
+    /// The limits for the result and intermediate pictures.
     let limits: DecodeLimits
-    /// What the picture's file says; nil for a picture that was drawn.
+    /// The properties of the picture's file; nil for a picture that did not come from one.
     let original: OriginalPicture?
-    /// The size before imgproxy's scaling, where that is in this chain.
+    /// The size before imgproxy's scaling, if that is in this chain.
     var imgproxySource: PixelSize?
     private var parts: [TransformProgram.Part] = []
     private var geometry: GeometryFold
     private var points: [any PointOperation] = []
     private var stages: [TransformPass.Stage] = []
-    /// The size of what the pass begins with.
+    /// The size of the pass's source.
     private var sourceSize: PixelSize
-    /// The part of it that counts.
+    /// The part of it that is used.
     private var view: PixelRect
 
     init(size: PixelSize, isOpaque: Bool, original: OriginalPicture?, limits: DecodeLimits) {
@@ -41,7 +42,7 @@ struct ProgramBuilder {
         size = geometry.size
     }
 
-    /// - Parameter isOpaque: whether an opaque picture is opaque behind it; nil: as it was.
+    /// - Parameter isOpaque: whether an opaque picture stays opaque; nil: unchanged.
     mutating func point(_ operation: any PointOperation, isOpaque: Bool? = nil) {
         endGeometry()
         if let last = points.last, let both = last.joined(with: operation) {
@@ -68,8 +69,8 @@ struct ProgramBuilder {
     }
 
     /// - Parameters:
-    ///   - x: where the picture lies on the canvas, which it does not reach beyond.
-    ///   - color: of what is beside it.
+    ///   - x: the position of the picture on the canvas, which contains it completely.
+    ///   - color: of the area around it.
     mutating func canvas(_ canvas: PixelSize, x: Int, y: Int, color: RGBAColor) throws(WebImageError) {
         try limits.check(canvas)
         guard canvas != size else { return }
@@ -85,8 +86,8 @@ struct ProgramBuilder {
     }
 
     /// - Parameters:
-    ///   - size: of what it makes.
-    ///   - isOpaque: whether that is opaque.
+    ///   - size: of the result.
+    ///   - isOpaque: whether the result is opaque.
     mutating func whole(_ operation: any WholeOperation, size: PixelSize, isOpaque: Bool) throws(WebImageError) {
         try limits.check(size)
         endPass()
@@ -95,7 +96,7 @@ struct ProgramBuilder {
         begin(size)
     }
 
-    /// For an operation whose pixels decide how large they are: what comes behind it is compiled when that is known.
+    /// For an operation whose result has a size that depends on pixels: the rest is compiled when it is known.
     mutating func whole(_ operation: any WholeOperation, then rest: [ImageTransform]) -> TransformProgram {
         endPass()
         parts.append(.whole(operation))
@@ -103,7 +104,7 @@ struct ProgramBuilder {
         return TransformProgram(parts: parts, output: nil, limits: limits)
     }
 
-    /// - Returns: the program of all that was wanted.
+    /// - Returns: the program of everything that was added.
     mutating func finish() -> TransformProgram {
         endPass()
         return TransformProgram(parts: parts, output: size, limits: limits)
@@ -111,7 +112,7 @@ struct ProgramBuilder {
 }
 
 extension ProgramBuilder {
-    /// Ends the geometry that was folded: what comes now sees its result.
+    /// Ends the combined geometry: later operations see its result.
     private mutating func endGeometry() {
         defer { geometry = GeometryFold(source: size) }
         guard !geometry.isIdentity else { return }

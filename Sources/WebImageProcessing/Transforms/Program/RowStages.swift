@@ -1,13 +1,13 @@
 import CPixels
 import WebImageCore
 
-/// Takes rows one by one and lets a stage make of them what it can; what it makes goes on to the next.
+/// Takes rows one by one, and lets a stage process them; its output goes to the next stage.
 final class StageInput: RowOutput {
     private let window: RowWindow
     private let stage: any ResampleStage
     private let next: any RowOutput
 
-    /// - Parameter size: of the rows that come, and how many they are.
+    /// - Parameter size: the width of the incoming rows, and their number.
     init(_ stage: any ResampleStage, size: PixelSize, bytesPerPixel: Int, next: any RowOutput) {
         window = RowWindow(bytesPerRow: size.width * bytesPerPixel, height: size.height)
         self.stage = stage
@@ -23,7 +23,7 @@ final class StageInput: RowOutput {
     }
 }
 
-/// Floats for one row, which whoever asks writes anew each time.
+/// Floats for one row, which each user overwrites.
 final class RowScratch {
     let floats: UnsafeMutablePointer<Float>
     private let memory: AlignedMemory
@@ -37,7 +37,7 @@ final class RowScratch {
     deinit { memory.deallocate() }
 }
 
-/// Where the planes of a run lie: floats of red, green, blue and alpha, ``PixelRun/length`` of each.
+/// The planes of a run: floats of red, green, blue and alpha, ``PixelRun/length`` of each.
 typealias PixelPlanes = OpaquePointer
 
 /// One run of pixels, a plane for each channel.
@@ -56,7 +56,7 @@ final class PixelRun {
 
     deinit { memory.deallocate() }
 
-    /// Takes `count` pixels of a row.
+    /// Loads `count` pixels of a row.
     func load(_ row: UnsafeRawPointer, x: Int, count: Int, _ samples: RowSamples) {
         let alpha: wi_run_alpha =
             switch samples.alpha {
@@ -71,7 +71,7 @@ final class PixelRun {
         }
     }
 
-    /// Writes `count` pixels of a row: straight ones of whole numbers, or premultiplied floats.
+    /// Stores `count` pixels of a row: straight integers, or premultiplied floats.
     func store(_ row: UnsafeMutableRawPointer, x: Int, count: Int, _ kind: RowSamples.Kind) {
         switch kind {
         case .eight: wi_store_run_8(row.assumingMemoryBound(to: UInt8.self) + 4 * x, planes, count)
@@ -81,10 +81,10 @@ final class PixelRun {
     }
 }
 
-/// Lets operations on single pixels follow each other, run by run, while a run is in the first-level cache.
+/// Applies consecutive operations on single pixels, run by run, while a run is in the first-level cache.
 final class PointRunner {
     private let operations: [any PointOperation]
-    /// What they are for bytes; nil where some are not about colours alone.
+    /// The operations for bytes; nil if some do not concern colours only.
     private let byteColors: ByteColors?
     private let run = PixelRun()
     private let width: Int
@@ -96,7 +96,7 @@ final class PointRunner {
         self.width = width
     }
 
-    /// Whether anything happens in a row.
+    /// Whether anything changes in a row.
     func changes(row: Int) -> Bool { operations.contains { $0.changes(x: 0, y: row, count: width) } }
 
     /// `source` and `target` may be the same row.
@@ -136,7 +136,7 @@ final class PointOutput: RowOutput {
     private let input: RowSamples
     private let output: RowSamples
     private let next: any RowOutput
-    /// nil where the next stage's row is as large.
+    /// nil if the next stage's row has the same size.
     private let scratch: RowScratch?
     private var row: UnsafeMutableRawPointer?
 
@@ -175,7 +175,7 @@ final class PointOutput: RowOutput {
 final class CanvasOutput: RowOutput {
     private let plan: CanvasPlan
     private let next: any RowOutput
-    /// How many rows of the canvas are there.
+    /// How many rows of the canvas are complete.
     private var rowsDone = 0
 
     init(_ plan: CanvasPlan, next: any RowOutput) {
@@ -208,13 +208,13 @@ final class CanvasOutput: RowOutput {
     }
 }
 
-/// Where on a canvas a picture lies.
+/// The position of a picture on a canvas.
 struct CanvasPlan: Sendable, Hashable {
     let picture: PixelSize
     let canvas: PixelSize
-    /// Neither is below 0, and the picture does not reach beyond the canvas.
+    /// Not negative; the canvas contains the picture completely.
     let x: Int
     let y: Int
-    /// Multiplied by its alpha.
+    /// Premultiplied.
     let color: SIMD4<Float>
 }

@@ -1,9 +1,9 @@
 import CPixels
 import WebImageCore
 
-/// Adds to each row what it differs from its blurred self by.
+/// Adds the difference between each row and its blurred version.
 final class SharpenOutput: RowOutput {
-    /// Takes the blurred rows, and has them added to the rows as they were.
+    /// Takes the blurred rows, and combines them with the original ones.
     private final class Combiner: RowOutput {
         let plan: SharpenPlan
         let width: Int
@@ -73,7 +73,7 @@ final class SharpenOutput: RowOutput {
 }
 
 struct SharpenPlan: Sendable {
-    /// What becomes of the difference of a pixel from its blurred self.
+    /// How the difference of a pixel from its blurred version is used.
     enum Rule: Hashable, Sendable {
         /// - Parameter threshold: differences below it, from 0 to 1, stay as they are.
         case colors(amount: Float, threshold: Float)
@@ -84,13 +84,14 @@ struct SharpenPlan: Sendable {
     let blur: [SizedAxes]
     let rule: Rule
 
-    /// The rows that these are made of.
+    /// The input rows for these.
     func inputRows(for rows: Range<Int>) -> Range<Int> {
         let blurred = blur.reversed().reduce(rows) { $1.axes.inputRows(for: $0) }
         return min(blurred.lowerBound, rows.lowerBound)..<max(blurred.upperBound, rows.upperBound)
     }
 
-    /// How much is added, where it does with a blur that is rounded to bytes: then a result is at most one level off beside its own rounding. Nil for another one.
+    /// The amount, if it can be applied to a blur that is rounded to bytes: then a result is at most one level off in
+    /// addition to its own rounding. Otherwise nil.
     var mildAmount: Float? {
         guard case .colors(let amount, 0) = rule, amount <= 1 else { return nil }
         return amount
@@ -103,7 +104,7 @@ struct SizedAxes: Sendable {
     let axes: ResampleAxes
 }
 
-/// The same for opaque bytes that lie in memory: takes their blurred rows.
+/// The same for opaque bytes in memory: takes their blurred rows.
 final class ByteSharpenOutput: RowOutput {
     private let amount: Float
     private let sharp: HeldRows

@@ -1,12 +1,12 @@
 import WebImageCore
 
-/// Stages that follow each other row by row, from one buffer to another one. Between them there are floats and no rounding.
+/// Consecutive stages that work row by row, from one buffer to another. Between them there are floats without rounding.
 struct TransformPass: Sendable {
     /// One stage of a pass.
     struct Stage: Sendable {
         enum Work: Sendable {
             case resample(ResampleAxes)
-            /// Keeps a part that begins at this place.
+            /// Keeps a part that begins at this position.
             case crop(x: Int, y: Int)
             case points([any PointOperation])
             case canvas(CanvasPlan)
@@ -17,17 +17,17 @@ struct TransformPass: Sendable {
         let work: Work
         let input: PixelSize
         let output: PixelSize
-        /// Whether all pixels are opaque behind it.
+        /// Whether all pixels are opaque after it.
         let isOpaque: Bool
 
         /// Whether its pixels are sums of weighted pixels.
         var onlyWeighs: Bool { if case .resample = work { true } else { false } }
     }
 
-    /// The whole pixels of the source that it begins with.
+    /// The whole pixels of the source to begin with.
     var view: PixelRect
     var stages: [Stage] = []
-    /// How its result is turned in the end.
+    /// The final turn of its result.
     var turn = Orientation.up
 
     private static let opaqueBytes = RowSamples(kind: .eight, alpha: .opaque)
@@ -37,7 +37,7 @@ struct TransformPass: Sendable {
         stages.last?.output ?? PixelSize(width: Int(view.width), height: Int(view.height))
     }
 
-    /// Carries it out.
+    /// Runs the pass.
     ///
     /// - Parameters:
     ///   - layout: of the result, whose alpha is opaque or straight.
@@ -65,7 +65,7 @@ struct TransformPass: Sendable {
         let isOpaque = stages.last?.isOpaque ?? (source.samples.alpha == .opaque)
         var next: any RowOutput = pixels
         var samples = RowSamples(pixels.layout, isOpaque ? .opaque : .straight)
-        // Opaque bytes that are only weighted stay whole numbers: twice as fast, and within one level.
+        // Opaque bytes that are only weighted are processed as integers: twice as fast, and within one level.
         let bytes = Self.opaqueBytes
         let staysBytes = samples == bytes && source.samples == bytes && stages.allSatisfy(\.onlyWeighs)
         for index in stages.indices.dropFirst().reversed() {
@@ -77,7 +77,7 @@ struct TransformPass: Sendable {
         try drive(stages[0], source, band, to: samples, next)
     }
 
-    /// What takes rows of floats for a stage.
+    /// Makes the output that takes rows of floats for a stage.
     private func makeOutput(
         _ stage: Stage, _ rows: Range<Int>, from input: RowSamples, to samples: RowSamples, next: any RowOutput
     ) throws(WebImageError) -> any RowOutput {
@@ -103,7 +103,7 @@ struct TransformPass: Sendable {
         }
     }
 
-    /// Stores floats where the next one does not take them as they are.
+    /// Stores floats if the next output does not take them.
     private func takingFloats(
         _ next: any RowOutput, _ stage: Stage, _ samples: RowSamples
     ) throws(WebImageError) -> any RowOutput {
@@ -112,7 +112,7 @@ struct TransformPass: Sendable {
         return try PointOutput([], width: stage.output.width, from: floats, to: samples, next: next)
     }
 
-    /// Feeds the first stage with the rows of the source, which lie in memory: it needs no room for them.
+    /// Feeds the first stage directly with the rows of the source in memory.
     private func drive(
         _ stage: Stage, _ source: Source, _ band: PassBand, to samples: RowSamples, _ next: any RowOutput
     ) throws(WebImageError) {
@@ -126,7 +126,7 @@ struct TransformPass: Sendable {
             guard let amount = plan.mildAmount, source.samples == Self.opaqueBytes, samples == source.samples else {
                 fallthrough
             }
-            // Bytes in, bytes out, and the rows as they were lie in memory.
+            // Bytes in, bytes out, and the original rows are in memory.
             let output = ByteSharpenOutput(amount, source.rows, size: stage.input, next: next)
             try feed(plan.blur, source, band.rows[0], output)
         case .crop, .canvas, .neighbors:
@@ -136,7 +136,7 @@ struct TransformPass: Sendable {
         }
     }
 
-    /// - Parameter rows: those of the filters' result that are made.
+    /// - Parameter rows: the rows of the filters' result to make.
     private func feed(
         _ filters: [SizedAxes], _ source: Source, _ rows: Range<Int>, _ output: any RowOutput
     ) throws(WebImageError) {
@@ -157,7 +157,7 @@ struct TransformPass: Sendable {
         _ next: any RowOutput
     ) throws(WebImageError) {
         let runner = PointRunner(operations, width: source.size.width)
-        // Rows that nothing changes are copied together: most of a picture that gets round corners.
+        // Consecutive unchanged rows are copied together: most of a picture that gets round corners.
         let copies = samples == source.samples || (samples.kind == source.samples.kind && samples.alpha == .straight)
         let whole = copies && samples.kind != .floats ? next as? PixelBuffer : nil
         var y = rows.lowerBound
@@ -178,7 +178,7 @@ struct TransformPass: Sendable {
 }
 
 extension TransformPass {
-    /// Whole pixels of a picture, where they lie.
+    /// Whole pixels of a picture in their original memory.
     private struct Source {
         let image: Image
         let x: Int

@@ -1,34 +1,34 @@
 package import WebImageCore
 
-/// What needs all pixels at once.
+/// An operation that needs all pixels at once.
 protocol WholeOperation: Sendable {
     /// Whether it takes 16 bits a channel as well as 8.
     var takesDeepPixels: Bool { get }
-    /// - Parameter image: upright; its alpha may be any.
+    /// - Parameter image: upright, with any alpha mode.
     func apply(_ image: Image) throws(WebImageError) -> Image
 }
 
-/// A chain of transforms, compiled for pictures of one size. A value: any thread may run it, several at once.
+/// A chain of transforms, compiled for pictures of one size. A value: several threads may run it at once.
 ///
-/// What needs few rows at a time goes from stage to stage in rows of floats, and is rounded once, at the end. Only what needs
-/// all pixels at once comes between passes; a pass that something follows is rounded to 16 bits a channel.
+/// Operations that need few rows at a time pass rows of floats from stage to stage, which are rounded once, at the end.
+/// Operations that need all pixels at once are between passes; a pass before one is rounded to 16 bits a channel.
 package struct TransformProgram: Sendable {
     enum Part: Sendable {
         case pass(TransformPass, isOpaque: Bool)
         case whole(any WholeOperation)
-        /// Compiled when the size of the picture before it is known.
+        /// Compiled when the size of the preceding picture is known.
         case rest([ImageTransform])
     }
 
     /// Threads that take a part of a large picture while they are idle.
     package struct Helpers: Sendable {
-        /// So many bands for each thread, so that none waits long for another one.
+        /// How many bands there are for each thread, so that none waits long for another one.
         static let bandsPerThread = 2
 
         let threads: any IdleThreads
-        /// From so many pixels on, those of the source and those of the result together, another thread pays.
+        /// From so many pixels on, source and result together, another thread is worthwhile.
         let leastPixels: Double
-        /// How much of the source all bands together may read twice, in parts of it.
+        /// The share of the source that all bands together may read twice.
         let mostRepeated: Double
 
         package init(_ threads: any IdleThreads, leastPixels: Double = 1_000_000, mostRepeated: Double = 0.05) {
@@ -39,7 +39,7 @@ package struct TransformProgram: Sendable {
     }
 
     let parts: [Part]
-    /// The size of the result; nil where pixels decide it.
+    /// The size of the result; nil if it depends on pixels.
     package let output: PixelSize?
     private let limits: DecodeLimits
 
@@ -50,12 +50,12 @@ package struct TransformProgram: Sendable {
     }
 
     /// - Parameters:
-    ///   - size: of the pictures, as they are shown.
-    ///   - isOpaque: whether all their pixels are.
-    ///   - original: what the pictures' file says; nil where there is none.
-    ///   - limits: what the result, and what lies between, may take.
-    /// - Throws: `limitExceeded` for a result or something between that is too large, `transformFailed` for a transform that
-    ///   cannot be done to a picture of this size.
+    ///   - size: of the pictures, in display orientation.
+    ///   - isOpaque: whether all their pixels are opaque.
+    ///   - original: the properties of the pictures' file; nil if there is none.
+    ///   - limits: for the result and intermediate pictures.
+    /// - Throws: `limitExceeded` if the result or an intermediate picture is too large, `transformFailed` for a
+    ///   transform that cannot be applied to a picture of this size.
     package init(
         _ transforms: [ImageTransform], size: PixelSize, isOpaque: Bool, original: OriginalPicture? = nil,
         limits: DecodeLimits = .default
@@ -71,7 +71,7 @@ package struct TransformProgram: Sendable {
         self = builder.finish()
     }
 
-    /// Whether pictures stay as they are.
+    /// Whether pictures stay unchanged.
     package var isIdentity: Bool { parts.isEmpty }
 
     // What tests count.
@@ -88,13 +88,13 @@ package struct TransformProgram: Sendable {
         parts.compactMap { if case .pass(let pass, _) = $0 { pass } else { nil } }
     }
 
-    /// Carries it out on this thread.
+    /// Runs the program on this thread.
     ///
     /// - Parameters:
     ///   - image: upright, of the size that the program was made for.
     ///   - helpers: threads that take a part of a large picture while they are idle. The result is the same.
-    ///   - frames: what the other frames of the same animation are cut by; nil: it is no frame.
-    /// - Throws: `limitExceeded` without memory, and what a closure of somebody's throws.
+    ///   - frames: the crops of the other frames of the same animation; nil: it is not a frame.
+    /// - Throws: `limitExceeded` without memory, and errors of the program's closures.
     package func run(
         _ image: Image, with helpers: Helpers? = nil, among frames: FrameCuts? = nil
     ) throws(WebImageError) -> Image {
@@ -133,7 +133,7 @@ package struct TransformProgram: Sendable {
         return try image.with(layout: layout)
     }
 
-    /// What is worked on further is kept deeper than it came.
+    /// Intermediate pictures have more bits than their source.
     private func layoutBehind(_ index: Int, _ layout: PixelLayout) -> PixelLayout {
         guard index + 1 < parts.count else { return layout }
         if case .whole(let next) = parts[index + 1], !next.takesDeepPixels { return layout }
