@@ -1,14 +1,14 @@
 public import NIOCore
 
-/// Leaves a server alone that fails. A pure value: it is told what happens and when.
+/// A circuit breaker for a server that fails. A pure value: it is told the events and their times.
 ///
-/// After five failures in a row nothing is asked of the server for 1 s. Then one question is; if that fails too, the server is left
-/// alone for twice as long, up to 30 s.
+/// After five consecutive failures nothing is sent to the server for 1 s. Then one probe is sent; if that fails too,
+/// the pause is doubled, up to 30 s.
 public struct Circuit: Sendable {
-    /// What is to be done about the server that failed.
+    /// What to do after a failure.
     public enum Action: Hashable, Sendable {
         case nothing
-        /// Ask it one question after a time.
+        /// Send one probe after a delay.
         case probe(after: TimeAmount)
     }
 
@@ -21,11 +21,11 @@ public struct Circuit: Sendable {
 
     public init() {}
 
-    /// Whether the server is left alone.
+    /// Whether requests to the server are paused.
     public var isOpen: Bool { pause != nil }
 
     public mutating func succeed() {
-        // A late answer to an early question does not close it: that is the probe's to do.
+        // A late answer to an earlier request does not close it; only the probe does.
         if !isOpen { failures = 0 }
     }
 

@@ -8,7 +8,7 @@ public struct SecureConnectionError: Error, CustomStringConvertible {
 #if TLS
     import NIOSSL
 
-    /// Makes connections secure: the server's certificate is checked, also its name.
+    /// Makes TLS connections: the server's certificate is verified, including its name.
     public final class SecureConnections: Sendable {
         private let context: NIOSSLContext
         private let host: String?
@@ -25,24 +25,24 @@ public struct SecureConnectionError: Error, CustomStringConvertible {
             } catch {
                 throw SecureConnectionError(description: "the certificates cannot be read: \(error)")
             }
-            // An address has no name to send; it is checked against the certificate all the same.
+            // An address is not sent as a server name, but it is verified against the certificate.
             let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
             self.host = isAddress ? nil : host
         }
 
-        /// Goes first in the pipeline of each connection.
+        /// The handler that must be the first in each connection's pipeline.
         public func handler() throws -> any ChannelHandler {
             try NIOSSLClientHandler(context: context, serverHostname: host)
         }
 
-        /// Whether an error of a connection says that both sides could not agree, or that the certificate is not trusted.
+        /// Whether an error of a connection means that the handshake failed, or that the certificate is not trusted.
         public static func isHandshakeFailure(_ error: any Error) -> Bool {
             if case .handshakeFailed? = error as? NIOSSLError { return true }
             return error is NIOSSLExtraError
         }
     }
 #else
-    /// What stands where TLS is not built in.
+    /// The substitute if TLS is not built in.
     public final class SecureConnections: Sendable {
         public init(to host: String, certificateAuthorities: String?) throws(SecureConnectionError) {
             throw SecureConnectionError(description: "TLS needs the trait of that name, which is not built in")

@@ -1,22 +1,23 @@
 public import RedisClient
 import Synchronization
 
-/// What several servers do together through Redis: work that is done once, purges that reach all, limits that hold for all.
+/// The cooperation of several servers through Redis: work is done once, purges reach all servers, and limits hold for
+/// all together.
 ///
-/// Nothing here is needed for an answer to be right. Where Redis is slow or gone, each server works for itself, at most one
-/// time limit of a command later; what Redis holds can be lost at any time. Any thread may use it.
+/// Answers are right without it. If Redis is slow or unavailable, each server works for itself, at most one command
+/// deadline later; the data in Redis may be lost at any time. Any thread may use it.
 public final class Fleet: Sendable {
-    /// How often something happened since the start.
+    /// Counts since the start.
     public struct Statistics: Hashable, Sendable {
         /// Work that this server did for all.
         public var led = 0
-        /// The same after another server had given up.
+        /// The same, after another server had given up.
         public var tookOver = 0
         /// Answers that another server made.
         public var followed = 0
-        /// Work that this server did for itself: Redis was not there, or the result is not shared.
+        /// Work that this server did for itself: Redis was unavailable, or the result is not shared.
         public var alone = 0
-        /// Purges that this server was told to make.
+        /// Purges that this server was asked for.
         public var purges = 0
 
         public init() {}
@@ -26,7 +27,7 @@ public final class Fleet: Sendable {
         var reader: PurgeReader
         var statistics = Statistics()
         var waits = 0
-        /// The last number of servers that Redis told.
+        /// The number of servers that Redis last reported.
         var servers = 1
         var lastRead: ContinuousClock.Instant?
     }
@@ -54,29 +55,32 @@ public final class Fleet: Sendable {
     /// Of Redis: see `RedisClient.Statistics`.
     public var redis: RedisClient.Statistics { commands.client.statistics }
 
-    /// Whether Redis is asked at all at the moment.
+    /// Whether Redis is currently used.
     public var isAvailable: Bool { commands.client.isAvailable }
 
-    /// How many servers there are, this one among them, when Redis was asked last.
+    /// The number of servers, including this one, when Redis was last asked.
     public var servers: Int { state.withLock { $0.servers } }
 
-    /// The beginning of work that starts now, for the verdict of purges: the time up to which this server knows what was purged.
+    /// The time to note as the beginning of work that starts now, for the verdicts of purges: the time up to which this
+    /// server knows all purges.
     ///
-    /// It is not the time that it is. Work may use what this server has kept, which is as old as what it knows of purges.
+    /// It is not the current time, because work may use cached data, which is only as recent as this server's knowledge
+    /// of purges.
     public var stamp: Int { state.withLock { $0.reader.stamp } }
 
-    /// Whether this server knows of all purges but for the last while: see ``FleetConfiguration/silenceLimit``.
+    /// Whether this server knows of all purges, except possibly those of the last while: see
+    /// ``FleetConfiguration/silenceLimit``.
     public var isInTouch: Bool { inTouch.load(ordering: .relaxed) }
 
     // MARK: - Work that is done once
 
-    /// What is shared of work, and with whom.
+    /// The part of a result that is shared, and with whom.
     public struct Shared: Sendable {
         public var kind: FleetOutcome.Kind
         public var content: [UInt8]
         /// For how long, in milliseconds.
         public var life: Int
-        /// Whether it holds for every result of the source.
+        /// Whether it applies to all results of the source.
         public var ofSource: Bool
         /// Hashes of the tags of the source.
         public var tags: [UInt64]
@@ -88,7 +92,7 @@ public final class Fleet: Sendable {
         }
     }
 
-    /// Names a piece of work: the result, its source, and the digest of that source.
+    /// Identifies a piece of work: the result, its source, and the digest of that source.
     public struct Job: Sendable {
         public var result: String
         public var source: String
@@ -99,15 +103,15 @@ public final class Fleet: Sendable {
         }
     }
 
-    /// The value that this server or another makes, once in the fleet as far as that can be.
+    /// Returns the value that this server or another makes, if possible only once in the fleet.
     ///
     /// - Parameters:
-    ///   - patience: for how long another's work is waited for.
-    ///   - accept: makes a value of what another server shared, where the tags in it were not purged since it was begun; nil when
-    ///     it cannot be used, after which it is made anew.
-    ///   - work: makes the value, and says what of it is shared. It gets the time of its beginning. It is called once at most.
-    ///     When its task is cancelled, another server takes over at once.
-    /// - Returns: nil when the patience is over.
+    ///   - patience: how long to wait for another server.
+    ///   - accept: makes a value from what another server shared, unless one of the tags in it was purged since its
+    ///   work began; returns nil if it cannot be used, and it is then made anew.
+    ///   - work: makes the value, and returns the part of it to share. It gets the time of its beginning. It is called
+    ///   at most once. If its task is cancelled, another server takes over at once.
+    /// - Returns: nil if the patience is over.
     public func once<Value: Sendable>(
         _ job: Job, patience: Duration, accept: @Sendable (FleetOutcome) -> Value?,
         work: @Sendable (_ begun: Int) async -> (value: Value, shared: Shared?)
@@ -176,10 +180,11 @@ public final class Fleet: Sendable {
             let begin = try await commands.begin(
                 job.result, source: job.sourceDigest, token: token, lease: configuration.lease, notBefore: notBefore)
             clock.take(begin.now)
-            // What was purged before this answer is known before anything is taken from it, or from what is kept here.
+            // Purges from before this answer must be known before anything from it, or from this server's caches, is
+            // used.
             if !state.withLock({ $0.reader.hasRead(begin) }) {
                 await read()
-                // The list may be another one already, and is a younger one then.
+                // The list may have been replaced by a newer one meanwhile.
                 if begin.latestPurge > state.withLock({ $0.reader.last }) { return part.unavailable() }
             }
             return part.answered(begin.answer)
@@ -196,7 +201,7 @@ public final class Fleet: Sendable {
         let start = begun ?? stamp
         let (value, shared) = await work(start)
         renewal?.cancel()
-        // The lock may be ours also where the answer to the question for it was lost.
+        // The lock may be ours also if the answer to the request for it was lost.
         let isCancelled = Task.isCancelled
         Task { [self] in await finish(job, token, start, isCancelled ? nil : shared) }
         return value
@@ -204,7 +209,7 @@ public final class Fleet: Sendable {
 
     private func renew(_ result: String, _ token: String) async {
         while (try? await Task.sleep(for: .milliseconds(configuration.lease / 3))) != nil {
-            // An answer that does not come may come next time.
+            // A missing answer may succeed the next time.
             let isOurs = try? await commands.renew(result, token: token, lease: configuration.lease)
             if isOurs == false { return }
         }
@@ -215,7 +220,7 @@ public final class Fleet: Sendable {
         if let shared, purges.verdict(source: job.source, tags: shared.tags, begun: begun) == .current {
             outcome = FleetOutcome(shared.kind, begun: begun, content: shared.content)
         }
-        // A lock that is not given back ends with its lease.
+        // A lock that is not released ends with its lease.
         _ = try? await commands.finish(
             job.result, source: job.sourceDigest, token: token, outcome, ofSource: shared?.ofSource ?? false,
             life: shared?.life ?? 1)
@@ -228,9 +233,9 @@ public final class Fleet: Sendable {
 
     // MARK: - Purges
 
-    /// Tells all servers of purges.
+    /// Announces purges to all servers.
     ///
-    /// - Throws: when Redis cannot be told; nothing was purged then.
+    /// - Throws: if Redis cannot be told; nothing was purged then.
     public func purge(_ purges: [Purge]) async throws(RedisError) {
         guard !purges.isEmpty else { return }
         let members = purges.map(PurgeMember.init)
@@ -245,7 +250,7 @@ public final class Fleet: Sendable {
         }
     }
 
-    /// Purges on this server. The others are told once Redis is there.
+    /// Purges on this server. The others are told when Redis is available.
     public func purgeHere(_ purges: [Purge]) {
         state.withLock { state in
             for purge in purges { state.reader.addUntold(PurgeMember(purge), at: clock.nowAtMost) }
@@ -254,7 +259,7 @@ public final class Fleet: Sendable {
         }
     }
 
-    /// Keeps in step with what is purged, until the task is cancelled.
+    /// Keeps reading the purges of the fleet until the task is cancelled.
     public func run() async {
         let subscription = commands.client.subscribe(to: commands.keys.purgeChannel) { [news] event in
             if event != .lost { news.give() }
@@ -267,13 +272,13 @@ public final class Fleet: Sendable {
         }
     }
 
-    /// Says that this server is gone, and ends its connections.
+    /// Announces that this server is leaving, and closes its connections.
     public func leave() async {
         _ = try? await commands.leave(configuration.server)
         await commands.client.close()
     }
 
-    /// Reads what was purged since it was read last.
+    /// Reads the purges since the last reading.
     private func read() async {
         do throws(RedisError) {
             var readsOn = true
@@ -298,7 +303,7 @@ public final class Fleet: Sendable {
                 }
             }
         } catch {
-            // It is tried again in a while.
+            // It is tried again later.
         }
     }
 
@@ -310,13 +315,13 @@ public final class Fleet: Sendable {
 
     // MARK: - Limits
 
-    /// Counts a request of a client against a limit that holds for all servers together.
+    /// Counts a request of a client against a limit for all servers together.
     ///
     /// - Parameters:
     ///   - interval: seconds between two requests.
     ///   - tolerance: seconds by which requests may come too early.
-    /// - Returns: nil when the request is within the limit, else the seconds after which the next one is.
-    /// - Throws: when Redis does not answer.
+    /// - Returns: nil if the request is within the limit, else the seconds until the next one is.
+    /// - Throws: if Redis does not answer.
     public func count(_ client: String, interval: Double, tolerance: Double) async throws(RedisError) -> Double? {
         try await commands.rate(client, interval: interval, tolerance: tolerance)
     }

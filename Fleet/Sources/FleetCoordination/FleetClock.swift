@@ -1,20 +1,21 @@
 import Synchronization
 
-/// What Redis' clock shows at most, for purges that Redis cannot be told: nothing that was begun before them counts as younger.
-/// Any thread may use it.
+/// An upper bound of Redis' clock, for purges that Redis cannot be told: work from before them must not count as more
+/// recent. Any thread may use it.
 ///
-/// Redis tells its time with each answer. From then on the time that has passed here is added.
+/// Redis states its time with each answer. The time that has passed here since then is added.
 final class FleetClock: Sendable {
     private let last = Mutex<(redis: Int, here: ContinuousClock.Instant)?>(nil)
     private let wall: @Sendable () -> Int
 
-    /// - Parameter wall: milliseconds since 1970 by this machine's clock, for as long as Redis has said nothing.
+    /// - Parameter wall: milliseconds since 1970 by this machine's clock, used until Redis has answered.
     init(wall: @escaping @Sendable () -> Int) { self.wall = wall }
 
-    /// Clocks of two machines may differ by so many milliseconds.
+    /// The maximum difference between the clocks of two machines, in milliseconds.
     private static let difference = 5000
 
-    /// Milliseconds since 1970, at most: an answer may have been on its way for a while, and clocks differ by a thousandth at most.
+    /// The upper bound in milliseconds since 1970. It allows for the delay of an answer, and for clocks that differ in
+    /// speed by a thousandth.
     var nowAtMost: Int {
         guard let last = last.withLock({ $0 }) else { return wall() + Self.difference }
         let passed = Self.milliseconds(ContinuousClock.now - last.here)
@@ -24,7 +25,7 @@ final class FleetClock: Sendable {
     func take(_ redis: Int) {
         let here = ContinuousClock.now
         last.withLock { last in
-            // Answers may come in another order than they were given: an older one says less.
+            // Answers may arrive out of order: an older one is less exact.
             if let (before, then) = last, before + Self.milliseconds(here - then) > redis,
                 before - redis < Self.difference
             {

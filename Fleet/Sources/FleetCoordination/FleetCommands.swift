@@ -14,11 +14,11 @@ struct FleetCommands: Sendable {
         digests = ScriptDigests()
     }
 
-    /// What an answer of `begin` says besides.
+    /// The other values in the answer of `begin`.
     struct Begin: Hashable {
         var answer: FleetAnswer
         var latestPurge: Int
-        /// Names the list of purges; empty: there is none.
+        /// Identifies the list of purges; empty: there is none.
         var list: String
         /// Milliseconds by the clock of Redis.
         var now: Int
@@ -47,15 +47,15 @@ struct FleetCommands: Sendable {
         return Begin(answer: answer, latestPurge: latest, list: list, now: now)
     }
 
-    /// - Returns: whether the lock is still this token's.
+    /// - Returns: whether this token still holds the lock.
     func renew(_ result: String, token: String, lease: Int) async throws(RedisError) -> Bool {
         try await run(.renew, [keys.lock(result)], [RESPArgument(token), RESPArgument(lease)]).integer == 1
     }
 
     /// - Parameters:
-    ///   - outcome: nil: the lock is given back, and nobody is told what became of the work.
-    ///   - ofSource: whether the outcome is one of every result of the source.
-    /// - Returns: whether the lock was this token's.
+    ///   - outcome: nil: the lock is released, and the outcome is not shared.
+    ///   - ofSource: whether the outcome applies to all results of the source.
+    /// - Returns: whether this token held the lock.
     @discardableResult func finish(
         _ result: String, source: String, token: String, _ outcome: FleetOutcome?, ofSource: Bool, life: Int
     ) async throws(RedisError) -> Bool {
@@ -88,19 +88,19 @@ struct FleetCommands: Sendable {
                 + members.flatMap { [RESPArgument($0.1), RESPArgument($0.0.text)] })
     }
 
-    /// What was purged, and who is there.
+    /// The recent purges, and the present servers.
     struct News: Hashable {
         /// Milliseconds by the clock of Redis.
         var now: Int
-        /// Names the list of purges. Another name: the list was lost.
+        /// Identifies the list of purges. If it changes, the list was lost.
         var list: String
-        /// Purges at this time or before it are not in the list any more.
+        /// Purges at this time or before have been removed from the list.
         var dropped: Int
-        /// Names the run of the Redis server.
+        /// Identifies the run of the Redis server.
         var run: String
         var servers: Int
         var latestPurge: Int
-        /// As text with their times, the oldest first.
+        /// As text with their times, oldest first.
         var purges: [Purged]
 
         struct Purged: Hashable {
@@ -135,7 +135,7 @@ struct FleetCommands: Sendable {
         _ = try await client.send(["ZREM", RESPArgument(keys.servers), RESPArgument(server)])
     }
 
-    /// - Returns: nil when the request is within the limit, else the seconds after which the next one is.
+    /// - Returns: nil if the request is within the limit, else the seconds until the next one is.
     func rate(_ client: String, interval: Double, tolerance: Double) async throws(RedisError) -> Double? {
         let value = try await run(
             .rate, [keys.rate(client)],
@@ -144,7 +144,7 @@ struct FleetCommands: Sendable {
         return wait > 0 ? Double(wait) / 1_000_000 : nil
     }
 
-    /// Runs a script by its digest, and tells its text where Redis does not know it.
+    /// Runs a script by its digest, and sends its text if Redis does not know it.
     private func run(
         _ script: FleetScript, _ names: [String], _ arguments: [RESPArgument]
     ) async throws(RedisError) -> RESPValue {
@@ -156,7 +156,7 @@ struct FleetCommands: Sendable {
                 digests.forget(script)
             }
         }
-        // Redis tells the digest of a script that it is given: nothing here has to be able to compute it.
+        // Redis returns the digest of a loaded script, so it need not be computed here.
         let loaded = try await client.send(["SCRIPT", "LOAD", RESPArgument(script.text)])
         guard let digest = loaded.text else { throw .unexpected }
         digests.keep(digest, script)
@@ -165,6 +165,6 @@ struct FleetCommands: Sendable {
 }
 
 extension RedisError {
-    /// An answer of Redis that is not what was asked for.
+    /// An unexpected answer of Redis.
     static let unexpected = RedisError.refused("an answer that no script gives")
 }

@@ -1,23 +1,24 @@
-/// The names of what a fleet keeps in Redis. One tag in braces holds them in one slot of a cluster, as the scripts need it.
+/// The names of a fleet's keys in Redis. A common tag in braces keeps them in one slot of a cluster, as the scripts
+/// need it.
 public struct FleetKeys: Hashable, Sendable {
     private let start: String
 
-    /// - Parameter prefix: tells fleets apart that share a server. Default `wi`.
+    /// - Parameter prefix: distinguishes fleets that use the same server. Default `wi`.
     public init(prefix: String = "wi") { start = "{\(prefix):1}:" }
 
-    /// Who works on a result.
+    /// The server that works on a result.
     func lock(_ result: String) -> String { "\(start)l:\(result)" }
-    /// A result, or why there is none.
+    /// A result, or the reason why there is none.
     func result(_ result: String) -> String { "\(start)r:\(result)" }
-    /// Why a source cannot be used.
+    /// The reason why a source cannot be used.
     func failure(_ source: String) -> String { "\(start)n:\(source)" }
-    /// The channel that says that something happened to a result.
+    /// The channel for notifications about a result.
     func channel(_ result: String) -> String { "\(start)d:\(result)" }
-    /// Purges by their times, and below them one member that names this list: see `FleetScript.purge`.
+    /// Purges by their times, and below them one member that identifies this list: see `FleetScript.purge`.
     var purges: String { "\(start)purge" }
-    /// The channel that says that something was purged.
+    /// The channel for notifications of purges.
     var purgeChannel: String { "\(start)p" }
-    /// The servers by the times of their last beats.
+    /// The servers by the times of their last signs of life.
     var servers: String { "\(start)nodes" }
     /// When the next request of a client is due.
     func rate(_ client: String) -> String { "\(start)g:\(client)" }

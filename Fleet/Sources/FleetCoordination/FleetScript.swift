@@ -1,9 +1,9 @@
-/// What is done in Redis in one step. Every script takes its time from Redis, so that no clock of a server matters.
+/// An atomic operation in Redis. Every script uses the time of Redis, so that the servers' clocks do not matter.
 ///
 /// They run on Redis 6.2 and newer, and on Valkey.
 struct FleetScript: Hashable, Sendable {
     let text: String
-    /// By which Redis knows a script that it has seen: see ``FleetCommands``.
+    /// The key under which ``FleetCommands`` keeps the script's digest.
     let name: String
 
     private init(_ name: String, _ text: String) { (self.name, self.text) = (name, Self.common + text) }
@@ -103,8 +103,8 @@ struct FleetScript: Hashable, Sendable {
         return time - 1
         """)
 
-    /// Adds purges that Redis has lost. They count as of now, so that who has read on meanwhile reads them, too; those that are
-    /// there already stay as they are, so that many servers may do this at once.
+    /// Restores purges that Redis has lost. They get the current time, so that servers that have read further also read
+    /// them; existing ones stay unchanged, so that several servers may do this at once.
     ///
     /// Keys: purges. Arguments: name for a new list, channel, then time and member of each.
     static let restore = FleetScript(

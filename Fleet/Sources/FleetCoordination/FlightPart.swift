@@ -1,21 +1,21 @@
-/// One server's part in a piece of work that the whole fleet does once. A pure value: it is told what happens, and says what is
-/// to be done next.
+/// One server's part in a piece of work that the fleet does once. A pure value: it is told the events, and returns the
+/// next step.
 ///
-/// Who gets the lock works; the others listen to the channel of the result and ask again: when the channel says that
-/// something happened, when messages may have been missed, and after a while in any case. So a message that is lost costs
-/// some time, never an answer. What is true stands in Redis' keys; a message says no more than "look".
+/// The server with the lock works. The others listen to the channel of the result and ask again: after a notification,
+/// when messages may have been missed, and after a while in any case. So a lost message costs some time, but no answer.
+/// The state is in Redis' keys; a message only says that it has changed.
 public struct FlightPart: Sendable {
-    /// What is to be done.
+    /// The next step.
     public enum Step: Hashable, Sendable {
-        /// Ask for the result or the lock. What began at `notBefore` or earlier does not count.
+        /// Ask for the result or the lock. Results whose work began at `notBefore` or earlier do not count.
         case ask(notBefore: Int)
-        /// Listen to the channel of the result, until it is certain that messages come.
+        /// Listen to the channel of the result, until the subscription is active.
         case listen
-        /// Wait for a message, for the loss of the channel, or so many milliseconds.
+        /// Wait for a message, for the loss of the channel, or for so many milliseconds.
         case wait(Int)
-        /// Do the work. With `begun`, this server leads, and that is the time of its beginning; without, it works for itself.
+        /// Do the work. With `begun`, the time of its beginning, this server leads; without, it works for itself.
         case work(begun: Int?)
-        /// Take what another server made, or say with ``FlightPart/refused(begun:)`` that it does not do.
+        /// Use the outcome of another server, or refuse it with ``FlightPart/refused(begun:)``.
         case take(FleetOutcome)
     }
 
@@ -34,7 +34,7 @@ public struct FlightPart: Sendable {
     public mutating func answered(_ answer: FleetAnswer) -> Step {
         switch answer {
         case .lead(let begun): return .work(begun: begun)
-        // Each server makes its own of what is not shared; one after another would take as many times as long.
+        // Each server makes results that are not shared itself; one after another would take too long.
         case .known(let outcome): return outcome.kind == .unshared ? .work(begun: nil) : .take(outcome)
         case .taken(let left):
             guard listens else {
@@ -47,42 +47,42 @@ public struct FlightPart: Sendable {
         }
     }
 
-    /// Messages come, or may have been missed, or came, or the wait is over.
+    /// The subscription is active, messages may have been missed, a message has arrived, or the wait is over.
     public mutating func woken() -> Step { .ask(notBefore: notBefore) }
 
-    /// Redis does not answer: whoever waits for it would wait for nothing.
+    /// Redis does not answer, so waiting is pointless.
     public mutating func unavailable() -> Step { .work(begun: nil) }
 
-    /// What another server made was purged.
+    /// The other server's result was purged.
     public mutating func refused(begun: Int) -> Step {
         notBefore = max(notBefore, begun)
         return .ask(notBefore: notBefore)
     }
 }
 
-/// What Redis says to a server that asks for a result.
+/// The answer of Redis to a server that asks for a result.
 public enum FleetAnswer: Hashable, Sendable {
-    /// It has the lock. Its work began at `begun`, after all purges that there were.
+    /// The server has the lock. Its work began at `begun`, after all existing purges.
     case lead(begun: Int)
     /// Another server has the lock, for so many milliseconds if it does not renew it.
     case taken(left: Int)
     case known(FleetOutcome)
 }
 
-/// What became of work, as servers tell it to each other.
+/// The outcome of work, as servers share it.
 public struct FleetOutcome: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable {
         case result = "r"
-        /// It failed: an answer, too.
+        /// The work failed, which is also an answer.
         case failure = "f"
-        /// It was made and is not shared, since it is too long or is not everybody's.
+        /// The result was made but is not shared, because it is too long or not for everybody.
         case unshared = "u"
     }
 
     public var kind: Kind
     /// When the work on it began.
     public var begun: Int
-    /// What it is belongs to whoever shares it.
+    /// The content, whose format the sharing code defines.
     public var content: [UInt8]
 
     public init(_ kind: Kind, begun: Int, content: [UInt8] = []) {
@@ -91,7 +91,7 @@ public struct FleetOutcome: Hashable, Sendable {
         self.content = content
     }
 
-    /// As it stands in Redis: a letter, the time, a space, the content.
+    /// The encoding in Redis: a letter, the time, a space, the content.
     var bytes: [UInt8] { Array("\(kind.rawValue)\(begun) ".utf8) + content }
 
     init?(_ bytes: some Collection<UInt8>) {

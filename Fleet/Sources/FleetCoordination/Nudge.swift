@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Wakes one task that waits. What comes while it does not wait wakes it when it does.
+/// Wakes one waiting task. A nudge that comes before the task waits wakes it when it does.
 final class Nudge: Sendable {
     private struct State {
         var isPending = false
@@ -18,7 +18,7 @@ final class Nudge: Sendable {
         waiter?.resume()
     }
 
-    /// Returns when it is given, after so many milliseconds, or when the task is cancelled.
+    /// Returns after a nudge, after so many milliseconds, or when the task is cancelled.
     func wait(atMost milliseconds: Int) async {
         let timer = Task { [weak self] in
             guard (try? await Task.sleep(for: .milliseconds(milliseconds))) != nil else { return }

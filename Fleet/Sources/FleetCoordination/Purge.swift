@@ -1,21 +1,21 @@
-/// What is not to be served any more.
+/// Describes what must no longer be served.
 public enum Purge: Hashable, Sendable {
-    /// All that is made of the source of this URL.
+    /// All results of the source with this URL.
     case url(String)
-    /// All that is made of sources whose URLs begin so.
+    /// All results of sources whose URLs begin with this text.
     case prefix(String)
-    /// All that is made of sources whose origin gave them this tag.
+    /// All results of sources to which their origin gave this tag.
     case tag(String)
     case all
 }
 
-/// A purge as the servers of a fleet tell it to each other. It holds a hash of the text, so that Redis gets to know no URL.
+/// A purge in the form that the servers of a fleet share. It holds a hash of the text, so that Redis gets no URLs.
 ///
-/// Two texts with the same hash purge each other: that costs a picture that is made again, and nothing else.
+/// Two texts with the same hash purge each other, which only means that a picture is made again.
 struct PurgeMember: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case url
-        /// With how many bytes the prefix has.
+        /// With the length of the prefix in bytes.
         case prefix(Int)
         case tag
         case all
@@ -33,7 +33,7 @@ struct PurgeMember: Hashable, Sendable {
         }
     }
 
-    /// - Parameter text: as ``text`` writes it; nil for anything else.
+    /// - Parameter text: in the form of ``text``; nil for anything else.
     init?(text: String) {
         let parts = text.split(separator: ":").map(String.init)
         guard let name = parts.first else { return nil }
@@ -60,7 +60,7 @@ struct PurgeMember: Hashable, Sendable {
     }
 }
 
-/// FNV-1a of 64 bits: the same in every process, and that of each beginning of a text comes with that of the text.
+/// FNV-1a of 64 bits: the same in every process, and it yields the hashes of all prefixes of a text.
 public struct StableHash: Hashable, Sendable {
     public private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// What was purged, as every request looks it up: without a lock where nothing was. Any thread may use it.
+/// The purges in a form for quick look-ups: without a lock if there are none. Any thread may use it.
 public final class PurgeBook: Sendable {
     private let table: Mutex<PurgeTable>
-    /// What began after it is current, whatever it is.
+    /// Everything that began after this time is current.
     private let safe: Atomic<Int>
 
     public init(_ table: PurgeTable = PurgeTable()) {
@@ -11,7 +11,7 @@ public final class PurgeBook: Sendable {
         safe = Atomic(max(table.latest, table.floor))
     }
 
-    /// How many purges are remembered.
+    /// How many purges are stored.
     public var count: Int { table.withLock { $0.count } }
 
     /// When the newest purge was.
@@ -26,15 +26,15 @@ public final class PurgeBook: Sendable {
         return table.withLock { $0.verdict(source: source, tags: tags, begun: begun) }
     }
 
-    /// When something of this source was purged last; 0: never.
+    /// The time of the last purge that concerns this source; 0: never.
     public func lastPurge(source: String, tags: [UInt64] = []) -> Int {
         table.withLock { $0.lastPurge(source: source, tags: tags) }
     }
 
-    /// Purges at this time or before it are not all known.
+    /// Not all purges at this time or before are known.
     public var floor: Int { table.withLock { $0.floor } }
 
-    /// All that is remembered.
+    /// All stored purges as text.
     public var text: String { table.withLock { $0.text } }
 
     /// Adds a purge by this machine's clock.
@@ -44,7 +44,7 @@ public final class PurgeBook: Sendable {
         change { $0.add(purge, now: now) }
     }
 
-    /// Forgets the older ones where there are too many: what is older than those counts as unsure from then on.
+    /// Removes the oldest purges if there are too many; results from before these then count as unsure.
     public func trim(to most: Int) { change { $0.trim(to: most) } }
 
     public func replace(_ table: PurgeTable) { change { $0 = table } }

@@ -1,10 +1,11 @@
-/// Keeps a table of purges in step with the list in Redis. A pure value: it is told what Redis says.
+/// Keeps a table of purges consistent with the list in Redis. A pure value: it is told the answers of Redis.
 ///
-/// The list can be lost (Redis was emptied), go back in time (a replica took over that had not got all of it), and be cut at its
-/// old end. In each case the reader sees to it that a purge that this server knows gets into the list again, and that nothing
-/// counts as current that a purge may have named which this server does not know.
+/// The list can be lost (Redis was emptied), go back in time (a replica took over that lacked its end), and lose its
+/// old end. In each case the reader ensures that purges that this server knows are added to the list again, and that
+/// nothing counts as current that an unknown purge may concern.
 struct PurgeReader {
-    /// Purges of this time, in ms, are told to a server of Redis that took over: an older one had them from the one before.
+    /// Purges of this last period, in ms, are sent to a Redis server that took over: older ones reached it by
+    /// replication.
     static let recent = 600_000
 
     private(set) var table: PurgeTable
@@ -12,33 +13,34 @@ struct PurgeReader {
     private(set) var last = 0
     private var list: String?
     private var run: String?
-    /// The time of the last purge of a kind that this version does not know.
+    /// The time of the last purge of a kind that this version does not support.
     private var unknown = 0
     /// Purges that Redis was not told, or may have lost, with their times.
     private(set) var untold: [PurgeMember: Int] = [:]
-    /// Who has more to say than this says "all".
+    /// If there are more, everything is purged instead.
     private static let mostUntold = 100_000
     /// Whether everything was read at least once.
     private(set) var isComplete = false
 
-    /// When everything was read last, by the clock of Redis.
+    /// The time of the last complete reading, by the clock of Redis.
     private var complete = 0
 
-    /// The time up to which all purges are known. One that is not known yet has this time at the earliest.
+    /// The time up to which all purges are known. An unknown one has at least this time.
     var stamp: Int { max(complete, table.latest + 1) }
 
-    /// Whether this server has read what there was when Redis gave an answer.
+    /// Whether this server has read everything that existed when Redis gave an answer.
     func hasRead(_ begin: FleetCommands.Begin) -> Bool { begin.list == list && begin.latestPurge <= last }
 
-    /// - Parameter start: when the server started, about: all older results count as unsure until the list is read.
+    /// - Parameter start: the approximate start of the server: all older results count as unsure until the list is
+    ///   read.
     init(start: Int) { table = PurgeTable(floor: start) }
 
-    /// - Parameter after: what was asked for: purges later than this.
+    /// - Parameter after: the time after which purges were requested.
     /// - Returns: whether there is more to read.
     mutating func take(_ news: FleetCommands.News, after: Int) -> Bool {
         defer { (list, run) = (news.list, news.run) }
         if let list, list != news.list {
-            // What was purged since this server looked last may be lost with the list.
+            // Purges since the last reading may be lost with the list.
             table.raiseFloor(to: news.now)
             (isComplete, last) = (true, 0)
             for (member, time) in table.members { untold[member] = time }
@@ -49,14 +51,14 @@ struct PurgeReader {
             for (member, time) in table.members where time > news.now - Self.recent { untold[member] = time }
             return true
         }
-        // Another reading was answered meanwhile, and begins from further back.
+        // Another reading was answered meanwhile, and continues from an earlier time.
         if after > last { return true }
         for purged in news.purges {
             last = max(last, purged.time)
             if let member = PurgeMember(text: purged.text) {
                 table.add(member, at: purged.time)
             } else {
-                // Another version of this server knows other kinds. Whatever it is: nothing older is certain.
+                // A purge by another version of this server, of an unknown kind: nothing older is certain.
                 unknown = max(unknown, purged.time)
                 table.raiseFloor(to: purged.time)
             }
@@ -73,10 +75,10 @@ struct PurgeReader {
         return readsOn
     }
 
-    /// A purge of this server's own, which is in the list already.
+    /// Adds a purge of this server that is in the list already.
     mutating func add(_ member: PurgeMember, at time: Int) { table.add(member, at: time) }
 
-    /// A purge that Redis cannot be told now.
+    /// Adds a purge that Redis cannot be told now.
     mutating func addUntold(_ member: PurgeMember, at time: Int) {
         let member = untold.count < Self.mostUntold ? member : PurgeMember(.all)
         let time = max(time, table.latest + 1)
@@ -84,7 +86,7 @@ struct PurgeReader {
         untold[member] = time
     }
 
-    /// Redis has these now.
+    /// Redis has these purges now.
     mutating func told(_ members: some Sequence<(PurgeMember, Int)>) {
         for (member, time) in members where untold[member] == time { untold[member] = nil }
     }

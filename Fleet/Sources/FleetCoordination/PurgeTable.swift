@@ -1,11 +1,11 @@
-/// What was purged and when, by the clock of Redis in milliseconds since 1970. A pure value.
+/// The purges with their times, by the clock of Redis in milliseconds since 1970. A pure value.
 ///
-/// A result is named by its source, its tags, and the time at which the work on it began. What began at the time of a purge or
-/// before it is purged.
+/// A result is identified by its source, its tags, and the time at which the work on it began. It is purged if that
+/// time is not later than a purge that concerns it.
 public struct PurgeTable: Sendable {
     public enum Verdict: Hashable, Sendable {
         case current
-        /// It may have been purged: it is served only once its origin has said that it is unchanged.
+        /// It may have been purged: it is served only after its origin has confirmed it.
         case unsure
         case purged
     }
@@ -17,18 +17,18 @@ public struct PurgeTable: Sendable {
     private var prefixes: [Int: [UInt64: Int]] = [:]
     /// When the newest purge was.
     public private(set) var latest = 0
-    /// Purges at this time or before it are not all known.
+    /// Not all purges at this time or before are known.
     public private(set) var floor: Int
 
     /// - Parameter floor: see ``floor``.
     public init(floor: Int = 0) { self.floor = floor }
 
-    /// How many purges are remembered.
+    /// How many purges are stored.
     public var count: Int {
         urls.count + tags.count + prefixes.values.reduce(0) { $0 + $1.count } + (all > 0 ? 1 : 0)
     }
 
-    /// Adds a purge. One that is known already, or is older than one that is, changes nothing.
+    /// Adds a purge. A known one, or one that is older than a known one, changes nothing.
     mutating func add(_ member: PurgeMember, at time: Int) {
         latest = max(latest, time)
         switch member.kind {
@@ -40,22 +40,22 @@ public struct PurgeTable: Sendable {
         }
     }
 
-    /// Adds a purge by this machine's clock, for who has no Redis.
+    /// Adds a purge by this machine's clock, for servers without Redis.
     ///
-    /// - Returns: its time: later than all before it.
+    /// - Returns: its time: later than all earlier ones.
     @discardableResult public mutating func add(_ purge: Purge, now: Int) -> Int {
         let time = max(now, latest + 1)
         add(PurgeMember(purge), at: time)
         return time
     }
 
-    /// From now on it is not known what was purged until then.
+    /// Purges up to this time are no longer known completely.
     public mutating func raiseFloor(to time: Int) { floor = max(floor, time) }
 
-    /// The floor is said anew, where all purges after it are known.
+    /// Sets the floor; all purges after it must be known.
     mutating func setFloor(_ time: Int) { floor = time }
 
-    /// Forgets purges of the time and before it, and raises the floor instead.
+    /// Removes purges at this time or before, and raises the floor instead.
     mutating func forget(until time: Int) {
         raiseFloor(to: time)
         if all <= time { all = 0 }
@@ -64,14 +64,14 @@ public struct PurgeTable: Sendable {
         prefixes = prefixes.mapValues { $0.filter { $0.value > time } }.filter { !$0.value.isEmpty }
     }
 
-    /// Forgets the oldest purges where there are more than `most`.
+    /// Removes the oldest purges if there are more than `most`.
     mutating func trim(to most: Int) {
         guard count > most else { return }
         let times = members.map(\.1).sorted()
         forget(until: times[times.count - most - 1])
     }
 
-    /// All purges that are remembered, with their times.
+    /// All stored purges with their times.
     var members: [(PurgeMember, Int)] {
         func members(_ kind: PurgeMember.Kind, _ times: [UInt64: Int]) -> [(PurgeMember, Int)] {
             times.map { hash, time in
@@ -92,7 +92,7 @@ public struct PurgeTable: Sendable {
         return (floor > 0 ? "\(floor) \(Self.floorName)\n" : "") + lines.joined()
     }
 
-    /// - Parameter text: as ``text`` gives it. Lines that are none are left out.
+    /// - Parameter text: in the form of ``text``. Invalid lines are ignored.
     public init(text: String) {
         self.init()
         for line in text.split(separator: "\n") {
@@ -103,7 +103,7 @@ public struct PurgeTable: Sendable {
         }
     }
 
-    /// When something of this source was purged last; 0: never.
+    /// The time of the last purge that concerns this source; 0: never.
     ///
     /// - Parameters:
     ///   - source: the URL of the source.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// By which digests Redis knows scripts.
+/// The digests by which Redis knows scripts.
 final class ScriptDigests: Sendable {
     private let digests = Mutex<[String: String]>([:])
 

@@ -1,6 +1,6 @@
 import CFleetCrypto
 
-/// A digest of bytes that come piece by piece, by libcrypto. One thread at a time.
+/// A digest of bytes that arrive in pieces, by libcrypto. Only one thread may use it at a time.
 public final class RunningHash {
     public enum Algorithm: String, CaseIterable, Hashable, Sendable {
         case md5, sha1, sha256, sha512
@@ -9,7 +9,7 @@ public final class RunningHash {
     private let context: OpaquePointer?
     private var isGood: Bool
 
-    /// MD5 and SHA-1 tell files apart that nobody forged; they protect nothing.
+    /// MD5 and SHA-1 only identify files here; they do not protect against forgery.
     public init(_ algorithm: Algorithm) {
         context = EVP_MD_CTX_new()
         let method: OpaquePointer? =
@@ -29,7 +29,8 @@ public final class RunningHash {
         isGood = EVP_DigestUpdate(context, bytes, bytes.count) == 1
     }
 
-    /// The digest of all of them; nil where libcrypto has not the algorithm (FIPS mode leaves MD5 out). Nothing is added afterwards.
+    /// The digest of all bytes; nil if libcrypto lacks the algorithm (FIPS mode disables MD5). No bytes may be added
+    /// afterwards.
     public func finish() -> [UInt8]? {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var length: UInt32 = 0

@@ -2,7 +2,7 @@ import CFleetCrypto
 
 /// SHA-256 (FIPS 180-4), by libcrypto.
 public enum SecureHash {
-    /// How many bytes a digest and a code have.
+    /// The length of digests and codes in bytes.
     public static let length = 32
 
     /// - Returns: 32 bytes.
@@ -14,7 +14,7 @@ public enum SecureHash {
 
     /// - Returns: 32 bytes.
     public static func sha256(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
-        // No bytes may have no address.
+        // An empty buffer may have no address.
         guard let start = bytes.baseAddress else { return sha256([]) }
         var digest = [UInt8](repeating: 0, count: length)
         _ = SHA256(start, bytes.count, &digest)
@@ -22,7 +22,7 @@ public enum SecureHash {
     }
 }
 
-/// A secret of which codes are made that only who knows it can make: HMAC-SHA256 (RFC 2104).
+/// A secret key for message authentication codes: HMAC-SHA256 (RFC 2104).
 public struct SecretKey: Hashable, Sendable {
     private let bytes: [UInt8]
 
@@ -32,15 +32,15 @@ public struct SecretKey: Hashable, Sendable {
     public func code(of message: [UInt8]) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: SecureHash.length)
         var length: UInt32 = 0
-        // An array without storage has no address, which libcrypto would take for the key of the call before.
+        // An empty array has no address, which libcrypto would treat as the key of the previous call.
         let key = bytes.isEmpty ? [0] : bytes
         HMAC(EVP_sha256(), key, Int32(bytes.count), message, message.count, &code, &length)
         return code
     }
 
-    /// Whether `code` is that of `message`. How long it takes tells nothing of where the two differ.
+    /// Whether `code` is that of `message`. Compares in constant time.
     ///
-    /// - Parameter length: of how many bytes codes are, 1 to 32: those at the end are left out.
+    /// - Parameter length: the length of codes, 1 to 32 bytes: they are truncated at the end.
     public func accepts(
         _ code: some Collection<UInt8>, of message: [UInt8], length: Int = SecureHash.length
     ) -> Bool {

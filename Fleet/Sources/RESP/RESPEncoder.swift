@@ -2,7 +2,7 @@ public import NIOCore
 
 /// Writes values as RESP3.
 public enum RESPEncoder {
-    /// A command: an array of bulk strings, which is all that a server takes.
+    /// A command: an array of bulk strings, the only form that servers accept.
     public static func write(command: [RESPArgument], to buffer: inout ByteBuffer) {
         writeHead("*", command.count, to: &buffer)
         for argument in command {
@@ -88,7 +88,7 @@ public struct RESPArgument: Hashable, Sendable, ExpressibleByStringLiteral, Expr
     public init(_ number: Int) { content = .text("\(number)") }
     public init(stringLiteral text: String) { content = .text(text) }
 
-    /// Bytes that it takes on the wire, about.
+    /// Its approximate length on the wire in bytes.
     public var length: Int {
         switch content {
         case .text(let text): text.utf8.count + 8

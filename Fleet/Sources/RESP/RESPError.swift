@@ -1,4 +1,4 @@
-/// Why bytes are not RESP3, or more of it than a client takes.
+/// Why bytes are not valid RESP3, or exceed a limit.
 public enum RESPError: Error, Hashable, Sendable {
     /// A value begins with a byte that names no type.
     case unknownType(UInt8)
@@ -19,7 +19,7 @@ public enum RESPError: Error, Hashable, Sendable {
     case frameTooLong
 }
 
-/// How much of RESP3 a client takes. What announces more is refused before anything is kept for it.
+/// The limits for RESP3 from a server. Anything that announces more is refused before memory is allocated for it.
 public struct RESPLimits: Hashable, Sendable {
     /// Bytes of a line: of a simple string, an error or a number. Default 64 KiB.
     public var line = 64 << 10

@@ -1,18 +1,18 @@
 public import NIOCore
 
-/// Reads values out of bytes that come in pieces.
+/// Parses values from bytes that arrive in pieces.
 ///
-/// It keeps its place between pieces, so that a value that comes byte by byte costs no more than one that comes at once. Memory
-/// grows with what has come, never with a length that was only announced. After an error it has no place to go on from: the
-/// connection is to be closed.
+/// It keeps its position between pieces, so that a value that arrives byte by byte costs no more than one that arrives
+/// at once. Memory grows with the received bytes, never with an announced length. After an error it cannot continue:
+/// the connection must be closed.
 public struct RESPParser: Sendable {
     private enum Aggregate: Sendable {
         case array, set, push, map
-        /// Said beside a value. Nobody here wants it.
+        /// Additional information about a value, which is ignored.
         case attribute
     }
 
-    /// An aggregate of which not all has come.
+    /// An incomplete aggregate.
     private struct Open: Sendable {
         var kind: Aggregate
         var left: Int
@@ -26,9 +26,9 @@ public struct RESPParser: Sendable {
     private let limits: RESPLimits
     private var buffer = ByteBuffer()
     private var open: [Open] = []
-    /// A string whose head has come, with the length that it announces.
+    /// A string whose header has arrived, with its announced length.
     private var pending: (kind: StringKind, length: Int)?
-    /// Bytes of the line that is read in which no line end was found.
+    /// Bytes of the current line that were searched for a line end.
     private var searched = 0
     private var frameBytes = 0
     private var frameMembers = 0
@@ -37,7 +37,7 @@ public struct RESPParser: Sendable {
         self.limits = limits
     }
 
-    /// Bytes that have come and are part of no value yet.
+    /// Received bytes that do not belong to a complete value yet.
     public var waitingBytes: Int { buffer.readableBytes }
 
     public mutating func append(_ bytes: ByteBuffer) {
@@ -49,7 +49,7 @@ public struct RESPParser: Sendable {
         }
     }
 
-    /// The next whole value; nil until more has come.
+    /// The next complete value; nil if more bytes are needed.
     public mutating func next() throws(RESPError) -> RESPValue? {
         while true {
             guard let value = try readPart() else { return nil }
@@ -62,7 +62,7 @@ public struct RESPParser: Sendable {
 
     // MARK: - Parts
 
-    /// What was read: a value, or the head of something that goes on.
+    /// A parsed part: a value, or the header of an aggregate.
     private enum Part {
         case value(RESPValue)
         case opened
@@ -159,9 +159,9 @@ public struct RESPParser: Sendable {
         return .opened
     }
 
-    /// Puts a part where it belongs, and closes what is complete by it.
+    /// Adds a part to its aggregate, and closes aggregates that are complete.
     ///
-    /// - Returns: a value that belongs to nothing else.
+    /// - Returns: a top-level value.
     private mutating func close(_ part: Part) throws(RESPError) -> RESPValue? {
         var value: RESPValue? = if case .value(let value) = part { value } else { nil }
         while true {
@@ -184,7 +184,7 @@ public struct RESPParser: Sendable {
                         })
                 case .attribute: nil
                 }
-            // The value that an attribute belongs to is still to come.
+            // The value of an attribute is still to follow.
             if value == nil { return nil }
         }
     }
@@ -203,7 +203,7 @@ public struct RESPParser: Sendable {
 
     // MARK: - Lines
 
-    /// A length; nil where it is that of RESP2's null.
+    /// A length; nil for RESP2's null.
     private func length(_ line: ByteBuffer) throws(RESPError) -> Int? {
         if line.readableBytesView.first == UInt8(ascii: "?") { throw .unsupported }
         let number = try Self.number(line)
@@ -235,7 +235,7 @@ public struct RESPParser: Sendable {
         case "-inf": return -.infinity
         case "nan", "-nan": return .nan
         default:
-            // Not what Swift takes beside it: hexadecimal, "infinity".
+            // Excludes other forms that Swift accepts: hexadecimal, "infinity".
             let allowed = Set("0123456789+-.eE".utf8)
             guard text.utf8.allSatisfy({ allowed.contains($0) }), let number = Double(text) else {
                 throw .malformedDouble

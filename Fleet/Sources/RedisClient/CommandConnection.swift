@@ -1,7 +1,7 @@
 import NIOCore
 import RESP
 
-/// The connection of an event loop that carries commands, many at a time. It belongs to its event loop, on which every method is
+/// The connection of an event loop for commands, many at a time. It belongs to its event loop, on which every method is
 /// called.
 final class CommandConnection: @unchecked Sendable {  // Its state is touched on its event loop only.
     typealias Reply = (Result<RESPValue, RedisError>) -> Void
@@ -23,7 +23,7 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
     }
 
     /// - Parameters:
-    ///   - isProbe: the command is tried also where the connection was lost a moment ago.
+    ///   - isProbe: whether the command is tried even if the connection was lost a moment ago.
     ///   - reply: called once, on the event loop.
     func send(_ command: [RESPArgument], isProbe: Bool = false, _ reply: @escaping Reply) {
         guard !pending.isFull else { return reply(.failure(.overloaded)) }
@@ -52,7 +52,7 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
     }
 
     private func takeAnswer(_ value: RESPValue) {
-        // Nothing that a command connection does makes a server push anything that matters here.
+        // Pushes do not matter on a command connection.
         if case .push = value { return }
         switch pending.takeAnswer() {
         case .late: break
@@ -66,7 +66,7 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
         for reply in pending.loseAll() { reply(.failure(error)) }
     }
 
-    /// One timer for all: it ends when the first deadline does.
+    /// One timer for all commands, for the first deadline.
     private func startTimer(at deadline: NIODeadline) {
         if let timer {
             if timer.deadline <= deadline { return }

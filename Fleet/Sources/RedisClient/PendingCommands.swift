@@ -2,24 +2,24 @@ import NIOCore
 
 /// The commands of one connection that wait for answers. A pure value.
 ///
-/// Answers come in the order of the commands. A command whose time is over keeps its place, so that its late answer is
-/// recognised and thrown away instead of being given to the next.
+/// Answers arrive in the order of the commands. A command whose deadline has passed keeps its place, so that its late
+/// answer is discarded instead of being given to the next command.
 struct PendingCommands<Reply> {
     private struct Entry {
         var deadline: NIODeadline
-        /// Nil once the command's time is over.
+        /// Nil after the command's deadline.
         var reply: Reply?
     }
 
     private let most: Int
     /// Written commands, the oldest first.
     private var written = CircularBuffer<Entry>()
-    /// Those that wait for a connection.
+    /// Commands that wait for a connection.
     private var unwritten = CircularBuffer<(entry: Entry, bytes: ByteBuffer)>()
-    /// Answers that came too late.
+    /// How many answers came too late.
     private(set) var lateCount = 0
 
-    /// - Parameter most: commands that may wait, also those whose time is over and whose answers are still to come.
+    /// - Parameter most: how many commands may wait, including expired ones without an answer.
     init(most: Int) { self.most = most }
 
     var count: Int { written.count + unwritten.count }
@@ -35,7 +35,7 @@ struct PendingCommands<Reply> {
         unwritten.append((Entry(deadline: deadline, reply: reply), bytes))
     }
 
-    /// The bytes of the commands that have waited for a connection. They count as written.
+    /// The bytes of the commands that waited for a connection. They count as written.
     mutating func writeWaiting() -> [ByteBuffer] {
         defer { unwritten.removeAll() }
         return unwritten.map { entry, bytes in
@@ -44,11 +44,11 @@ struct PendingCommands<Reply> {
         }
     }
 
-    /// Whose answer has come.
+    /// The command that an answer belongs to.
     enum Owner {
         case command(Reply)
         case late
-        /// Nobody waits for an answer.
+        /// The command has expired.
         case nobody
     }
 
@@ -61,7 +61,7 @@ struct PendingCommands<Reply> {
         return .command(reply)
     }
 
-    /// Commands whose time is over. Those that were not written never will be.
+    /// Returns the expired commands. Those that were not written never will be.
     mutating func expire(at now: NIODeadline) -> [Reply] {
         var expired: [Reply] = []
         for index in written.indices where written[index].deadline <= now {
@@ -75,7 +75,7 @@ struct PendingCommands<Reply> {
         return expired
     }
 
-    /// When the next command's time is over.
+    /// The next command's deadline.
     var nextDeadline: NIODeadline? {
         let first = written.first { $0.reply != nil }?.deadline
         let waiting = unwritten.first?.entry.deadline
@@ -83,13 +83,13 @@ struct PendingCommands<Reply> {
         return min(first, waiting)
     }
 
-    /// Since when the oldest command has been too late; nil where none is.
+    /// Since when the oldest command has been late; nil if none is.
     var lateSince: NIODeadline? {
         guard let first = written.first, first.reply == nil else { return nil }
         return first.deadline
     }
 
-    /// The connection is lost: no answer comes to what was written, and what was not is not tried again.
+    /// The connection is lost: written commands get no answer, and waiting ones are not retried.
     mutating func loseAll() -> [Reply] {
         defer {
             written.removeAll()

@@ -3,27 +3,27 @@ import NIOCore
 import NIOPosix
 import RESP
 
-/// A connection to a server: made, introduced to the server, and made again after it was lost. It belongs to its event loop, on
-/// which every method is called.
+/// A connection to a server: it is opened, initialised, and reopened after it was lost. It belongs to its event loop,
+/// on which every method is called.
 final class RedisLink: @unchecked Sendable {  // Its state is touched on its event loop only.
     private enum Phase {
         case idle
         case connecting
         case introducing(any Channel, answersLeft: Int)
         case ready(any Channel)
-        /// Lost; it may be made anew when the time is over.
+        /// Lost; it may be reopened after a while.
         case waiting
         case closed
     }
 
-    /// Told what becomes of the connection, on its event loop.
+    /// Receives the events of the connection, on its event loop.
     struct Observer {
         var ready: () -> Void
         /// A value came from the server.
         var received: (RESPValue) -> Void
-        /// It is lost, or could not be made.
+        /// The connection is lost, or could not be opened.
         var lost: (RedisError) -> Void
-        /// A lost connection may be made anew.
+        /// A lost connection may be reopened.
         var mayConnect: () -> Void = {}
     }
 
@@ -45,7 +45,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
 
     var isReady: Bool { if case .ready = phase { true } else { false } }
 
-    /// Whether commands given now have a chance: there is a connection, or one is being made.
+    /// Whether commands can be sent: there is a connection, or one is being opened.
     var isPromising: Bool {
         switch phase {
         case .idle, .connecting, .introducing, .ready: true
@@ -55,7 +55,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
 
     func observe(_ observer: Observer) { self.observer = observer }
 
-    /// Makes the connection where there is none. While it waits after a failure this does nothing.
+    /// Opens the connection if there is none. Does nothing while it waits after a failure.
     func connect() {
         guard case .idle = phase else { return }
         phase = .connecting
@@ -77,7 +77,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         connection.whenFailure { [weak self] _ in self?.lose(.connectionLost) }
     }
 
-    /// Makes the connection, also while it waits after a failure.
+    /// Opens the connection, even while it waits after a failure.
     func connectNow() {
         if case .waiting = phase { endWait() }
         connect()
@@ -87,7 +87,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
     func write(_ bytes: ByteBuffer) {
         guard case .ready(let channel) = phase else { return }
         channel.write(bytes, promise: nil)
-        // What else is written in this turn of the loop goes out with it.
+        // Other writes in this turn of the loop are flushed together.
         guard !flushIsScheduled else { return }
         flushIsScheduled = true
         loop.execute { [weak self] in
@@ -97,10 +97,10 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         }
     }
 
-    /// Gives the connection up, to make it anew.
+    /// Gives up the connection, in order to reopen it.
     func drop(_ error: RedisError) {
         let channel = channel
-        // First, so that closing the channel does not give another reason.
+        // First, so that closing the channel reports no other reason.
         lose(error)
         channel?.close(promise: nil)
     }
@@ -112,7 +112,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         }
     }
 
-    /// For good.
+    /// Closes it permanently.
     func close() {
         timer?.cancel()
         let channel = channel
@@ -124,7 +124,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
 
     // MARK: - Of the channel
 
-    /// The connection stands; TLS, where it is used, may still be at work.
+    /// The connection is established; a TLS handshake may still be in progress.
     func connected(_ channel: any Channel) {
         guard case .connecting = phase else { return channel.close(promise: nil) }
         var bytes = ByteBuffer()
@@ -192,7 +192,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
     }
 }
 
-/// Turns bytes into values for a link.
+/// Parses bytes to values for a link.
 private final class RedisChannelHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

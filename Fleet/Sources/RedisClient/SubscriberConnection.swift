@@ -70,7 +70,7 @@ final class SubscriberConnection: @unchecked Sendable {  // Its state is touched
         ) { [weak self] _ in self?.beat() }
     }
 
-    /// A server that is silent between messages may be gone: it is asked now and then.
+    /// A server that is silent between messages may be gone, so it is pinged now and then.
     private func beat() {
         guard unansweredPings == 0 else { return link.drop(.timedOut) }
         unansweredPings += 1
@@ -79,7 +79,7 @@ final class SubscriberConnection: @unchecked Sendable {  // Its state is touched
 
     private func take(_ value: RESPValue) {
         guard case .push(let members) = value, let kind = members.first?.text else {
-            // The answer to a PING, which is no push.
+            // The answer to a PING, which is not a push.
             if case .error(let text) = value { link.drop(.refused(text)) } else { unansweredPings = 0 }
             return
         }

@@ -1,4 +1,4 @@
-/// Who listens to which channels of a connection. A pure value.
+/// The listeners of a connection's channels. A pure value.
 struct Subscriptions {
     private struct Channel {
         var listeners: Set<Int> = []
@@ -14,9 +14,9 @@ struct Subscriptions {
     var isEmpty: Bool { channels.values.allSatisfy(\.listeners.isEmpty) }
 
     struct Added {
-        /// SUBSCRIBE is to be written.
+        /// SUBSCRIBE must be written.
         var writes = false
-        /// Messages come already.
+        /// Messages arrive already.
         var isActive = false
     }
 
@@ -29,7 +29,7 @@ struct Subscriptions {
         return Added(writes: isFirst && isConnected, isActive: channel.isActive(isConnected))
     }
 
-    /// - Returns: whether UNSUBSCRIBE is to be written.
+    /// - Returns: whether UNSUBSCRIBE must be written.
     mutating func remove(_ listener: Int, from name: String) -> Bool {
         guard channels[name]?.listeners.remove(listener) != nil, channels[name]?.listeners.isEmpty == true else {
             return false
@@ -38,7 +38,7 @@ struct Subscriptions {
         return isConnected
     }
 
-    /// - Returns: the channels that are to be subscribed to anew.
+    /// - Returns: the channels to subscribe to again.
     mutating func connect() -> [String] {
         isConnected = true
         for name in channels.keys { channels[name]?.unconfirmed = 1 }

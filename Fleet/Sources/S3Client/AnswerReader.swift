@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// Puts an answer together. A pure value.
+/// Assembles an answer. A pure value.
 struct AnswerReader {
     enum Step {
         case unfinished
@@ -29,7 +29,7 @@ struct AnswerReader {
 
     private var isError: Bool { head.map { $0.status.code >= 300 } ?? false }
 
-    /// Of an error no more is read than may matter.
+    /// Of an error, only a limited part is read.
     private var mostBytes: Int { isError ? ErrorDocument.longest : longestBody }
 
     private mutating func begin(_ head: HTTPResponseHead) -> Step {
@@ -59,7 +59,7 @@ struct AnswerReader {
         return .finished(answer, isReusable: isComplete && head.isKeepAlive && hasOneLength(head))
     }
 
-    /// Whether it is clear, and to all the same, where the answer ends and the next begins (RFC 9112, section 6.3).
+    /// Whether the end of the answer is unambiguous (RFC 9112, section 6.3).
     private func hasOneLength(_ head: HTTPResponseHead) -> Bool {
         if isHead || head.status == .noContent || head.status == .notModified { return true }
         return head.headers["content-length"].count + head.headers["transfer-encoding"].count == 1

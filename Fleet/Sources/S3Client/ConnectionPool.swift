@@ -87,7 +87,7 @@ final class ConnectionPool: Sendable {
 
     func retry(_ exchange: Exchange) { act { $0.addAgain(exchange) } }
 
-    /// - Returns: whether nobody uses the connection, nor will.
+    /// - Returns: whether the connection is unused; it will not be used again.
     func retire(_ connection: S3Connection) -> Bool { state.withLock { $0.retire(connection) } }
 
     // MARK: - What the state wants
@@ -97,7 +97,7 @@ final class ConnectionPool: Sendable {
             switch action {
             case .connect: connect()
             case .start(let exchange, let connection):
-                // Later, so that what the connection is reading now is not taken for the answer.
+                // Later, so that data that is being read now is not taken for the answer.
                 connection.loop.execute { connection.start(exchange) }
             case .fail(let exchange, let error): exchange.end(.failure(error))
             case .close(let connection): connection.loop.execute { connection.close() }
@@ -120,7 +120,7 @@ final class ConnectionPool: Sendable {
             }
             .connect(host: host, port: port)
             .whenComplete { [self] result in
-                // It may have found already that the server is not to be trusted.
+                // The certificate may have been found to be untrusted already.
                 guard case .success = result, let connection = made.value, !connection.isGone else {
                     let error = made.value?.end ?? .connectionLost
                     return act { $0.failedToConnect(error) }

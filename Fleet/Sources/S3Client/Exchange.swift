@@ -15,12 +15,12 @@ struct Answer: Sendable {
     var body: ByteBuffer
 }
 
-/// A request on its way to its answer. Any thread may end it; the first to do so decides.
+/// A request and its answer. Any thread may end it; only the first end counts.
 final class Exchange: Sendable {
     private struct State {
         var result: Result<Answer, S3Error>?
         var continuation: CheckedContinuation<Result<Answer, S3Error>, Never>?
-        /// That carries it now.
+        /// The connection that carries it now.
         var connection: S3Connection?
         var timer: Scheduled<Void>?
     }
@@ -32,7 +32,7 @@ final class Exchange: Sendable {
 
     var isOver: Bool { state.withLock { $0.result != nil } }
 
-    /// Returns once it is over. Only one task waits for it.
+    /// Waits for the end. Only one task may wait.
     func result() async -> Result<Answer, S3Error> {
         await withCheckedContinuation { continuation in
             let result = state.withLock { state in
@@ -43,7 +43,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// - Parameter timer: cancelled when it is over.
+    /// - Parameter timer: cancelled at the end.
     func setTimer(_ timer: Scheduled<Void>) {
         let isOver = state.withLock { state in
             state.timer = timer
@@ -52,7 +52,7 @@ final class Exchange: Sendable {
         if isOver { timer.cancel() }
     }
 
-    /// - Returns: whether the connection is to carry it: it is not over yet.
+    /// - Returns: whether the connection must carry it, because it has not ended yet.
     func begin(on connection: S3Connection) -> Bool {
         state.withLock { state in
             guard state.result == nil else { return false }
@@ -64,7 +64,7 @@ final class Exchange: Sendable {
     /// Its connection was lost, and it waits for another.
     func leaveConnection() { state.withLock { $0.connection = nil } }
 
-    /// - Returns: the connection that carried it. Nil where there was none, or where it was over already.
+    /// - Returns: the connection that carried it; nil if there was none, or it had ended already.
     @discardableResult
     func end(_ result: Result<Answer, S3Error>) -> S3Connection? {
         let before = state.withLock { state -> State? in

@@ -1,7 +1,8 @@
-/// Which requests have which connections, and which wait. A pure value: it is told what happens and says what is to be done.
+/// Assigns requests to connections, and keeps the waiting ones. A pure value: it is told the events and returns
+/// actions.
 ///
-/// A connection that becomes free goes to the request that has waited longest. Connections are made while more requests wait than
-/// connections are on their way, up to a limit.
+/// A free connection gets the request that has waited longest. Connections are opened while more requests wait than
+/// connections are being opened, up to a limit.
 struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: Sendable {
     enum Action: Equatable, Sendable {
         /// Make a connection, and tell `connected` or `failedToConnect`.
@@ -15,7 +16,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
 
     private struct Waiting {
         var request: Request
-        /// It failed on a connection that was used before, so that another of these will not do.
+        /// It failed on a reused connection, so it needs a new one.
         var wantsNew = false
     }
 
@@ -23,7 +24,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
     private let mostWaiting: Int
     /// Those that stand, also the unused ones.
     private var connections: Set<Connection> = []
-    /// The one that was used last is used next, so that the others grow old.
+    /// The most recently used one is used next, so that the others expire.
     private var unused: [Connection] = []
     private var connecting = 0
     private var waiting: [Waiting] = []
@@ -34,7 +35,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         self.mostWaiting = max(mostWaiting, 0)
     }
 
-    /// Those that stand and those that are being made.
+    /// Existing connections and those being opened.
     var count: Int { connections.count + connecting }
     var unusedCount: Int { unused.count }
     var waitingCount: Int { waiting.count }
@@ -42,13 +43,13 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
     mutating func add(_ request: Request) -> [Action] {
         if isClosed { return [.fail(request, .closed)] }
         let hasPlace = !unused.isEmpty || count < mostConnections
-        // Who waits for a connection that is being made has its place.
+        // A request for which a connection is being opened does not count as waiting.
         guard hasPlace || waiting.count - connecting < mostWaiting else { return [.fail(request, .overloaded)] }
         waiting.append(Waiting(request: request))
         return assign()
     }
 
-    /// The request was not carried out by a connection that was used before. It goes first, and gets a new connection.
+    /// A reused connection did not carry out the request. It goes first, and gets a new connection.
     mutating func addAgain(_ request: Request) -> [Action] {
         if isClosed { return [.fail(request, .closed)] }
         waiting.insert(Waiting(request: request, wantsNew: true), at: 0)
@@ -78,7 +79,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         return [.fail(waiting.removeFirst().request, error)] + assign()
     }
 
-    /// The connection has done its work.
+    /// The connection is free again.
     mutating func free(_ connection: Connection) -> [Action] {
         guard connections.contains(connection) else { return [] }
         unused.append(connection)
@@ -87,7 +88,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
 
     /// The connection is closed, or about to be.
     ///
-    /// - Parameter request: was not carried out by it, and is tried again.
+    /// - Parameter request: was not carried out, and is retried.
     mutating func lose(_ connection: Connection, retrying request: Request? = nil) -> [Action] {
         connections.remove(connection)
         unused.removeAll { $0 == connection }
@@ -95,7 +96,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         return addAgain(request)
     }
 
-    /// Takes the connection away if it is unused.
+    /// Removes the connection if it is unused.
     mutating func retire(_ connection: Connection) -> Bool {
         guard let index = unused.firstIndex(of: connection) else { return false }
         unused.remove(at: index)
@@ -103,9 +104,9 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         return true
     }
 
-    /// Nothing is begun any more.
+    /// No request is started any more.
     ///
-    /// - Returns: who waited, and the connections that stand.
+    /// - Returns: the waiting requests, and the existing connections.
     mutating func close() -> (waiting: [Request], connections: [Connection]) {
         defer {
             (isClosed, waiting, unused) = (true, [], [])
@@ -122,7 +123,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         }
         while waiting.count > connecting {
             if count >= mostConnections {
-                // Who wants a new connection takes the place of one that is unused.
+                // A request that needs a new connection replaces an unused one.
                 guard !unused.isEmpty else { break }
                 let oldest = unused.removeFirst()
                 connections.remove(oldest)

@@ -26,7 +26,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
     private var work: Work?
     private var workCount = 0
     private var idleTimer: Scheduled<Void>?
-    /// Why it is closed or about to be, which the pool knows. Nil while it stands.
+    /// Why it is closed or about to be, which the pool knows. Nil while it is open.
     private(set) var end: S3Error?
 
     private init(_ channel: any Channel, _ pool: ConnectionPool) {
@@ -68,7 +68,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
         let isReused = workCount > 0
         if let end {
             exchange.leaveConnection()
-            // It was closed in the meantime, without having seen the request.
+            // It was closed meanwhile, before the request was sent.
             if isReused { pool.retry(exchange) } else { exchange.end(.failure(end)) }
             return
         }
@@ -86,7 +86,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
         }
     }
 
-    /// Nobody waits for the answer of a request any more. It would come all the same, so that nothing else can.
+    /// The request is abandoned. Its answer would still arrive, so the connection cannot be reused.
     func abandon(_ exchange: Exchange) {
         if work?.exchange === exchange { fail(.cancelled) }
     }
@@ -123,7 +123,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
     }
 
     private func closeAtOnce() {
-        // TLS would say farewell and wait for the other side to do so.
+        // TLS would send a closing message and wait for that of the server.
         if let secure, let context = try? channel.pipeline.syncOperations.context(handler: secure) {
             context.close(promise: nil)
         } else {
@@ -135,7 +135,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
         guard let work else { return }
         self.work = nil
         if isReusable, work.isWritten {
-            // First, so that who waits for the answer finds it free.
+            // First, so that the receiver of the answer finds the connection free.
             becomeIdle()
         } else {
             end = .connectionLost
@@ -148,7 +148,8 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
     // MARK: - Of the channel
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Without work it is given up, and nobody waits for more. The reader is changed in its place: its bytes have one owner.
+        // Without a request the connection is given up. The reader is changed in place, because its bytes have one
+        // owner.
         switch work?.reader.read(unwrapInboundIn(data)) {
         case .finished(let answer, let isReusable): finish(answer, isReusable: isReusable)
         case .failed(let error): fail(error)
