@@ -290,7 +290,7 @@ import WebImageTesting
         slots.load(bench.request(5))
         gate.open()
         bench.settle()
-        #expect(target.shown[.image] == .picture(5))
+        #expect(target.shown[.image] == .picture(5) && bench.transport.hits(SlotBench.url(5)) == 2)
     }
 }
 
