@@ -24,6 +24,8 @@ package struct ResizePlan: Hashable, Sendable, Codable {
     package var isIdentity: Bool { outputStored == stored && crop == PixelRect(stored) }
 
     /// The plan for a requested size.
+    ///
+    /// - Parameter target: nil, or a target without sides, keeps the size.
     package init(stored: PixelSize, orientation: Orientation = .up, target: TargetSize? = nil) {
         let display = orientation.displaySize(of: stored)
         let shape = target.map { Shape(display, $0) } ?? Shape(whole: display)
