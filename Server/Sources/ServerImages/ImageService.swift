@@ -171,47 +171,44 @@ public final class ImageService: Sendable {
     private func tell(
         _ options: InfoOptions, of url: URLGrammar.ParsedURL, _ key: String
     ) async throws(RequestRefusal) -> Found {
-        var attempts = 0
-        while true {
-            attempts += 1
-            let (landing, joined) = await flights.value(key) { [self] in
-                do throws(RequestRefusal) {
-                    let begun = purging.stamp
-                    let result = try await inTurn(url.source) { _, left throws(RequestRefusal) in
-                        (try await maker.info(options, of: url, begun: begun, timeout: left), nil)
-                    }
-                    if !result.freshness.forbidsStoring { cache.keep(result, key) }
-                    return Landing(result: .success(.init(result: result)))
-                } catch {
-                    return Landing(result: .failure(error))
+        let found = try await landed(key, url.source) { [self] in
+            do throws(RequestRefusal) {
+                let begun = purging.stamp
+                let result = try await inTurn(url.source) { _, left throws(RequestRefusal) in
+                    (try await maker.info(options, of: url, begun: begun, timeout: left), nil)
                 }
+                if !result.freshness.forbidsStoring { cache.keep(result, key) }
+                return Landing(result: .success(.init(result: result)))
+            } catch {
+                return Landing(result: .failure(error))
             }
-            guard let landing else { throw .clientGone }
-            let told = try landing.result.get().result
-            // As for pictures, below.
-            if attempts < Self.mostAttempts, purging.verdict(told, url.source) == .purged { continue }
-            return Found(result: told, source: joined ? .collapsed : .miss)
         }
+        return Found(result: found.result, source: found.source)
+    }
+
+    private func make(
+        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String
+    ) async throws(RequestRefusal) -> Found {
+        try await landed(key, url.source) { [self] in await fly(url, choice, key) }
     }
 
     /// How often a result is made anew because it was purged meanwhile.
     private static let mostAttempts = 3
 
-    private func make(
-        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String
+    /// Joins or starts the work for a key. If the result was purged while it was made, it is made again, unless purges are
+    /// faster than that.
+    private func landed(
+        _ key: String, _ source: String, _ work: @escaping @Sendable () async -> Landing
     ) async throws(RequestRefusal) -> Found {
         var attempts = 0
         while true {
             attempts += 1
-            let (landing, joined) = await flights.value(key) { [self] in await fly(url, choice, key) }
-            guard let landing else {
-                throw .clientGone
-            }
+            let (landing, joined) = await flights.value(key, work)
+            guard let landing else { throw .clientGone }
             let made = try landing.result.get()
-            // If the result was purged while it was made, it is made again, unless purges are faster than that.
-            if attempts < Self.mostAttempts, purging.verdict(made.result, url.source) == .purged { continue }
-            let source = landing.source ?? (joined ? .collapsed : .miss)
-            return Found(result: made.result, source: source, cost: source == .miss ? made.cost : nil)
+            if attempts < Self.mostAttempts, purging.verdict(made.result, source) == .purged { continue }
+            let place = landing.source ?? (joined ? .collapsed : .miss)
+            return Found(result: made.result, source: place, cost: place == .miss ? made.cost : nil)
         }
     }
 
