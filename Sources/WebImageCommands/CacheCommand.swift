@@ -5,7 +5,7 @@ import WebImage
 /// `webimage cache`: looks into and looks after the disk cache.
 struct CacheCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cache", abstract: "Look into the disk cache, and look after it.",
+        commandName: "cache", abstract: "Inspect and maintain the disk cache.",
         subcommands: [
             CacheStatsCommand.self, CacheListCommand.self, CachePathCommand.self, CacheVerifyCommand.self,
             CacheTrimCommand.self, CacheRemoveCommand.self, CacheClearCommand.self, CacheImportCommand.self,
@@ -13,10 +13,13 @@ struct CacheCommand: AsyncParsableCommand {
 }
 
 struct CacheOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where the disk cache is.", valueName: "DIR"), completion: .directory)
+    @Option(
+        help: ArgumentHelp(
+            "The folder of the disk cache. Default: $XDG_CACHE_HOME/webimage or ~/.cache/webimage.", valueName: "DIR"),
+        completion: .directory)
     var cacheDir: String?
 
-    @Flag(help: "One JSON object a line, and nothing else.")
+    @Flag(help: "Print only JSON, one object per line.")
     var json = false
 
     mutating func validate() throws { try CacheDirectory.check(cacheDir) }
@@ -27,7 +30,7 @@ struct CacheOptions: ParsableArguments {
         if let cacheDir {
             var isFolder: ObjCBool = false
             if FileManager.default.fileExists(atPath: cacheDir, isDirectory: &isFolder), !isFolder.boolValue {
-                throw fail(WebImageError(.cacheIO, "this is no folder", location: cacheDir))
+                throw fail(WebImageError(.cacheIO, "this is not a folder", location: cacheDir))
             }
             configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir))
         }
@@ -58,7 +61,8 @@ struct CacheOptions: ParsableArguments {
 }
 
 struct CacheStatsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "stats", abstract: "How much there is, and of what.")
+    static let configuration = CommandConfiguration(
+        commandName: "stats", abstract: "Print the number, size and formats of the entries, and the hit rate.")
 
     @OptionGroup var options: CacheOptions
 
@@ -113,9 +117,9 @@ struct CacheStatsCommand: AsyncParsableCommand {
 
 struct CachePathCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "path", abstract: "Where the file of a key is; for pictures the key is the URL.")
+        commandName: "path", abstract: "Print the path of an entry's file.")
 
-    @Argument(help: "The key.")
+    @Argument(help: "The key of the entry. For a picture this is its URL.")
     var key: String
 
     @OptionGroup var options: CacheOptions
@@ -137,7 +141,7 @@ struct CachePathCommand: AsyncParsableCommand {
             }
             return
         }
-        throw options.fail(WebImageError(.cacheMiss, "there is no entry of that key"))
+        throw options.fail(WebImageError(.cacheMiss, "there is no entry with this key"))
     }
 }
 

@@ -5,20 +5,21 @@ import WebImage
 /// `webimage cache import`: what an app with SDWebImage had in its cache.
 struct CacheImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Take pictures over from a folder that SDWebImage wrote.",
+        commandName: "import", abstract: "Copy pictures from a cache folder that SDWebImage wrote.",
         discussion: """
-            DIR is <caches>/com.hackemist.SDImageCache/<namespace>. Its files do not say which URL they are of: those of the \
-            given URLs are found. DIR stays as it is.
+            DIR is <caches>/com.hackemist.SDImageCache/<namespace>. Its files do not contain their URLs, so only the \
+            pictures of the given URLs are found. DIR is not changed.
             """)
 
-    @Argument(help: ArgumentHelp("SDWebImage's folder.", valueName: "DIR"), completion: .directory)
+    @Argument(help: ArgumentHelp("The folder that SDWebImage wrote.", valueName: "DIR"), completion: .directory)
     var folder: String
 
-    @Argument(help: ArgumentHelp("Whose pictures are taken over.", valueName: "URL"))
+    @Argument(help: ArgumentHelp("The URLs of the pictures to copy.", valueName: "URL"))
     var urls: [String] = []
 
     @Option(
-        help: ArgumentHelp("A file with one URL a line; - is standard input.", valueName: "FILE|-"), completion: .file()
+        help: ArgumentHelp("A file with one URL per line; - is standard input.", valueName: "FILE|-"),
+        completion: .file()
     )
     var inputList: String?
 

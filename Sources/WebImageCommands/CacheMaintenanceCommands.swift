@@ -4,7 +4,7 @@ import WebImage
 
 struct CacheListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Every entry, the least recently used first.")
+        commandName: "list", abstract: "List all entries, the least recently used first.")
 
     @OptionGroup var options: CacheOptions
 
@@ -42,8 +42,8 @@ struct CacheListCommand: AsyncParsableCommand {
 
 struct CacheVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Read every entry and hold it against its checksum; bad ones go.",
-        discussion: "Exit code 1 when anything was bad, or could not be read.")
+        commandName: "verify", abstract: "Check every entry against its checksum, and remove damaged ones.",
+        discussion: "The exit code is 1 if an entry was damaged or could not be read.")
 
     @OptionGroup var options: CacheOptions
 
@@ -71,11 +71,11 @@ struct CacheVerifyCommand: AsyncParsableCommand {
 
 struct CacheTrimCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trim", abstract: "Remove what has expired, and the least recently used beyond a size.")
+        commandName: "trim", abstract: "Remove expired entries, and the least recently used ones beyond a size.")
 
     @Option(
         help: ArgumentHelp(
-            "How much may stay, in bytes or with a unit (500M, 2G); without it only what has expired goes.",
+            "The most bytes to keep, with or without a unit (500M, 2G). Default: only expired entries are removed.",
             valueName: "SIZE"))
     var maxBytes: ByteCount?
 
@@ -97,10 +97,10 @@ struct CacheTrimCommand: AsyncParsableCommand {
 
 struct CacheRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a picture, in every size that is kept; the key is its URL.",
-        discussion: "With what was fetched from that URL by other users or with other header fields.")
+        commandName: "remove", abstract: "Remove a picture in all its sizes.",
+        discussion: "Also removes what was loaded from the same URL for other users or with other headers.")
 
-    @Argument(help: "The key.")
+    @Argument(help: "The key of the entry. For a picture this is its URL.")
     var key: String
 
     @OptionGroup var options: CacheOptions
@@ -117,7 +117,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
                 if try await disk.remove(found) { count += 1 }
             }
             guard count > 0 else {
-                throw WebImageError(.cacheMiss, "there is no entry of that key", location: key)
+                throw WebImageError(.cacheMiss, "there is no entry with this key", location: key)
             }
             options.tellRemoved(count)
         } catch {

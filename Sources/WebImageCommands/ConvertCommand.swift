@@ -8,11 +8,11 @@ struct ConvertCommand: AsyncParsableCommand {
         commandName: "convert",
         abstract: "Convert a picture to another size or format.",
         discussion: """
-            The output's format follows from its name unless --format says it. By default the orientation tag is \
-            applied, colours are converted to sRGB, and metadata goes; 16 bits a channel stay where the output holds them. \
-            To PNG with --orientation keep --color keep the stored pixels come out exactly.
+            The name of the output determines its format, unless --format is given. By default the orientation tag is \
+            applied, colours are converted to sRGB, and metadata is removed. 16 bits a channel are kept if the output's \
+            format supports them. With a PNG output, --orientation keep --color keep preserves the stored pixels exactly.
 
-            Steps of --transform:
+            Steps for --transform:
 
             \(ImageTransform.usages.map(shown).joined(separator: "\n"))
             """)
@@ -28,67 +28,71 @@ struct ConvertCommand: AsyncParsableCommand {
         return lines.joined(separator: "\n")
     }
 
-    @Argument(help: "The input: a file, a URL or -.", completion: .file())
+    @Argument(help: "The input: a file, a URL, or - for standard input.", completion: .file())
     var input: String
 
-    @Argument(help: "The output: a file or -.", completion: .file())
+    @Argument(help: "The output: a file, or - for standard output.", completion: .file())
     var output: String
 
     @OptionGroup(title: "Picture") var picture: PictureOptions
     @OptionGroup var decoders: IsolationOptions
 
     @Option(
-        help: "What to do with the orientation tag: apply, keep, or ignore and drop. A HEIC is always upright.",
+        help: "The orientation tag: apply it, keep it, or ignore and remove it. Outputs in HEIC are always upright.",
         completion: .list(["apply", "keep", "ignore"]))
     var orientation = "apply"
 
     @Option(
-        help: "What to do with the colour profile: srgb (convert) or keep, where the output can hold it.",
+        help: "The colours: convert them to srgb, or keep them with their profile if the output's format supports it.",
         completion: .list(["srgb", "keep"]))
     var color = "srgb"
 
     @Option(
-        help: "What to do with EXIF, XMP and density: strip or keep, where the output can hold them.",
+        help: "EXIF, XMP and density: strip them, or keep them if the output's format supports them.",
         completion: .list(["strip", "keep"]))
     var metadata = "strip"
 
-    @Flag(help: "Lose nothing; an error for formats that cannot.")
+    @Flag(help: "Encode without loss; an error for formats that cannot do this.")
     var lossless = false
 
     @Option(
         help: ArgumentHelp(
-            "At which resolution JPEG, AVIF and HEIC keep colour: 444 (full), 422 or 420; by default as suits the quality.",
+            "JPEG, AVIF, HEIC: the chroma subsampling, 444 (none), 422 or 420. Default: depends on the quality.",
             valueName: "444|422|420"), completion: .list(["444", "422", "420"]))
     var chroma: String?
 
     @Flag(
         inversion: .prefixedNo,
-        help: "JPEG: Huffman codes made for the picture; without them it takes half the time and is a little longer.")
+        help: "JPEG: compute Huffman codes for the picture. Without them encoding is faster and the file is longer.")
     var optimize = true
 
-    @Flag(help: "JPEG: several scans, ever finer, and a little shorter. PNG: interlaced, and longer.")
+    @Flag(help: "JPEG: write scans of increasing detail (a shorter file). PNG: write interlaced (a longer file).")
     var progressive = false
 
     @Option(
         help: ArgumentHelp(
-            "PNG, APNG and TIFF: from 0 (fast, long) to 9 (slow, short); 1 takes a third of the time of 6, the default.",
+            "PNG, APNG, TIFF: the compression level, from 0 (fast, large) to 9 (slow, small). Default: 6.",
             valueName: "0-9"), completion: .list((0...9).map { "\($0)" }))
     var compression: Int?
 
     @Option(
         help: ArgumentHelp(
-            "PNG: at most so many colours, with their alpha: a file a fourth as long. With --lossless only where there are no more.",
-            valueName: "2-256"), completion: .list(["16", "64", "256"]))
+            "PNG: reduce to at most N colours. With --lossless, only if the picture has no more. Default: all colours.",
+            valueName: "N"), completion: .list(["16", "64", "256"]))
     var colors: Int?
 
     @Option(
-        help: ArgumentHelp("What shows through where the output has no alpha: RRGGBB.", valueName: "COLOR"),
+        help: ArgumentHelp(
+            "The background of transparent pixels for outputs without alpha: RRGGBB, white or black.",
+            valueName: "COLOR"),
         completion: .list(["white", "black"]))
     var background = "ffffff"
 
     @OptionGroup var inputs: InputOptions
 
-    @Option(help: ArgumentHelp("Refuse a picture of more pixels.", valueName: "N"))
+    @Option(
+        help: ArgumentHelp(
+            "The most pixels of a picture that is decoded. Default: 134217728 (128 x 1024 x 1024).", valueName: "N"))
     var maxPixels: Int?
 
     mutating func validate() throws {
@@ -111,7 +115,7 @@ struct ConvertCommand: AsyncParsableCommand {
             throw ValidationError("--background takes RRGGBB, white or black, not '\(background)'")
         }
         if OutputFiles.isStandardOutput(output) { output = "-" }
-        if output == "-", picture.json { throw ValidationError("output - and --json both want standard output") }
+        if output == "-", picture.json { throw ValidationError("output - and --json both need standard output") }
     }
 
     func run() async throws {

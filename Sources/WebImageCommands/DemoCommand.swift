@@ -8,9 +8,11 @@ import WebImageTesting
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Load sample pictures from a local server: cold, from disk, from memory.")
+        abstract: "Load sample pictures from a local server: from the network, from disk and from memory.")
 
-    @Option(help: ArgumentHelp("Where the contact sheet goes.", valueName: "DIR"), completion: .directory)
+    @Option(
+        help: ArgumentHelp("The folder for the contact sheet and the demo's cache.", valueName: "DIR"),
+        completion: .directory)
     var output = "demo-output"
 
     func run() async throws {

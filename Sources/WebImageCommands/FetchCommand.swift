@@ -6,19 +6,21 @@ import WebImage
 struct FetchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
-        abstract: "Load pictures, and write them to files.",
+        abstract: "Load pictures and write them to files.",
         discussion: """
-            Without a size or format, -o writes the original bytes unchanged; the picture is decoded all the same, so \
-            that a broken one is an error and leaves no file. --check header does without. With several inputs, -o is \
-            a folder.
-            Without -o the pictures are only loaded: into the cache, and to see that they are whole.
+            Without options that change the picture, -o writes the original bytes. The picture is decoded anyway, so that a \
+            damaged picture is an error and no file is written; with --check header only its header is read. With several \
+            inputs, -o must be a folder.
+
+            Without -o, pictures are loaded into the cache and checked, but not written.
             """)
 
     @Argument(help: "URLs or paths; - is standard input.", completion: .file())
     var urls: [String] = []
 
     @Option(
-        name: [.short, .long], help: ArgumentHelp("Where to write: a file, a folder, or -.", valueName: "FILE|DIR"),
+        name: [.short, .long],
+        help: ArgumentHelp("The output: a file, a folder, or - for standard output.", valueName: "FILE|DIR"),
         completion: .file())
     var output: String?
 
@@ -26,46 +28,48 @@ struct FetchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Loading") var loading: LoadOptions
 
     @Option(
-        help: ArgumentHelp("A folder for previews while the picture arrives.", valueName: "DIR"), completion: .directory
+        help: ArgumentHelp("A folder for PNG previews, written while a picture arrives.", valueName: "DIR"),
+        completion: .directory
     )
     var progressive: String?
 
     @Option(
-        help: ArgumentHelp("A file with one URL a line; - is standard input.", valueName: "FILE|-"), completion: .file()
+        help: ArgumentHelp("A file with one URL or path per line; - is standard input.", valueName: "FILE|-"),
+        completion: .file()
     )
     var inputList: String?
 
     @Option(
         help: ArgumentHelp(
-            "How much to look at of what is written unchanged: header or full.", valueName: "CHECK"))
+            "How much of a picture is checked before it is written unchanged: header or full.", valueName: "CHECK"))
     var check = CheckOption.full
 
-    @Flag(help: "Draw on standard error what happened on the way of each load, stage by stage.")
+    @Flag(help: "Print the stages of each load and their times on standard error.")
     var trace = false
 
     @Option(
         help: ArgumentHelp(
-            "Write what happened on the way of all loads as JSON that Chrome's and Perfetto's viewers open.",
+            "Write the stages of all loads as JSON for the trace viewers of Chrome and Perfetto.",
             valueName: "FILE"), completion: .file())
     var traceFile: String?
 
-    @Flag(name: [.short, .long], help: "Tell failures only.")
+    @Flag(name: [.short, .long], help: "Print only failures.")
     var quiet = false
 
     mutating func validate() throws {
         if urls.isEmpty, inputList == nil { throw ValidationError("give a URL, or --input-list") }
         if needsHeaderOnly, trace || traceFile != nil {
-            throw ValidationError("--trace follows a picture's way; --check header makes none")
+            throw ValidationError("--trace and --trace-file need decoded pictures, but --check header does not decode")
         }
-        if traceFile == "-" { throw ValidationError("--trace-file takes a file; --trace draws on standard error") }
+        if traceFile == "-" { throw ValidationError("--trace-file takes a file; --trace prints on standard error") }
         if output?.isEmpty ?? false { throw ValidationError("-o takes a file or a folder, not an empty name") }
         if let named = output, OutputFiles.isStandardOutput(named) { output = "-" }
         try InputBytes.checkReadsOnce(urls)
         if inputList == "-", urls.contains("-") {
-            throw ValidationError("--input-list - and the input - both want standard input")
+            throw ValidationError("--input-list - and the input - both need standard input")
         }
         if output == "-", urls.count > 1 || inputList != nil { throw ValidationError("-o - takes one input") }
-        if output == "-", picture.json { throw ValidationError("-o - and --json both want standard output") }
+        if output == "-", picture.json { throw ValidationError("-o - and --json both need standard output") }
     }
 
     /// Whether the bytes go out as they came in, and nobody has to see the picture.

@@ -215,7 +215,7 @@ enum PictureEncoding {
     /// - Throws: `cannotEncode` when its name tells none, `formatNotBuilt` when it is one that cannot be written.
     static func named(by output: String, _ coders: CoderRegistry) throws(WebImageError) -> ImageFormat {
         guard let format = suffix(of: output).flatMap({ ImageFormat(fileExtension: $0) }) else {
-            throw WebImageError(.cannotEncode, "the output's name tells no format; give --format", location: output)
+            throw WebImageError(.cannotEncode, "the output's name has no known format; give --format", location: output)
         }
         _ = try coders.encoder(for: format)
         return format

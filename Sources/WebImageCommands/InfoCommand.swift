@@ -6,22 +6,22 @@ import WebImage
 struct InfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
-        abstract: "Tell what pictures are: format, size, orientation, depth.",
+        abstract: "Print the format, size, orientation and other properties of pictures.",
         discussion: """
-            Reads as little of each picture as tells it; nothing is decoded, and no cache is used.
-            With --placeholder all of each picture is read and decoded, to 100x100 pixels at most.
+            Reads only as much of each picture as is needed. Nothing is decoded, and no cache is used. With --placeholder, \
+            the whole picture is read, and decoded to at most 100x100 pixels.
             """)
 
     @Argument(help: "Files or URLs; - is standard input.", completion: .file())
     var inputs: [String]
 
-    @Flag(help: "Also tell each picture's BlurHash, ThumbHash (base64), average and dominant colour and palette.")
+    @Flag(help: "Also print the BlurHash, ThumbHash (base64), average colour, dominant colour and palette.")
     var placeholder = false
 
     @OptionGroup var limits: InputOptions
     @OptionGroup var decoders: IsolationOptions
 
-    @Flag(help: "One JSON object a line, and nothing else.")
+    @Flag(help: "Print only JSON, one object per line.")
     var json = false
 
     mutating func validate() throws { try InputBytes.checkReadsOnce(inputs) }

@@ -15,12 +15,12 @@ import WebImageSystem
 struct InputOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The most that one load may take, and that a pipe may be silent for; 0: no limit.", valueName: "SECONDS"))
+            "The longest time for one load, and for which a pipe may send nothing. 0: no limit.", valueName: "SECONDS"))
     var timeout = 60.0
 
     @Option(
         help: ArgumentHelp(
-            "The longest input to accept, in bytes or with a unit: 500k, 20M. Default: 1G of a local file, else 64M.",
+            "The longest input in bytes, with or without a unit: 500k, 20M. Default: 1G for local files, otherwise 64M.",
             valueName: "SIZE"))
     var maxBytes: ByteCount?
 
@@ -73,7 +73,7 @@ enum InputBytes {
 
     /// - Throws: for inputs that want standard input twice.
     static func checkReadsOnce(_ inputs: [String]) throws {
-        if inputs.filter({ $0 == "-" }).count > 1 { throw ValidationError("standard input can be read once") }
+        if inputs.filter({ $0 == "-" }).count > 1 { throw ValidationError("standard input (-) can be read only once") }
     }
 
     /// What comes from standard input, a pipe or a device, read by a thread of its own: it may wait for long.
@@ -90,7 +90,7 @@ enum InputBytes {
             }
             if !runs {
                 continuation.resume(
-                    returning: .failure(WebImageError(.cannotRead, "no thread is left", location: input)))
+                    returning: .failure(WebImageError(.cannotRead, "no thread could be started", location: input)))
             }
         }
         return ImageRequest(data: try answer.get(), name: input)
@@ -126,7 +126,7 @@ enum InputBytes {
             if count < 0, ![EINTR, EAGAIN].contains(reason) { throw failed() }
         }
         throw WebImageError(
-            .bodyTooLarge, "\(name) holds more than \(ByteCount(limit)); raise --max-bytes to allow it", location: input
+            .bodyTooLarge, "\(name) is longer than \(ByteCount(limit)); raise --max-bytes to allow it", location: input
         )
     }
 }

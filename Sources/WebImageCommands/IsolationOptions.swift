@@ -5,10 +5,10 @@ import WebImage
 struct IsolationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Which decoders run in confined processes of their own: none, automatic or all. Default: automatic.",
+            "Which decoders run in sandboxed processes: none, automatic or all.",
             discussion: """
-                automatic: all but JPEG, PNG, ICO, and those that are written in Swift (GIF, BMP, QOI, PNM). Where the system \
-                has no sandbox, pictures of the other formats are refused; none decodes them without.
+                automatic: all decoders except those of JPEG, PNG, ICO, GIF, BMP, QOI and PNM. On a system without a \
+                sandbox, pictures that need one are refused; with none they are decoded without it.
                 """, valueName: "WHICH"),
         completion: .list(DecoderIsolation.Formats.allCases.map(\.rawValue)))
     var isolation = DecoderIsolation.Formats.automatic.rawValue

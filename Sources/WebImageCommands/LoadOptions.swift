@@ -8,7 +8,7 @@ struct LoadOptions: ParsableArguments {
     @Option(
         name: .customLong("concurrency"),
         help: ArgumentHelp(
-            "How many to load at once. Default: 64, 6 of them from one host, not counting those that crawl.",
+            "How many pictures are loaded at once. Default: 64, at most 6 from one host; very slow ones do not count.",
             valueName: "N"))
     var exactConcurrency: Int?
 
@@ -16,42 +16,55 @@ struct LoadOptions: ParsableArguments {
     var concurrency: Int { exactConcurrency ?? 64 }
 
     @Option(
-        help: "How urgent: low, normal or high. Default: normal; low for prefetch.",
+        help: "The priority: low, normal or high. Default: normal; low for prefetch.",
         completion: .list(["low", "normal", "high"]))
     var priority: String?
 
-    @Option(help: ArgumentHelp("How often to retry what may heal, such as a lost connection.", valueName: "N"))
+    @Option(
+        help: ArgumentHelp(
+            "How often a load is retried after a temporary failure, such as a lost connection. Default: 2.",
+            valueName: "N"))
     var retries: Int?
 
-    @Option(help: ArgumentHelp("A header to send; may be given several times.", valueName: "'K: V'"))
+    @Option(help: ArgumentHelp("A header to send. Can be repeated.", valueName: "'NAME: VALUE'"))
     var header: [String] = []
 
-    @Option(help: ArgumentHelp("For Basic authentication.", valueName: "NAME:PASSWORD"))
+    @Option(help: ArgumentHelp("The user and password for Basic authentication.", valueName: "NAME:PASSWORD"))
     var user: String?
 
-    @Flag(help: "Do not check certificates (for tests).")
+    @Flag(help: "Do not verify TLS certificates. For tests only.")
     var insecure = false
 
-    @Flag(help: "Take names and passwords from ~/.netrc.")
+    @Flag(help: "Read users and passwords from ~/.netrc.")
     var netrc = false
 
     @OptionGroup var inputs: InputOptions
 
-    @Option(help: ArgumentHelp("The largest picture to decode, in pixels.", valueName: "N"))
+    @Option(
+        help: ArgumentHelp(
+            "The most pixels of a picture that is decoded. Default: 134217728 (128 x 1024 x 1024).", valueName: "N"))
     var maxPixels: Int?
 
     @OptionGroup var decoders: IsolationOptions
 
-    @Option(help: ArgumentHelp("Where the disk cache is.", valueName: "DIR"), completion: .directory)
+    @Option(
+        help: ArgumentHelp(
+            "The folder of the disk cache. Default: $XDG_CACHE_HOME/webimage or ~/.cache/webimage.", valueName: "DIR"),
+        completion: .directory)
     var cacheDir: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where to look and what to keep: \(CachePolicy.names).",
+            "How the cache is used: \(CachePolicy.names).",
             discussion: """
-                default: any entry, else the network. protocol: what HTTP says. revalidate: an entry only after the origin \
-                was asked. refresh: an entry, and what is newer in its place. reload: the network. reload-from-origin: also \
-                past the caches on the way. cache-only: never the network. no-store: neither reads nor stores.
+                default: any cache entry, otherwise the network.
+                protocol: follows the HTTP caching rules (RFC 9111).
+                revalidate: a cache entry, after the server has confirmed it.
+                refresh: a cache entry, then a newer picture if there is one.
+                reload: always the network; the answer is stored.
+                reload-from-origin: as reload, and no proxy may answer from its cache.
+                cache-only: never the network.
+                no-store: neither reads the cache nor stores.
                 """), completion: .list(CachePolicy.allCases.map(\.rawValue)))
     var policy = CachePolicy.cacheFirst.rawValue
 
@@ -61,7 +74,7 @@ struct LoadOptions: ParsableArguments {
         if netrc, !FileManager.default.isReadableFile(atPath: Self.netrcPath) {
             throw ValidationError("--netrc: \(Self.netrcPath) cannot be read")
         }
-        if netrc, user != nil { throw ValidationError("--netrc and --user both say who asks") }
+        if netrc, user != nil { throw ValidationError("--netrc and --user cannot be used together") }
         if let maxPixels, maxPixels < 1 { throw ValidationError("--max-pixels takes 1 or more") }
         guard ["low", "normal", "high"].contains(priority ?? "normal") else {
             throw ValidationError("--priority takes low, normal or high")
@@ -82,7 +95,7 @@ struct LoadOptions: ParsableArguments {
                 }
                 let value = parts[1].trimmingCharacters(in: .whitespaces)
                 guard HTTPField.isValidValue(value) else {
-                    throw ValidationError("--header '\(name)': the value holds bytes that HTTP does not allow")
+                    throw ValidationError("--header '\(name)': the value contains bytes that HTTP does not allow")
                 }
                 fields.append(HTTPField(name: name, value: value))
             }
@@ -118,7 +131,7 @@ struct LoadOptions: ParsableArguments {
         if configuration.disk == nil, policy != CachePolicy.noStore.rawValue {
             // Said here in the command's own words.
             configuration.disk = nil
-            if !isQuiet { Console.err("note: nothing is kept: \(CacheDirectory.missing.message)") }
+            if !isQuiet { Console.err("note: nothing is cached: \(CacheDirectory.missing.message)") }
         }
         return ImageManager(configuration: configuration)
     }

@@ -4,18 +4,18 @@ import WebImage
 /// What to make of a picture: the options that fetch and convert share.
 struct PictureOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Fit into this size, in pixels as shown: 400x300, 400x or x300.", valueName: "WxH|Wx|xH"))
+        help: ArgumentHelp("The size to fit into, in pixels: 400x300, 400x or x300.", valueName: "WxH|Wx|xH"))
     var size: String?
 
     @Option(
-        help: "How to meet the size: contain (all of it, inside), cover (filled, cropped) or fill (stretched).",
+        help: "How it fits the size: contain (whole picture), cover (cropped) or fill (stretched). Default: contain.",
         completion: .list(ImageFit.allCases.map(\.rawValue)))
     var fit: String?
 
-    @Flag(help: "Allow a result that is larger than the original; vector pictures always may be.")
+    @Flag(help: "Allow enlarging the picture. Vector pictures can always be enlarged.")
     var upscale = false
 
-    @Flag(help: "Scale by the light of the pixels, not by their stored values: truer for fine detail, and slower.")
+    @Flag(help: "Scale in linear light: keeps the brightness of fine detail, but is slower.")
     var linearLight = false
 
     /// Those that can be written, by their names alone: for the real answer the coders open libraries, which every start would pay for.
@@ -25,29 +25,29 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Format of the output: jpeg, png, apng, gif, webp, bmp, ico, qoi, pnm; if built in avif, heic, jxl, tiff.",
+            "The output's format: jpeg, png, apng, gif, webp, bmp, ico, qoi, pnm; if built in: avif, heic, jxl, tiff.",
             valueName: "FORMAT"),
         completion: .list(Self.writableFormats))
     var format: String?
 
     @Option(
         help: ArgumentHelp(
-            "Quality of lossy formats, 1 to 100 (JPEG, WebP and JXL 80, AVIF and HEIC 60).", valueName: "1-100"))
+            "The quality of lossy formats, 1 to 100. Default: 80; AVIF and HEIC 60.", valueName: "1-100"))
     var quality: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Change the picture, after --size: steps with | between them, such as 'crop:square|blur:4|round:24'. Again for more.",
+            "Steps to apply after --size, separated by |: 'crop:square|blur:4|round:24'. Can be repeated.",
             valueName: "STEPS"))
     var transform: [String] = []
 
-    @Flag(help: "Only the first frame of an animation, the first page of a TIFF.")
+    @Flag(help: "Use only the first frame of an animation, or the first page of a TIFF.")
     var firstFrame = false
 
-    @Flag(help: "Write what there is of a picture that is cut short.")
+    @Flag(help: "Also write pictures that are truncated, as far as they can be decoded.")
     var allowPartial = false
 
-    @Flag(help: "One JSON object a line, and nothing else.")
+    @Flag(help: "Print only JSON, one object per line.")
     var json = false
 
     mutating func validate() throws {
@@ -56,7 +56,7 @@ struct PictureOptions: ParsableArguments {
         if let fit, ImageFit(rawValue: fit) == nil { throw ValidationError("--fit takes contain, cover or fill") }
         if let format {
             guard let known = ImageFormat(name: format) else {
-                throw ValidationError("--format \(format): no such format")
+                throw ValidationError("--format \(format): there is no such format")
             }
             guard (try? CoderRegistry.standard.encoder(for: known)) != nil else {
                 throw unavailable("--format \(format)")

@@ -6,51 +6,56 @@ import WebImage
 struct PrefetchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prefetch",
-        abstract: "Load pictures into the disk cache, for later.",
+        abstract: "Load pictures into the disk cache for later use.",
         discussion: """
-            What is in the cache already is not loaded again. What comes must be as long as its origin says, and begin as a \
-            picture does; --check full decodes each, so that only whole ones are kept.
-            A picture that could not be kept, since the disk is full or the origin does not allow it, counts as failed.
-            Files of this machine stay where they are: nothing is copied.
-            A run that was broken off goes on where it was when the same command runs again, within a picture too.
+            Pictures that are in the cache already are not loaded again. A loaded picture must be complete and have a valid \
+            header; with --check full it is also decoded, so that no damaged picture is stored.
+
+            A picture that cannot be stored, for example because the disk is full or the server forbids it, counts as \
+            failed. Local files are not copied into the cache.
+
+            To continue an interrupted run, run the same command again. An interrupted picture is continued, too.
             """)
 
-    @Argument(help: "URLs.", completion: .file())
+    @Argument(help: "The URLs of the pictures.", completion: .file())
     var urls: [String] = []
 
     @Option(
-        help: ArgumentHelp("A file with one URL a line; - is standard input.", valueName: "FILE|-"), completion: .file()
+        help: ArgumentHelp("A file with one URL per line; - is standard input.", valueName: "FILE|-"),
+        completion: .file()
     )
     var inputList: String?
 
     @OptionGroup(title: "Loading") var loading: LoadOptions
 
-    @Flag(help: "One JSON object a line for each input.")
+    @Flag(help: "Print only JSON, one object per line for each input.")
     var json = false
 
-    @Option(help: ArgumentHelp("How much to look at before it is kept: header or full.", valueName: "CHECK"))
+    @Option(
+        help: ArgumentHelp("How much of a picture is checked before it is stored: header or full.", valueName: "CHECK"))
     var check = CheckOption.header
 
     @Option(
         help: ArgumentHelp(
-            "The most bytes a second to load, on average, with or without a unit: 500k, 2M. What has begun is not slowed.",
+            "The most bytes per second, on average, with or without a unit: 500k, 2M. A running load is not slowed down.",
             valueName: "SIZE"))
     var rate: ByteCount?
 
     @Option(
         help: ArgumentHelp(
-            "The most bytes to load. What is left is loaded when the same command runs again.", valueName: "SIZE"))
+            "The most bytes to load, with or without a unit: 500M. To load the rest, run the same command again.",
+            valueName: "SIZE"))
     var budget: ByteCount?
 
-    @Flag(name: [.short, .long], help: "Tell failures only.")
+    @Flag(name: [.short, .long], help: "Print only failures.")
     var quiet = false
 
     mutating func validate() throws {
         if urls.isEmpty, inputList == nil { throw ValidationError("give a URL, or --input-list") }
         if loading.policy == CachePolicy.noStore.rawValue {
-            throw ValidationError("--policy no-store keeps nothing: there is nothing to prefetch into")
+            throw ValidationError("--policy no-store keeps nothing, so that pictures cannot be prefetched")
         }
-        if urls.contains("-") { throw ValidationError("what comes on standard input is not kept; give URLs") }
+        if urls.contains("-") { throw ValidationError("pictures from standard input cannot be prefetched; give URLs") }
         if let rate, rate.bytes < 1 { throw ValidationError("--rate takes 1 or more") }
         if let budget, budget.bytes < 1 { throw ValidationError("--budget takes 1 or more") }
     }

@@ -9,7 +9,8 @@ public struct WebImageCommand: AsyncParsableCommand {
         commandName: "webimage",
         abstract: "Loads, inspects, converts and shows pictures.",
         discussion: """
-            Inputs are http, https, file and data URLs, and paths; - is standard input or output.
+            An input is an http, https, file or data URL, or a path. - is standard input, or standard output.
+
             Examples:
               webimage fetch https://example.com/a.jpg -o a.jpg
               webimage fetch --input-list urls.txt -o pictures/ --size 400x --json
@@ -17,9 +18,9 @@ public struct WebImageCommand: AsyncParsableCommand {
               webimage convert in.png out.jpg --size 800x600 --fit cover --quality 85
               webimage show https://example.com/a.jpg *.png
 
-            Exit codes: 0 all well, 1 some input failed (the others are done all the same), 2 wrong usage.
+            Exit codes: 0 if all went well, 1 if some inputs failed (the others are still processed), 2 for wrong usage.
             Shell completions: webimage --generate-completion-script bash|zsh|fish
-            Sample pictures and a table of where they come from: webimage demo
+            To try it with sample pictures: webimage demo
             """,
         version: CommandVersion.text,
         subcommands: [
@@ -36,7 +37,7 @@ public struct WebImageCommand: AsyncParsableCommand {
         ProcessMemory.returnEarly()
         for place in 1..<max(Int(CommandLine.argc), 1) {
             guard let text = CommandLine.unsafeArgv[place], String(validatingCString: text) == nil else { continue }
-            Console.err("Error: argument \(place) is not UTF-8; files of such a name cannot be opened")
+            Console.err("Error: argument \(place) is not valid UTF-8; files with such names cannot be opened")
             Foundation.exit(2)
         }
         let code = await run(Array(CommandLine.arguments.dropFirst()))

@@ -12,17 +12,17 @@ struct GalleryOptions: Equatable {
     static let help = """
         usage: webimage-gallery [URL or file ...] [--input-list FILE] [--dark]
 
-        Shows pictures in a grid, and each one large. Without URLs it shows those of a server of its own.
+        Shows pictures in a grid and one by one. Without URLs it shows sample pictures from a built-in server.
 
-          --input-list FILE   also shows what stands in the file, one URL or path a line
-          --dark              begins with the dark style
-          --screenshots DIR   writes pictures of the window into a folder, and ends
-          --script scroll     tests itself: scrolls through numbered pictures, and ends
-          --help              this text
+          --input-list FILE   also shows the URLs and paths in a file, one per line
+          --dark              starts with the dark style
+          --screenshots DIR   writes screenshots of the window into a folder, and quits
+          --script scroll     runs a self-test: scrolls through numbered pictures, and quits
+          --help              shows this text
 
         Keys: Ctrl+F searches, Enter opens a picture, Escape goes back, F5 loads failed pictures again, F9 shows and hides
-        the panel, Ctrl+D changes the style, Ctrl+Q quits. In a large picture: Left and Right go to the next ones, + and -
-        zoom, 0 fits it to the window, 1 shows it pixel by pixel.
+        the panel, Ctrl+D changes the style, Ctrl+Q quits. In a single picture: Left and Right show the previous and the
+        next one, + and - zoom, 0 fits it to the window, 1 shows it at its original size.
         """
 
     init(_ words: [String]) throws(OptionError) {
@@ -41,7 +41,7 @@ struct GalleryOptions: Equatable {
                 inputs += rest
                 rest = []
             default:
-                guard !word.hasPrefix("--") else { throw OptionError("there is no option \(word); --help tells which") }
+                guard !word.hasPrefix("--") else { throw OptionError("there is no option \(word); see --help") }
                 inputs.append(word)
             }
         }

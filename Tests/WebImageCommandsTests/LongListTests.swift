@@ -131,7 +131,7 @@ struct PrefetchKeptTests {
         #expect(prefetch.code == 1 && prefetch.errors.contains("set HOME or XDG_CACHE_HOME"))
         #expect(bench.origin.hits("/a.png") == 0)
         let fetch = try await bench.run(["fetch", url], environment: homeless)
-        #expect(fetch.code == 0 && fetch.errors.hasPrefix("note: nothing is kept"))
+        #expect(fetch.code == 0 && fetch.errors.hasPrefix("note: nothing is cached"))
         #expect(fetch.errors.split(separator: "\n").count == 1)
         for silent in ["--quiet", "--json"] {
             #expect(try await bench.run(["fetch", url, silent], environment: homeless).errors == "")

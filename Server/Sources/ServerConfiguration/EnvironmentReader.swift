@@ -31,7 +31,7 @@ struct EnvironmentReader {
         case "1", "t", "true": return true
         case "0", "f", "false": return false
         default:
-            fail("\(name) is neither true nor false: \(text)")
+            fail("\(name) must be true or false, not \(text)")
             return fallback
         }
     }
@@ -39,7 +39,7 @@ struct EnvironmentReader {
     mutating func whole(_ name: String, _ fallback: Int, in range: ClosedRange<Int> = 0...(1 << 40)) -> Int {
         guard let text = text(name) else { return fallback }
         guard let value = Int(text), range.contains(value) else {
-            fail("\(name) is not a whole number from \(range.lowerBound) to \(range.upperBound): \(text)")
+            fail("\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(text)")
             return fallback
         }
         return value
@@ -48,7 +48,7 @@ struct EnvironmentReader {
     mutating func number(_ name: String, _ fallback: Double, in range: ClosedRange<Double>) -> Double {
         guard let text = text(name) else { return fallback }
         guard let value = Double(text), value.isFinite, range.contains(value) else {
-            fail("\(name) is not a number from \(range.lowerBound) to \(range.upperBound): \(text)")
+            fail("\(name) must be a number from \(range.lowerBound) to \(range.upperBound), not \(text)")
             return fallback
         }
         return value
@@ -70,7 +70,7 @@ struct EnvironmentReader {
         list(name).compactMap { text in
             let digits = text.utf8.compactMap { UInt8(String(UnicodeScalar($0)), radix: 16) }
             guard digits.count == text.utf8.count, digits.count % 2 == 0 else {
-                fail("\(name) is not hexadecimal")
+                fail("\(name) must consist of pairs of hexadecimal digits")
                 return nil
             }
             return stride(from: 0, to: digits.count, by: 2).map { digits[$0] * 16 + digits[$0 + 1] }

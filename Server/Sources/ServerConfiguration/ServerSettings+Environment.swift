@@ -15,7 +15,9 @@ extension ServerSettings {
         var reader = EnvironmentReader(variables)
         grammar.now = now
         let compatible = reader.text("WEBIMAGE_COMPAT")
-        if let compatible, compatible != "imgproxy" { reader.fail("WEBIMAGE_COMPAT is imgproxy, not \(compatible)") }
+        if let compatible, compatible != "imgproxy" {
+            reader.fail("WEBIMAGE_COMPAT must be imgproxy, not \(compatible)")
+        }
         let isCompatible = compatible != nil
         readListening(&reader, readFile)
         readGrammar(&reader, readFile)
@@ -47,7 +49,7 @@ extension ServerSettings {
             let any = network == "tcp6" ? "::" : "0.0.0.0"
             address = Self.tcp(bind, "IMGPROXY_BIND", any: any, &reader) ?? address
         } else {
-            reader.fail("IMGPROXY_NETWORK is tcp, tcp4, tcp6 or unix, not \(network)")
+            reader.fail("IMGPROXY_NETWORK must be tcp, tcp4, tcp6 or unix, not \(network)")
         }
         readCertificate(&reader, readFile)
         if let bind = reader.text("IMGPROXY_PROMETHEUS_BIND") {
@@ -62,7 +64,8 @@ extension ServerSettings {
             return byte < 128 && (character.isLetter || "_:".contains(character) || index > 0 && character.isNumber)
         }
         if !isName {
-            reader.fail("IMGPROXY_PROMETHEUS_NAMESPACE is letters, digits and underscores, not \(metricsNamespace)")
+            reader.fail(
+                "IMGPROXY_PROMETHEUS_NAMESPACE must be letters, digits and underscores, not \(metricsNamespace)")
         }
         timeout = reader.seconds("IMGPROXY_TIMEOUT", 10, from: 1)
         downloadTimeout = reader.seconds("IMGPROXY_DOWNLOAD_TIMEOUT", 5, from: 1)
@@ -83,12 +86,12 @@ extension ServerSettings {
         healthPath = reader.text("IMGPROXY_HEALTH_CHECK_PATH")
         logLevel = reader.word("IMGPROXY_LOG_LEVEL") ?? "info"
         if !["error", "warn", "info", "debug"].contains(logLevel) {
-            reader.fail("IMGPROXY_LOG_LEVEL is error, warn, info or debug, not \(logLevel)")
+            reader.fail("IMGPROXY_LOG_LEVEL must be error, warn, info or debug, not \(logLevel)")
         }
         let format = reader.word("IMGPROXY_LOG_FORMAT") ?? "json"
         logFormat = LogFormat(rawValue: format) ?? .json
         if LogFormat(rawValue: format) == nil {
-            reader.fail("IMGPROXY_LOG_FORMAT is json, pretty, structured or gcp, not \(format)")
+            reader.fail("IMGPROXY_LOG_FORMAT must be json, pretty, structured or gcp, not \(format)")
         }
     }
 
@@ -98,7 +101,7 @@ extension ServerSettings {
         guard let chain, let key else {
             if (chain == nil) != (key == nil) {
                 reader.fail(
-                    "WEBIMAGE_TLS_CERTIFICATE and WEBIMAGE_TLS_KEY belong together: the one is set without the other")
+                    "WEBIMAGE_TLS_CERTIFICATE and WEBIMAGE_TLS_KEY must both be set, or neither of them")
             }
             return
         }
@@ -117,14 +120,15 @@ extension ServerSettings {
             if let range = AddressRange(text) {
                 trustedProxies.append(range)
             } else {
-                reader.fail("WEBIMAGE_TRUSTED_PROXIES holds addresses and blocks like 10.0.0.0/8, not \(text)")
+                reader.fail(
+                    "WEBIMAGE_TRUSTED_PROXIES must contain addresses and blocks such as 10.0.0.0/8, not \(text)")
             }
         }
         guard let text = reader.text("WEBIMAGE_RATE_LIMIT") else { return }
         rateLimit = RateLimit(text)
         if rateLimit == nil {
             reader.fail(
-                "WEBIMAGE_RATE_LIMIT is N/s or N/m, with ;burst=N and ;by=ip behind it where wanted, not \(text)")
+                "WEBIMAGE_RATE_LIMIT must be N/s or N/m, optionally followed by ;burst=N and ;by=ip, not \(text)")
         }
     }
 
@@ -135,7 +139,7 @@ extension ServerSettings {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (0...65_535).contains(port)
         else {
-            reader.fail("\(name) is HOST:PORT, not \(text)")
+            reader.fail("\(name) must be HOST:PORT, not \(text)")
             return nil
         }
         var host = text[..<colon]
@@ -145,7 +149,9 @@ extension ServerSettings {
 
     private mutating func readGrammar(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
         grammar.argumentsSeparator = reader.text("IMGPROXY_ARGUMENTS_SEPARATOR") ?? ":"
-        if grammar.argumentsSeparator.contains("/") { reader.fail("IMGPROXY_ARGUMENTS_SEPARATOR holds a slash") }
+        if grammar.argumentsSeparator.contains("/") {
+            reader.fail("IMGPROXY_ARGUMENTS_SEPARATOR must not contain a slash")
+        }
         // Only the path counts: a query or a fragment is dropped.
         var prefix = String((reader.text("IMGPROXY_PATH_PREFIX") ?? "").prefix { $0 != "?" && $0 != "#" })
         while prefix.hasSuffix("/") { prefix.removeLast() }
@@ -158,7 +164,7 @@ extension ServerSettings {
         grammar.baseURL = reader.text("IMGPROXY_BASE_URL") ?? ""
         for text in reader.list("IMGPROXY_URL_REPLACEMENTS", separatedBy: ";") {
             guard let equals = text.firstIndex(of: "=") else {
-                reader.fail("IMGPROXY_URL_REPLACEMENTS is PATTERN=TEXT;..., not \(text)")
+                reader.fail("IMGPROXY_URL_REPLACEMENTS must be PATTERN=TEXT;..., not \(text)")
                 continue
             }
             grammar.replacements.append(
@@ -204,23 +210,23 @@ extension ServerSettings {
         let isolation = reader.text("WEBIMAGE_ISOLATION") ?? "all"
         self.isolation = DecoderIsolation.Formats(rawValue: isolation) ?? .all
         if DecoderIsolation.Formats(rawValue: isolation) == nil {
-            reader.fail("WEBIMAGE_ISOLATION is none, automatic or all, not \(isolation)")
+            reader.fail("WEBIMAGE_ISOLATION must be none, automatic or all, not \(isolation)")
         }
         let without = reader.text("WEBIMAGE_WITHOUT_SANDBOX") ?? "refuse"
         decodesWithoutSandbox = without == "decode"
         if !["refuse", "decode"].contains(without) {
-            reader.fail("WEBIMAGE_WITHOUT_SANDBOX is refuse or decode, not \(without)")
+            reader.fail("WEBIMAGE_WITHOUT_SANDBOX must be refuse or decode, not \(without)")
         }
         userAgent = reader.text("IMGPROXY_USER_AGENT")
         localRoot = reader.text("IMGPROXY_LOCAL_FILESYSTEM_ROOT")
         if let localRoot, !localRoot.hasPrefix("/") {
-            reader.fail("IMGPROXY_LOCAL_FILESYSTEM_ROOT is an absolute path, not \(localRoot)")
+            reader.fail("IMGPROXY_LOCAL_FILESYSTEM_ROOT must be an absolute path, not \(localRoot)")
         }
         cookies.arePassedOn = reader.flag("IMGPROXY_COOKIE_PASSTHROUGH", false)
         cookies.goToAll = reader.flag("IMGPROXY_COOKIE_PASSTHROUGH_ALL", false)
         cookies.base = reader.text("IMGPROXY_COOKIE_BASE_URL")
         if let base = cookies.base, !base.hasPrefix("http://"), !base.hasPrefix("https://") {
-            reader.fail("IMGPROXY_COOKIE_BASE_URL is an http or https URL, not \(base)")
+            reader.fail("IMGPROXY_COOKIE_BASE_URL must be an http or https URL, not \(base)")
         }
         allowsLoopback = reader.flag("IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES", false)
         allowsLinkLocal = reader.flag("IMGPROXY_ALLOW_LINK_LOCAL_SOURCE_ADDRESSES", false)
@@ -240,7 +246,9 @@ extension ServerSettings {
 
     private mutating func readFleet(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
         redisPrefix = reader.text("WEBIMAGE_REDIS_PREFIX") ?? "wi"
-        if redisPrefix.contains(where: { "{}".contains($0) }) { reader.fail("WEBIMAGE_REDIS_PREFIX holds a brace") }
+        if redisPrefix.contains(where: { "{}".contains($0) }) {
+            reader.fail("WEBIMAGE_REDIS_PREFIX must not contain a brace")
+        }
         redisResultBytes = reader.whole("WEBIMAGE_REDIS_RESULT_MAX", 65_536, in: 0...(8 << 20))
         redisAuthorities = reader.text("WEBIMAGE_REDIS_CA_FILE")
         if let path = redisAuthorities, readFile(path) == nil {
@@ -258,7 +266,7 @@ extension ServerSettings {
             cacheTagField =
                 ["cache-tag": "Cache-Tag", "surrogate-key": "Surrogate-Key", "xkey": "xkey"][name.lowercased()]
             if cacheTagField == nil {
-                reader.fail("WEBIMAGE_CACHE_TAG_HEADER is Cache-Tag, Surrogate-Key or xkey, not \(name)")
+                reader.fail("WEBIMAGE_CACHE_TAG_HEADER must be Cache-Tag, Surrogate-Key or xkey, not \(name)")
             }
         }
     }
@@ -267,7 +275,9 @@ extension ServerSettings {
         let keys = reader.keys("IMGPROXY_KEY")
         let salts = reader.keys("IMGPROXY_SALT")
         if keys.count != salts.count {
-            reader.fail("IMGPROXY_KEY and IMGPROXY_SALT have \(keys.count) and \(salts.count) values, not as many")
+            reader.fail(
+                "IMGPROXY_KEY and IMGPROXY_SALT must have the same number of values, not \(keys.count) and \(salts.count)"
+            )
         }
         grammar.signatures.keys = zip(keys, salts).map(SigningKey.init)
         grammar.signatures.size = reader.whole("IMGPROXY_SIGNATURE_SIZE", 32, in: 1...32)
@@ -278,7 +288,7 @@ extension ServerSettings {
         secret = reader.text("IMGPROXY_SECRET")
         guard grammar.signatures.keys.isEmpty, !allowsUnsigned, !address.isLocal else { return }
         reader.fail(
-            "IMGPROXY_KEY and IMGPROXY_SALT are not set: anybody could have any picture made. Set them (openssl rand -hex 32), "
+            "IMGPROXY_KEY and IMGPROXY_SALT are not set: anybody could request any picture. Set them (openssl rand -hex 32), "
                 + "listen on this machine only (IMGPROXY_BIND=127.0.0.1:8080), or set WEBIMAGE_ALLOW_UNSIGNED=true")
     }
 }

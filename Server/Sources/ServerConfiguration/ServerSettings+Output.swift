@@ -9,7 +9,7 @@ extension ServerSettings {
             guard parts.count == 2, let format = ResultFormat(name: parts[0]), let quality = Int(parts[1]),
                 (1...100).contains(quality)
             else {
-                reader.fail("IMGPROXY_FORMAT_QUALITY is FORMAT=QUALITY,..., not \(pair)")
+                reader.fail("IMGPROXY_FORMAT_QUALITY must be FORMAT=QUALITY,..., not \(pair)")
                 continue
             }
             output.formatQuality[format] = quality
@@ -58,7 +58,7 @@ extension ServerSettings {
         let names = reader.list(name)
         let formats = names.compactMap { ResultFormat(name: $0) }
         if formats.count != names.count {
-            reader.fail("\(name) holds what is no format: \(names.joined(separator: ","))")
+            reader.fail("\(name) contains unknown formats: \(names.joined(separator: ","))")
         }
         return formats.isEmpty ? nil : formats
     }
@@ -72,7 +72,7 @@ extension ServerSettings {
         if let text = reader.text("IMGPROXY_LAST_MODIFIED_BUSTER") {
             lastModifiedBuster = InternetTime.seconds(text)
             if lastModifiedBuster == nil {
-                reader.fail("IMGPROXY_LAST_MODIFIED_BUSTER is a time like 2026-01-31T12:00:00Z, not \(text)")
+                reader.fail("IMGPROXY_LAST_MODIFIED_BUSTER must be a time like 2026-01-31T12:00:00Z, not \(text)")
             }
         }
         setsCanonical = reader.flag("IMGPROXY_SET_CANONICAL_HEADER", false)
@@ -87,7 +87,7 @@ extension ServerSettings {
         fallback = picture("IMGPROXY_FALLBACK_IMAGE", &reader)
         fallbackStatus = reader.whole("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", 200, in: 0...599)
         if (1..<200).contains(fallbackStatus) || [204, 205, 304].contains(fallbackStatus) {
-            reader.fail("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE is 0, or a status from 200 to 599 that has a body")
+            reader.fail("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE must be 0, or a status from 200 to 599 that has a body")
         }
         let seconds = reader.whole("IMGPROXY_FALLBACK_IMAGE_TTL", 0)
         fallbackTTL = seconds > 0 ? seconds : nil
@@ -113,15 +113,15 @@ extension ServerSettings {
 extension EnvironmentReader {
     /// Features of imgproxy that this server lacks. Setting one is an error, so that no one relies on it.
     private static let absent: [(prefix: String, why: String)] = [
-        ("IMGPROXY_S3_ASSUME_ROLE_", "roles are not assumed; use AWS_SESSION_TOKEN"),
+        ("IMGPROXY_S3_ASSUME_ROLE_", "assuming roles is not supported; use AWS_SESSION_TOKEN"),
         ("IMGPROXY_S3_MULTI_REGION", "all buckets are in one region"),
-        ("IMGPROXY_S3_DECRYPTION_CLIENT_ENABLED", "what clients of S3 encrypted is not decrypted"),
+        ("IMGPROXY_S3_DECRYPTION_CLIENT_ENABLED", "client-side encryption of S3 is not supported"),
         ("IMGPROXY_USE_GCS", "there is no loader for Google Cloud Storage"),
         ("IMGPROXY_GCS_", "there is no loader for Google Cloud Storage"),
         ("IMGPROXY_USE_ABS", "there is no loader for Azure"), ("IMGPROXY_ABS_", "there is no loader for Azure"),
         ("IMGPROXY_USE_SWIFT", "there is no loader for OpenStack"),
         ("IMGPROXY_SWIFT_", "there is no loader for OpenStack"),
-        ("IMGPROXY_ENV_", "the environment is read as it is; use --config"),
+        ("IMGPROXY_ENV_", "settings are only read from the environment; use --config for a file"),
         // For monitoring, only the variables that enable it are listed: the others have no effect without these.
         ("IMGPROXY_OPEN_TELEMETRY_ENABLE_", "there is no exporter of it"),
         ("IMGPROXY_NEW_RELIC_KEY", "there is no exporter for it"),

@@ -78,7 +78,7 @@ extension ServerSettings {
         s3.results = place("WEBIMAGE_S3_RESULTS", &reader)
         s3.originals = place("WEBIMAGE_S3_ORIGINALS", &reader)
         if (keys.0 == nil) != (keys.1 == nil), s3.isUsed {
-            reader.fail("of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY one is not set")
+            reader.fail("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must both be set, or neither of them")
         }
         if s3.servesSources, s3.results == nil, s3.originals == nil {
             // The other settings are checked with any bucket.

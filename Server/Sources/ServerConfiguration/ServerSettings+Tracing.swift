@@ -33,29 +33,30 @@ extension ServerSettings {
         var isOn = reader.flag("IMGPROXY_OPEN_TELEMETRY_ENABLE", base != nil || own != nil)
         if reader.flag("OTEL_SDK_DISABLED", false) || exporter == "none" { isOn = false }
         if reader.flag("IMGPROXY_OPEN_TELEMETRY_ENABLE_METRICS", false) {
-            reader.fail("IMGPROXY_OPEN_TELEMETRY_ENABLE_METRICS is not available: metrics are told to Prometheus")
+            reader.fail(
+                "IMGPROXY_OPEN_TELEMETRY_ENABLE_METRICS is not available: metrics are only exported to Prometheus")
         }
         if let generator = reader.text("IMGPROXY_OPEN_TELEMETRY_TRACE_ID_GENERATOR"), generator != "random" {
-            reader.fail("IMGPROXY_OPEN_TELEMETRY_TRACE_ID_GENERATOR is random, not \(generator)")
+            reader.fail("IMGPROXY_OPEN_TELEMETRY_TRACE_ID_GENERATOR must be random, not \(generator)")
         }
         var tracing = Tracing()
         tracing.isPropagated = reader.flag("IMGPROXY_OPEN_TELEMETRY_PROPAGATE_EXTERNAL", false)
         guard isOn else { return }
-        if exporter != "otlp" { reader.fail("OTEL_TRACES_EXPORTER is otlp or none, not \(exporter)") }
+        if exporter != "otlp" { reader.fail("OTEL_TRACES_EXPORTER must be otlp or none, not \(exporter)") }
         if let own {
             tracing.endpoint = own
         } else if let base {
             tracing.endpoint = base + (base.hasSuffix("/") ? "" : "/") + "v1/traces"
         }
         if !["http://", "https://"].contains(where: tracing.endpoint.hasPrefix) {
-            reader.fail("OTEL_EXPORTER_OTLP_ENDPOINT is an http or https URL, not \(tracing.endpoint)")
+            reader.fail("OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL, not \(tracing.endpoint)")
         }
         let name = own == nil ? "OTEL_EXPORTER_OTLP_PROTOCOL" : "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
         switch reader.text("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") ?? reader.text("OTEL_EXPORTER_OTLP_PROTOCOL") {
         case nil, "http/json": break
         case "http/protobuf":
-            warnings.append("\(name) is http/protobuf: JSON is sent, which collectors take at the same address")
-        case let other?: reader.fail("\(name) is http/json, not \(other)")
+            warnings.append("\(name) is http/protobuf, but JSON is sent; collectors accept it at the same address")
+        case let other?: reader.fail("\(name) must be http/json, not \(other)")
         }
         tracing.headers = pairs("OTEL_EXPORTER_OTLP_HEADERS", &reader)
         tracing.headers.merge(pairs("OTEL_EXPORTER_OTLP_TRACES_HEADERS", &reader)) { $1 }
@@ -80,7 +81,7 @@ extension ServerSettings {
         case "traceidratio": tracing.ratio = reader.number("OTEL_TRACES_SAMPLER_ARG", 1, in: 0...1)
         default:
             reader.fail(
-                "OTEL_TRACES_SAMPLER is always_on, always_off or traceidratio, with parentbased_ before it where wanted, not \(name)"
+                "OTEL_TRACES_SAMPLER must be always_on, always_off or traceidratio, optionally with parentbased_ before it, not \(name)"
             )
         }
     }
@@ -91,7 +92,7 @@ extension ServerSettings {
         for text in reader.list(name) {
             let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard halves.count == 2, !halves[0].isEmpty, let value = PercentEncoding.decode(halves[1]) else {
-                reader.fail("\(name) is NAME=VALUE,..., not \(text)")
+                reader.fail("\(name) must be NAME=VALUE,..., not \(text)")
                 continue
             }
             pairs[String(halves[0])] = value

@@ -13,11 +13,11 @@ struct OptionArguments {
     func from(_ index: Int) -> OptionArguments { OptionArguments(name: name, all: Array(all.dropFirst(index))) }
 
     func check(atMost count: Int) throws(RequestRefusal) {
-        guard all.count <= count else { throw .invalidURL("\(name): more than \(count) arguments") }
+        guard all.count <= count else { throw .invalidURL("\(name): there are more than \(count) arguments") }
     }
 
     func fails(_ argument: Substring) -> RequestRefusal {
-        .invalidURL("\(name): \(String(argument.prefix(80))) is not a value of it")
+        .invalidURL("\(name): \(String(argument.prefix(80))) is not a valid value")
     }
 
     func whole(_ argument: Substring, from least: Int = 0) throws(RequestRefusal) -> Int {
@@ -46,7 +46,7 @@ struct OptionArguments {
 
     /// - Throws: if there is not exactly one argument.
     func only() throws(RequestRefusal) -> Substring {
-        guard all.count == 1 else { throw .invalidURL("\(name): one argument is wanted, not \(all.count)") }
+        guard all.count == 1 else { throw .invalidURL("\(name): it takes one argument, not \(all.count)") }
         return all[0]
     }
 
@@ -56,7 +56,7 @@ struct OptionArguments {
         case "1", "t", "T", "TRUE", "true", "True": return true
         case "0", "f", "F", "FALSE", "false", "False": return false
         default:
-            warnings.append("\(name): \(String(argument.prefix(80))) is neither true nor false, and taken for false")
+            warnings.append("\(name): \(String(argument.prefix(80))) is neither true nor false; it is treated as false")
             return false
         }
     }
@@ -75,7 +75,7 @@ struct OptionArguments {
             try check(atMost: 1)
             (place.x, place.y) = (0, 0)
         case .focusPoint:
-            guard all.count == 3 else { throw .invalidURL("\(name): fp wants two numbers") }
+            guard all.count == 3 else { throw .invalidURL("\(name): fp takes two numbers") }
             place.x = try number(all[1], in: 0...1)
             place.y = try number(all[2], in: 0...1)
         default:

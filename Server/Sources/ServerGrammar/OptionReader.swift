@@ -32,7 +32,7 @@ struct OptionReader {
             throw .invalidURL("there is no preset \(String(name.prefix(80)))")
         }
         guard !openPresets.contains(name) else {
-            options.warnings.append("the preset \(name) uses itself; it is used once")
+            options.warnings.append("the preset \(name) contains itself; it is applied once")
             return
         }
         openPresets.append(name)
@@ -217,7 +217,7 @@ struct OptionReader {
         case .quality: options.quality = try quality(try arguments.only(), arguments)
         case .formatQuality:
             guard !arguments.all.isEmpty, arguments.all.count % 2 == 0 else {
-                throw .invalidURL("\(arguments.name): pairs of a format and a quality are wanted")
+                throw .invalidURL("\(arguments.name): it takes pairs of a format and a quality")
             }
             for index in stride(from: 0, to: arguments.all.count, by: 2) {
                 let format = try arguments.format(arguments.all[index])

@@ -5,12 +5,12 @@ extension URLGrammar {
     public mutating func addPresets(_ texts: [String]) throws(PresetError) {
         for text in texts where !text.hasPrefix("#") {
             guard let equals = text.firstIndex(of: "=") else {
-                throw PresetError("a preset is name=options, not \(text)")
+                throw PresetError("a preset must be name=options, not \(text)")
             }
             let name = text[..<equals].trimmed
             let list = text[text.index(after: equals)...].trimmed
             guard !name.isEmpty, !list.isEmpty else {
-                throw PresetError("the preset \(text) has no name, or no options")
+                throw PresetError("the preset \(text) has no name or no options")
             }
             var options: [WrittenOption] = []
             for written in list.split(separator: "/", omittingEmptySubsequences: false) {

@@ -78,5 +78,5 @@ public struct RequestRefusal: Error, Hashable, Sendable {
         status: 403,
         text: "The signature appears to be a processing option. "
             + "The signature section should always be present in the URL.",
-        kind: .security, detail: "the first part of the path holds a colon")
+        kind: .security, detail: "the first part of the path contains a colon")
 }

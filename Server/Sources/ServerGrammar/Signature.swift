@@ -47,7 +47,7 @@ public struct SignatureCheck: Sendable {
         }
         var isGood = false
         for key in keys where key.accepts(given, of: path, size: size) { isGood = true }
-        guard isGood else { throw .forbidden("the signature is not that of the path") }
+        guard isGood else { throw .forbidden("the signature does not match the path") }
     }
 }
 

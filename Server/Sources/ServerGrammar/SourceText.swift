@@ -37,12 +37,12 @@ struct SourceText {
         _ text: Substring, at mark: Character
     ) throws(RequestRefusal) -> (url: Substring, format: String?) {
         let parts = text.split(separator: mark, omittingEmptySubsequences: false)
-        guard parts.count <= 2 else { throw .invalidURL("several formats are named behind the source") }
+        guard parts.count <= 2 else { throw .invalidURL("there are several formats after the source") }
         guard let url = parts.first, !url.isEmpty else { throw .invalidURL("the URL of the source is empty") }
         guard parts.count == 2, !parts[1].isEmpty else { return (url, nil) }
         // The extension may be the rest of a URL with credentials, so errors do not repeat it.
         guard parts[1].utf8.count <= 20, parts[1].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
-            throw .invalidURL("what stands behind the source, after its last \(mark), is the name of no format")
+            throw .invalidURL("the text after the last \(mark) of the source is not the name of a format")
         }
         return (url, String(parts[1]))
     }

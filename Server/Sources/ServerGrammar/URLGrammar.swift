@@ -135,14 +135,14 @@ public struct SignedPath: Hashable, Sendable {
         }
         if path.hasPrefix("/") { path = path.dropFirst() }
         guard let slash = path.firstIndex(of: "/") else {
-            throw .invalidURL("the path has no part behind the signature")
+            throw .invalidURL("the path has nothing after the signature")
         }
         signature = path[..<slash]
         // A second slash is not a part of the path, and was not signed.
         path = path[path.index(after: slash)...]
         rest = path.hasPrefix("/") ? path.dropFirst() : path
         guard !signature.isEmpty, !rest.isEmpty else {
-            throw .invalidURL("the path has no signature, or nothing behind it")
+            throw .invalidURL("the path has no signature, or nothing after it")
         }
     }
 
@@ -238,7 +238,7 @@ extension URLGrammar {
 
     /// Parses the arguments of `crop`.
     public func crop(_ arguments: [Substring]) throws(RequestRefusal) -> ImgproxyGeometry {
-        guard !arguments.isEmpty else { throw .invalidURL("crop wants a width") }
+        guard !arguments.isEmpty else { throw .invalidURL("crop needs a width") }
         var reader = OptionReader(self)
         try reader.apply(WrittenOption(name: "crop", arguments: arguments.map(String.init)), isPreset: true)
         return reader.options.geometry

@@ -22,7 +22,7 @@ extension ImageEndpoint {
         let widths = parts.dropFirst().compactMap { Int($0) }
         guard parts.first == "w", !widths.isEmpty, widths.count == parts.count - 1, widths.count <= Self.mostWidths,
             widths.allSatisfy({ (1...16_384).contains($0) })
-        else { throw .invalidURL("/srcset begins with w:WIDTH:WIDTH..., \(Self.mostWidths) at most") }
+        else { throw .invalidURL("/srcset must begin with w:WIDTH:WIDTH..., with at most \(Self.mostWidths) widths") }
         let tail = rest[rest.index(after: slash)...]
         var urls: [(width: Int, url: String)] = []
         for width in widths.sorted() {

@@ -280,7 +280,7 @@ public struct ImageEndpoint: Sendable {
     private func signed(_ target: String) throws(RequestRefusal) -> Answer {
         guard let query = target.split(separator: "?", maxSplits: 1).dropFirst().first,
             query.hasPrefix("path="), let path = PercentEncoding.decode(query.dropFirst(5))
-        else { throw .invalidURL("/sign wants path=") }
+        else { throw .invalidURL("/sign needs the parameter path=") }
         return .text(settings.grammar.signed(path))
     }
 

@@ -54,12 +54,12 @@ public struct InfoOptions: Hashable, Sendable {
             case "average", "avg": average = isOn
             case "palette", "p":
                 palette = try Self.whole(arguments.first ?? "", in: 0...64, name)
-                if palette == 1 { throw .invalidURL("palette: at least 2 colours") }
+                if palette == 1 { throw .invalidURL("palette: it takes at least 2 colours") }
             case "dominant_colors", "dc":
                 dominantColors = isOn
                 buildsMissingColors = arguments.count > 1 && Self.isTrue(arguments[1])
             case "blurhash", "bh":
-                guard arguments.count == 2 else { throw .invalidURL("blurhash wants two numbers") }
+                guard arguments.count == 2 else { throw .invalidURL("blurhash takes two numbers") }
                 blurHashColumns = try Self.whole(arguments[0], in: 0...9, name)
                 blurHashRows = try Self.whole(arguments[1], in: 0...9, name)
                 if blurHashColumns == 0 || blurHashRows == 0 { (blurHashColumns, blurHashRows) = (0, 0) }

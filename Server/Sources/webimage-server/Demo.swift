@@ -7,9 +7,9 @@ import WebImageTesting
 
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serves with a page of its own, on this machine only, and with an origin of sample pictures.")
+        abstract: "Serves sample pictures and a demo page, on this machine only.")
 
-    @Option(help: "Where the server listens.")
+    @Option(help: "The port of the server.")
     var port = 8080
     @OptionGroup var file: SettingsFile
 
@@ -33,7 +33,7 @@ struct Demo: AsyncParsableCommand {
         try await Serve.serve(settings) { port in
             print("a picture:  http://127.0.0.1:\(port)\(path)")
             print("the page:   http://127.0.0.1:\(port)/?source=\(source)")
-            print("Ctrl-C ends it.")
+            print("Press Ctrl-C to stop.")
             // Also where the output is a file.
             fflush(nil)
         }

@@ -12,11 +12,11 @@ struct FleetDemo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet-demo",
         abstract:
-            "Starts three servers, Redis, HAProxy and an origin on this machine, and a page that shows who did what.")
+            "Starts three servers, Redis, HAProxy and an origin on this machine, and a page that shows their work.")
 
-    @Option(help: "Where HAProxy listens.")
+    @Option(help: "The port of HAProxy.")
     var port = 8000
-    @Option(help: "The configuration of HAProxy to start from: Server/Packaging/Fleet/haproxy.cfg.")
+    @Option(help: "The configuration of HAProxy to start from, such as Server/Packaging/Fleet/haproxy.cfg.")
     var haproxyConfig: String
 
     func run() async throws {
@@ -66,7 +66,7 @@ struct FleetDemo: AsyncParsableCommand {
             "haproxy", ["-f", folder + "/haproxy.cfg", "-db"], leftovers: [folder])
         print("the page:  http://127.0.0.1:\(port)/fleet")
         print("a picture: http://127.0.0.1:\(port)\(paths[0])")
-        print("Ctrl-C ends it.")
+        print("Press Ctrl-C to stop.")
         fflush(nil)
         await haproxy.ended()
         // It runs until it is ended: what it says before is why it did not start.

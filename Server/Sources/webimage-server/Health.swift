@@ -6,14 +6,14 @@ import WebImage
 
 struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Asks a server that runs with these settings whether it is well; exits 0 or 1.")
+        abstract: "Checks whether the server with these settings is running. The exit code is 0 if it is, otherwise 1.")
 
     @OptionGroup var file: SettingsFile
 
     func run() async throws {
         let settings = try file.settings()
         guard case .tcp(let host, let port) = settings.address else {
-            print("health asks servers at a port, not at a socket")
+            print("health cannot check servers on a Unix socket")
             throw ExitCode(1)
         }
         let name = host == "0.0.0.0" || host == "::" ? "127.0.0.1" : host.contains(":") ? "[\(host)]" : host

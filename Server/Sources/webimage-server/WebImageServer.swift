@@ -9,14 +9,14 @@ import Tracing
 @main
 struct WebImageServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "webimage-server", abstract: "Serves pictures of other servers in other sizes and formats.",
-        discussion: "Settings are variables of the environment: see the guide Run the server.", version: "0.1",
+        commandName: "webimage-server", abstract: "Serves pictures from other servers in other sizes and formats.",
+        discussion: "The settings are environment variables; see Server/Documentation/RunTheServer.md.", version: "0.1",
         subcommands: [Serve.self, CheckConfig.self, Sign.self, Health.self, Demo.self, FleetDemo.self],
         defaultSubcommand: Serve.self)
 }
 
 struct SettingsFile: ParsableArguments {
-    @Option(help: "A file of NAME=VALUE lines; variables of the environment count more.")
+    @Option(help: "A file with settings as NAME=VALUE lines. Environment variables override it.")
     var config: String?
 
     /// - Throws: exit code 2, when all that is wrong has been said.
@@ -50,7 +50,7 @@ struct SettingsFile: ParsableArguments {
 }
 
 struct Serve: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Serves until SIGTERM.")
+    static let configuration = CommandConfiguration(abstract: "Serves until SIGTERM. This is the default.")
 
     @OptionGroup var file: SettingsFile
 
@@ -63,13 +63,13 @@ struct Serve: AsyncParsableCommand {
         let logger = Logger(label: "webimage-server")
         for warning in settings.warnings { logger.warning("\(warning)") }
         if settings.grammar.signatures.keys.isEmpty {
-            logger.warning("URLs need no signature: IMGPROXY_KEY is not set")
+            logger.warning("URLs need no signature, because IMGPROXY_KEY is not set")
         }
         // Beside connections there are those to origins, files of the caches and decoders.
         let (files, others) = (OpenFileLimit.raise(), 512)
         if settings.maxClients > files - others {
             logger.warning(
-                "IMGPROXY_MAX_CLIENTS is \(settings.maxClients), but the process may open \(files) files (ulimit -n) only"
+                "IMGPROXY_MAX_CLIENTS is \(settings.maxClients), but the process may only open \(files) files (ulimit -n)"
             )
         }
         let server = try await ImageServer(
@@ -82,22 +82,22 @@ struct Serve: AsyncParsableCommand {
 
 struct CheckConfig: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check-config", abstract: "Says what is wrong with the settings, and exits 2 if anything is.")
+        commandName: "check-config", abstract: "Checks the settings. The exit code is 2 if they are wrong.")
 
     @OptionGroup var file: SettingsFile
 
     func run() throws {
         let settings = try file.settings()
         for warning in settings.warnings { print("warning: \(warning)") }
-        print("the settings are good")
+        print("the settings are valid")
     }
 }
 
 struct Sign: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Prints a path with its signature.")
+    static let configuration = CommandConfiguration(abstract: "Signs a path and prints it.")
 
     @OptionGroup var file: SettingsFile
-    @Argument(help: "Options and source: /rs:fit:300:300/plain/https://example.com/a.jpg")
+    @Argument(help: "The options and the source, such as /rs:fit:300:300/plain/https://example.com/a.jpg")
     var path: String
 
     func run() throws { print(try file.settings().grammar.signed(path)) }

@@ -9,9 +9,9 @@ struct ShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Draw pictures in the terminal.",
         discussion: """
-            Draws by kitty's graphics protocol or by sixels where the terminal has them, else with half blocks, which \
-            every terminal has. A picture is made to fit the terminal, and never made larger than it is. Into a pipe or \
-            file, half blocks go, 80 columns wide. Of an animation, the first frame is drawn.
+            Pictures are drawn with kitty's graphics protocol or with sixels if the terminal supports them, otherwise with \
+            half-block characters. A picture that is too large is scaled to fit the terminal. If the output is a pipe or a \
+            file, half blocks are used, 80 columns wide. Of an animation, the first frame is drawn.
             """)
 
     @Argument(help: "Files or URLs; - is standard input.", completion: .file())
@@ -20,20 +20,20 @@ struct ShowCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("protocol"),
         help: ArgumentHelp(
-            "How to draw: auto, kitty, sixel or blocks.", valueName: "NAME"),
+            "How pictures are drawn: auto, kitty, sixel or blocks.", valueName: "NAME"),
         completion: .list(["auto"] + Terminal.Language.allCases.map(\.rawValue)))
     var language = "auto"
 
     @Option(
         help: ArgumentHelp(
-            "Fit into this size, in pixels (with blocks: in dots of half a letter); never wider than the terminal.",
+            "The size to fit into, in pixels, never wider than the terminal. With blocks, a character is 1x2 pixels.",
             valueName: "WxH|Wx|xH"))
     var size: String?
 
-    @Flag(help: "Only the first frame of an animation; as yet always so.")
+    @Flag(help: "Draw only the first frame of an animation. This is always the case at present.")
     var firstFrame = false
 
-    @Flag(help: "One JSON object a line, and nothing else: the pictures are loaded, and not drawn.")
+    @Flag(help: "Load the pictures without drawing them, and print only JSON, one object per line.")
     var json = false
 
     @OptionGroup(title: "Loading") var loading: LoadOptions

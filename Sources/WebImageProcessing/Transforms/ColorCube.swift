@@ -48,7 +48,7 @@ public struct ColorCube: Hashable, Sendable {
     static func badSide(_ side: Int) -> WebImageError {
         WebImageError(
             .corruptData,
-            "a colour cube has from \(sides.lowerBound) to \(sides.upperBound) colours a side, not \(side)")
+            "a colour cube must have from \(sides.lowerBound) to \(sides.upperBound) colours per side, not \(side)")
     }
 }
 
@@ -73,7 +73,7 @@ private struct CubeFile {
             isCurves = word == "LUT_1D_SIZE"
             guard let size = rest.first.flatMap({ Int($0) }), side == nil,
                 isCurves ? (2...65_536).contains(size) : ColorCube.sides.contains(size)
-            else { throw fails("the size of the cube is wrong", line) }
+            else { throw fails("the size of the cube is invalid", line) }
             side = size
         case "DOMAIN_MIN", "DOMAIN_MAX", "LUT_3D_INPUT_RANGE", "LUT_1D_INPUT_RANGE":
             let wanted: [[Float]] =
@@ -84,9 +84,9 @@ private struct CubeFile {
         default:
             let numbers = ([word] + rest).compactMap { Float($0) }
             guard numbers.count == 3, rest.count == 2, numbers.allSatisfy(\.isFinite) else {
-                throw fails("this is no colour and no word of a cube", line)
+                throw fails("this is neither a colour nor a keyword of the .cube format", line)
             }
-            guard rows.count < limit else { throw fails("there are more colours than the size tells", line) }
+            guard rows.count < limit else { throw fails("there are more colours than the size says", line) }
             rows.append(SIMD3(numbers[0], numbers[1], numbers[2]))
         }
     }
@@ -98,7 +98,7 @@ private struct CubeFile {
 
     func cube() throws(WebImageError) -> ColorCube {
         guard let side, rows.count == limit else {
-            throw WebImageError(.corruptData, "the cube has \(rows.count) colours where its size tells \(limit)")
+            throw WebImageError(.corruptData, "the cube has \(rows.count) colours, but its size says \(limit)")
         }
         if !isCurves { return ColorCube(side, rows.flatMap { [$0.x, $0.y, $0.z, 0] }) }
         return try ColorCube(side: 65) { color in

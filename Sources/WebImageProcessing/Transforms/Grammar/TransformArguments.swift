@@ -94,14 +94,14 @@ extension TransformArguments.Argument {
     func number(in bounds: ClosedRange<Double>, _ what: String) throws(TransformSyntaxError) -> Double {
         guard let number = Double(value), number.isFinite, bounds.contains(number) else {
             throw fails(
-                "\(what) is a number from \(bounds.lowerBound.shortText) to \(bounds.upperBound.shortText)")
+                "\(what) must be a number from \(bounds.lowerBound.shortText) to \(bounds.upperBound.shortText)")
         }
         return number
     }
 
     func whole(in bounds: ClosedRange<Int>, _ what: String) throws(TransformSyntaxError) -> Int {
         guard let number = Int(value), bounds.contains(number) else {
-            throw fails("\(what) is a whole number from \(bounds.lowerBound) to \(bounds.upperBound)")
+            throw fails("\(what) must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound)")
         }
         return number
     }
@@ -113,7 +113,7 @@ extension TransformArguments.Argument {
         let parts = value.split(separator: ",", omittingEmptySubsequences: false)
         guard counts.contains(parts.count) else {
             let wanted = counts.sorted().map(String.init).joined(separator: " or ")
-            throw fails("\(what) takes \(wanted) numbers with commas between them")
+            throw fails("\(what) takes \(wanted) numbers, separated by commas")
         }
         var numbers: [Double] = []
         for part in parts {
@@ -124,7 +124,7 @@ extension TransformArguments.Argument {
     }
 
     func color() throws(TransformSyntaxError) -> RGBAColor {
-        guard let color = RGBAColor(hex: value) else { throw fails("a colour is written as #rrggbb or #rrggbbaa") }
+        guard let color = RGBAColor(hex: value) else { throw fails("a colour must be written as #rrggbb or #rrggbbaa") }
         return color
     }
 
@@ -132,14 +132,14 @@ extension TransformArguments.Argument {
     func size(needsBoth: Bool) throws(TransformSyntaxError) -> (width: Int?, height: Int?) {
         let sides = value.split(separator: "x", maxSplits: 1, omittingEmptySubsequences: false)
         let example = needsBoth ? "320x200" : "320x200, 320x or x200"
-        guard sides.count == 2 else { throw fails("a size is written as \(example)") }
+        guard sides.count == 2 else { throw fails("a size must be written as \(example)") }
         let read = sides.map { Int($0) }
         let isSound = zip(sides, read).allSatisfy { text, side in
             text.isEmpty ? !needsBoth : side.map { (1...TransformArguments.longestSide).contains($0) } ?? false
         }
         let (width, height) = (read[0], read[1])
         guard isSound, width != nil || height != nil else {
-            throw fails("a size is written as \(example), each side from 1 to \(TransformArguments.longestSide)")
+            throw fails("a size must be written as \(example), each side from 1 to \(TransformArguments.longestSide)")
         }
         return (width, height)
     }
@@ -147,7 +147,7 @@ extension TransformArguments.Argument {
     func gravity() throws(TransformSyntaxError) -> Gravity {
         guard let gravity = Gravity(text: value) else {
             throw fails(
-                "a place is center, top, bottom, left, right, top-left, top-right, bottom-left, bottom-right, smart, "
+                "a place must be center, top, bottom, left, right, top-left, top-right, bottom-left, bottom-right, smart, "
                     + "or a point such as 0.3,0.7")
         }
         return gravity

@@ -61,7 +61,9 @@ struct Pad: WrittenOperation, PlannedOperation {
         let argument = try arguments.next("a length")
         let longest = Double(TransformArguments.longestSide)
         let numbers = try argument.numbers([1, 4], in: 0...longest, "a length")
-        guard numbers.allSatisfy({ $0 == $0.rounded() }) else { throw argument.fails("a length is in whole pixels") }
+        guard numbers.allSatisfy({ $0 == $0.rounded() }) else {
+            throw argument.fails("a margin must be in whole pixels")
+        }
         let sides = numbers.count == 1 ? Array(repeating: Int(numbers[0]), count: 4) : numbers.map { Int($0) }
         lengths = EdgeLengths(top: sides[0], right: sides[1], bottom: sides[2], left: sides[3])
         color = try arguments.named("color")?.color() ?? .clear
@@ -75,7 +77,7 @@ struct Pad: WrittenOperation, PlannedOperation {
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
         guard lengths.all.allSatisfy({ (0...TransformArguments.longestSide).contains($0) }) else {
-            throw .badTransform("room around a picture is from 0 to \(TransformArguments.longestSide) pixels")
+            throw .badTransform("the margins of a picture must be from 0 to \(TransformArguments.longestSide) pixels")
         }
         let canvas = PixelSize(
             width: builder.size.width + lengths.left + lengths.right,

@@ -34,7 +34,7 @@ extension ImageTransformer where Self == ImageTransform {
 /// Any matrix.
 struct Colors: WrittenOperation, PlannedOperation {
     static let name = "matrix"
-    static let usage = "matrix:N,N,... (20 numbers, row after row)"
+    static let usage = "matrix:N,N,... (20 numbers, row by row)"
 
     let matrix: ColorMatrix
 
@@ -44,7 +44,7 @@ struct Colors: WrittenOperation, PlannedOperation {
         let argument = try arguments.next("20 numbers")
         let numbers = try argument.numbers([20], in: -1000...1000, "a matrix")
         guard let matrix = ColorMatrix(numbers.map { Float($0) }) else {
-            throw argument.fails("a matrix has 20 numbers")
+            throw argument.fails("a matrix must have 20 numbers")
         }
         self.matrix = matrix
     }

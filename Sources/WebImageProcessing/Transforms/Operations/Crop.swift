@@ -78,7 +78,7 @@ struct Crop: GeometryOperation {
     private func kept(of whole: PixelSize) throws(WebImageError) -> PixelSize {
         let side = min(whole.width, whole.height)
         let wanted = size ?? PixelSize(width: side, height: side)
-        guard !wanted.isEmpty else { throw .badTransform("a part to keep has a width and a height of at least 1") }
+        guard !wanted.isEmpty else { throw .badTransform("the part to crop must be at least 1 pixel wide and high") }
         return PixelSize(width: min(wanted.width, whole.width), height: min(wanted.height, whole.height))
     }
 }
@@ -96,7 +96,7 @@ struct CropRect: GeometryOperation {
     func fold(into fold: inout GeometryFold) throws(WebImageError) {
         let size = fold.size
         guard [part.x, part.y, part.x + part.width, part.y + part.height].allSatisfy(\.isFinite) else {
-            throw .badTransform("the part to keep has a place or size that is no number")
+            throw .badTransform("the position or size of the part to crop is not a number")
         }
         func edge(_ place: Double, _ most: Int) -> Int { Int(min(max(place.rounded(), 0), Double(most))) }
         let (left, top) = (edge(part.x, size.width), edge(part.y, size.height))
@@ -104,7 +104,7 @@ struct CropRect: GeometryOperation {
             width: edge(part.x + part.width, size.width) - left,
             height: edge(part.y + part.height, size.height) - top)
         guard !kept.isEmpty else {
-            throw .badTransform("the part to keep lies outside of the picture of \(size)")
+            throw .badTransform("the part to crop lies outside the picture of \(size)")
         }
         fold.crop(x: left, y: top, to: kept)
     }
@@ -118,7 +118,7 @@ extension TransformSyntax {
         let what = try arguments.next("a size or a shape")
         let gravity = arguments.named("at")
         if let part = rect(what.value) {
-            if let gravity { throw gravity.fails("a part whose place is given takes no other one") }
+            if let gravity { throw gravity.fails("a crop with a position (+X+Y) takes no at=") }
             return CropRect(part: part)
         }
         let place = try gravity?.gravity() ?? .center
@@ -127,7 +127,7 @@ extension TransformSyntax {
         case "circle": return Crop(shape: .circle, gravity: place)
         default:
             guard what.value.first?.isNumber == true, !what.value.contains("+") else {
-                throw what.fails("a crop is a size (320x200), a part (320x200+10+20), square or circle")
+                throw what.fails("a crop must be a size (320x200), a part (320x200+10+20), square or circle")
             }
             let size = try what.size(needsBoth: true)
             return Crop(size: PixelSize(width: size.width ?? 0, height: size.height ?? 0), gravity: place)

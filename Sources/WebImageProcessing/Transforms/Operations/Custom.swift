@@ -142,7 +142,9 @@ struct CustomNeighbors: PlannedOperation {
     var text: String { TransformText("custom-neighbors").add(Double(reach)).add(fileNamed: id).text }
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
-        guard (0...256).contains(reach) else { throw .badTransform("a closure's reach is from 0 to 256 pixels") }
+        guard (0...256).contains(reach) else {
+            throw .badTransform("the reach of a closure must be from 0 to 256 pixels")
+        }
         builder.neighbors(self)
     }
 }

@@ -37,7 +37,7 @@ struct Tint: WrittenOperation, PlannedOperation {
         }
         guard let known = BlendMode(rawValue: String(mode.value)) else {
             let names = BlendMode.allCases.map(\.rawValue).joined(separator: ", ")
-            throw mode.fails("a blend mode is one of \(names)")
+            throw mode.fails("a blend mode must be one of \(names)")
         }
         self.mode = known
     }

@@ -206,11 +206,11 @@ extension ImgproxyGeometry {
         maxDrawnPixels = try arguments.named("mdp")?.whole(in: 0...1_000_000_000_000, "a number of pixels") ?? 0
         if let angle = arguments.named("rot") {
             rotation = try angle.whole(in: -3600...3600, "a rotation") / 90
-            guard Int(angle.value) == rotation * 90 else { throw angle.fails("a rotation is a multiple of 90") }
+            guard Int(angle.value) == rotation * 90 else { throw angle.fails("a rotation must be a multiple of 90") }
             rotation = ((rotation % 4) + 4) % 4
         }
         if let flip = arguments.named("fl") {
-            guard ["x", "y", "xy"].contains(flip.value) else { throw flip.fails("a flip is x, y or xy") }
+            guard ["x", "y", "xy"].contains(flip.value) else { throw flip.fails("a flip must be x, y or xy") }
             flipsHorizontally = flip.value.contains("x")
             flipsVertically = flip.value.contains("y")
         }
@@ -244,7 +244,9 @@ extension ImgproxyGeometry.Place {
         let numbers = parts.dropFirst().map { Double($0) }
         guard let kind = parts.first.flatMap({ Kind(rawValue: String($0)) }), numbers.count <= 2,
             numbers.allSatisfy({ $0.map { $0.isFinite && $0.magnitude <= 1e9 } ?? false })
-        else { throw argument.fails("a gravity is ce, no, so, ea, we, noea, nowe, soea, sowe, fp or sm, then X,Y") }
+        else {
+            throw argument.fails("a gravity must be ce, no, so, ea, we, noea, nowe, soea, sowe, fp or sm, then X,Y")
+        }
         self.init(kind, x: numbers.first.flatMap { $0 } ?? 0, y: numbers.count > 1 ? numbers[1] ?? 0 : 0)
     }
 

@@ -46,7 +46,7 @@ struct Resize: WrittenOperation, GeometryOperation {
         if let wanted = arguments.named("filter") {
             guard let known = ResampleFilter(rawValue: String(wanted.value)) else {
                 let names = ResampleFilter.allCases.map(\.rawValue).joined(separator: ", ")
-                throw wanted.fails("a filter is one of \(names)")
+                throw wanted.fails("a filter must be one of \(names)")
             }
             filter = known
         }

@@ -24,7 +24,7 @@ extension ImageTransformer where Self == ImageTransform {
 
 struct Rotate: WrittenOperation, PlannedOperation {
     static let name = "rotate"
-    static let usage = "rotate:DEGREES[:keep][:color=#rrggbbaa] (keep: the size that it has)"
+    static let usage = "rotate:DEGREES[:keep][:color=#rrggbbaa] (keep: keeps the size)"
     private static let angles = -36_000.0...36_000.0
 
     let degrees: Double

@@ -79,7 +79,7 @@ struct RoundCorners: WrittenOperation, PlannedOperation {
     }
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
-        guard !radii.all.contains(where: \.isNaN) else { throw .badTransform("a corner's radius is no number") }
+        guard !radii.all.contains(where: \.isNaN) else { throw .badTransform("the radius of a corner is not a number") }
         let border = try checked(border, in: Self.lengths, "a border's width")
         let size = builder.size
         let most = Double(min(size.width, size.height)) / 2

@@ -52,7 +52,7 @@ struct Trim: WrittenOperation {
             return
         }
         let parsed = try wanted.color()
-        guard parsed.alpha == 255 else { throw wanted.fails("the colour of margins is opaque: #rrggbb") }
+        guard parsed.alpha == 255 else { throw wanted.fails("the colour of margins must be opaque: #rrggbb") }
         color = RGBColor(red: parsed.red, green: parsed.green, blue: parsed.blue)
     }
 

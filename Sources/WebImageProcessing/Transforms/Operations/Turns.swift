@@ -29,7 +29,7 @@ struct Flip: WrittenOperation, GeometryOperation {
     init(_ arguments: inout TransformArguments) throws(TransformSyntaxError) {
         let way = try arguments.next("a direction")
         guard ["x", "y", "xy", "none"].contains(way.value) else {
-            throw way.fails("a flip is x (left to right), y or xy")
+            throw way.fails("a flip must be x (left to right), y or xy")
         }
         horizontally = way.value.contains("x")
         vertically = way.value.contains("y")
@@ -62,7 +62,7 @@ struct Turn: WrittenOperation, GeometryOperation {
     init(_ arguments: inout TransformArguments) throws(TransformSyntaxError) {
         let angle = try arguments.next("an angle")
         guard let degrees = Int(angle.value), degrees % 90 == 0, (-360...360).contains(degrees) else {
-            throw angle.fails("a turn is 90, 180 or 270 degrees clockwise; rotate takes any angle")
+            throw angle.fails("a turn must be 90, 180 or 270 degrees clockwise; rotate takes any angle")
         }
         quarters = (degrees / 90 + 4) % 4
     }

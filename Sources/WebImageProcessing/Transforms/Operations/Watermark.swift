@@ -67,7 +67,7 @@ struct Watermark: WrittenOperation, PlannedOperation {
         }
         let limit = TransformArguments.longestSide
         guard x.magnitude <= limit, y.magnitude <= limit else {
-            throw .badTransform("a watermark is moved by at most \(limit) pixels")
+            throw .badTransform("a watermark can be moved by at most \(limit) pixels")
         }
         let place = tiles ? (x: 0, y: 0) : place(of: mark.size, in: size)
         let overlay = OverlayOperation(
@@ -100,7 +100,7 @@ extension Watermark {
         if let wanted = arguments.named("mode") {
             guard let known = BlendMode(rawValue: String(wanted.value)) else {
                 throw wanted.fails(
-                    "a blend mode is one of \(BlendMode.allCases.map(\.rawValue).joined(separator: ", "))")
+                    "a blend mode must be one of \(BlendMode.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             mode = known
         }
