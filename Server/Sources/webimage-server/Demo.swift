@@ -11,7 +11,7 @@ struct Demo: AsyncParsableCommand {
 
     @Option(help: "Where the server listens.")
     var port = 8080
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var file: SettingsArguments
 
     func run() async throws {
         let origin = try OriginServer()

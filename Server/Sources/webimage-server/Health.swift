@@ -8,7 +8,7 @@ struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Asks a server that runs with these settings whether it is well; exits 0 or 1.")
 
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var file: SettingsArguments
 
     func run() async throws {
         let settings = try file.settings()
