@@ -100,7 +100,7 @@ let package = Package(
             name: "webimage-server",
             dependencies: [
                 "ServerHTTP", "ServerConfiguration", "ServerGrammar", "ServerTracing", tracing, fleetTesting, library,
-                testing, logging,
+                testing, logging, signals,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),

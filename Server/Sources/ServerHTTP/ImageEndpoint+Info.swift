@@ -14,15 +14,15 @@ extension ImageEndpoint {
         // The signature covers the whole path; the options of `/info` differ from those of pictures.
         let (source, written) = try settings.grammar.parseSource(signed, separator)
         let url = URLGrammar.ParsedURL(source: source)
-        return try await info(InfoOptions(written, settings.grammar), of: url, request, &record) { $0 }
+        return try await info(InfoOptions(written, settings.grammar), of: url, request, &record, \.bytes)
     }
 
     /// - Parameters:
     ///   - picture: its source, and until when it may be told.
-    ///   - change: of the JSON that the answer holds.
+    ///   - change: turns the JSON that was found into that of the answer.
     func info(
         _ options: InfoOptions, of picture: URLGrammar.ParsedURL, _ request: HTTPRequest, _ record: inout RequestRecord,
-        _ change: ([UInt8]) -> [UInt8]
+        _ change: (StoredResult) throws(RequestRefusal) -> [UInt8]
     ) async throws(RequestRefusal) -> Answer {
         let source = picture.source
         guard settings.grammar.allows(source: source) else { throw .invalidSource("the source is not allowed") }
@@ -32,7 +32,7 @@ extension ImageEndpoint {
         url.cookies = cookies(request, record, source)
         var found = try await service.find(options, of: url, client: record.client?.key)
         record.take(found, SourceHost.name(of: source))
-        found.result.replaceBytes(change(found.result.bytes))
+        found.result.replaceBytes(try change(found.result))
         var answer = ResultAnswer(settings: settings, url: url, now: now()).answer(found, request.headerFields)
         answer.fields[.contentDisposition] = nil
         return answer

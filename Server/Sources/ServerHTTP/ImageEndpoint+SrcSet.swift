@@ -23,21 +23,36 @@ extension ImageEndpoint {
         guard parts.first == "w", !widths.isEmpty, widths.count == parts.count - 1, widths.count <= Self.mostWidths,
             widths.allSatisfy({ (1...16_384).contains($0) })
         else { throw .invalidURL("/srcset must begin with w:WIDTH:WIDTH..., with at most \(Self.mostWidths) widths") }
-        let tail = rest[rest.index(after: slash)...]
+        let tail = String(rest[rest.index(after: slash)...])
+        let unsigned = try settings.grammar.parse(unsignedPath: tail)
+        return try await info(.ofSets, of: unsigned, request, &record) { info throws(RequestRefusal) in
+            let urls = try sizedURLs(tail, widths.sorted(), info)
+            let members: [(String, JSONValue)] = [
+                ("src", .text(urls[urls.count - 1].url)),
+                ("srcset", .text(urls.map { "\($0.url) \($0.width)w" }.joined(separator: ", "))),
+            ]
+            return Array(JSONValue.object(members, before: info.bytes).utf8)
+        }
+    }
+
+    /// A signed URL for each width that the picture can have; of widths that give the same result, the least. A small
+    /// source that is not to be enlarged does not reach them all: the last URL then comes with the width it does reach.
+    ///
+    /// - Parameter info: what is known of the picture.
+    private func sizedURLs(
+        _ path: String, _ widths: [Int], _ info: StoredResult
+    ) throws(RequestRefusal) -> [(width: Int, url: String)] {
+        let json = String(decoding: info.bytes, as: UTF8.self)
+        let isVector = ["svg", "pdf"].contains { json.contains("\"format\":\"\($0)\"") }
         var urls: [(width: Int, url: String)] = []
-        for width in widths.sorted() {
-            let option = "w\(separator)\(width)"
+        for width in widths {
+            let option = "w\(settings.grammar.argumentsSeparator)\(width)"
             // The width follows the other options, because later ones win, and precedes the source.
-            let path = "/" + settings.grammar.inserting(option, before: String(tail))
-            urls.append((width, settings.grammar.signed(path)))
+            let sized = settings.grammar.inserting(option, before: path)
+            let plan = PicturePlan(try settings.grammar.parse(unsignedPath: sized), settings)
+            let reached = plan.resultWidth(ofSource: info.sourceSize, isVector: isVector) ?? width
+            if urls.last?.width != reached { urls.append((reached, settings.grammar.signed("/" + sized))) }
         }
-        let unsigned = try settings.grammar.parse(unsignedPath: String(tail))
-        let members: [(String, JSONValue)] = [
-            ("src", .text(urls[urls.count - 1].url)),
-            ("srcset", .text(urls.map { "\($0.url) \($0.width)w" }.joined(separator: ", "))),
-        ]
-        return try await info(.ofSets, of: unsigned, request, &record) { info in
-            Array(JSONValue.object(members, before: info).utf8)
-        }
+        return urls
     }
 }

@@ -3,6 +3,7 @@ import HummingbirdCore
 import Hummingbird
 public import Logging
 import NIOCore
+import NIOPosix
 public import ServerConfiguration
 import ServerGrammar
 import ServerImages
@@ -53,7 +54,7 @@ public struct ImageServer: Sendable {
         #if TLS
             certificate = try settings.certificate.map(ServerCertificate.init)
         #endif
-        ManagerMaking.checkDirectory(settings, logger)
+        ManagerMaking.checkDirectories(settings, logger)
         let threads = settings.workers > 0 ? settings.workers : ManagerMaking.cores
         let fleetMaking = FleetMaking(settings: settings, logger: logger)
         manager = ManagerMaking(settings, threads: threads, logger: logger)
@@ -89,6 +90,7 @@ public struct ImageServer: Sendable {
     ///
     /// - Parameter onListening: called with the port when the server listens.
     public func run(onListening: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
+        try await checkSockets()
         let date = DateField(endpoint.now)
         let memoryAnswers: MemoryAnswers.Make = { [endpoint] hasRoom in
             MemoryAnswers({ endpoint.answerFromMemory($0, from: $1) }, date, hasRoom: hasRoom)
@@ -127,16 +129,30 @@ public struct ImageServer: Sendable {
     }
 
     /// The addresses that the server listens at, each with its setting.
-    private var addresses: [String] {
+    private var bindings: [(name: String, address: ServerSettings.Address)] {
         [
             ("IMGPROXY_BIND", settings.address), ("IMGPROXY_PROMETHEUS_BIND", settings.prometheus),
             ("WEBIMAGE_ADMIN_BIND", settings.adminAddress),
-        ].compactMap { name, address in
+        ].compactMap { name, address in address.map { (name, $0) } }
+    }
+
+    private var addresses: [String] {
+        bindings.map { name, address in
             switch address {
             case .tcp(let host, let port): "\(name) (\(host):\(port))"
             case .unix(let path): "\(name) (\(path))"
-            case nil: nil
             }
+        }
+    }
+
+    /// A unix socket that an earlier process left behind is replaced. That of a running server must stay: without this
+    /// check its clients would come here.
+    private func checkSockets() async throws {
+        for case (let name, .unix(let path)) in bindings {
+            let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            guard let other = try? await bootstrap.connect(unixDomainSocketPath: path).get() else { continue }
+            try? await other.close()
+            throw WebImageError(.permissionDenied, "the server cannot listen at \(name) (\(path)): another server does")
         }
     }
 

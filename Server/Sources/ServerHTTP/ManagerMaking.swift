@@ -57,22 +57,23 @@ struct ManagerMaking {
         return ImageManager(configuration: configuration, coders: coders)
     }
 
-    /// Warns at the start if nothing can be stored on disk, which otherwise only slow answers would show. The server
-    /// works without.
-    static func checkDirectory(_ settings: ServerSettings, _ logger: Logger) {
-        guard let directory = settings.cacheDirectory else { return }
-        let probe = directory + "/probe-\(UInt64.random(in: 0 ... .max))"
-        do {
+    /// Reports at the start if files cannot be written, which otherwise only slow or failed answers would show. The
+    /// server works without.
+    static func checkDirectories(_ settings: ServerSettings, _ logger: Logger) {
+        if let directory = settings.cacheDirectory {
             // With the permissions that the caches use: for this user only.
-            try FileManager.default.createDirectory(
+            try? FileManager.default.createDirectory(
                 atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            try Data().write(to: URL(fileURLWithPath: probe))
-            try? FileManager.default.removeItem(atPath: probe)
-        } catch {
-            logger.error(
-                "nothing can be kept on disk: WEBIMAGE_CACHE_DIR cannot be written",
-                metadata: ["directory": "\(directory)", "error": "\(error)"])
+            check(directory, "nothing can be kept on disk: WEBIMAGE_CACHE_DIR cannot be written", logger)
         }
+        let temporary = DownloadConfiguration().temporaryDirectory
+        check(temporary, "sources that are too long for memory will fail: TMPDIR cannot be written", logger)
+    }
+
+    private static func check(_ directory: String, _ problem: Logger.Message, _ logger: Logger) {
+        guard access(directory, W_OK | X_OK) != 0 else { return }
+        logger.error(
+            problem, metadata: ["directory": "\(directory)", "error": "\(String(cString: strerror(errno)))"])
     }
 
     static func resultDisk(_ settings: ServerSettings, _ logger: Logger) -> DiskCache? {

@@ -28,7 +28,7 @@ public final class ImageService: Sendable {
     }
 
     /// The outcome of making a result.
-    private struct Landing: Sendable {
+    struct Landing: Sendable {
         var result: Result<PictureMaker.Made, RequestRefusal>
         /// Where the result was found; nil: it was made here.
         var source: Source?
@@ -45,10 +45,10 @@ public final class ImageService: Sendable {
     public let purging: Purging
     private let resultName: String
     private let limiter: RateLimiter?
-    private let flights = Flights<Landing>()
-    private let renewals = Flights<Bool>()
-    private let now: @Sendable () -> Int
-    private let logger: Logger
+    let flights = Flights<Landing>()
+    let renewals = Flights<Bool>()
+    let now: @Sendable () -> Int
+    let logger: Logger
 
     public init(
         settings: ServerSettings, maker: PictureMaker, cache: ResultCache, storage: SharedResults? = nil, threads: Int,
@@ -140,53 +140,12 @@ public final class ImageService: Sendable {
         }
     }
 
-    /// Returns the description of a source, which is made once and cached like a picture. Making it takes a place in
-    /// the queue of pictures.
-    public func find(
-        _ options: InfoOptions, of url: URLGrammar.ParsedURL, client: String?
-    ) async throws(RequestRefusal) -> Found {
-        let key = Base64URL.encode(Digest.sha256(Array("info 1\n\(options.key)\n\(url.sourceName)".utf8)))
-        var known = await cache.result(key)
-        if let (result, layer) = known {
-            let isCurrent = purging.verdict(result, url.source) == .current
-            if isCurrent, result.freshness.freshUntil > now() {
-                return Found(result: result, source: layer == .memory ? .memory : .disk)
-            }
-            if !isCurrent { known = nil }
-        }
-        try await admit(client)
-        do throws(RequestRefusal) {
-            return try await tell(options, of: url, key)
-        } catch {
-            guard error.isSourceDown, let (result, _) = known, mayServeStale(result) else { throw error }
-            return Found(result: result, source: .stale)
-        }
-    }
-
     /// Whether a stale result may be served because its source is down.
-    private func mayServeStale(_ result: StoredResult) -> Bool {
+    func mayServeStale(_ result: StoredResult) -> Bool {
         !result.freshness.mustRevalidate && now() - result.freshness.freshUntil < settings.staleIfError
     }
 
-    private func tell(
-        _ options: InfoOptions, of url: URLGrammar.ParsedURL, _ key: String
-    ) async throws(RequestRefusal) -> Found {
-        let found = try await landed(key, url.source) { [self] in
-            do throws(RequestRefusal) {
-                let begun = purging.stamp
-                let result = try await inTurn(url.source) { _, left throws(RequestRefusal) in
-                    (try await maker.info(options, of: url, begun: begun, timeout: left), nil)
-                }
-                if !result.freshness.forbidsStoring { cache.keep(result, key) }
-                return Landing(result: .success(.init(result: result)))
-            } catch {
-                return Landing(result: .failure(error))
-            }
-        }
-        return Found(result: found.result, source: found.source)
-    }
-
-    private func make(
+    func make(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String
     ) async throws(RequestRefusal) -> Found {
         try await landed(key, url.source) { [self] in await fly(url, choice, key) }
@@ -197,7 +156,7 @@ public final class ImageService: Sendable {
 
     /// Joins or starts the work for a key. If the result was purged while it was made, it is made again, unless purges are
     /// faster than that.
-    private func landed(
+    func landed(
         _ key: String, _ source: String, _ work: @escaping @Sendable () async -> Landing
     ) async throws(RequestRefusal) -> Found {
         var attempts = 0
@@ -249,7 +208,7 @@ public final class ImageService: Sendable {
     }
 
     /// Results that were made with a client's cookies stay on this server.
-    private static func isForAll(_ url: URLGrammar.ParsedURL) -> Bool { url.cookies == nil }
+    static func isForAll(_ url: URLGrammar.ParsedURL) -> Bool { url.cookies == nil }
 
     /// Reads the result from the storage, or makes it.
     private func work(
@@ -337,69 +296,5 @@ public final class ImageService: Sendable {
         let span = startSpan("webimage.queue")
         defer { span.end() }
         return try await gate.enter(SourceHost.name(of: source) ?? "")
-    }
-
-    /// How many results are renewed at the same time. Further stale results are renewed by later requests.
-    private static let mostRenewals = 64
-
-    /// Asks the origin in the background, and makes the result anew if the source has changed.
-    private func renewLater(
-        _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
-    ) {
-        // Only one renewal of a result runs at a time. Without this check every stale answer would add a waiter to it.
-        guard !gate.isFull, renewals.count < Self.mostRenewals, renewals.waiters(key) == 0 else { return }
-        Task { [self] in
-            _ = await renewals.value(key) { [self] in await renew(result, key, url, choice, certainly: false) }
-        }
-    }
-
-    /// - Parameter certainly: whether the origin must be asked, because purges may have been missed.
-    private func renew(
-        _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, certainly: Bool
-    ) async -> Bool {
-        // Another renewal may have ended since the caller looked.
-        if cached(key, source: url.source) != nil { return true }
-        do throws(RequestRefusal) {
-            // No client waits for a renewal in the background, so it has a low priority.
-            if let renewed = try await renewed(
-                result, url, certainly: certainly, timeout: settings.timeout, priority: certainly ? .normal : .low)
-            {
-                cache.renew(renewed, key)
-                // A write to the storage is worthwhile if other servers can use it for long.
-                if Self.isForAll(url), renewed.freshness.freshUntil - now() >= Self.longFreshness {
-                    storage?.keep(renewed, key)
-                }
-            } else {
-                _ = try await make(url, choice, key)
-            }
-            return true
-        } catch {
-            logger.debug("a result cannot be renewed: \(error.detail)")
-            if error.fault == .gone {
-                // If the source no longer exists, the result is not served again.
-                var last = result
-                last.freshness.mustRevalidate = true
-                cache.renew(last, key)
-            }
-            return false
-        }
-    }
-
-    /// In seconds.
-    private static let longFreshness = 3600
-
-    /// - Returns: the result with the freshness of the origin's answer; nil if the source has changed.
-    private func renewed(
-        _ result: StoredResult, _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration,
-        priority: LoadPriority = .normal
-    ) async throws(RequestRefusal) -> StoredResult? {
-        let begun = purging.stamp
-        let freshness = try await maker.askOrigin(
-            url, certainly: certainly, timeout: timeout, priority: priority)
-        guard freshness.isSameVersion(as: result.freshness) else { return nil }
-        var renewed = result
-        renewed.freshness = freshness
-        if certainly { (renewed.begun, renewed.checkedAt) = (max(begun, result.begun), now()) }
-        return renewed
     }
 }

@@ -131,10 +131,11 @@ public final class MissGate: Sendable {
 
     /// - Parameter spent: nil if no picture was made; the time then counts as waiting for the source.
     public func leave(_ place: Place, _ spent: Spent?) {
+        let stay = (now() - place.began).inSeconds
         let begun = state.withLock { state in
-            state.learn(spent ?? Spent(work: state.cost.work, fetch: (now() - place.began).inSeconds))
+            state.learn(spent ?? Spent(work: state.cost.work, fetch: stay))
             defer { adapt(&state) }
-            return state.queue.leave(place.host).compactMap { turn in
+            return state.queue.leave(place.host, after: stay).compactMap { turn in
                 state.waiters.removeValue(forKey: turn.number).map { ($0, turn.rank) }
             }
         }
@@ -205,7 +206,9 @@ public final class MissGate: Sendable {
     }
 
     private func refusal(_ state: State, host: String) -> RequestRefusal? {
-        let wait = Double(state.queue.ahead(of: host)) * state.cost.work / Double(threads)
+        // Either the threads are busy, or the host is slow to send.
+        let work = Double(state.queue.ahead(of: host)) * state.cost.work / Double(threads)
+        let wait = max(work, state.queue.wait(for: host))
         guard wait > patience.inSeconds else { return nil }
         return .tooMany(
             "\(state.queue.count) pictures are waiting, about \(Int(wait * 1000)) ms",

@@ -34,8 +34,15 @@ struct MissQueue {
         var running = 0
         /// Oldest first.
         var waiting: [Int] = []
+        /// How long each of its pictures keeps its place, in seconds, as a moving average; nil: none has left yet.
+        var stay: Double?
 
         var count: Int { running + waiting.count }
+
+        mutating func leave(after stay: Double) {
+            running -= 1
+            self.stay = self.stay.map { $0 + (stay - $0) * 0.1 } ?? stay
+        }
     }
 
     private let limits: Limits
@@ -62,6 +69,12 @@ struct MissQueue {
         return hosts.reduce(0) { $0 + ($1.key == host ? own : min($1.value.count, own + 1)) }
     }
 
+    /// How long the next picture of a host waits for pictures of the same host, in seconds; 0 if that is not known.
+    func wait(for host: String) -> Double {
+        guard let host = hosts[host], let stay = host.stay, !mayBegin(host) else { return 0 }
+        return Double(host.waiting.count + 1) * stay / Double(limits.runningPerHost)
+    }
+
     mutating func enter(_ number: Int, _ host: String) -> Entry {
         if hosts[host]?.count ?? 0 >= mostPerHost { return .refused }
         var dropped: Int?
@@ -80,9 +93,10 @@ struct MissQueue {
         return .waits(dropped: dropped)
     }
 
+    /// - Parameter stay: for how many seconds the picture had its place.
     /// - Returns: the pictures whose turn has come, now that one of a host is finished.
-    mutating func leave(_ host: String) -> [Turn] {
-        hosts[host]?.running -= 1
+    mutating func leave(_ host: String, after stay: Double) -> [Turn] {
+        hosts[host]?.leave(after: stay)
         running -= 1
         forget(host)
         var begun: [Turn] = []

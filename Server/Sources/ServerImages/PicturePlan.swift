@@ -25,6 +25,15 @@ public struct PicturePlan: Sendable {
         return geometry
     }
 
+    /// The width of the result; nil if it is not known before pixels are decoded.
+    ///
+    /// - Parameter source: the size of the source after applying its orientation.
+    public func resultWidth(ofSource source: PixelSize, isVector: Bool) -> Int? {
+        guard options.trim == nil, options.autoRotate ?? settings.output.autoRotate else { return nil }
+        let turned = geometry.rotation % 2 == 0 ? source : source.transposed
+        return geometry.layout(for: turned, isVector: isVector).output.width
+    }
+
     private var frames: Int { options.security.animationFrames ?? settings.limits.animationFrames }
 
     /// - Parameter isStill: whether the result has one frame, even if the source has more.

@@ -11,7 +11,7 @@ struct Demo: AsyncParsableCommand {
 
     @Option(help: "The port of the server.")
     var port = 8080
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var file: SettingsArguments
 
     func run() async throws {
         let origin = try OriginServer()

@@ -8,7 +8,7 @@ struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks whether the server with these settings is running. The exit code is 0 if it is, otherwise 1.")
 
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var file: SettingsArguments
 
     func run() async throws {
         let settings = try file.settings()

@@ -15,7 +15,7 @@ struct WebImageServer: AsyncParsableCommand {
         defaultSubcommand: Serve.self)
 }
 
-struct SettingsFile: ParsableArguments {
+struct SettingsArguments: ParsableArguments {
     @Option(help: "A file with settings as NAME=VALUE lines. Environment variables override it.")
     var config: String?
 
@@ -26,11 +26,10 @@ struct SettingsFile: ParsableArguments {
             guard let text = try? String(contentsOfFile: config, encoding: .utf8) else {
                 throw fails("\(config) cannot be read")
             }
-            for line in text.split(whereSeparator: \.isNewline) {
-                let line = line.trimmingCharacters(in: .whitespaces)
-                if line.isEmpty || line.hasPrefix("#") { continue }
-                guard let equals = line.firstIndex(of: "=") else { throw fails("\(config): \(line) is not NAME=VALUE") }
-                variables[String(line[..<equals])] = String(line[line.index(after: equals)...])
+            do throws(SettingsError) {
+                variables.merge(try SettingsFile.variables(text)) { $1 }
+            } catch {
+                throw fails("\(config): \(error)")
             }
         }
         for (name, value) in ProcessInfo.processInfo.environment { variables[name] = value }
@@ -52,7 +51,7 @@ struct SettingsFile: ParsableArguments {
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Serves until SIGTERM. This is the default.")
 
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var file: SettingsArguments
 
     func run() async throws { try await Self.serve(try file.settings()) }
 
@@ -75,7 +74,10 @@ struct Serve: AsyncParsableCommand {
         let server = try await ImageServer(
             settings: settings, now: { Int(Date().timeIntervalSince1970) }, logger: logger)
         if let tracer = server.tracer { InstrumentationSystem.bootstrap(tracer) }
-        try await server.run(onListening: onListening)
+        try await server.run { port in
+            SecondSignal.endsTheProcess(logger)
+            onListening(port)
+        }
         LineLogHandler.flush()
     }
 }
@@ -84,7 +86,7 @@ struct CheckConfig: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config", abstract: "Checks the settings. The exit code is 2 if they are wrong.")
 
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var file: SettingsArguments
 
     func run() throws {
         let settings = try file.settings()
@@ -96,7 +98,7 @@ struct CheckConfig: ParsableCommand {
 struct Sign: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Signs a path and prints it.")
 
-    @OptionGroup var file: SettingsFile
+    @OptionGroup var file: SettingsArguments
     @Argument(help: "The options and the source, such as /rs:fit:300:300/plain/https://example.com/a.jpg")
     var path: String
 

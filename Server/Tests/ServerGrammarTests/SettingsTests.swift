@@ -191,4 +191,25 @@ import WebImage
         #expect(read.limits.animationFrames == 1)
         #expect(read.limits.sourceBytes == 0)
     }
+
+    /// What systemd takes from an `EnvironmentFile`, and a shell from a file that it sources.
+    @Test(arguments: [
+        ("A=b", "b"), ("  A=b  ", "b"), ("A= b ", "b"), ("export A=b", "b"), ("export  A=b", "b"), ("A=\"b c\"", "b c"),
+        ("A='b'", "b"), ("A=\"b'", "\"b'"), ("A=\"", "\""), ("A=\"\"", ""), ("A=", ""), ("A=b=c", "b=c"),
+        ("A=1\nA=2", "2"),
+        ("# A=1\n; A=2\n\nA=3\r\n", "3"), ("\u{FEFF}A=b", "b"), ("A=b # c", "b # c"),
+    ])
+    func linesOfAFileAreVariables(_ text: String, _ value: String) throws {
+        #expect(try SettingsFile.variables(text) == ["A": value])
+    }
+
+    @Test(arguments: ["secret", "A=1\n=secret", "set A=secret", "1A=secret", "A-B=secret", "export secret"])
+    func otherLinesAreRefusedByTheirNumber(_ text: String) {
+        let line = text.split(separator: "\n").count
+        #expect {
+            try SettingsFile.variables(text)
+        } throws: {
+            "\($0)" == "line \(line) is not NAME=VALUE"
+        }
+    }
 }

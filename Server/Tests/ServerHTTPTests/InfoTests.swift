@@ -173,6 +173,35 @@ import WebImageTesting
         }
     }
 
+    @Test(arguments: [
+        ("w:100:640:900:2000", "", [100, 640]), ("w:100:900", "el:1", [100, 900]), ("w:900:2000", "", [640]),
+        ("w:100:400", "dpr:2", [200, 640]), ("w:100:900", "rot:90", [100, 480]), ("w:50:100", "pd:0:10", [70, 120]),
+    ])
+    func aSetNamesTheWidthsThatItsPicturesHave(_ widths: String, _ option: String, _ reached: [Int]) async throws {
+        let server = try TestServer()
+        try server.serve("/a.png", PixelSize(width: 640, height: 480))
+        let options = option.isEmpty ? "" : option + "/"
+        let set = await server.get("/srcset/_/\(widths)/\(options)plain/\(server.origin.url("/a.png"))")
+        #expect(set.status == 200, "\(set.text)")
+        let list = try #require(set.text.split(separator: "\"srcset\":\"").last?.prefix { $0 != "\"" })
+        let pictures = list.split(separator: ", ").map { $0.split(separator: " ") }
+        #expect(pictures.map { $0[1] } == reached.map { "\($0)w" })
+        for (picture, width) in zip(pictures, reached) {
+            #expect(try await server.get(String(picture[0])).image().size.width == width)
+        }
+    }
+
+    /// A drawing is as wide as is asked for.
+    @Test func aSetOfADrawingHasAllWidths() async throws {
+        let server = try TestServer()
+        let drawing =
+            "<svg xmlns='http://www.w3.org/2000/svg' width='20' height='10'><rect width='9' height='9'/></svg>"
+        server.origin.serve(
+            "/a.svg", .init(headers: [("Content-Type", "image/svg+xml")], body: Array(drawing.utf8)))
+        let set = await server.get("/srcset/_/w:20:40/plain/\(server.origin.url("/a.svg"))@png")
+        #expect(set.text.contains(" 40w"), "\(set.text)")
+    }
+
     @Test func aSetOfURLsThatExpireExpiresWithThem() async throws {
         let server = try TestServer()
         try server.serve("/a.png", PixelSize(width: 640, height: 480))

@@ -41,6 +41,20 @@ import WebImageTesting
         }
     }
 
+    /// A socket that nobody listens at any more is replaced; that of a running server is not.
+    @Test func aSocketIsTakenFromNoRunningServer() async throws {
+        let path = FileManager.default.temporaryDirectory.path + "/webimage-\(UInt32.random(in: 0 ... .max)).sock"
+        let variables = ["IMGPROXY_NETWORK": "unix", "IMGPROXY_BIND": path]
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await RunningServer.run(variables) { running in
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let second = try await ImageServer(settings: running.settings, now: { 0 }, logger: logger)
+            let error = await #expect(throws: WebImageError.self) { try await second.run() }
+            #expect(error?.description.contains(path) == true)
+        }
+        try await RunningServer.run(variables) { _ in }
+    }
+
     @Test func metricsTellOfWorkersFormatsAndConnections() async throws {
         let origin = try OriginServer()
         origin.serve("/a.png", OriginResponse(body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)))

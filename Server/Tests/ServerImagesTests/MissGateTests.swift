@@ -118,6 +118,30 @@ import WebImageTesting
         // Behind one picture of the other host there is time.
         _ = try await gate.enter("b")
     }
+
+    /// Its pictures cost no work; they wait for an origin that takes 9 s for each, 18 at a time.
+    @Test func whatASlowHostCannotSendInTimeIsRefusedAtOnce() async throws {
+        let time = Mutex(ContinuousClock.now)
+        let gate = MissGate(most: 100, threads: 1, patience: .seconds(10), now: { time.withLock { $0 } })
+        let first = try await gate.enter("slow")
+        for _ in 0..<17 { _ = try await gate.enter("slow") }
+        time.withLock { $0 += .seconds(9) }
+        gate.leave(first, .init(work: 0.001, fetch: 9))
+        _ = try await gate.enter("slow")
+        let waiters = (0..<19).map { _ in Task { try await gate.enter("slow") } }
+        while gate.waiting < 19 { await Task.yield() }
+        // The twentieth would begin after 10 s.
+        let last = Task { try await gate.enter("slow") }
+        while gate.waiting < 20 { await Task.yield() }
+        let refused = await Task { try await gate.enter("slow") }.failure
+        #expect(refused?.status == 429)
+        #expect(refused?.retryAfter == 11)
+        // That is no overload of the others.
+        #expect(!gate.isFull)
+        _ = try await gate.enter("other")
+        for waiter in waiters + [last] { waiter.cancel() }
+        for waiter in waiters + [last] { #expect(await waiter.failure == .clientGone) }
+    }
 }
 
 extension Task where Success: Sendable, Failure == any Error {

@@ -1,0 +1,45 @@
+import FleetCoordination
+public import ServerGrammar
+
+extension ImageService {
+    /// Returns the description of a source, which is made once and cached like a picture. Making it takes a place in
+    /// the queue of pictures.
+    public func find(
+        _ options: InfoOptions, of url: URLGrammar.ParsedURL, client: String?
+    ) async throws(RequestRefusal) -> Found {
+        let key = Base64URL.encode(Digest.sha256(Array("info 1\n\(options.key)\n\(url.sourceName)".utf8)))
+        var known = await cache.result(key)
+        if let (result, layer) = known {
+            let isCurrent = purging.verdict(result, url.source) == .current
+            if isCurrent, result.freshness.freshUntil > now() {
+                return Found(result: result, source: layer == .memory ? .memory : .disk)
+            }
+            if !isCurrent { known = nil }
+        }
+        try await admit(client)
+        do throws(RequestRefusal) {
+            return try await tell(options, of: url, key)
+        } catch {
+            guard error.isSourceDown, let (result, _) = known, mayServeStale(result) else { throw error }
+            return Found(result: result, source: .stale)
+        }
+    }
+
+    private func tell(
+        _ options: InfoOptions, of url: URLGrammar.ParsedURL, _ key: String
+    ) async throws(RequestRefusal) -> Found {
+        let found = try await landed(key, url.source) { [self] in
+            do throws(RequestRefusal) {
+                let begun = purging.stamp
+                let result = try await inTurn(url.source) { _, left throws(RequestRefusal) in
+                    (try await maker.info(options, of: url, begun: begun, timeout: left), nil)
+                }
+                if !result.freshness.forbidsStoring { cache.keep(result, key) }
+                return Landing(result: .success(.init(result: result)))
+            } catch {
+                return Landing(result: .failure(error))
+            }
+        }
+        return Found(result: found.result, source: found.source)
+    }
+}
