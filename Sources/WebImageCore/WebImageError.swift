@@ -41,7 +41,8 @@ public struct WebImageError: Error, Sendable {
 }
 
 extension WebImageError {
-    /// The kind of an error: a stable number and name. Numbers 1000 to 2004 are SDWebImage's (its section 1.17).
+    /// The kind of an error: a stable number and name. Numbers from 1000 to 2004 are those of SDWebImage's errors (its section
+    /// 1.17), except for 1004, which it has not.
     public struct Code: RawRepresentable, Hashable, Sendable, Codable {
         public let rawValue: Int
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Testing
+import WebImageCore
 
 @testable import WebImageDownload
 import WebImageTesting
@@ -25,6 +26,28 @@ import WebImageTesting
         let names = head.headers.map(\.name.canonicalName)
         #expect(names == ["content-type", "vary", "vary", "x-empty", "content-length", "cache-control"])
         #expect(head.headers[.vary] == "Accept, Cookie")
+    }
+
+    @Test(
+        arguments: [
+            ("12", 12), ("12, 12", 12), ("+12", nil), ("-1", nil), ("", nil), ("99999999999999999999", nil),
+        ] as [(String, Int?)])
+    func theLengthIsANumber(_ text: String, _ length: Int?) throws {
+        let head = ResponseHead(
+            status: 200, lines: Array("Content-Length: \(text)\r\n".utf8), version: .http11, remoteAddress: nil)
+        #expect(try head.announcedLength() == length)
+    }
+
+    @Test func differentLengthsAreNone() throws {
+        func length(_ lines: String) throws(WebImageError) -> Int? {
+            try ResponseHead(status: 200, lines: Array(lines.utf8), version: .http11, remoteAddress: nil)
+                .announcedLength()
+        }
+        let lengths = "Content-Length: 10\r\nContent-Length: 12\r\n"
+        let error = #expect(throws: WebImageError.self) { try length(lengths) }
+        #expect(error?.code == .protocolError)
+        #expect(try length(lengths + "Transfer-Encoding: chunked\r\n") == nil)
+        #expect(try length("Content-Length: 10\r\nContent-Length: 10\r\n") == 10)
     }
 
     @Test func anyBytesAreAHead() {

@@ -80,7 +80,7 @@ public struct DownloadConfiguration: Sendable {
     /// loader accepts fails with `unsupportedScheme`. Default none.
     public var loaders: [any ImageLoader] = []
     /// The least progress between two ``DownloadEvent/Kind/bytes(received:expected:)`` events, as a fraction from 0 to
-    /// 1 of the body, if its length is known. The last event is always sent. Default 0: an event for each growth.
+    /// 1 of the body, if its length is known. The first and the last event are always sent. Default 0: an event for each growth.
     public var minimumProgressInterval = 0.0
     /// The logger, which gets warnings about unsafe settings and about blocked hosts. Credentials are never logged.
     public var logger = Logger(label: "webimage.download")

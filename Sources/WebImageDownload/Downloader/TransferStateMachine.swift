@@ -136,7 +136,8 @@ struct TransferStateMachine: Sendable {
         case .connecting, .awaitingHead: break
         case .waiting, .preparing, .receiving, .draining, .resting, .stopping, .ended: return .none
         }
-        let length = head[.contentLength].flatMap { Int($0) }
+        let length: Int?
+        do throws(WebImageError) { length = try head.announcedLength() } catch { return stop(error) }
         if let location = RedirectChain.location(of: head) {
             do throws(WebImageError) {
                 try chain.follow(location, status: head.status, mayReturn: cookiesChanged)

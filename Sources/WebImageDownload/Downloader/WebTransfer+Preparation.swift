@@ -206,7 +206,7 @@ extension WebTransfer {
     /// Changes an unrequested 206 that holds the whole body, as some servers send it, to 200.
     func whole(_ head: ResponseHead) -> ResponseHead {
         guard head.status == 206, let part = ContentRange(head[.contentRange]),
-            part.isWhole(length: head[.contentLength].flatMap { Int($0) })
+            part.isWhole(length: try? head.announcedLength())
         else { return head }
         let isWanted = state.withLock { state in
             state.machine.rules.takesParts || state.machine.partial.rangeFields != nil

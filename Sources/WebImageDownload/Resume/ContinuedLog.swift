@@ -31,7 +31,7 @@ final class ContinuedLog: @unchecked Sendable {
     /// - Parameter whenBegun: called with the log when it holds the beginning and the claim is no longer read; with nil
     ///   if the beginning cannot be read, and then the log stays empty.
     func start(_ head: ResponseHead, whenBegun: @escaping @Sendable (ByteLog?) -> Void) {
-        wholeLength = head[.contentLength].flatMap { Int($0) }
+        wholeLength = try? head.announcedLength()
         target.setHead(head, expectedLength: wholeLength)
         executor.run(.normal) {
             guard self.copyBeginning() else { return whenBegun(nil) }

@@ -1,4 +1,5 @@
 public import HTTPTypes
+package import WebImageCore
 
 #if canImport(Glibc)
     import Glibc
@@ -74,6 +75,26 @@ public struct ResponseHead: Sendable {
             }
             return joined
         }
+    }
+
+    /// The length of the body that the head announces; nil if there is none, or it is no number.
+    ///
+    /// - Throws: `protocolError` if different lengths are announced: it is then not known where the body ends (RFC 9112
+    ///   section 6.3).
+    package func announcedLength() throws(WebImageError) -> Int? {
+        guard let text = self[.contentLength] else { return nil }
+        guard text.contains(",") else { return Self.length(text) }
+        let lengths = Set(text.split(separator: ",").map { String($0).trimmingBlanks() })
+        if lengths.count > 1 {
+            // The end of a chunked body is known.
+            if self[.transferEncoding] != nil { return nil }
+            throw WebImageError(.protocolError, "the answer announces different lengths", status: status)
+        }
+        return lengths.first.flatMap { Self.length($0) }
+    }
+
+    private static func length(_ text: some StringProtocol) -> Int? {
+        text.utf8.allSatisfy { $0 &- UInt8(ascii: "0") < 10 } ? Int(text) : nil
     }
 }
 
