@@ -41,8 +41,8 @@ public struct WebImageError: Error, Sendable {
 }
 
 extension WebImageError {
-    /// The kind of an error: a stable number and name. Numbers from 1000 to 2004 are those of SDWebImage's errors (its section
-    /// 1.17), except for 1004, which it has not.
+    /// The kind of an error: a stable number and name. Numbers from 1000 to 2004 are those of SDWebImage's
+    /// `SDWebImageErrorDomain`, except for 1004, which it does not have.
     public struct Code: RawRepresentable, Hashable, Sendable, Codable {
         public let rawValue: Int
 
