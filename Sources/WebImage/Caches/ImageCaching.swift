@@ -34,7 +34,8 @@ public protocol ImageCaching: AnyObject, Sendable {
     /// - Throws: `cacheIO`, `cancelled`.
     func contains(_ request: ImageRequest, in layers: CacheLayers) async throws(WebImageError) -> CacheLayers
 
-    /// Stores a picture under the keys of the request.
+    /// Stores a picture under the keys of the request. A manager asked for a picture with a size or transformers looks
+    /// for the finished one on disk only if the request also stores it there (``ImageRequest/Caching/store``).
     ///
     /// - Parameters:
     ///   - image: the picture.
