@@ -84,8 +84,13 @@ public struct RedisConfiguration: Sendable {
             }
             (host, port) = (text[..<colon], number)
         }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        if isBracketed { host = host.dropFirst().dropLast() }
         guard !host.isEmpty else { throw .configuration("the URL of Redis names no host") }
+        let isName = host.utf8.allSatisfy { byte in
+            byte > 32 && byte != 127 && (isBracketed || byte != UInt8(ascii: ":")) && !"[]?#%\\\"<>".utf8.contains(byte)
+        }
+        guard isName else { throw .configuration("the URL of Redis names a host with characters that no host has") }
         return .tcp(host: String(host), port: port)
     }
 

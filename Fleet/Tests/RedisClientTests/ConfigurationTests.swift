@@ -18,6 +18,7 @@ import Testing
 
     @Test(arguments: [
         "", "localhost:6379", "http://a", "redis://", "redis://a:0", "redis://a:x", "redis://a/b", "redis://a:1/-1",
+        "redis://[::1", "redis://h h", "redis://h?db=3", "redis://h?db=3:1", "redis://a:b:1", "redis://[]",
         "redis://:%zz@a", "unix://a", "redis://a:65536",
     ])
     func whatIsNoURLOfRedisIsRefused(_ url: String) {

@@ -58,6 +58,15 @@ extension ServerSettings {
         if let bind = reader.text("WEBIMAGE_ADMIN_BIND") {
             adminAddress = Self.tcp(bind, "WEBIMAGE_ADMIN_BIND", &reader)
         }
+        let bindings = [
+            ("IMGPROXY_BIND", address), ("IMGPROXY_PROMETHEUS_BIND", prometheus), ("WEBIMAGE_ADMIN_BIND", adminAddress),
+        ]
+        for (index, (name, own)) in bindings.enumerated() {
+            for (other, theirs) in bindings[..<index] {
+                guard let own, let theirs, own.collides(with: theirs) else { continue }
+                reader.fail("\(name) and \(other) must be different addresses")
+            }
+        }
         metricsNamespace = reader.text("IMGPROXY_PROMETHEUS_NAMESPACE") ?? ""
         let isName = metricsNamespace.utf8.enumerated().allSatisfy { index, byte in
             let character = Character(UnicodeScalar(byte))

@@ -15,6 +15,18 @@ public struct ServerSettings: Sendable {
             case .tcp(let host, _): ["localhost", "127.0.0.1", "::1"].contains(host)
             }
         }
+
+        /// Whether only one of two addresses can be listened at.
+        func collides(with other: Address) -> Bool {
+            switch (self, other) {
+            case (.unix(let path), .unix(let theirs)): return path == theirs
+            case (.tcp(let host, let port), .tcp(let theirs, let theirPort)):
+                // At port 0 the system chooses another port for each.
+                return port == theirPort && port != 0
+                    && (host == theirs || ["0.0.0.0", "::"].contains { $0 == host || $0 == theirs })
+            default: return false
+            }
+        }
     }
 
     /// The paths of two files, as PEM.

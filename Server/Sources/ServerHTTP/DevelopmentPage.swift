@@ -14,13 +14,14 @@ enum DevelopmentPage {
         return answer
     }
 
-    private static let html = """
+    private static let html = #"""
         <!doctype html>
         <html lang="en">
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width">
         <title>webimage-server</title>
+        <link rel="icon" href="data:,">
         <style>
         body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #222; background: #fff }
         form { display: grid; grid-template-columns: 8rem 1fr; gap: .5rem 1rem; align-items: center }
@@ -29,6 +30,7 @@ enum DevelopmentPage {
         output { font-variant-numeric: tabular-nums }
         .pair { display: flex; gap: .75rem; align-items: center }
         .pair > input[type=range] { flex: 1 }
+        @media (max-width: 30rem) { form { grid-template-columns: minmax(0, 1fr); gap: .2rem } }
         #url { display: block; padding: .5rem; background: #f3f3f3; overflow-wrap: anywhere; border-radius: 4px }
         figure { margin: 1rem 0 } img { max-width: 100%; background: repeating-conic-gradient(#ddd 0 25%, #fff 0 50%) 0/16px 16px }
         #error { color: #a00 }
@@ -52,28 +54,59 @@ enum DevelopmentPage {
         <script>
         const prefix = "PREFIX", $ = id => document.getElementById(id)
         let last = 0
-        async function show() {
-            const number = ++last
-            $("w").value = $("width").value; $("h").value = $("height").value; $("q").value = $("quality").value
-            if (!$("source").value) return
+        function tell(facts, error, picture) {
+            $("facts").textContent = facts
+            $("error").textContent = error
+            if ($("image").src) URL.revokeObjectURL($("image").src)
+            if (picture) $("image").src = URL.createObjectURL(picture); else $("image").removeAttribute("src")
+        }
+        // Characters that cannot stand in a path are encoded before the path is signed.
+        function options() {
+            const more = $("more").value.trim().replace(/^\/+|\/+$/g, "")
+            if (more.split("/").some(part => part === "." || part === "..")) throw new Error("An option cannot be . or ..")
             const parts = [`rs:${$("type").value}:${$("width").value}:${$("height").value}`, `g:${$("gravity").value}`]
             if ($("format").value) parts.push(`f:${$("format").value}`)
             if (+$("quality").value) parts.push(`q:${$("quality").value}`)
-            if ($("more").value) parts.push($("more").value)
-            const path = "/" + parts.join("/") + "/plain/" + encodeURIComponent($("source").value)
-            const signed = await (await fetch(prefix + "/sign?path=" + encodeURIComponent(path))).text()
-            if (number !== last) return
-            $("url").textContent = location.origin + signed
-            const begin = performance.now(), answer = await fetch(signed), body = await answer.blob()
-            const time = Math.round(performance.now() - begin)
-            if (number !== last) return
-            $("error").textContent = answer.ok ? "" : answer.status + " " + await body.text()
-            const stages = (answer.headers.get("Server-Timing") || "").split(", ").filter(Boolean)
-                .map(stage => stage.replace(";dur=", " ") + " ms").join(", ")
-            $("facts").textContent = answer.ok ? `${body.type}, ${body.size} bytes, ${time} ms${stages ? ` (${stages})` : ""}, ${answer.headers.get("Cache-Status") || ""}` : ""
-            if ($("image").src) URL.revokeObjectURL($("image").src)
-            if (answer.ok) $("image").src = URL.createObjectURL(body); else $("image").removeAttribute("src")
-            document.body.dataset.state = answer.ok ? "shown" : "failed"
+            if (more) parts.push(encodeURI(more).replace(/[?#]/g, encodeURIComponent))
+            return parts.join("/")
+        }
+        // The browser's cache is passed by, so that times and facts are those of the server.
+        async function ask(url) {
+            try { return await fetch(url, { cache: "no-store", signal: AbortSignal.timeout(60000) }) } catch (error) {
+                throw new Error(error.name === "TimeoutError" ? "The server has not answered in a minute." : "The server cannot be reached.")
+            }
+        }
+        async function show() {
+            const number = ++last, source = $("source").value.trim()
+            $("w").value = $("width").value; $("h").value = $("height").value; $("q").value = $("quality").value
+            let url = ""
+            $("copy").disabled = true
+            if (!source) {
+                $("url").textContent = ""
+                document.body.dataset.state = "empty"
+                return tell("", "")
+            }
+            try {
+                const signing = await ask(prefix + "/sign?path=" + encodeURIComponent(`/${options()}/plain/${encodeURIComponent(source)}`))
+                const signed = await signing.text()
+                if (number !== last) return
+                if (!signing.ok) throw new Error(`${signing.status} ${signed}`)
+                url = $("url").textContent = location.origin + signed
+                $("copy").disabled = false
+                const begin = performance.now(), answer = await ask(signed), body = await answer.blob()
+                const time = Math.round(performance.now() - begin)
+                if (number !== last) return
+                if (!answer.ok) throw new Error(`${answer.status} ${await body.text()}`)
+                const stages = (answer.headers.get("Server-Timing") || "").split(", ").filter(Boolean)
+                    .map(stage => stage.replace(";dur=", " ") + " ms").join(", ")
+                tell(`${body.type}, ${body.size} bytes, ${time} ms${stages ? ` (${stages})` : ""}, ${answer.headers.get("Cache-Status") || ""}`, "", body)
+                document.body.dataset.state = "shown"
+            } catch (error) {
+                if (number !== last) return
+                $("url").textContent = url
+                tell("", error.message)
+                document.body.dataset.state = "failed"
+            }
         }
         let timer
         $("form").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(show, 150) })
@@ -85,7 +118,7 @@ enum DevelopmentPage {
         </script>
         </body>
         </html>
-        """
+        """#
 }
 
 extension String {

@@ -86,7 +86,7 @@ public struct ImageServer: Sendable {
             settings: settings, service: service, state: state, now: now, logger: logger)
     }
 
-    /// Serves until SIGTERM or SIGINT, or until the task is cancelled, then finishes the running requests.
+    /// Serves until SIGTERM, SIGINT or SIGHUP, or until the task is cancelled, then finishes the running requests.
     ///
     /// - Parameter onListening: called with the port when the server listens.
     public func run(onListening: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
@@ -119,13 +119,22 @@ public struct ImageServer: Sendable {
         // Services stop in reverse order: first balancers send no more requests, then connections are refused, then
         // caches are written.
         var group = ServiceGroupConfiguration(
-            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: services, gracefulShutdownSignals: Self.endingSignals, logger: logger)
         group.maximumGracefulShutdownDuration = settings.drainDelay + settings.gracefulTimeout + .seconds(1)
         do { try await ServiceGroup(configuration: group).run() } catch let error as IOError {
             throw WebImageError(
                 .permissionDenied, "the server cannot listen at one of \(addresses.joined(separator: ", "))",
                 cause: error)
         }
+    }
+
+    /// SIGHUP, too, which comes when a terminal is closed, unless the process was told to ignore it (`nohup`).
+    private static var endingSignals: [UnixSignal] {
+        var action = sigaction()
+        let isKnown = sigaction(SIGHUP, nil, &action) == 0
+        let handler = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        return isKnown && handler == unsafeBitCast(SIG_IGN, to: Int.self)
+            ? [.sigterm, .sigint] : [.sigterm, .sigint, .sighup]
     }
 
     /// The addresses that the server listens at, each with its setting.

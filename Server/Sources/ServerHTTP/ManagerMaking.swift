@@ -64,14 +64,17 @@ struct ManagerMaking {
             // With the permissions that the caches use: for this user only.
             try? FileManager.default.createDirectory(
                 atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            check(directory, "nothing can be kept on disk: WEBIMAGE_CACHE_DIR cannot be written", logger)
+            check(directory, W_OK, "nothing can be kept on disk: WEBIMAGE_CACHE_DIR cannot be written", logger)
+        }
+        if let root = settings.localRoot {
+            check(root, R_OK, "local:// sources will fail: IMGPROXY_LOCAL_FILESYSTEM_ROOT cannot be read", logger)
         }
         let temporary = DownloadConfiguration().temporaryDirectory
-        check(temporary, "sources that are too long for memory will fail: TMPDIR cannot be written", logger)
+        check(temporary, W_OK, "sources that are too long for memory will fail: TMPDIR cannot be written", logger)
     }
 
-    private static func check(_ directory: String, _ problem: Logger.Message, _ logger: Logger) {
-        guard access(directory, W_OK | X_OK) != 0 else { return }
+    private static func check(_ directory: String, _ use: Int32, _ problem: Logger.Message, _ logger: Logger) {
+        guard access(directory, use | X_OK) != 0 else { return }
         logger.error(
             problem, metadata: ["directory": "\(directory)", "error": "\(String(cString: strerror(errno)))"])
     }

@@ -34,7 +34,8 @@ extension RequestRefusal {
         case .transformFailed: self = refusal(422, "Invalid URL", .processing)
         case .cancelled: self = refusal(499, "Cancelled", .timeout)
         case .queueFull: self = .tooMany(detail)
-        case .circuitOpen, .shutDown: self = .overloaded(detail)
+        // No process can be started for a moment, because the system has no files or memory left.
+        case .circuitOpen, .shutDown, .decoderUnavailable: self = .overloaded(detail)
         default: self = refusal(500, "Internal error", .unexpected)
         }
         fault = Self.fault(code, status: status, kind)

@@ -64,12 +64,15 @@ struct Serve: AsyncParsableCommand {
         if settings.grammar.signatures.keys.isEmpty {
             logger.warning("URLs need no signature, because IMGPROXY_KEY is not set")
         }
-        // Beside connections there are those to origins, files of the caches and decoders.
+        // The others are connections to origins, files of the caches and decoders, which fail where clients take all.
         let (files, others) = (OpenFileLimit.raise(), 512)
-        if settings.maxClients > files - others {
+        let room = max(files - others, files / 4)
+        var settings = settings
+        if settings.maxClients > room {
             logger.warning(
-                "IMGPROXY_MAX_CLIENTS is \(settings.maxClients), but the process may only open \(files) files (ulimit -n)"
+                "only \(room) clients may be connected, not the \(settings.maxClients) of IMGPROXY_MAX_CLIENTS: the process may open \(files) files (ulimit -n)"
             )
+            settings.maxClients = room
         }
         let server = try await ImageServer(
             settings: settings, now: { Int(Date().timeIntervalSince1970) }, logger: logger)

@@ -184,6 +184,21 @@ import WebImage
         #expect(try limit("") == nil)
     }
 
+    @Test(arguments: [
+        (":8080", "127.0.0.1:8080", false), ("127.0.0.1:8080", "127.0.0.1:8080", false),
+        ("127.0.0.1:8080", "127.0.0.2:8080", true), ("127.0.0.1:8080", "127.0.0.1:8081", true),
+        ("127.0.0.1:0", "127.0.0.1:0", true),
+    ])
+    func twoListenersNeedTwoAddresses(_ pictures: String, _ metrics: String, _ areTwo: Bool) {
+        let read = Result {
+            try settings([
+                "IMGPROXY_BIND": pictures, "IMGPROXY_PROMETHEUS_BIND": metrics, "IMGPROXY_KEY": "0a",
+                "IMGPROXY_SALT": "0b",
+            ])
+        }
+        #expect(((try? read.get()) != nil) == areTwo)
+    }
+
     @Test func imgproxysDefaultsComeBackWhenTheyAreAskedFor() throws {
         let read = try settings(["WEBIMAGE_COMPAT": "imgproxy"])
         #expect(read.allowsUnsigned)

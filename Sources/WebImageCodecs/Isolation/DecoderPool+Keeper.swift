@@ -65,7 +65,7 @@ extension DecoderPool {
                     process.lending.isBusy = start.answer != nil
                     state.processes.append(process)
                     state.report.started += 1
-                case .failure: state.noteFailedStart()
+                case .failure: state.failedStarts.noteFailure(at: .now)
                 }
             }
             if case .success = result { tell(.started) }

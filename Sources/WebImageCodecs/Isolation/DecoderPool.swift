@@ -13,8 +13,6 @@ package final class DecoderPool: Sendable {
 
     /// How long a picture waits for the process that holds it, before it is started anew in another one.
     private static let loyalty = Duration.milliseconds(20)
-    /// After so many failed starts within a time, no process is started for the pause.
-    private static let failedStarts = (count: 5, within: Duration.seconds(10), pause: Duration.seconds(30))
 
     /// Events of processes, for logs and metrics.
     package enum Event: Sendable {
@@ -42,16 +40,11 @@ package final class DecoderPool: Sendable {
         var doomed: [DecoderProcess] = []
         var hasKeeper = false
         var isShutDown = false
-        var failures: [ContinuousClock.Instant] = []
+        var failedStarts = FailedStarts()
         var report = IsolationReport(.unused)
         var hasToldWeakness = false
         /// How many pictures were opened in all.
         var opened = 0
-
-        /// Failed starts are kept only as far as they are needed.
-        mutating func noteFailedStart() {
-            failures = failures.suffix(DecoderPool.failedStarts.count - 1) + [.now]
-        }
 
         /// - Returns: whether the thread that starts processes must be created.
         mutating func ask(for start: Start) -> Bool {
@@ -104,7 +97,7 @@ package final class DecoderPool: Sendable {
         let isFirst = state.withLock { state in
             let isThere = state.processes.contains { $0.kind == kind && $0.lending.isFree }
             guard !isThere, !state.starts.contains(where: { $0.kind == kind }), !state.isShutDown,
-                state.processes.count + state.starting < most, refusal(kind, state) == nil
+                state.processes.count + state.starting < most, refusal(kind, state) == nil, resting(state) == nil
             else { return false }
             return state.ask(for: Start(kind: kind, answer: nil))
         }
@@ -191,6 +184,8 @@ package final class DecoderPool: Sendable {
                 process.lending.isBusy = true
                 return .process(process)
             }
+            // Idle processes may still be used meanwhile.
+            if let error = self.resting(state) { return .refused(error) }
             if state.processes.count + state.starting >= self.most {
                 // An idle process of the other kind, or one that was used before, is ended to make room.
                 let other = state.processes.first { !$0.lending.isBusy && ($0.kind != kind || isFresh) }
@@ -208,12 +203,16 @@ package final class DecoderPool: Sendable {
         case .withoutLandlock where kind == .drawings: return Self.noSandbox(Self.needsLandlock)
         default: break
         }
-        let recent = state.failures.suffix(Self.failedStarts.count)
-        guard recent.count == Self.failedStarts.count, let first = recent.first, let last = recent.last,
-            last - first < Self.failedStarts.within, .now - last < Self.failedStarts.pause
-        else { return nil }
-        return WebImageError(
-            .decoderUnavailable, "processes for decoding do not start; they are tried again in half a minute")
+        return nil
+    }
+
+    /// The error of a picture that needs a new process, while starts are not tried.
+    private func resting(_ state: State) -> WebImageError? {
+        guard let rest = state.failedStarts.rest(at: .now) else { return nil }
+        var error = WebImageError(
+            .decoderUnavailable, "processes for decoding do not start; they are tried again in \(rest)")
+        error.retryAfter = rest
+        return error
     }
 
     private static let needsLandlock = "drawings read fonts, which takes landlock (Linux 5.13) to be safe"
@@ -245,6 +244,7 @@ package final class DecoderPool: Sendable {
                     state.report.reason = hello.landlock > 0 ? nil : "the kernel has no landlock"
                 }
                 process.lending.isGreeted = true
+                state.failedStarts.noteSuccess()
                 return refusal(process.kind, state)
             }
             tellWeakness()
@@ -314,8 +314,7 @@ package final class DecoderPool: Sendable {
             switch reason {
             case .crashed: state.report.crashed += 1
             case .ended: state.report.ended += 1
-            case .failedStart:
-                state.noteFailedStart()
+            case .failedStart: state.failedStarts.noteFailure(at: .now)
             }
             let lost = Lost(error: error, hasServedOthers: process.lending.opened > 1)
             return (lost, reason != .failedStart && state.opened > 1)
