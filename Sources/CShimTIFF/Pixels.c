@@ -2,6 +2,7 @@
    libtiff need not be installed. */
 #if __has_include(<tiffio.h>)
 
+#include <math.h>
 #include <string.h>
 
 #include "CPixels.h"
@@ -108,6 +109,20 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
                 output[pixel * 4 + channel] = byte(result);
             }
         }
+    }
+}
+
+/// sRGB's curve (IEC 61966-2-1) in place of the square root by which libtiff makes colours of LogL and LogLuv.
+void wi_tiff_curve_light(uint8_t *pixels, size_t count) {
+    uint8_t shown[256];
+    for (int level = 0; level < 256; level++) {
+        // libtiff has cut what is behind the point.
+        float root = level == 0 ? 0 : ((float)level + 0.5f) / 256, light = root * root;
+        float value = light <= 0.0031308f ? 12.92f * light : 1.055f * powf(light, 1 / 2.4f) - 0.055f;
+        shown[level] = level == 255 ? 255 : (uint8_t)(value * 255 + 0.5f);
+    }
+    for (size_t pixel = 0; pixel < count; pixel++, pixels += 4) {
+        for (int channel = 0; channel < 3; channel++) pixels[channel] = shown[pixels[channel]];
     }
 }
 

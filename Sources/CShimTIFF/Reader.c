@@ -106,12 +106,16 @@ static int is_plain(wi_tiff_reader *reader) {
     return !reader->is_planar || are_planes_short(reader);
 }
 
+/// Whether its samples are logarithms of light.
+static int is_light(const wi_tiff_reader *reader) {
+    return reader->photometric == PHOTOMETRIC_LOGL || reader->photometric == PHOTOMETRIC_LOGLUV;
+}
+
 /// Whether there is a way to show samples of this kind.
 static int is_known_format(const wi_tiff_reader *reader) {
-    int is_light = reader->photometric == PHOTOMETRIC_LOGL || reader->photometric == PHOTOMETRIC_LOGLUV;
     // libtiff shows the white of print yellow.
     if (reader->photometric == PHOTOMETRIC_CIELAB) return reader->is_plain;
-    return reader->sample_format == SAMPLEFORMAT_UINT || reader->is_plain || is_light;
+    return reader->sample_format == SAMPLEFORMAT_UINT || reader->is_plain || is_light(reader);
 }
 
 static void find_palette(wi_tiff_reader *reader) {
@@ -398,6 +402,7 @@ int wi_tiff_read(wi_tiff_reader *reader, uint8_t *output, uint32_t row, uint32_t
     reader->rgba.row_offset = (int)row;
     reader->rgba.col_offset = 0;
     if (!TIFFRGBAImageGet(&reader->rgba, (uint32_t *)(void *)output, reader->width, count)) return failure(reader);
+    if (is_light(reader)) wi_tiff_curve_light(output, (size_t)reader->width * count);
     if (reader->rgba.alpha != 0) wi_tiff_make_straight(output, (size_t)reader->width * count);
     *done = count;
     return WI_TIFF_OK;

@@ -60,5 +60,7 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
 int wi_tiff_can_widen(const wi_tiff_reader *reader);
 /// Turns the used samples of `count` pixels into those of 16 bits, side by side, in `widened`.
 void wi_tiff_widen(const wi_tiff_reader *reader, const uint8_t *input, size_t plane, size_t count);
+/// Turns colours that libtiff made of LogL or LogLuv into those of sRGB, in place.
+void wi_tiff_curve_light(uint8_t *pixels, size_t count);
 /// Divides 8-bit colours by their alpha, in place.
 void wi_tiff_make_straight(uint8_t *pixels, size_t count);

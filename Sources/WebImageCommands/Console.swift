@@ -68,8 +68,9 @@ enum Console {
     static func prepare() {
         signal(SIGPIPE, SIG_IGN)
         for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
-            // The lowest free number is this one.
-            _ = open("/dev/null", O_RDWR)
+            // The lowest free number is this one. It is opened the wrong way round, so that reading or writing fails as
+            // it would without the descriptor.
+            _ = open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
         }
     }
 

@@ -41,7 +41,11 @@ struct InfoCommand: AsyncParsableCommand {
         var report = PictureReport(input: input)
         let begin = ContinuousClock.now
         do throws(WebImageError) {
-            var request = try await InputBytes.request(for: input, limits)
+            let pipe = placeholder ? nil : InputBytes.pipe(input, limits)
+            var request =
+                if let pipe { InputBytes.request(reading: pipe, limits) } else {
+                    try await InputBytes.request(for: input, limits)
+                }
             // Nothing is decoded: any size can be told.
             (request.decoding.limits.pixels, request.decoding.limits.animationPixels) = (.max, .max)
             if placeholder {
@@ -56,6 +60,10 @@ struct InfoCommand: AsyncParsableCommand {
             report.header = details.header
             report.byteCount = details.byteCount?.bytes
             report.source = report.source ?? details.source
+            if let pipe {
+                report.source = .file
+                report.byteCount = await pipe.countToEnd()
+            }
             if placeholder { report.placeholders = try await Self.placeholders(of: request, manager) }
             var timings = LoadTimings()
             timings.total = ContinuousClock.now - begin

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import WebImage
-import WebImageSystem
 
 #if canImport(Glibc)
     import Glibc
@@ -38,11 +37,23 @@ enum InputBytes {
     private static let longestLocal = ByteCount.gibibytes(1)
 
     static func request(for input: String, _ options: InputOptions) async throws(WebImageError) -> ImageRequest {
-        if isPipe(input) {
-            let limit = options.maxBytes ?? longestLocal
-            return limited(try await pipe(input, limit.bytes, options.timeout), isLocal: true, options)
+        if let pipe = pipe(input, options) {
+            return limited(ImageRequest(data: try await pipe.all(), name: input), isLocal: true, options)
         }
         return request(unread: input, options)
+    }
+
+    /// The input as a pipe that is to be read; nil if it is none.
+    static func pipe(_ input: String, _ options: InputOptions) -> PipeInput? {
+        guard isPipe(input) else { return nil }
+        return PipeInput(input, limit: (options.maxBytes ?? longestLocal).bytes, timeout: options.timeout)
+    }
+
+    /// The request for the bytes of a pipe, which are read as far as they are needed. It can be loaded only once.
+    static func request(reading pipe: PipeInput, _ options: InputOptions) -> ImageRequest {
+        var request = limited(ImageRequest("pipe:"), isLocal: true, options)
+        request.http.loader = PipeLoader(pipe: pipe)
+        return request
     }
 
     /// The request for an input that is no pipe.
@@ -75,63 +86,4 @@ enum InputBytes {
     static func checkReadsOnce(_ inputs: [String]) throws {
         if inputs.filter({ $0 == "-" }).count > 1 { throw ValidationError("standard input (-) can be read only once") }
     }
-
-    /// What comes from standard input, a pipe or a device, read by a thread of its own: it may wait for long.
-    private static func pipe(
-        _ input: String, _ limit: Int, _ timeout: Double
-    ) async throws(WebImageError) -> ImageRequest {
-        let answer: Result<[UInt8], WebImageError> = await withCheckedContinuation { continuation in
-            let runs = startThread(named: "wi-input") {
-                do throws(WebImageError) {
-                    continuation.resume(returning: .success(try read(input, limit, timeout)))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
-            if !runs {
-                continuation.resume(
-                    returning: .failure(WebImageError(.cannotRead, "no thread could be started", location: input)))
-            }
-        }
-        return ImageRequest(data: try answer.get(), name: input)
-    }
-
-    private static func read(_ input: String, _ limit: Int, _ timeout: Double) throws(WebImageError) -> [UInt8] {
-        let name = input == "-" ? "standard input" : "the input"
-        func failed() -> WebImageError {
-            WebImageError(.cannotRead, "\(name) cannot be read: \(Console.reason(of: errno))", location: input)
-        }
-        // Without waiting for who writes into it: that has its limit below.
-        let file = input == "-" ? 0 : open(input, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else { throw failed() }
-        defer { if file > 0 { close(file) } }
-        let patience = timeout > 0 ? Int32(min(timeout * 1000, 2e9).rounded(.up)) : -1
-        var bytes: [UInt8] = []
-        while bytes.count <= limit {
-            var waiting = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&waiting, 1, patience)
-            if ready == 0 {
-                throw WebImageError(
-                    .deadlineExceeded, "nothing came from \(name) for \(timeout) seconds; --timeout allows more",
-                    location: input)
-            }
-            let start = bytes.count
-            let room = min(256 << 10, limit + 1 - start)
-            bytes.append(contentsOf: repeatElement(0, count: room))
-            let count = bytes.withUnsafeMutableBytes { systemRead(file, $0.baseAddress.map { $0 + start }, room) }
-            let reason = errno
-            bytes.removeLast(room - max(count, 0))
-            if count == 0 { return bytes }
-            errno = reason
-            if count < 0, ![EINTR, EAGAIN].contains(reason) { throw failed() }
-        }
-        throw WebImageError(
-            .bodyTooLarge, "\(name) is longer than \(ByteCount(limit)); raise --max-bytes to allow it", location: input
-        )
-    }
-}
-
-/// `read(2)`, whose name the type above has, too.
-private func systemRead(_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    read(file, bytes, count)
 }

@@ -48,12 +48,24 @@ public struct WebImageCommand: AsyncParsableCommand {
         Foundation.exit(code)
     }
 
+    /// Whether an argument is the name of a file that begins with a dash. Its letters would be taken for options, and an h
+    /// among them for the one that prints the help.
+    private static func isNameLikeOptions(_ argument: String) -> Bool {
+        guard argument.hasPrefix("-"), let second = argument.dropFirst().first, argument.count > 2 else { return false }
+        return second != "-" && !second.isNumber && argument.contains { $0 == "." || $0 == "/" }
+    }
+
     /// Runs the command.
     ///
     /// - Returns: the exit code.
     public static func run(_ arguments: [String]) async -> Int32 {
         if let message = CommandSuggestion.message(for: arguments) {
             Console.err("Error: \(message)\n  See 'webimage --help' for more information.")
+            return 2
+        }
+        if let name = arguments.prefix(while: { $0 != "--" }).first(where: isNameLikeOptions) {
+            let shown = Console.shown(name, most: 60)
+            Console.err("Error: there is no option '\(shown)'; for a file of that name write './\(shown)'")
             return 2
         }
         do {

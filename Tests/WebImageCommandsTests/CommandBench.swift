@@ -52,6 +52,17 @@ final class CommandBench: Sendable {
         return CommandRun(code: code, output: output, errors: errors)
     }
 
+    /// The path of the command.
+    var command: String {
+        get throws {
+            guard let tests = realpath("/proc/self/exe", nil) else {
+                throw WebImageError(.fileNotFound, "no executable")
+            }
+            defer { free(tests) }
+            return String(cString: tests).split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/webimage"
+        }
+    }
+
     /// Waits for a process.
     ///
     /// - Returns: the exit code; a signal's number, negative, when one ended it.
@@ -73,9 +84,6 @@ final class CommandBench: Sendable {
         _ arguments: [String], environment more: [String] = [], terminal: String? = nil, output: Int32? = nil,
         program: String? = nil
     ) throws -> pid_t {
-        guard let tests = realpath("/proc/self/exe", nil) else { throw WebImageError(.fileNotFound, "no executable") }
-        defer { free(tests) }
-        let binaries = String(cString: tests).split(separator: "/").dropLast().map { "/" + $0 }.joined()
         func isReplaced(_ variable: String) -> Bool {
             more.contains { $0.prefix { $0 != "=" } == variable.prefix { $0 != "=" } }
         }
@@ -94,7 +102,7 @@ final class CommandBench: Sendable {
         defer { for file in files { close(file) } }
         // Spawning in another directory is not in POSIX; env does it.
         return try PeerProcess.spawn(
-            ["/usr/bin/env", "-i", "-C", folder] + environment + [program ?? "\(binaries)/webimage"] + arguments,
+            ["/usr/bin/env", "-i", "-C", folder] + environment + [program ?? command] + arguments,
             input: files[0], output: output ?? files[1], errors: files[2])
     }
 }

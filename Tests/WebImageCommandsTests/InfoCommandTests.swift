@@ -36,6 +36,31 @@ struct InfoCommandTests {
         }
     }
 
+    /// The sender goes on for long, or sends much more than the picture: no more is read than is needed.
+    @Test(arguments: ["sleep 600", "cat /dev/zero"]) func aPipeIsReadAsFarAsThePictureTellsOfItself(_ rest: String)
+        async throws
+    {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.logo(), to: "a.png")
+        let command =
+            "mkfifo pipe; (cat a.png; exec \(rest)) > pipe & \(try bench.command) info pipe --max-bytes 100M --json; "
+            + "code=$?; kill $! 2>&-; exit $code"
+        let run = try await bench.run(["-c", command], program: "/bin/sh")
+        #expect(run.code == 0)
+        let object = try #require(try run.objects.first)
+        #expect(object.text("source") == "file" && object.isNull("bytes"))
+    }
+
+    @Test func theLengthOfAPipeThatEndsIsTold() async throws {
+        let bench = try CommandBench()
+        let picture = try Pictures.logo()
+        // More than one piece.
+        try bench.write(picture + [UInt8](repeating: 0, count: 700_000), to: "a.png")
+        let command = "cat a.png | \(try bench.command) info - --json"
+        let run = try await bench.run(["-c", command], program: "/bin/sh")
+        #expect(try run.objects.first?.number("bytes") == picture.count + 700_000)
+    }
+
     @Test func aPipeThatNobodyWritesToIsNotWaitedForWithoutEnd() async throws {
         let bench = try CommandBench()
         try #require(mkfifo(bench.path("pipe"), 0o600) == 0)

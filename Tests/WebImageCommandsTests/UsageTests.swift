@@ -3,7 +3,18 @@ import WebImageTesting
 
 /// Wrong usage ends with 2 and says what was wrong; help and completions end with 0.
 struct UsageTests {
+    /// `cat` fails, too.
+    @Test func whatCannotBeSaidIsAFailure() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "a.png")
+        for arguments in ["info a.png", "convert a.png - --format png"] {
+            let run = try await bench.run(["-c", "\(try bench.command) \(arguments) >&-"], program: "/bin/sh")
+            #expect(run.code == 1 && run.errors.contains("standard output"), "\(arguments): \(run.errors)")
+        }
+    }
+
     @Test(arguments: [
+        (["info", "-half.png"], "write './-half.png'"), (["convert", "-h.png", "b.png"], "write './-h.png'"),
         (["fetch"], "give a URL"), (["fetch", "a", "--size", "0x0"], "--size takes"),
         (["fetch", "a", "--size", "x"], "--size takes"), (["fetch", "a", "--size", "axb"], "--size takes"),
         (["fetch", "a", "--size", "1x2x3"], "--size takes"),

@@ -29,6 +29,8 @@ import WebImageTesting
         var next = 0
         /// How many bytes of other pages the file is to be put behind.
         var base = 0
+        /// The strip in a compression of another kind, in place of `values`.
+        var coded: (compression: Int, bytes: [UInt8])?
         /// One value for each pixel and sample.
         var values: [Int]
 
@@ -36,7 +38,7 @@ import WebImageTesting
         func file() -> [UInt8] {
             let header = number(isBigEndian ? 0x4D4D : 0x4949, 2) + number(isBig ? 43 : 42, 2)
             let start = base + (isBig ? 16 : 8)
-            let blocks = isPlanar ? planes : blocks
+            let blocks = coded.map { [$0.bytes] } ?? (isPlanar ? planes : blocks)
             let data = blocks.flatMap { $0 }
             let isFirst = !isDataLast
             let bare = directory(tags(blocks, from: start), at: start)
@@ -51,7 +53,7 @@ import WebImageTesting
             let lengths = blocks.map { $0.count + excess }
             var tags: [(id: Int, type: Int, values: [Int])] = [
                 (256, 4, [width]), (257, 4, [height]), (258, 3, Array(repeating: depth, count: samples)),
-                (259, 3, [isPacked ? 32_773 : 1]), (262, 3, [photometric]), (277, 3, [samples]),
+                (259, 3, [coded?.compression ?? (isPacked ? 32_773 : 1)]), (262, 3, [photometric]), (277, 3, [samples]),
             ]
             if let orientation { tags.append((274, 3, [orientation])) }
             if let tile {

@@ -1,4 +1,5 @@
 #if TIFF
+    import Foundation
     import Testing
     import WebImageCodecs
     import WebImageCore
@@ -76,6 +77,26 @@
                 let words = deep.pixels.bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt16.self)) }
                 let isNear = zip(words, expected).allSatisfy { abs(Double($0) / 257 - $1) <= 0.5 }
                 #expect(isNear && deep.format?.layout == .rgba16, "\(words)")
+            }
+        }
+
+        /// libtiff gives the square root of light in place of sRGB's curve: it made 119 of 128.
+        @Test func logarithmsOfLightAreShownBySRGB() {
+            // Light from 0 to 1 and what it is in sRGB, of 255 (IEC 61966-2-1).
+            let lights = [(1.0, 255.0), (0.2159, 128), (0.0513, 64), (0.5271, 192)]
+            // 16 bits each, first all high and then all low bytes, as pieces of four bytes without repetition.
+            let logarithms = lights.map { Int((256 * (log2($0.0) + 64)).rounded()) }
+            let bytes = [4] + logarithms.map { UInt8($0 >> 8) } + [4] + logarithms.map { UInt8($0 & 255) }
+            var maker = TIFFMaker(
+                width: lights.count, height: 1, depth: 16, photometric: 32_844, samples: 1, sampleFormat: 2, values: [])
+            maker.coded = (34_676, bytes)
+            let result = decode(maker.file())
+            #expect(result.error == nil)
+            for (index, (_, shown)) in lights.enumerated() {
+                for channel in 0..<3 {
+                    let value = Double(result.pixels.bytes[index * 4 + channel])
+                    #expect(abs(value - shown) <= 1, "\(value), not \(shown)")
+                }
             }
         }
 

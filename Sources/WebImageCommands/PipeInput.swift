@@ -1,0 +1,165 @@
+import Synchronization
+import WebImage
+import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Standard input, a pipe or a device. A thread of its own reads it, because it may wait for long.
+final class PipeInput: Sendable {
+    private struct State {
+        /// nil: not opened yet.
+        var file: Int32?
+        var count = 0
+    }
+
+    private enum Step: Sendable {
+        case bytes([UInt8])
+        case end
+        /// Nothing came while the rest is only counted.
+        case pause
+    }
+
+    /// How long the next bytes are waited for when they are only counted.
+    private static let grace: Int32 = 100
+
+    private let input: String
+    private let limit: Int
+    /// In seconds; 0: no limit.
+    private let timeout: Double
+    private let thread = ThreadPool(name: "wi-input", width: 1)
+    private let state = Guarded(State())
+    private let isCounted = Atomic(false)
+
+    /// - Parameters:
+    ///   - input: a path, or `-`.
+    ///   - limit: how many bytes are taken.
+    ///   - timeout: for how many seconds nothing may come; 0: no limit.
+    init(_ input: String, limit: Int, timeout: Double) {
+        (self.input, self.limit, self.timeout) = (input, limit, timeout)
+    }
+
+    deinit {
+        if let file = state.withLock({ $0.file }), file > 0 { close(file) }
+    }
+
+    private var name: String { input == "-" ? "standard input" : "the input" }
+
+    /// The next bytes; nil at the end. One call after the other.
+    func next() async throws(WebImageError) -> [UInt8]? {
+        switch try await step() {
+        case .bytes(let bytes): bytes
+        case .end, .pause: nil
+        }
+    }
+
+    /// All bytes.
+    func all() async throws(WebImageError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let piece = try await next() { bytes += piece }
+        return bytes
+    }
+
+    /// Reads the rest without keeping it, unless its sender keeps it waiting.
+    ///
+    /// - Returns: the length of the whole input; nil if its end has not come.
+    func countToEnd() async -> Int? {
+        isCounted.store(true, ordering: .releasing)
+        while true {
+            switch try? await step() {
+            case .bytes: continue
+            case .end: return state.withLock { $0.count }
+            case .pause, nil: return nil
+            }
+        }
+    }
+
+    private func step() async throws(WebImageError) -> Step {
+        let answer: Result<Step, WebImageError> = await withCheckedContinuation { continuation in
+            thread.run(.normal) {
+                do throws(WebImageError) {
+                    continuation.resume(returning: .success(try self.read()))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try answer.get()
+    }
+
+    private func read() throws(WebImageError) -> Step {
+        let file = try opened()
+        guard try waitForBytes(file) else { return .pause }
+        // One byte more than the limit shows that there is more.
+        let room = min(256 << 10, limit + 1 - state.withLock { $0.count })
+        var (count, reason) = (0, Int32(0))
+        let bytes = [UInt8](unsafeUninitializedCapacity: room) { buffer, used in
+            repeat { count = systemRead(file, buffer.baseAddress, room) } while count < 0 && errno == EINTR
+            reason = errno
+            used = max(count, 0)
+        }
+        if count == 0 { return .end }
+        if count < 0 { if reason == EAGAIN { return .bytes([]) } else { throw failed(reason) } }
+        let sum = state.withLock { state in
+            state.count += count
+            return state.count
+        }
+        guard sum <= limit else {
+            throw WebImageError(
+                .bodyTooLarge, "\(name) is longer than \(ByteCount(limit)); raise --max-bytes to allow it",
+                location: input)
+        }
+        return .bytes(bytes)
+    }
+
+    /// - Returns: false if nothing came and the rest is only counted.
+    private func waitForBytes(_ file: Int32) throws(WebImageError) -> Bool {
+        let begin = ContinuousClock.now
+        while true {
+            var waiting = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+            // Not longer, so that it is noticed when the rest is only counted.
+            if poll(&waiting, 1, Self.grace) != 0 { return true }
+            if isCounted.load(ordering: .acquiring) { return false }
+            if timeout > 0, ContinuousClock.now - begin >= .seconds(timeout) {
+                throw WebImageError(
+                    .deadlineExceeded, "nothing came from \(name) for \(timeout) seconds; --timeout allows more",
+                    location: input)
+            }
+        }
+    }
+
+    private func opened() throws(WebImageError) -> Int32 {
+        if let file = state.withLock({ $0.file }) { return file }
+        // Without waiting for who writes into it: that has its limit above.
+        let file = input == "-" ? 0 : open(input, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { throw failed(errno) }
+        state.withLock { $0.file = file }
+        return file
+    }
+
+    private func failed(_ reason: Int32) -> WebImageError {
+        WebImageError(.cannotRead, "\(name) cannot be read: \(Console.reason(of: reason))", location: input)
+    }
+}
+
+/// Hands a pipe's bytes to the pipeline as they come, so that no more are read than are needed.
+struct PipeLoader: ImageLoader {
+    let name = "pipe"
+    let pipe: PipeInput
+
+    func canLoad(_ url: String) -> Bool { true }
+
+    func load(_ url: String, to receiver: ImageReceiver) async throws {
+        while let bytes = try await pipe.next() { try await receiver.receive(bytes) }
+    }
+}
+
+/// `read(2)`, whose name the type above has, too.
+private func systemRead(_ file: Int32, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int) -> Int {
+    read(file, bytes, count)
+}
