@@ -261,7 +261,8 @@ public final class Fleet: Sendable {
 
     /// Keeps reading the purges of the fleet until the task is cancelled.
     public func run() async {
-        let subscription = commands.client.subscribe(to: commands.keys.purgeChannel) { [news] event in
+        let subscription = commands.client.subscribe(to: commands.keys.purgeChannel) { [weak self, news] event in
+            if event == .lost || event == .active { self?.state.withLock { $0.reader.noteReconnection() } }
             if event != .lost { news.give() }
         }
         defer { subscription.end() }

@@ -96,7 +96,7 @@ struct FleetCommands: Sendable {
         var list: String
         /// Purges at this time or before have been removed from the list.
         var dropped: Int
-        /// Identifies the run of the Redis server.
+        /// Identifies the run of the Redis server; empty: the user may not run INFO.
         var run: String
         var servers: Int
         var latestPurge: Int

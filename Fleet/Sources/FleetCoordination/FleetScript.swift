@@ -130,6 +130,8 @@ struct FleetScript: Hashable, Sendable {
     /// Keys: purges, servers. Arguments: name for a new list, time of the last purge that the server has, most at a time,
     /// name of the server, ms after which a server is gone. Answer: now, name of the list, time up to which purges were
     /// dropped, which run of Redis this is, servers, latest purge, members with their times.
+    ///
+    /// INFO is `@dangerous`, which many users of Redis may not run. The run is then empty.
     static let read = FleetScript(
         "read",
         """
@@ -139,8 +141,9 @@ struct FleetScript: Hashable, Sendable {
         redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', time - ARGV[5])
         local list = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
         local from = '(' .. string.format('%.0f', math.max(tonumber(ARGV[2]), tonumber(list[2])))
+        local info = redis.pcall('INFO', 'server')
         return {
-            time, list[1], tonumber(list[2]), string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or '',
+            time, list[1], tonumber(list[2]), type(info) == 'string' and string.match(info, 'run_id:(%x+)') or '',
             redis.call('ZCARD', KEYS[2]), latest(KEYS[1]),
             redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[3]),
         }

@@ -13,6 +13,8 @@ struct PurgeReader {
     private(set) var last = 0
     private var list: String?
     private var run: String?
+    /// Whether another run of Redis may answer than before. It matters only where Redis does not identify its run.
+    private var runMayDiffer = false
     /// The time of the last purge of a kind that this version does not support.
     private var unknown = 0
     /// Purges that Redis was not told, or may have lost, with their times.
@@ -38,7 +40,7 @@ struct PurgeReader {
     /// - Parameter after: the time after which purges were requested.
     /// - Returns: whether there is more to read.
     mutating func take(_ news: FleetCommands.News, after: Int) -> Bool {
-        defer { (list, run) = (news.list, news.run) }
+        defer { (list, run, runMayDiffer) = (news.list, news.run, false) }
         if let list, list != news.list {
             // Purges since the last reading may be lost with the list.
             table.raiseFloor(to: news.now)
@@ -46,7 +48,7 @@ struct PurgeReader {
             for (member, time) in table.members { untold[member] = time }
             return true
         }
-        if let run, run != news.run {
+        if let run, run != news.run || (run.isEmpty && runMayDiffer) {
             last = 0
             for (member, time) in table.members where time > news.now - Self.recent { untold[member] = time }
             return true
@@ -74,6 +76,9 @@ struct PurgeReader {
         if !readsOn { complete = max(complete, news.now) }
         return readsOn
     }
+
+    /// A connection was lost or made: a replica may have taken the place of Redis.
+    mutating func noteReconnection() { runMayDiffer = true }
 
     /// Adds a purge of this server that is in the list already.
     mutating func add(_ member: PurgeMember, at time: Int) { table.add(member, at: time) }

@@ -104,6 +104,27 @@ struct PurgeReaderTests {
         #expect(replica.purges == count)
     }
 
+    /// The same where the user may not run INFO: the lost connection tells that another Redis may answer.
+    @Test func withoutTheRunOfRedisTheLostConnectionTellsOfAFailover() {
+        var (one, other, redis) = (Server(), Server(), ModelRedis(now: 2000))
+        redis.run = ""
+        _ = purge("a", &redis)
+        one.read(&redis)
+        other.read(&redis)
+        var replica = redis
+        let lost = purge("b", &redis)
+        one.read(&redis)
+        replica.now = redis.now + 10
+        _ = purge("c", &replica)
+        one.reader.noteReconnection()
+        one.read(&replica)
+        other.read(&replica)
+        #expect(other.verdict("b", lost) == .purged)
+        let purges = replica.purges
+        one.read(&replica)
+        #expect(replica.purges == purges)
+    }
+
     /// The server had read further in the old list than the new one goes.
     @Test func afterAFailoverTheListIsReadFromItsStart() {
         var (server, redis) = (Server(), ModelRedis(now: 2000))
