@@ -55,6 +55,12 @@ extension RESPValue {
         }
     }
 
+    /// The members of a map.
+    public var pairs: [RESPPair]? {
+        if case .map(let pairs) = self { return pairs }
+        return nil
+    }
+
     /// A whole number, also where it came as text.
     public var integer: Int? {
         if case .number(let number) = self { return Int(exactly: number) }

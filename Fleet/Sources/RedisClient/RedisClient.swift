@@ -14,18 +14,64 @@ public final class RedisClient: Sendable {
         public var failures = 0
         /// Commands that were not tried because the server was left alone.
         public var spared = 0
-        /// How often the server was left alone.
+        /// How often the server began to fail and was left alone.
         public var openings = 0
 
         public init() {}
     }
 
+    /// What a client tells about its server.
+    public enum Notice: Hashable, Sendable {
+        /// The server is left alone for a while, because it failed with this error. Told once until ``recovered``, and once more
+        /// if the reason becomes clear only then.
+        case failing(RedisError)
+        /// The server refused commands of one kind, and carries out others. Told at the first command that succeeds thereafter.
+        case refused(RedisError)
+        /// The server carries out commands again.
+        case recovered
+    }
+
     private struct State {
         var circuit = Circuit()
         var statistics = Statistics()
+        /// Whether the reason of the failures was told, while they last.
+        var reasonIsTold = false
+        /// The last refusal since a command succeeded.
+        var refusal: RedisError?
         var lastListener = 0
         var next = 0
         var isClosed = false
+
+        mutating func succeed() -> Notice? {
+            let wasTrusting = circuit.isTrusting
+            defer { refusal = nil }
+            if circuit.succeed() == .recovered { return .recovered }
+            return wasTrusting ? refusal.map { .refused($0) } : nil
+        }
+
+        mutating func fail(_ error: RedisError) -> (Circuit.Action, Notice?) {
+            statistics.failures += 1
+            if case .refused = error { refusal = error }
+            return act(circuit.fail(), after: error)
+        }
+
+        mutating func endProbe(_ error: RedisError?) -> (Circuit.Action, Notice?) {
+            act(circuit.endProbe(succeeded: error == nil), after: error)
+        }
+
+        private mutating func act(_ action: Circuit.Action, after error: RedisError?) -> (Circuit.Action, Notice?) {
+            switch action {
+            case .open:
+                statistics.openings += 1
+                reasonIsTold = false
+            case .probe:
+                // The first commands may have ended before it was known why there is no connection.
+                guard !reasonIsTold, error?.isSpecific == true else { return (action, nil) }
+            case .nothing, .recovered: return (action, nil)
+            }
+            if error?.isSpecific == true { reasonIsTold = true }
+            return (action, error.map { .failing($0) })
+        }
     }
 
     private struct Connections {
@@ -41,18 +87,18 @@ public final class RedisClient: Sendable {
 
     private let connections: [Connections]
     private let state = Mutex(State())
-    private let onAvailability: @Sendable (Bool) -> Void
+    private let onNotice: @Sendable (Notice) -> Void
 
     /// - Parameters:
     ///   - group: its loops carry the connections.
-    ///   - onAvailability: told false when the server is left alone because it failed, and true when it is asked again.
+    ///   - onNotice: told when the server fails and when it works again.
     /// - Throws: `configuration`.
     public init(
         _ configuration: RedisConfiguration, group: any EventLoopGroup,
-        onAvailability: @escaping @Sendable (Bool) -> Void = { _ in }
+        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws(RedisError) {
         let secure = try configuration.secureConnections()
-        self.onAvailability = onAvailability
+        self.onNotice = onNotice
         connections = group.makeIterator().map { loop in
             Connections(
                 loop: loop, commands: CommandConnection(configuration, RedisLink(configuration, secure, on: loop)),
@@ -130,22 +176,22 @@ public final class RedisClient: Sendable {
     // MARK: - The circuit
 
     private func note(_ result: Result<RESPValue, RedisError>, _ connection: Connections) {
-        let action = state.withLock { state -> Circuit.Action in
+        let (action, notice) = state.withLock { state -> (Circuit.Action, Notice?) in
             switch result {
-            case .failure(let error) where error.isFailure:
-                state.statistics.failures += 1
-                let action = state.circuit.fail()
-                if action != .nothing { state.statistics.openings += 1 }
-                return action
-            case .success, .failure(.refused):
-                state.circuit.succeed()
-                return .nothing
-            case .failure: return .nothing
+            case .failure(let error) where error.isFailure: state.fail(error)
+            case .success: (.nothing, state.succeed())
+            case .failure: (.nothing, nil)
             }
         }
-        guard case .probe(let pause) = action else { return }
-        onAvailability(false)
-        probe(after: pause, connection)
+        if let notice { onNotice(notice) }
+        carryOut(action, connection)
+    }
+
+    private func carryOut(_ action: Circuit.Action, _ connection: Connections) {
+        switch action {
+        case .open(let pause), .probe(let pause): probe(after: pause, connection)
+        case .nothing, .recovered: break
+        }
     }
 
     private func probe(after pause: TimeAmount, _ connection: Connections) {
@@ -158,14 +204,10 @@ public final class RedisClient: Sendable {
     }
 
     private func endProbe(_ result: Result<RESPValue, RedisError>, _ connection: Connections) {
-        let action = state.withLock { state -> Circuit.Action in
-            guard case .success = result else { return state.circuit.endProbe(succeeded: false) }
-            return state.circuit.endProbe(succeeded: true)
-        }
-        switch action {
-        case .probe(let pause): probe(after: pause, connection)
-        case .nothing: onAvailability(true)
-        }
+        let error: RedisError? = if case .failure(let error) = result { error } else { nil }
+        let (action, notice) = state.withLock { $0.endProbe(error) }
+        if let notice { onNotice(notice) }
+        carryOut(action, connection)
     }
 }
 

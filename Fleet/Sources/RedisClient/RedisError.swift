@@ -4,8 +4,10 @@ public import RESP
 public enum RedisError: Error, Hashable, Sendable {
     /// A setting is wrong, or asks for what is not built in.
     case configuration(String)
-    /// There is no connection, or it was lost before the answer came. The command may have been carried out.
+    /// The connection was lost before the answer came. The command may have been carried out.
     case connectionLost
+    /// There is no connection, and why: as a sentence goes on after "because". It holds no password.
+    case noConnection(String)
     /// The answer did not come in time. The command may have been carried out, or still be.
     case timedOut
     /// As many commands as may wait for their answers do.
@@ -19,14 +21,21 @@ public enum RedisError: Error, Hashable, Sendable {
     /// The client was closed.
     case closed
 
-    /// Whether the server cannot do its work, rather than refusing this command.
+    /// Whether it counts as a failure of the server. A refused command does: the server would refuse the next one of its kind,
+    /// too. A script that Redis does not know is no failure, because it is then sent.
     var isFailure: Bool {
         switch self {
-        case .connectionLost, .timedOut, .malformed: true
-        case .refused(let text):
-            ["LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "OOM", "BUSY"].contains(
-                String(text.prefix { $0 != " " }))
+        case .connectionLost, .noConnection, .timedOut, .malformed: true
+        case .refused(let text): !text.hasPrefix("NOSCRIPT")
         case .configuration, .overloaded, .circuitOpen, .closed: false
+        }
+    }
+
+    /// Whether it says what is wrong, rather than that something is.
+    var isSpecific: Bool {
+        switch self {
+        case .connectionLost, .timedOut: false
+        default: true
         }
     }
 }
@@ -35,11 +44,12 @@ extension RedisError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .configuration(let text): text
-        case .connectionLost: "there is no connection, or it was lost before the answer came"
+        case .connectionLost: "the connection was lost before the answer came"
+        case .noConnection(let reason): "there is no connection: \(reason)"
         case .timedOut: "the answer did not come in time"
         case .overloaded: "as many commands as may wait do"
         case .circuitOpen: "the server keeps failing and is left alone for now"
-        case .refused(let text): "the server refused a command: \(text)"
+        case .refused(let text): "the server refused a command: \(text.prefix(300))"
         case .malformed(let error): "what the server sent is not RESP3: \(error)"
         case .closed: "the client was closed"
         }

@@ -35,6 +35,8 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
     private var backoff: TimeAmount
     private var timer: Scheduled<Void>?
     private var flushIsScheduled = false
+    /// Why there is no connection. Nil until one cannot be made or is lost, and while there is one.
+    private(set) var failure: RedisError?
 
     init(_ configuration: RedisConfiguration, _ secure: SecureConnections?, on loop: any EventLoop) {
         self.configuration = configuration
@@ -74,7 +76,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
             case .tcp(let host, let port): bootstrap.connect(host: host, port: port)
             case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
             }
-        connection.whenFailure { [weak self] _ in self?.lose(.connectionLost) }
+        connection.whenFailure { [weak self] error in self?.lose(.noConnection(ConnectionFailure.text(error))) }
     }
 
     /// Opens the connection, even while it waits after a failure.
@@ -132,19 +134,27 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         for command in commands { RESPEncoder.write(command: command, to: &bytes) }
         phase = .introducing(channel, answersLeft: commands.count)
         channel.writeAndFlush(bytes, promise: nil)
-        timer = loop.scheduleTask(in: configuration.connectTimeout) { [weak self] in self?.drop(.timedOut) }
+        let failure = RedisError.noConnection(ConnectionFailure.silence(byTLS: configuration.usesTLS))
+        timer = loop.scheduleTask(in: configuration.connectTimeout) { [weak self] in
+            self?.drop(failure)
+        }
     }
 
     func received(_ value: RESPValue, on channel: any Channel) {
         switch phase {
         case .introducing(let current, let left) where current === channel:
-            if case .error(let text) = value { return drop(.refused(text)) }
+            if case .error(let text) = value { return drop(.refused(withoutCredentials(text))) }
+            // HELLO, the first command, is answered with a map.
+            if left == introduction.count, value.pairs == nil {
+                return drop(.noConnection("the server does not answer HELLO as Redis does"))
+            }
             guard left == 1 else {
                 phase = .introducing(channel, answersLeft: left - 1)
                 return
             }
             timer?.cancel()
             backoff = configuration.backoff.first
+            failure = nil
             phase = .ready(channel)
             observer?.ready()
         case .ready(let current) where current === channel: observer?.received(value)
@@ -154,7 +164,9 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
 
     func failed(_ error: RedisError, on channel: any Channel) {
         switch phase {
-        case .introducing(let current, _) where current === channel: drop(error)
+        case .introducing(let current, _) where current === channel:
+            drop(
+                error == .connectionLost ? .noConnection(ConnectionFailure.early(byTLS: configuration.usesTLS)) : error)
         case .ready(let current) where current === channel: drop(error)
         case .connecting: lose(error)
         default: break
@@ -171,11 +183,20 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         return [greeting, ["SELECT", RESPArgument(configuration.database)]]
     }
 
+    /// Redis repeats the first arguments of a command that it does not know: of HELLO the password is one.
+    private func withoutCredentials(_ text: String) -> String {
+        let end = text.firstRange(of: ", with args")?.lowerBound ?? text.endIndex
+        let text = String(text[..<end])
+        guard let password = configuration.password, !password.isEmpty, text.contains(password) else { return text }
+        return "a refusal that repeats the password"
+    }
+
     private func lose(_ error: RedisError) {
         switch phase {
         case .waiting, .closed, .idle: return
         case .connecting, .introducing, .ready: break
         }
+        failure = error
         timer?.cancel()
         phase = .waiting
         let pause = backoff.nanoseconds - Int64.random(in: 0...max(backoff.nanoseconds / 2, 0))
@@ -225,7 +246,10 @@ private final class RedisChannelHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        link.failed(.connectionLost, on: context.channel)
+        let isHandshakeFailure = SecureConnections.isHandshakeFailure(error)
+        link.failed(
+            isHandshakeFailure ? .noConnection(ConnectionFailure.handshake(error)) : .connectionLost,
+            on: context.channel)
         context.close(promise: nil)
     }
 }

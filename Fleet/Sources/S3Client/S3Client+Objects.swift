@@ -12,10 +12,7 @@ extension S3Client {
     public func get(_ key: String) async throws(S3Error) -> S3Object? {
         let request = S3Request("GET", try configuration.object(key))
         let answer = try await send(request, deadline: configuration.readDeadline)
-        guard answer.status == 404 else { return S3Object(answer, isHead: false) }
-        let document = ErrorDocument(answer.body)
-        if document.code == "NoSuchKey" { return nil }
-        throw .refused(status: 404, code: document.code, message: document.message)
+        return answer.status == 404 ? nil : S3Object(answer, isHead: false)
     }
 
     /// Reads what is said about an object, without its body.
@@ -49,8 +46,7 @@ extension S3Client {
         let location = try configuration.object(key)
         let hash = configuration.credentials == nil ? .unsigned : body.withUnsafeReadableBytes { S3PayloadHash.of($0) }
         let request = S3Request("PUT", location, headers: headers, payload: hash)
-        let answer = try await send(request, body, deadline: configuration.writeDeadline)
-        if answer.status == 404 { throw answer.refusal }
+        _ = try await send(request, body, deadline: configuration.writeDeadline)
     }
 
     /// Removes an object. That there is none is no error.
@@ -58,8 +54,7 @@ extension S3Client {
     /// - Throws: within the read deadline.
     public func remove(_ key: String) async throws(S3Error) {
         let request = S3Request("DELETE", try configuration.object(key))
-        let answer = try await send(request, deadline: configuration.readDeadline)
-        if answer.status == 404, ErrorDocument(answer.body).code == "NoSuchBucket" { throw answer.refusal }
+        _ = try await send(request, deadline: configuration.readDeadline)
     }
 }
 
@@ -79,10 +74,21 @@ extension S3Configuration {
 }
 
 extension Answer {
-    /// Nil where the status is 200 to 299, or 404, of which only the request knows what it means.
-    var error: S3Error? {
+    /// Nil if the status is 200 to 299, or 404 because there is no such object.
+    func error(to method: String) -> S3Error? {
         switch status {
-        case 200..<300, 404: return nil
+        case 200..<300: return nil
+        case 404:
+            let code = ErrorDocument(body).code
+            let isMissing =
+                switch method {
+                // An answer to HEAD has no body.
+                case "HEAD": true
+                case "GET": code == "NoSuchKey"
+                case "DELETE": code != "NoSuchBucket"
+                default: false
+                }
+            return isMissing ? nil : refusal
         case 300..<400:
             let document = ErrorDocument(body)
             let region = headers.first(name: "x-amz-bucket-region").map { String($0.prefix(64)) } ?? document.region
@@ -92,7 +98,7 @@ extension Answer {
         }
     }
 
-    var refusal: S3Error {
+    private var refusal: S3Error {
         let document = ErrorDocument(body)
         return .refused(status: status, code: document.code, message: document.message)
     }

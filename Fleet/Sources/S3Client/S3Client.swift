@@ -14,7 +14,7 @@ public final class S3Client: Sendable {
         public var failures = 0
         /// Requests that were not tried because the server was left alone.
         public var spared = 0
-        /// How often the server was left alone.
+        /// How often the server began to fail and was left alone.
         public var openings = 0
         /// Bytes of objects that came.
         public var bytesRead = 0
@@ -22,6 +22,14 @@ public final class S3Client: Sendable {
         public var bytesWritten = 0
 
         public init() {}
+    }
+
+    /// What a client tells about its server.
+    public enum Notice: Hashable, Sendable {
+        /// The server is left alone for a while, because it failed with this error. Told once until ``recovered``.
+        case failing(S3Error)
+        /// The server carries out requests again.
+        case recovered
     }
 
     private struct State {
@@ -34,18 +42,18 @@ public final class S3Client: Sendable {
     private let pool: ConnectionPool
     private let probeLoop: any EventLoop
     private let state = Mutex(State())
-    private let onAvailability: @Sendable (Bool) -> Void
+    private let onNotice: @Sendable (Notice) -> Void
 
     /// - Parameters:
     ///   - group: its loops carry the connections.
-    ///   - onAvailability: told false when the server is left alone because it failed, and true when it is asked again.
+    ///   - onNotice: told when the server fails and when it works again.
     /// - Throws: `configuration`.
     public init(
         _ configuration: S3Configuration, group: any EventLoopGroup,
-        onAvailability: @escaping @Sendable (Bool) -> Void = { _ in }
+        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws(S3Error) {
         self.configuration = configuration
-        self.onAvailability = onAvailability
+        self.onNotice = onNotice
         probeLoop = group.next()
         pool = try ConnectionPool(configuration, group: group)
     }
@@ -63,7 +71,7 @@ public final class S3Client: Sendable {
         await pool.close()
     }
 
-    /// - Returns: an answer with a status of 200 to 299, or 404.
+    /// - Returns: an answer with a status of 200 to 299, or 404 if there is no such object.
     func send(_ request: S3Request, _ body: ByteBuffer? = nil, deadline: TimeAmount) async throws(S3Error) -> Answer {
         try state.withLock { (state) throws(S3Error) in
             if state.isClosed { throw .closed }
@@ -88,7 +96,7 @@ public final class S3Client: Sendable {
         } onCancel: {
             pool.abandon(exchange, .cancelled)
         }
-        return result.flatMap { answer in answer.error.map { .failure($0) } ?? .success(answer) }
+        return result.flatMap { answer in answer.error(to: request.method).map { .failure($0) } ?? .success(answer) }
     }
 
     private func wireRequest(_ request: S3Request, _ body: ByteBuffer?) -> WireRequest {
@@ -113,22 +121,25 @@ public final class S3Client: Sendable {
             case .failure(let error) where error.isFailure:
                 state.statistics.failures += 1
                 let action = state.circuit.fail()
-                if action != .nothing { state.statistics.openings += 1 }
+                if case .open = action { state.statistics.openings += 1 }
                 return action
             case .success(let answer):
                 if answer.status < 300 {
                     state.statistics.bytesRead += answer.body.readableBytes
                     state.statistics.bytesWritten += written
                 }
-                state.circuit.succeed()
-            case .failure(let error):
-                if error.isAnswer { state.circuit.succeed() }
+                return state.circuit.succeed()
+            case .failure(let error): return error.isAnswer ? state.circuit.succeed() : .nothing
             }
-            return .nothing
         }
-        guard case .probe(let pause) = action else { return }
-        onAvailability(false)
-        probe(after: pause)
+        switch (action, result) {
+        case (.open(let pause), .failure(let error)):
+            onNotice(.failing(error))
+            probe(after: pause)
+        case (.probe(let pause), _): probe(after: pause)
+        case (.recovered, _): onNotice(.recovered)
+        default: break
+        }
     }
 
     private func probe(after pause: TimeAmount) {
@@ -147,9 +158,8 @@ public final class S3Client: Sendable {
             case .failure(let error): error.isAnswer
             }
         guard !state.withLock({ $0.isClosed }) else { return }
-        switch state.withLock({ $0.circuit.endProbe(succeeded: succeeded) }) {
-        case .probe(let pause): probe(after: pause)
-        case .nothing: onAvailability(true)
+        if case .probe(let pause) = state.withLock({ $0.circuit.endProbe(succeeded: succeeded) }) {
+            probe(after: pause)
         }
     }
 }

@@ -29,12 +29,12 @@ public enum S3Error: Error, Hashable, Sendable {
     /// The client was closed.
     case closed
 
-    /// Whether the server cannot do its work, rather than refusing this request.
+    /// Whether it counts as a failure of the server. A refused request does: if several in a row are refused, the keys, the bucket
+    /// or the region are wrong, and so would be the next request.
     var isFailure: Bool {
         switch self {
-        case .connectionLost, .handshakeFailed, .timedOut, .unavailable, .malformed: true
-        case .configuration, .invalid, .overloaded, .circuitOpen, .refused, .redirected, .tooLarge, .cancelled, .closed:
-            false
+        case .connectionLost, .handshakeFailed, .timedOut, .unavailable, .malformed, .refused, .redirected: true
+        case .configuration, .invalid, .overloaded, .circuitOpen, .tooLarge, .cancelled, .closed: false
         }
     }
 

@@ -3,30 +3,56 @@ import NIOCore
 import Testing
 
 @Suite struct CircuitTests {
+    /// A circuit that has just opened.
+    private func open() -> Circuit {
+        var circuit = Circuit()
+        for _ in 0..<5 { _ = circuit.fail() }
+        return circuit
+    }
+
     @Test func fiveFailuresInARowOpenIt() {
         var circuit = Circuit()
         for _ in 0..<4 { #expect(circuit.fail() == .nothing) }
-        circuit.succeed()
+        #expect(circuit.succeed() == .nothing)
         for _ in 0..<4 { #expect(circuit.fail() == .nothing) }
         #expect(!circuit.isOpen)
-        #expect(circuit.fail() == .probe(after: .seconds(1)))
+        #expect(circuit.fail() == .open(probeAfter: .seconds(1)))
         #expect(circuit.isOpen)
         // What was on its way fails too, and asks for no second probe.
         #expect(circuit.fail() == .nothing)
     }
 
     @Test func eachProbeThatFailsDoublesThePauseUpToHalfAMinute() {
-        var circuit = Circuit()
-        for _ in 0..<5 { _ = circuit.fail() }
+        var circuit = open()
         for seconds in [2, 4, 8, 16, 30, 30] as [Int64] {
             #expect(circuit.endProbe(succeeded: false) == .probe(after: .seconds(seconds)))
         }
-        circuit.succeed()
+        #expect(circuit.succeed() == .nothing)
         #expect(circuit.isOpen)
         #expect(circuit.endProbe(succeeded: true) == .nothing)
         #expect(!circuit.isOpen)
+    }
+
+    @Test func fiveSuccessesInARowEndTheTrial() {
+        var circuit = open()
+        _ = circuit.endProbe(succeeded: true)
+        for _ in 0..<4 { #expect(circuit.succeed() == .nothing) }
+        #expect(circuit.fail() == .nothing)
+        for _ in 0..<4 { #expect(circuit.succeed() == .nothing) }
+        #expect(circuit.succeed() == .recovered)
+        #expect(circuit.succeed() == .nothing)
         // It begins anew: five failures, and a pause of a second.
         for _ in 0..<4 { #expect(circuit.fail() == .nothing) }
-        #expect(circuit.fail() == .probe(after: .seconds(1)))
+        #expect(circuit.fail() == .open(probeAfter: .seconds(1)))
+    }
+
+    /// As a Redis whose memory is full: it answers PING and refuses everything else.
+    @Test func aServerThatAnswersProbesOnlyIsAskedLessAndLess() {
+        var circuit = open()
+        for seconds in [2, 4, 8, 16, 30, 30] as [Int64] {
+            #expect(circuit.endProbe(succeeded: true) == .nothing)
+            for _ in 0..<4 { #expect(circuit.fail() == .nothing) }
+            #expect(circuit.fail() == .probe(after: .seconds(seconds)))
+        }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// A client of a server, on two event loops of its own.
 func client(
-    of url: String, loops: Int = 2, onAvailability: @escaping @Sendable (Bool) -> Void = { _ in },
+    of url: String, loops: Int = 2, onNotice: @escaping @Sendable (RedisClient.Notice) -> Void = { _ in },
     change: (inout RedisConfiguration) -> Void = { _ in }
 ) throws -> RedisClient {
     var configuration = try RedisConfiguration(url: url)
@@ -16,5 +16,5 @@ func client(
     configuration.backoff = (.milliseconds(1), .milliseconds(20))
     change(&configuration)
     return try RedisClient(
-        configuration, group: MultiThreadedEventLoopGroup(numberOfThreads: loops), onAvailability: onAvailability)
+        configuration, group: MultiThreadedEventLoopGroup(numberOfThreads: loops), onNotice: onNotice)
 }

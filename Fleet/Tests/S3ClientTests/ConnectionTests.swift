@@ -235,24 +235,30 @@ import Testing
             default: request.head.contains("/bad ") ? [refusal(503, "SlowDown")] : [answer(200, "good")]
             }
         }
-        let available = EventLog<Bool>()
-        let client = try client(of: server.endpoint, prefix: "p", onAvailability: { available.append($0) })
+        let notices = EventLog<S3Client.Notice>()
+        let client = try client(of: server.endpoint, prefix: "p", onNotice: { notices.append($0) })
         for _ in 0..<5 {
             #expect(client.isAvailable)
             let result = await outcome { () throws(S3Error) in try await client.get("bad") }
             #expect(result == .failure(.unavailable(status: 503, code: "SlowDown")))
         }
-        #expect(!client.isAvailable && available.events == [false])
+        let failing = S3Client.Notice.failing(.unavailable(status: 503, code: "SlowDown"))
+        #expect(!client.isAvailable && notices.events == [failing])
         for _ in 0..<100 {
             #expect(await outcome { () throws(S3Error) in try await client.get("good") } == .failure(.circuitOpen))
         }
         #expect(server.requests.events.count == 5)
-        await available.wait { $0 == [false, true] }
+        await server.requests.wait { $0.count == 6 }
         #expect(server.requests.events.last?.line == "HEAD /webimage-tests/p/ HTTP/1.1")
-        #expect(try await client.get("good")?.body.text == "good")
+        while !client.isAvailable { await Task.yield() }
+        for _ in 0..<5 {
+            #expect(notices.events == [failing])
+            #expect(try await client.get("good")?.body.text == "good")
+        }
+        #expect(notices.events == [failing, .recovered])
         let statistics = client.statistics
         #expect(statistics.failures == 5 && statistics.openings == 1 && statistics.spared == 100)
-        #expect(statistics.requests == 6 && statistics.bytesRead == 4)
+        #expect(statistics.requests == 10 && statistics.bytesRead == 20)
         await client.close()
     }
 
@@ -267,11 +273,33 @@ import Testing
         await client.close()
     }
 
-    @Test func refusalsDoNotCountAsFailures() async throws {
-        let server = try await ScriptedServer { _ in [refusal(403, "AccessDenied")] }
+    /// Wrong keys, a wrong bucket, a wrong region, and no S3 at all.
+    @Test(arguments: [
+        (403, "AccessDenied"), (403, "SignatureDoesNotMatch"), (400, "AuthorizationHeaderMalformed"),
+        (404, "NoSuchBucket"), (404, ""), (301, "PermanentRedirect"), (307, "TemporaryRedirect"),
+    ])
+    func refusalsInARowCountAsFailures(_ status: Int, _ code: String) async throws {
+        let server = try await ScriptedServer { _ in [refusal(status, code)] }
+        let notices = EventLog<S3Client.Notice>()
+        let client = try client(of: server.endpoint, onNotice: { notices.append($0) })
+        for _ in 0..<10 { _ = await outcome { () throws(S3Error) in try await client.get("a") } }
+        #expect(!client.isAvailable && client.statistics.failures == 5 && client.statistics.spared == 5)
+        #expect(server.requests.events.count == 5 && notices.events.count == 1)
+        #expect(notices.events.first.map { "\($0)".contains("\(status)") } == true)
+        await client.close()
+    }
+
+    /// A policy that forbids one key only, and keys that do not exist.
+    @Test func aRefusedKeyAndMissingKeysDoNotCountAsFailuresOfOthers() async throws {
+        let server = try await ScriptedServer { request in
+            request.head.contains("/bad ") ? [refusal(403, "AccessDenied")] : [refusal(404, "NoSuchKey")]
+        }
         let client = try client(of: server.endpoint)
-        for _ in 0..<20 { _ = await outcome { () throws(S3Error) in try await client.get("a") } }
-        #expect(client.isAvailable && client.statistics.failures == 0)
+        for _ in 0..<10 {
+            for _ in 0..<4 { _ = await outcome { () throws(S3Error) in try await client.get("bad") } }
+            #expect(await outcome { () throws(S3Error) in try await client.get("missing") } == .success(nil))
+        }
+        #expect(client.isAvailable && client.statistics.failures == 40)
         await client.close()
     }
 }

@@ -10,7 +10,8 @@ let tests = S3Credentials(accessKey: S3Server.accessKey, secretKey: S3Server.sec
 /// A client of a server, on two event loops of its own.
 func client(
     of endpoint: String, prefix: String = "", credentials: S3Credentials? = tests,
-    onAvailability: @escaping @Sendable (Bool) -> Void = { _ in }, change: (inout S3Configuration) -> Void = { _ in }
+    onNotice: @escaping @Sendable (S3Client.Notice) -> Void = { _ in },
+    change: (inout S3Configuration) -> Void = { _ in }
 ) throws -> S3Client {
     var configuration = try S3Configuration(
         bucket: S3Server.bucket, prefix: prefix, endpoint: endpoint, credentials: credentials)
@@ -19,7 +20,7 @@ func client(
     configuration.connectTimeout = .seconds(10)
     change(&configuration)
     return try S3Client(
-        configuration, group: MultiThreadedEventLoopGroup(numberOfThreads: 2), onAvailability: onAvailability)
+        configuration, group: MultiThreadedEventLoopGroup(numberOfThreads: 2), onNotice: onNotice)
 }
 
 /// A text that a log shows by its name.

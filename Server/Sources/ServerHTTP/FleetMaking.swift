@@ -29,11 +29,14 @@ struct FleetMaking {
         guard let url = settings.redisURL else { return nil }
         var redis = try RedisConfiguration(url: url)
         redis.certificateAuthorities = settings.redisAuthorities
-        let client = try RedisClient(redis, group: group) { [logger] isAvailable in
-            if isAvailable {
-                logger.notice("Redis answers again")
-            } else {
-                logger.warning("Redis does not answer: every server works for itself")
+        let refusals = RepeatedWarnings(logger)
+        let client = try RedisClient(redis, group: group) { [logger] notice in
+            switch notice {
+            case .failing(let error):
+                logger.warning(
+                    "Redis cannot be used: every server works for itself", metadata: ["error": "\(error)"])
+            case .refused(let error): refusals.warn("", "Redis refuses some commands", metadata: ["error": "\(error)"])
+            case .recovered: logger.notice("Redis works again")
             }
         }
         var configuration = FleetConfiguration(server: Self.name)
@@ -56,7 +59,7 @@ struct FleetMaking {
     /// The storage in which all servers keep originals, after their disk caches.
     func originals(
         _ group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
-    ) throws(S3Error) -> (any BytesTier)? {
+    ) throws(S3Error) -> S3Tier? {
         guard let place = settings.s3.originals else { return nil }
         return S3Tier(try client(of: place, "originals", group))
     }
@@ -64,11 +67,12 @@ struct FleetMaking {
     private func client(
         of place: ServerSettings.S3.Place, _ what: String, _ group: any EventLoopGroup
     ) throws(S3Error) -> S3Client {
-        try S3Client(settings.s3.configuration(place), group: group) { [logger] isAvailable in
-            if isAvailable {
-                logger.notice("S3 answers again", metadata: ["for": "\(what)"])
-            } else {
-                logger.warning("S3 does not answer and is left alone for now", metadata: ["for": "\(what)"])
+        try S3Client(settings.s3.configuration(place), group: group) { [logger] notice in
+            switch notice {
+            case .failing(let error):
+                logger.warning(
+                    "S3 cannot be used and is left alone for now", metadata: ["for": "\(what)", "error": "\(error)"])
+            case .recovered: logger.notice("S3 works again", metadata: ["for": "\(what)"])
             }
         }
     }

@@ -1,0 +1,142 @@
+import FleetTesting
+import NIOCore
+import NIOPosix
+import RESP
+import RedisClient
+import Testing
+
+/// What a client tells about a Redis that refuses commands or cannot be reached.
+@Suite(.enabled(if: RedisServer.isInstalled, "there is no redis-server")) struct RedisTroubleTests {
+    /// Sends commands until the client tells something, for ten seconds at most.
+    private func notice(
+        of url: String, _ command: [RESPArgument] = ["GET", "a"], change: (inout RedisConfiguration) -> Void = { _ in }
+    ) async throws -> String {
+        let notices = EventLog<RedisClient.Notice>()
+        let client = try client(of: url, loops: 1, onNotice: { notices.append($0) }, change: change)
+        let end = ContinuousClock.now + .seconds(10)
+        while notices.events.isEmpty, ContinuousClock.now < end { _ = try? await client.send(command) }
+        await client.close()
+        guard case .failing(let error)? = notices.events.first else { return "\(notices.events)" }
+        return "\(error)"
+    }
+
+    @Test func theReasonIsTold() async throws {
+        let port = RedisServer.freePort()
+        let server = try await RedisServer(["--port", "\(port)", "--requirepass", "se cret"])
+        let table: [(url: String, reason: String)] = [
+            ("redis://127.0.0.1:\(port)", "NOAUTH"),
+            ("redis://:wrong%20word@127.0.0.1:\(port)", "WRONGPASS"),
+            ("redis://:se%20cret@127.0.0.1:\(port)/99", "DB index is out of range"),
+            ("redis://127.0.0.1:\(RedisServer.freePort())", "Connection refused"),
+            ("unix:///tmp/none-\(port)", "No such file or directory"),
+            ("redis://none.invalid:\(port)", "the name none.invalid has no address"),
+        ]
+        for (url, reason) in table {
+            let text = try await notice(of: url)
+            #expect(text.contains(reason))
+            #expect(!text.contains("se cret") && !text.contains("wrong word"))
+        }
+        withExtendedLifetime(server) {}
+    }
+
+    #if TLS
+        @Test(.enabled(if: TestCertificate.canBeMade, "there is no openssl"))
+        func theReasonIsToldAlsoOfTLS() async throws {
+            let (files, port, plain) = (try await TestCertificate(), RedisServer.freePort(), RedisServer.freePort())
+            let server = try await RedisServer([
+                "--port", "\(plain)", "--tls-port", "\(port)", "--tls-cert-file", files.certificate, "--tls-key-file",
+                files.key, "--tls-ca-cert-file", files.certificate, "--tls-auth-clients", "no",
+            ])
+            #expect(try await notice(of: "rediss://127.0.0.1:\(port)").contains("the certificate of the server"))
+            #expect(try await notice(of: "redis://127.0.0.1:\(port)").contains("expects TLS"))
+            let text = try await notice(of: "rediss://127.0.0.1:\(plain)")
+            #expect(text.contains("TLS"))
+            withExtendedLifetime(server) {}
+        }
+    #endif
+
+    /// A server without HELLO repeats its arguments, of which the password is one.
+    @Test func noPasswordIsRepeated() async throws {
+        let port = RedisServer.freePort()
+        let server = try await RedisServer([
+            "--port", "\(port)", "--requirepass", "se cret", "--rename-command", "HELLO", "",
+        ])
+        let text = try await notice(of: "redis://:se%20cret@127.0.0.1:\(port)")
+        #expect(text.contains("HELLO") || text.contains("NOAUTH"))
+        #expect(!text.contains("se cret"))
+        withExtendedLifetime(server) {}
+    }
+
+    @Test func aReplicaTellsThatItMayOnlyBeRead() async throws {
+        let port = RedisServer.freePort()
+        let server = try await RedisServer(["--replicaof", "127.0.0.1", "\(port)"])
+        #expect(try await notice(of: server.url, ["SET", "a", "1"]).contains("READONLY"))
+    }
+
+    /// A server that answers everything with one word is not taken for a Redis.
+    @Test func whatIsNoRedisIsNotUsed() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let server = try await ServerBootstrap(group: group)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Agreeable()) }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let text = try await notice(of: "redis://127.0.0.1:\(server.localAddress?.port ?? 0)")
+        #expect(text.contains("HELLO"))
+        try await server.close()
+    }
+
+    /// A full Redis answers PING, and refuses to write.
+    @Test func aFullRedisIsAskedLessAndLessAndTellsItOnce() async throws {
+        let server = try await RedisServer()
+        let notices = EventLog<RedisClient.Notice>()
+        let client = try client(of: server.url, onNotice: { notices.append($0) })
+        let control = try RedisTroubleTests.control(server)
+        _ = try await control.send(["CONFIG", "SET", "maxmemory", "1"])
+        var sent: [Int] = []
+        for _ in 0..<2 {
+            while client.isAvailable { _ = try? await client.send(["SET", "a", "1"]) }
+            sent.append(client.statistics.commands)
+            while !client.isAvailable { await Task.yield() }
+        }
+        #expect(sent == [5, 10])
+        #expect(client.statistics.failures == 10 && client.statistics.openings == 1)
+        #expect(notices.events.count == 1 && "\(notices.events)".contains("OOM"))
+        _ = try await control.send(["CONFIG", "SET", "maxmemory", "0"])
+        while notices.events.count == 1 { _ = try? await client.send(["SET", "a", "1"]) }
+        #expect(notices.events.last == .recovered)
+        await client.close()
+        await control.close()
+    }
+
+    /// A user who may do one thing and not another: what is refused is told once something else succeeds.
+    @Test func refusalsBetweenSuccessesAreToldToo() async throws {
+        let server = try await RedisServer()
+        let control = try Self.control(server)
+        _ = try await control.send(["ACL", "SETUSER", "limited", "on", ">secret", "~*", "+@all", "-set"])
+        let notices = EventLog<RedisClient.Notice>()
+        let client = try client(
+            of: server.url, onNotice: { notices.append($0) },
+            change: { ($0.user, $0.password) = ("limited", "secret") })
+        _ = try? await client.send(["SET", "a", "1"])
+        #expect(notices.events.isEmpty)
+        _ = try await client.send(["GET", "a"])
+        #expect(notices.events.count == 1 && "\(notices.events)".contains("NOPERM"))
+        _ = try await client.send(["GET", "a"])
+        #expect(notices.events.count == 1 && client.statistics.failures == 1)
+        await client.close()
+        await control.close()
+    }
+
+    private static func control(_ server: RedisServer) throws -> RedisClient { try client(of: server.url) }
+}
+
+/// Says OK to everything.
+private final class Agreeable: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "+OK\r\n")), promise: nil)
+    }
+}
