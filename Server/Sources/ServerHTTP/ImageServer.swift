@@ -8,6 +8,7 @@ public import ServerConfiguration
 import ServerGrammar
 import ServerImages
 public import ServerTracing
+import S3Tier
 import ServiceLifecycle
 public import WebImage
 
@@ -26,6 +27,7 @@ public struct ImageServer: Sendable {
     private let manager: ImageManager
     private let cache: ResultCache
     private let storage: SharedResults?
+    private let originals: S3Tier?
     private let purging: Purging
     private let state: ServerState
     private let logger: Logger
@@ -57,8 +59,9 @@ public struct ImageServer: Sendable {
         ManagerMaking.checkDirectories(settings, logger)
         let threads = settings.workers > 0 ? settings.workers : ManagerMaking.cores
         let fleetMaking = FleetMaking(settings: settings, logger: logger)
+        originals = try fleetMaking.originals()
         manager = ManagerMaking(settings, threads: threads, logger: logger)
-            .manager(coders, tiers: try fleetMaking.originals().map { [$0] } ?? [])
+            .manager(coders, tiers: originals.map { [$0] } ?? [])
         storage = try fleetMaking.storage()
         let isolation = await manager.prewarmDecoders()
         if isolation.state == .unavailable, !settings.decodesWithoutSandbox {
@@ -102,7 +105,9 @@ public struct ImageServer: Sendable {
             onListening(port)
         }
         var services: [any Service] = [
-            PicturesService(manager: manager, cache: cache, storage: storage, limit: settings.gracefulTimeout)
+            PicturesService(
+                manager: manager, cache: cache, storage: storage, originals: originals, state: state,
+                limit: settings.drainDelay + settings.gracefulTimeout, logger: logger)
         ]
         if let spans { services.insert(spans, at: 0) }
         if let address = settings.prometheus {
@@ -255,20 +260,5 @@ private struct ReadinessService: Service {
         state.become(.draining)
         // The shutdown must not cancel this wait, which is a part of it.
         try? await Task.sleep(for: delay)
-    }
-}
-
-/// Cancels loads and writes the caches; it is the last service to stop.
-private struct PicturesService: Service {
-    let manager: ImageManager
-    let cache: ResultCache
-    let storage: SharedResults?
-    let limit: Duration
-
-    func run() async throws {
-        try? await gracefulShutdown()
-        await cache.flush()
-        await storage?.flush()
-        await manager.drain(within: limit)
     }
 }

@@ -18,7 +18,7 @@ public final class ResultCache: Sendable {
     private let disk: DiskCache?
     private let mostUnwritten: Int
     private let writes = Mutex(Writes())
-    private let logger: Logger
+    private let warnings: RepeatedWarnings
 
     /// - Parameters:
     ///   - memoryLimit: bytes.
@@ -29,7 +29,7 @@ public final class ResultCache: Sendable {
         memory = ResultMemory(limit: memoryLimit)
         self.disk = disk
         self.mostUnwritten = mostUnwritten
-        self.logger = logger
+        warnings = RepeatedWarnings(logger)
     }
 
     /// The bytes in memory.
@@ -50,7 +50,9 @@ public final class ResultCache: Sendable {
             memory.keep(result, key)
             return (result, .disk)
         } catch {
-            if error.code != .cancelled { logger.warning("a result cannot be read: \(error)") }
+            if error.code != .cancelled {
+                warnings.warn("read \(error.code.name)", "a result cannot be read: \(error)")
+            }
             return nil
         }
     }
@@ -76,7 +78,7 @@ public final class ResultCache: Sendable {
             writes.started += 1
             let number = writes.started
             writes.tasks[number] = Task { [self] in
-                await Self.write(result, key, isOnDisk: isOnDisk, to: disk, logger)
+                await Self.write(result, key, isOnDisk: isOnDisk, to: disk, warnings)
                 self.writes.withLock {
                     $0.bytes -= result.cost
                     $0.tasks[number] = nil
@@ -86,7 +88,7 @@ public final class ResultCache: Sendable {
     }
 
     private static func write(
-        _ result: StoredResult, _ key: String, isOnDisk: Bool, to disk: DiskCache, _ logger: Logger
+        _ result: StoredResult, _ key: String, isOnDisk: Bool, to disk: DiskCache, _ warnings: RepeatedWarnings
     ) async {
         var metadata = DiskMetadata()
         metadata.extendedData = result.description
@@ -94,7 +96,7 @@ public final class ResultCache: Sendable {
             if isOnDisk, try await disk.updateMetadata(CacheKey(key), metadata) { return }
             try await disk.store(CacheKey(key), result.bytes, metadata)
         } catch {
-            logger.warning("a result cannot be kept on disk: \(error)")
+            warnings.warn("write \(error.code.name)", "a result cannot be kept on disk: \(error)")
         }
     }
 

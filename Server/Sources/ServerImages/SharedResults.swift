@@ -22,6 +22,8 @@ public final class SharedResults: Sendable {
     private struct State {
         var statistics = Statistics()
         var unwrittenBytes = 0
+        /// Results that were given up because the server stops.
+        var abandoned = 0
         var lastWrite = 0
         var writes: [Int: Task<Void, Never>] = [:]
     }
@@ -39,6 +41,7 @@ public final class SharedResults: Sendable {
     private let mostUnwritten: Int
     private let state = Mutex(State())
     private let logger: Logger
+    private let warnings: RepeatedWarnings
 
     /// - Parameter mostUnwritten: how many bytes may wait to be written; further results are not stored. Default 64
     ///   MiB.
@@ -46,6 +49,7 @@ public final class SharedResults: Sendable {
         self.client = client
         self.mostUnwritten = mostUnwritten
         self.logger = logger
+        warnings = RepeatedWarnings(logger)
     }
 
     public var statistics: Statistics { state.withLock { $0.statistics } }
@@ -68,7 +72,7 @@ public final class SharedResults: Sendable {
             state.withLock { if found == nil { $0.statistics.misses += 1 } else { $0.statistics.hits += 1 } }
             return found
         } catch {
-            tell("a result cannot be read from S3: \(error)", error)
+            tell("a result cannot be read from S3", error)
             return nil
         }
     }
@@ -113,20 +117,44 @@ public final class SharedResults: Sendable {
                 contentType: result.mediaType)
             state.withLock { $0.statistics.writes += 1 }
         } catch {
-            tell("a result cannot be written to S3: \(error)", error)
+            if error == .cancelled { state.withLock { $0.abandoned += 1 } }
+            tell("a result cannot be written to S3", error)
         }
     }
 
     /// Logs a failure, unless the storage keeps failing, which its client reports.
     private func tell(_ text: String, _ error: S3Error) {
+        let kind: String
         switch error {
-        case .cancelled, .closed, .circuitOpen: break
-        default: logger.warning("\(text)")
+        case .cancelled, .closed, .circuitOpen: return
+        // Messages differ from one request to the next.
+        case .refused(let status, let code, _), .redirected(let status, let code, _, _),
+            .unavailable(let status, let code):
+            kind = "\(status) \(code)"
+        default: kind = "\(error)"
         }
+        warnings.warn("\(text) \(kind)", "\(text): \(error)")
     }
 
     /// Returns when everything that was stored before is written, or could not be.
-    public func flush() async {
-        for task in state.withLock({ Array($0.writes.values) }) { await task.value }
+    ///
+    /// - Parameter limit: results that are not written by then are given up. Nil: none are.
+    public func flush(within limit: Duration? = nil) async {
+        let tasks = state.withLock { Array($0.writes.values) }
+        let timer = limit.map { limit in
+            Task {
+                // The timer is cancelled when everything is written.
+                guard (try? await Task.sleep(for: limit)) != nil else { return }
+                for task in tasks { task.cancel() }
+            }
+        }
+        for task in tasks { await task.value }
+        timer?.cancel()
+        let abandoned = state.withLock { state in
+            defer { state.abandoned = 0 }
+            return state.abandoned
+        }
+        guard abandoned > 0 else { return }
+        logger.warning("results were not written to S3, because the server stops", metadata: ["count": "\(abandoned)"])
     }
 }

@@ -24,6 +24,8 @@ public final class S3Tier: BytesTier {
         public var refusals = 0
         /// Entries that were found but are damaged.
         public var damaged = 0
+        /// Originals that are being stored now.
+        public var storing = 0
 
         public init() {}
     }
@@ -60,6 +62,9 @@ public final class S3Tier: BytesTier {
     /// Whether the storage is asked. False for a while after several failures in a row.
     public var isAvailable: Bool { client.isAvailable }
 
+    /// Closes the client: calls that wait end with an error, and so does every call from now on.
+    public func close() async { await client.close() }
+
     // MARK: - The tier
 
     public func entry(for key: CacheKey) async throws(WebImageError) -> TierEntry? {
@@ -93,6 +98,8 @@ public final class S3Tier: BytesTier {
             return false
         }
         let blob = ByteBuffer(bytes: SealedBlob.bytes(entry, Self.seal, for: key))
+        state.withLock { $0.storing += 1 }
+        defer { state.withLock { $0.storing -= 1 } }
         try await failing { () throws(S3Error) in
             try await client.put(Self.name(key), blob, contentType: "application/octet-stream")
         }
