@@ -157,7 +157,7 @@
 
         private func advance(_ frame: FrameTick) {
             switch frame {
-            case .frame(let time): fades.advance(to: time)
+            case .frame(let time): wi_animations_are_enabled() != 0 ? fades.advance(to: time) : fades.finish()
             case .ended:
                 tick = nil
                 fades.finish()

@@ -3,7 +3,7 @@
     internal import WebImage
     internal import WebImageCore
 
-    /// Tells a target the size of its widget after each layout while the widget is mapped. GTK has no signal for the size of
+    /// Tells a target the size and scale factor of its widget after each layout while the widget is mapped. GTK has no signal for the size of
     /// a widget; its frame clock tells of each layout of the window.
     @MainActor final class WidgetSizes {
         private let widget: UnsafeMutablePointer<GtkWidget>
@@ -55,6 +55,7 @@
             let size = BoxSize(
                 width: Int(gtk_widget_get_width(widget)), height: Int(gtk_widget_get_height(widget)),
                 scale: Int(gtk_widget_get_scale_factor(widget)))
+            target?.paintable.scale = Double(size.scale)
             guard isLaidOut || size.width > 0 || size.height > 0 else { return }
             target?.slots.resize(toSides: GTKWidget(UnsafeMutableRawPointer(widget)).loadedSize(of: size))
         }

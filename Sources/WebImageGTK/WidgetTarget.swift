@@ -13,7 +13,7 @@
         /// The target lives as long as the widget; a second call returns the same one. Its loads have a lower priority
         /// while the widget is not visible. With ``/WebImage/SlotOptions/fitsTarget`` a picture is decoded to the size of
         /// the widget once that was laid out, and again when the widget becomes larger. A side that has no length without
-        /// a picture follows from the other one.
+        /// a picture follows from the other one. ``ImagePaintable/scale`` is the scale factor of the widget.
         ///
         /// - Parameters:
         ///   - manager: loads the pictures. Used only in the first call.
@@ -24,6 +24,7 @@
                 return target
             }
             let paintable = ImagePaintable()
+            paintable.scale = Double(gtk_widget_get_scale_factor(cWidget))
             guard place(paintable) else { return nil }
             let target = PaintableTarget(paintable, manager: manager, options: options)
             let ticks = WidgetTicks(pointer)

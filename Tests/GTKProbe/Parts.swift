@@ -113,15 +113,20 @@
 
         /// A user who wants no animations.
         static func noAnimations() async {
+            let (stage, box) = (Stage(), ImageBox())
+            await stage.show(box)
+            box.paintable.show(Image.plain([0, 0, 255, 255]), fading: .seconds(1000)) { print("first completed") }
+            await stage.window.nextFrame()
+            print("fading \(box.paintable.isFading)")
             var value = GValue()
             g_value_init(&value, g_type_from_name("gboolean"))
             g_value_set_boolean(&value, 0)
             let settings = gtk_settings_get_default().map { UnsafeMutableRawPointer($0) }
             g_object_set_property(
                 settings?.assumingMemoryBound(to: GObject.self), "gtk-enable-animations", &value)
-            let (stage, box) = (Stage(), ImageBox())
-            await stage.show(box)
-            box.paintable.show(Image.plain([0, 0, 255, 255]), fading: .seconds(1000)) { print("completed") }
+            await stage.window.nextFrame()
+            print("fading \(box.paintable.isFading)")
+            box.paintable.show(Image.plain([255, 0, 0, 255]), fading: .seconds(1000)) { print("second completed") }
             print("fading \(box.paintable.isFading)")
         }
     }

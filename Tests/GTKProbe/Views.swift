@@ -176,7 +176,8 @@
                 await stage.show()
                 _ = try? await target.slots[.image].show(origin.request(3))
                 let shot = await stage.window.drawn()
-                print("\(name) \(shot?.hex(20, 20) ?? "none") \(widget.webImage(origin.manager) === target)")
+                let isSame = widget.webImage(origin.manager) === target
+                print("\(name) \(shot?.hex(20, 20) ?? "none") \(isSame) scale \(target.paintable.scale)")
                 stage.take(widget)
             }
         }

@@ -24,11 +24,9 @@
             #expect(try Probe("plays").lines == ["frames [1, 2, 3, 0, 1, 2]", "hidden false"])
         }
 
-        @Test func widgetsOfGTKsOwnShowWhatIsLoaded() throws {
-            #expect(
-                try Probe("widgets").lines == [
-                    "picture 6f2f03ff true", "image 6f2f03ff true", "button 6f2f03ff true", "label none",
-                ])
+        @Test(arguments: [1, 2]) func widgetsOfGTKsOwnShowWhatIsLoaded(scale: Int) throws {
+            let shown = ["picture", "image", "button"].map { "\($0) 6f2f03ff true scale \(scale).0" }
+            #expect(try Probe("widgets", ["GDK_SCALE=\(scale)"]).lines == shown + ["label none"])
         }
 
         @Test func noCellOfAGridShowsAnothersPicture() throws {
@@ -95,7 +93,10 @@
         }
 
         @Test func aUserWithoutAnimationsSeesNoFade() throws {
-            #expect(try Probe("noAnimations").lines == ["completed", "fading false"])
+            #expect(
+                try Probe("noAnimations").lines == [
+                    "fading true", "first completed", "fading false", "second completed", "fading false",
+                ])
         }
     }
 #endif
