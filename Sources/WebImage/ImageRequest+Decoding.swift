@@ -11,7 +11,8 @@ extension ImageRequest {
         /// then apply to the stored pixels, and the tag is dropped. Default false. If it is true,
         /// ``appliesOrientation`` has no effect.
         public var ignoresOrientation = false
-        /// Whether 16 bits a channel are kept if the picture has them. Default false: 8 bits.
+        /// Whether 16 bits a channel are kept if the picture has them. Default false: 8 bits. The frames of animations
+        /// have 8 bits in any case.
         public var keepsBitDepth = false
         /// Whether pixels with an ICC profile are converted to sRGB. Default true.
         public var convertsToSRGB = true

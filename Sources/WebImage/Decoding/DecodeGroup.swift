@@ -69,10 +69,11 @@ struct DecodeGroup<Order: PictureOrder> {
         // The rows of a vector picture have the final size already.
         if scale.raster != nil { plan = ResizePlan(stored: plan.outputStored, orientation: plan.orientation) }
         if let size = scale.size { plan = ResizePlan(plan, from: size) }
+        let layout: PixelLayout = recipe.decoding.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
         let target = DecodeTarget(
             recipe, plan: plan, scaleDenominator: scale.denominator, header: recipe.reading(header),
-            converter: try service.converter(for: header, recipe))
-        target.beginAnimation(coder, executor: service.executor)
+            converter: try service.converter(for: header, recipe, layout: layout))
+        try target.beginAnimation(coder, by: service)
         return target
     }
 

@@ -108,12 +108,11 @@ final class DecodeService: Sendable {
     ///
     /// - Throws: `decoderUnavailable` if the profile must be read in a separate process, and there is none.
     func converter(
-        for header: ImageHeader, _ recipe: PictureRecipe
+        for header: ImageHeader, _ recipe: PictureRecipe, layout: PixelLayout
     ) throws(WebImageError) -> ColorConverter? {
         guard recipe.decoding.convertsToSRGB, let colors = header.colors, colors != .described(.sRGB) else {
             return nil
         }
-        let layout: PixelLayout = recipe.decoding.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
         return try converters.converter(for: colors, layout: layout)
     }
 }

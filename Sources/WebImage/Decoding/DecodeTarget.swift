@@ -46,10 +46,16 @@ final class DecodeTarget {
     }
 
     /// Starts decoding the other frames, if the file may have some and they are wanted.
-    func beginAnimation(_ coder: any ImageCoder, executor: any WorkExecutor) {
+    ///
+    /// - Throws: as ``DecodeService/converter(for:_:layout:)``.
+    func beginAnimation(_ coder: any ImageCoder, by service: DecodeService) throws(WebImageError) {
         guard header.frameCount != 1, !recipe.decoding.firstFrameOnly else { return }
-        let style = FrameStyle(plan: plan, converter: converter, header: LatestHeader(header), recipe: recipe)
-        frames = AnimationTarget(coder, header.format, style, limits: recipe.decoding.limits, executor: executor)
+        // Frames have 8 bits a channel, also if the picture keeps 16.
+        let converter = try service.converter(for: header, recipe, layout: .rgba8)
+        let style = FrameStyle(
+            plan: plan, converter: converter, header: LatestHeader(header), recipe: recipe)
+        frames = AnimationTarget(
+            coder, header.format, style, limits: recipe.decoding.limits, executor: service.executor)
     }
 
     /// Whether any row of the result is available.

@@ -1,0 +1,78 @@
+import Testing
+import WebImage
+import WebImageTesting
+
+/// Animations whose file has 16 bits a channel.
+@Suite struct DeepAnimationTests {
+    /// Only frames of 8 bits were converted once: if the bit depth was to be kept, frames kept the values of PQ and HLG.
+    @Test(arguments: [UInt8(16), 18], [true, false])
+    func framesOfHighDynamicRangeBecomeSRGB(transfer: UInt8, keepsBitDepth: Bool) async throws {
+        let bytes = try Self.file(ColorDescription(primaries: 9, transfer: transfer))
+        for width in [nil, 4] {
+            var request = ImageRequest(data: bytes, name: "deep")
+            request.decoding.keepsBitDepth = keepsBitDepth
+            request.size = width.map { TargetSize(width: $0) }
+            var first = request
+            first.decoding.firstFrameOnly = true
+            let manager = TestBench().manager
+            let still = try await manager.image(for: first).image
+            #expect(still.info.colorDescription == nil)
+            let animation = try #require(try await manager.image(for: request).image.animation)
+            #expect(animation.frameCount == 2)
+            for index in 0..<2 {
+                let frame = try await animation.frame(at: index)
+                #expect(frame.info.colorDescription == nil && abs(Self.level(frame) - Self.level(still)) <= 1)
+            }
+            try animation.forEachFrame { frame, _ in
+                #expect(frame.info.colorDescription == nil && abs(Self.level(frame) - Self.level(still)) <= 1)
+            }
+        }
+    }
+
+    /// The red of the first pixel, 0 to 255.
+    private static func level(_ image: Image) -> Int {
+        image.withPixels { pixels in
+            image.layout == .rgba8
+                ? Int(pixels[0]) : (Int(pixels.loadUnaligned(as: UInt16.self)) + 128) / 257
+        }
+    }
+
+    /// An APNG of two equal frames, which are gray at 203 cd/m² in PQ.
+    private static func file(_ description: ColorDescription) throws -> [UInt8] {
+        let size = PixelSize(width: 8, height: 6)
+        let png = try Image(size: size, layout: .rgba16, alpha: .opaque) { bytes in
+            for place in stride(from: 0, to: bytes.count, by: 2) {
+                bytes.storeBytes(of: place % 8 == 6 ? 65_535 : 38_056, toByteOffset: place, as: UInt16.self)
+            }
+        }.with { $0.colorDescription = description }.encoded(as: .png)
+        func control(_ sequence: Int) -> [UInt8] {
+            let numbers = [sequence, size.width, size.height, 0, 0].flatMap { big($0) }
+            return chunk("fcTL", numbers + [0, 1, 0, 10, 0, 0])
+        }
+        var (bytes, data, place) = (Array(png[..<8]), [UInt8](), 8)
+        while place < png.count {
+            let end = place + png[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } + 12
+            switch String(decoding: png[place + 4..<place + 8], as: UTF8.self) {
+            case "IDAT": data += png[place + 8..<end - 4]
+            case "IEND": break
+            default: bytes += png[place..<end]
+            }
+            place = end
+        }
+        bytes += chunk("acTL", big(2) + big(0)) + control(0) + chunk("IDAT", data)
+        return bytes + control(1) + chunk("fdAT", big(2) + data) + chunk("IEND", [])
+    }
+
+    private static func big(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(number >> (24 - 8 * $0) & 255) } }
+
+    /// With its checksum (PNG specification, annex D).
+    private static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
+        let body = Array(name.utf8) + data
+        var checksum = UInt32.max
+        for byte in body {
+            checksum ^= UInt32(byte)
+            for _ in 0..<8 { checksum = checksum & 1 == 1 ? checksum >> 1 ^ 0xEDB8_8320 : checksum >> 1 }
+        }
+        return big(data.count) + body + big(Int(~checksum))
+    }
+}
