@@ -72,15 +72,15 @@
                 throw Self.failure(
                     "an AVIF's sides are at most \(Self.longestSide) pixels, this picture is \(image.size)")
             }
-            guard !options.isLossless || image.layout == .rgba8 else {
+            let depth = AVIFDepth(of: image, isLossless: options.isLossless)
+            guard !options.isLossless || depth.keepsAll else {
                 throw Self.failure(
-                    "an AVIF holds at most 12 bits a channel, this picture has 16: it cannot be lossless")
+                    "an AVIF holds at most 12 bits a channel, this picture has more: it cannot be lossless")
             }
             if options.isLossless { try options.checkChroma([.yuv444], .avif) }
             guard
                 let picture = avifImageCreate(
-                    UInt32(image.size.width), UInt32(image.size.height), image.layout == .rgba16 ? 10 : 8,
-                    planes)
+                    UInt32(image.size.width), UInt32(image.size.height), depth.bits, planes)
             else { throw Self.noMemory() }
             return picture
         }
