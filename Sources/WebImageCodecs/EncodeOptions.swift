@@ -4,9 +4,10 @@ public import WebImageCore
 public struct EncodeOptions: Hashable, Sendable {
     /// 1 to 100, for lossy formats. nil: the format's default (JPEG, WebP and JPEG XL 80, AVIF and HEIC 60).
     public var quality: Int?
-    /// Whether every pixel of 8 bits a channel is preserved exactly, even an invisible one. A format that does not
-    /// support this is refused. Default false. PNG, BMP, QOI and PNM are always lossless, unless ``anymap`` chooses a
-    /// format with fewer colours.
+    /// Whether every pixel is preserved exactly, even an invisible one. What does not support this is refused: other
+    /// formats, BMP, ICO, QOI and WebP for pictures of 16 bits a channel, AVIF for pictures of more than 12 bits, ICO for
+    /// pictures with sides over 256, and animations of more than 8 bits. Default false. PNG and PNM are always lossless,
+    /// BMP and QOI for 8 bits, unless ``anymap`` chooses a format with fewer colours.
     public var isLossless: Bool
     /// JPEG, AVIF and HEIC: the resolution of colour. Default automatic. A lossy WebP has 4:2:0, a lossy JPEG XL and a
     /// lossless AVIF have 4:4:4: another value is refused for them. Formats that store red, green and blue ignore it.

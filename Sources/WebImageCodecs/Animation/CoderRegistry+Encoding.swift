@@ -4,10 +4,11 @@ import WebImageProcessing
 extension CoderRegistry {
     /// Encodes a picture in a format: all frames of an animation if format and coder support them, else the first.
     ///
-    /// Animations are written upright unless their format stores an orientation; high dynamic range becomes sRGB if the
-    /// format cannot store it.
+    /// Animations are written upright unless their format stores an orientation, and with 8 bits a channel; high dynamic
+    /// range becomes sRGB if the format cannot store it.
     ///
-    /// - Throws: `cannotEncode`, `formatNotBuilt`, and errors of decoding the frames.
+    /// - Throws: `cannotEncode`, also if nothing may be lost and an animation has more bits; `formatNotBuilt`, and errors
+    ///   of decoding the frames.
     /// - Complexity: memory for a few frames, and for the file.
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
@@ -23,6 +24,7 @@ extension CoderRegistry {
                 guard options.maxFileSize == nil else {
                     throw WebImageError(.cannotEncode, "only stills are made to fit a file size", format: format)
                 }
+                try options.checkDepth(ofFrames: image, format)
                 try animation.forEachFrame { (frame, delay) throws(WebImageError) in
                     // The encoder refuses a frame with a size other than the first's.
                     let shown = frame.displaySize == image.displaySize ? size : frame.displaySize
@@ -42,6 +44,13 @@ extension CoderRegistry {
     /// Whether several pictures can be the pages of one file.
     package func writesPages(_ format: ImageFormat) -> Bool {
         (try? encoder(for: format).makePageEncoder(format, EncodeOptions())) != nil
+    }
+
+    /// Whether files of a format hold one frame of an animation. False for formats that cannot be written.
+    package func writesOnlyStills(_ format: ImageFormat) -> Bool {
+        let animation = AnimationDescription(size: PixelSize(width: 1, height: 1), loopCount: nil)
+        guard let coder = try? encoder(for: format) else { return false }
+        return (try? coder.makeAnimationEncoder(format, animation, EncodeOptions())) == nil
     }
 
     /// Makes an encoder for pages, which treats each of them like ``encode(_:as:_:)`` a still.
@@ -146,8 +155,13 @@ extension ImageFormat {
         [.png, .apng, .avif, .avifSequence, .heic, .heif, .jxl].contains(self)
     }
 
+    /// Whether the format stores more than 8 bits a channel of a still picture.
+    package var holdsManyBits: Bool {
+        [.png, .apng, .avif, .heic, .heif, .jxl, .tiff, .bigTIFF, .pnm].contains(self)
+    }
+
     /// Whether the format cannot store a colour profile: readers then assume sRGB.
-    fileprivate var tellsNoProfile: Bool { [.gif, .bmp, .qoi, .pnm].contains(self) }
+    package var tellsNoProfile: Bool { [.gif, .bmp, .qoi, .pnm].contains(self) }
 
     /// Whether the format's animations store an orientation that programs use.
     fileprivate var tellsOrientationOfFrames: Bool { [.webp, .jxl].contains(self) }

@@ -7,8 +7,10 @@ enum BMPWriter {
 
     /// The picture with the last row first, rotated upright, because bitmaps store no orientation.
     ///
-    /// - Throws: `cannotEncode` for pictures over 4 GiB, `limitExceeded` without memory.
+    /// - Throws: `cannotEncode` for pictures over 4 GiB, and for 16 bits a channel without loss; `limitExceeded` without
+    ///   memory.
     static func bytes(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
+        try options.checkDepth(of: image, .bmp)
         let upright = try image.upright()
         let density = EmbeddedMetadata(upright, options, formatTells: .density).density
         let straight = upright.alpha == .premultiplied ? try upright.with(alpha: .straight) : upright

@@ -5,12 +5,13 @@ package import WebImageCore
 /// size.
 ///
 /// If table and entry state different sizes, the entry's counts. Icons are written with one entry, of at most 256
-/// pixels a side: larger pictures are scaled down to fit.
+/// pixels a side: larger pictures are scaled down to fit, or refused if nothing may be lost.
 package struct ICOCoder: ImageCoder {
     package init() {}
 
     package var decodableFormats: Set<ImageFormat> { [.ico, .cur] }
     package var encodableFormats: Set<ImageFormat> { [.ico] }
+    package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
     package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner

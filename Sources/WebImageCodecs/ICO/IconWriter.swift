@@ -8,12 +8,21 @@ enum IconWriter {
 
     /// The picture, rotated upright because icons store no orientation, and scaled down to fit.
     ///
-    /// - Throws: `limitExceeded` without memory.
+    /// - Throws: `cannotEncode` if nothing may be lost, and the picture is larger or has 16 bits a channel;
+    ///   `limitExceeded` without memory.
     static func bytes(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
+        try options.checkDepth(of: image, .ico)
         var picture = try image.upright()
         let most = PixelSize(width: longestSide, height: longestSide)
         if max(picture.size.width, picture.size.height) > longestSide {
-            picture = try picture.resized(ResizePlan(stored: picture.size, target: TargetSize(most, fit: .contain)))
+            guard !options.isLossless else {
+                throw WebImageError(
+                    .cannotEncode,
+                    "an icon's sides are at most \(longestSide) pixels: a picture of \(picture.size) cannot be lossless",
+                    format: .ico)
+            }
+            picture = try picture.resized(
+                ResizePlan(stored: picture.size, target: TargetSize(most, fit: .contain)))
         }
         if picture.layout == .rgba16 { picture = Image(pixels: try picture.pixels.narrowed(), info: picture.info) }
         picture = try picture.withFullAlpha()

@@ -1,4 +1,5 @@
 import WebImageCore
+import WebImageProcessing
 
 /// Writes an APNG (APNG specification) frame by frame; keeps the output and the previous frame.
 ///
@@ -25,10 +26,13 @@ final class APNGEncoder: AnimationEncoder {
         self.options.paletteColors = nil
     }
 
-    /// A picture as an animation of one frame.
+    /// A picture as an animation of one frame, which has as many bits as the picture.
     static func encode(_ image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
-        let encoder = APNGEncoder(AnimationDescription(size: image.displaySize, loopCount: nil), options)
-        try encoder.add(image, delay: .zero)
+        let encoder = APNGEncoder(
+            AnimationDescription(size: image.displaySize, loopCount: nil), options)
+        var frame = APNGFrame(region: .all(of: encoder.animation.size), ticks: 0)
+        frame.png = try PNGCoder().encode(try image.upright(), as: .png, encoder.options)
+        encoder.frames = [frame]
         return try encoder.finish()
     }
 

@@ -19,13 +19,14 @@ package struct QOICoder: ImageCoder {
     /// A QOI with the same pixels, 8 bits each: three channels for opaque pictures, else four. QOI stores neither
     /// orientation nor profile, so pixels are rotated upright.
     ///
-    /// - Throws: `cannotEncode` for another format and for sides over 32 bits.
+    /// - Throws: `cannotEncode` for another format, for sides over 32 bits, and for 16 bits a channel without loss.
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
         guard format == .qoi else {
             throw WebImageError(.cannotEncode, "the QOI coder does not write \(format.rawValue)", format: format)
         }
+        try options.checkDepth(of: image, .qoi)
         let plain = try image.plain()
         let pixels = try plain.pixels.narrowed()
         guard let width = UInt32(exactly: pixels.size.width), let height = UInt32(exactly: pixels.size.height) else {

@@ -81,10 +81,7 @@ extension Image {
     /// - Throws: `cannotEncode` if this loses something that must be kept.
     func straightBytes(for options: EncodeOptions) throws(WebImageError) -> PixelBuffer {
         guard layout != .rgba8 || alpha == .premultiplied else { return pixels }
-        guard layout == .rgba8 || !options.isLossless else {
-            throw WebImageError(
-                .cannotEncode, "a WebP has 8 bits a channel: one of 16 cannot be lossless", format: .webp)
-        }
+        try options.checkDepth(of: self, .webp)
         let bytes = try layout == .rgba8 ? pixels.copied() : pixels.narrowed()
         if alpha == .premultiplied { bytes.unpremultiply() }
         return bytes
