@@ -10,7 +10,8 @@ struct ConvertCommand: AsyncParsableCommand {
         discussion: """
             The name of the output determines its format, unless --format is given. By default the orientation tag is \
             applied, colours are converted to sRGB, and metadata is removed. 16 bits a channel are kept if the output's \
-            format supports them. With a PNG output, --orientation keep --color keep preserves the stored pixels exactly.
+            format supports them; animations are written with 8. With a PNG output, --orientation keep --color keep \
+            preserves the stored pixels exactly.
 
             Steps for --transform:
 
@@ -43,16 +44,22 @@ struct ConvertCommand: AsyncParsableCommand {
     var orientation = "apply"
 
     @Option(
-        help: "The colours: convert them to srgb, or keep them with their profile if the output's format supports it.",
-        completion: .list(["srgb", "keep"]))
-    var color = "srgb"
+        help: ArgumentHelp(
+            "The colours: convert them to srgb, or keep them with their profile if the output's format supports it. "
+                + "Default: srgb; with --lossless keep, unless the output's format has no profiles.",
+            valueName: "color"), completion: .list(["srgb", "keep"]))
+    var color: String?
 
     @Option(
         help: "EXIF, XMP and density: strip them, or keep them if the output's format supports them.",
         completion: .list(["strip", "keep"]))
     var metadata = "strip"
 
-    @Flag(help: "Encode without loss; an error for formats that cannot do this.")
+    @Flag(
+        help: """
+            Lose nothing of the decoded pixels: neither bits nor colours nor frames. An error for formats that cannot do \
+            this, and for animations of more than 8 bits a channel.
+            """)
     var lossless = false
 
     @Option(
@@ -100,7 +107,9 @@ struct ConvertCommand: AsyncParsableCommand {
         guard ["apply", "keep", "ignore"].contains(orientation) else {
             throw ValidationError("--orientation takes apply, keep or ignore")
         }
-        guard ["srgb", "keep"].contains(color) else { throw ValidationError("--color takes srgb or keep") }
+        guard ["srgb", "keep"].contains(color ?? "srgb") else {
+            throw ValidationError("--color takes srgb or keep")
+        }
         guard ["strip", "keep"].contains(metadata) else { throw ValidationError("--metadata takes strip or keep") }
         if let chroma, ChromaSubsampling(rawValue: "yuv\(chroma)") == nil {
             throw ValidationError("--chroma takes 444, 422 or 420")
@@ -138,7 +147,7 @@ struct ConvertCommand: AsyncParsableCommand {
                 _ = try manager.coders.encoder(for: known, EncodeOptions(isLossless: lossless))
             } catch { throw error.at(output) }
         }
-        var request = try await request(try await picture.transforms.load())
+        var request = try await request(try await picture.transforms.load(), for: known, manager)
         // Of a TIFF's pages all but the first are read once it is known that there are some.
         request.includesData = known.map { manager.coders.writesPages($0) } ?? true
         let response = try await manager.image(for: request)
@@ -162,19 +171,27 @@ struct ConvertCommand: AsyncParsableCommand {
         report.output = .init(path: output, format: format, size: response.image.size, byteCount: bytes.count)
     }
 
-    private func request(_ transforms: [ImageTransform]) async throws(WebImageError) -> ImageRequest {
+    /// - Parameter format: the output's; nil: the input's.
+    private func request(
+        _ transforms: [ImageTransform], for format: ImageFormat?, _ manager: ImageManager
+    ) async throws(WebImageError) -> ImageRequest {
         var request = try await InputBytes.request(for: input, inputs)
         request.caching.policy = .noStore
         request.size = try? picture.targetSize
         request.transformers = transforms
         request.decoding.firstFrameOnly = picture.firstFrame
+        // If nothing may be lost, more frames than one are an error.
+        if let format, !lossless, manager.coders.writesOnlyStills(format) {
+            request.decoding.firstFrameOnly = true
+        }
         request.decoding.scalesInLinearLight = picture.linearLight
         request.decoding.appliesOrientation = orientation == "apply"
         request.decoding.ignoresOrientation = orientation == "ignore"
-        request.decoding.convertsToSRGB = color == "srgb"
-        request.decoding.keepsBitDepth = true
+        request.decoding.convertsToSRGB =
+            if let color { color == "srgb" } else { !lossless || format?.tellsNoProfile == true }
         request.decoding.allowsPartial = true
         if let maxPixels { request.decoding.limits.pixels = maxPixels }
+        request.decoding.keepsBitDepth = await manager.needsBitDepth(of: request, for: format, isLossless: lossless)
         return request
     }
 

@@ -115,7 +115,9 @@ struct FetchJob: Sendable {
         request.size = try? options.targetSize
         request.transformers = transforms
         request.decoding.allowsPartial = check == nil
-        request.decoding.firstFrameOnly = options.firstFrame
+        request.decoding.firstFrameOnly =
+            options.firstFrame
+            || options.changesPicture && outputFormat.map { manager.coders.writesOnlyStills($0) } ?? false
         request.decoding.scalesInLinearLight = options.linearLight
         // The process waits for its stores in any case, and can then say how long this one took.
         request.caching.waitsForStore = true
@@ -147,12 +149,12 @@ struct FetchJob: Sendable {
     }
 
     /// Of a TIFF's pages all but the first are read once it is known that there are some.
-    private var mayWritePages: Bool {
-        let format =
-            options.outputFormat
-            ?? output.flatMap { PictureEncoding.suffix(of: $0.path) }
-            .flatMap { ImageFormat(fileExtension: $0) }
-        return format.map { manager.coders.writesPages($0) } ?? false
+    private var mayWritePages: Bool { outputFormat.map { manager.coders.writesPages($0) } ?? false }
+
+    /// The format that the options or the output's name say.
+    private var outputFormat: ImageFormat? {
+        options.outputFormat
+            ?? output.flatMap { PictureEncoding.suffix(of: $0.path) }.flatMap { ImageFormat(fileExtension: $0) }
     }
 
     private func keep(_ preview: Image, number: Int) async throws(WebImageError) {

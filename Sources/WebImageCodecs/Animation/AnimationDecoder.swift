@@ -110,8 +110,8 @@ extension DecodeLimits {
         guard !overflow, pixels <= animationPixels else {
             throw WebImageError(
                 .limitExceeded,
-                "\(count) frames of \(canvas) are more than \(animationPixels) pixels; raise "
-                    + "DecodeLimits.animationPixels to allow it",
+                "the animation has more than \(mostFrames(of: canvas)) frames of \(canvas), and together more than "
+                    + "\(animationPixels) pixels; raise DecodeLimits.animationPixels to allow it",
                 format: format)
         }
     }
