@@ -31,6 +31,7 @@ public final class MissGate: Sendable {
 
     private struct Waiter {
         var continuation: CheckedContinuation<Outcome, Never>
+        var since: ContinuousClock.Instant
         /// Ends the wait after the maximum time.
         var timer: Task<Void, Never>?
 
@@ -132,14 +133,29 @@ public final class MissGate: Sendable {
     /// - Parameter spent: nil if no picture was made; the time then counts as waiting for the source.
     public func leave(_ place: Place, _ spent: Spent?) {
         let stay = (now() - place.began).inSeconds
-        let begun = state.withLock { state in
+        let (begun, late) = state.withLock { state in
             state.learn(spent ?? Spent(work: state.cost.work, fetch: stay))
             defer { adapt(&state) }
-            return state.queue.leave(place.host, after: stay).compactMap { turn in
+            let begun = state.queue.leave(place.host, after: stay).compactMap { turn in
                 state.waiters.removeValue(forKey: turn.number).map { ($0, turn.rank) }
             }
+            return (begun, dropLate(place.host, &state))
         }
         for (waiter, rank) in begun { waiter.resume(.begins(rank: rank)) }
+        for (waiter, refusal) in late { waiter.resume(.refused(refusal)) }
+    }
+
+    /// Removes the newest waiting pictures of a host if it has shown that it cannot send them in time.
+    private func dropLate(_ host: String, _ state: inout State) -> [(Waiter, RequestRefusal)] {
+        var late: [(Waiter, RequestRefusal)] = []
+        while let (number, time) = state.queue.newestWaiting(of: host), let waiter = state.waiters[number],
+            time > (patience - (now() - waiter.since)).inSeconds
+        {
+            _ = state.queue.remove(number, host)
+            state.waiters[number] = nil
+            late.append((waiter, Self.tooLate(state, time)))
+        }
+        return late
     }
 
     private func waitForTurn(_ number: Int, _ host: String, _ continuation: CheckedContinuation<Outcome, Never>) {
@@ -159,7 +175,7 @@ public final class MissGate: Sendable {
                 outcome = .begins(rank: turn.rank)
                 return dropped.flatMap { state.waiters.removeValue(forKey: $0) }
             case .waits(let dropped):
-                state.waiters[number] = Waiter(continuation: continuation)
+                state.waiters[number] = Waiter(continuation: continuation, since: now())
                 return dropped.flatMap { state.waiters.removeValue(forKey: $0) }
             case .refused:
                 outcome = .refused(full(state))
@@ -208,11 +224,14 @@ public final class MissGate: Sendable {
     private func refusal(_ state: State, host: String) -> RequestRefusal? {
         // Either the threads are busy, or the host is slow to send.
         let work = Double(state.queue.ahead(of: host)) * state.cost.work / Double(threads)
-        let wait = max(work, state.queue.wait(for: host))
-        guard wait > patience.inSeconds else { return nil }
-        return .tooMany(
-            "\(state.queue.count) pictures are waiting, about \(Int(wait * 1000)) ms",
-            retryAfter: max(1, Int(wait.rounded(.up))))
+        let wait = max(work, state.queue.time(toMakeNextOf: host))
+        return wait > patience.inSeconds ? Self.tooLate(state, wait) : nil
+    }
+
+    private static func tooLate(_ state: State, _ time: Double) -> RequestRefusal {
+        .tooMany(
+            "\(state.queue.count) pictures are waiting, about \(Int(time * 1000)) ms",
+            retryAfter: max(1, Int(time.rounded(.up))))
     }
 
     private func full(_ state: State) -> RequestRefusal {

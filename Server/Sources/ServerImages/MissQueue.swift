@@ -69,10 +69,22 @@ struct MissQueue {
         return hosts.reduce(0) { $0 + ($1.key == host ? own : min($1.value.count, own + 1)) }
     }
 
-    /// How long the next picture of a host waits for pictures of the same host, in seconds; 0 if that is not known.
-    func wait(for host: String) -> Double {
-        guard let host = hosts[host], let stay = host.stay, !mayBegin(host) else { return 0 }
-        return Double(host.waiting.count + 1) * stay / Double(limits.runningPerHost)
+    /// How long it takes until the next picture of a host is made, in seconds, because of the pictures of the same host
+    /// that precede it; 0 if that is not known, or none does.
+    func time(toMakeNextOf host: String) -> Double {
+        guard let host = hosts[host], !mayBegin(host) else { return 0 }
+        return time(host, behind: host.waiting.count)
+    }
+
+    /// The same for the newest waiting picture of a host, and its number; nil if none waits.
+    func newestWaiting(of host: String) -> (number: Int, time: Double)? {
+        guard let host = hosts[host], let number = host.waiting.last else { return nil }
+        return (number, time(host, behind: host.waiting.count - 1))
+    }
+
+    private func time(_ host: Host, behind count: Int) -> Double {
+        guard let stay = host.stay else { return 0 }
+        return Double(count + 1) * stay / Double(limits.runningPerHost) + stay
     }
 
     mutating func enter(_ number: Int, _ host: String) -> Entry {

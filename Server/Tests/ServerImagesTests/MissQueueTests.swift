@@ -83,17 +83,19 @@ import Testing
         let queue = HeldQueue(.init(most: 100, running: 6, runningPerHost: 2))
         for number in 0..<5 { _ = queue.enter(number, "a") }
         // Nothing is known yet.
-        #expect(queue.wait(for: "a") == 0)
+        #expect(queue.time(toMakeNextOf: "a") == 0)
         _ = queue.leave("a", after: 10)
-        // Two wait, and each 10 s two begin.
-        #expect(queue.wait(for: "a") == 15)
-        #expect(queue.wait(for: "b") == 0)
+        // Two wait, each 10 s two begin, and each takes 10 s.
+        #expect(queue.time(toMakeNextOf: "a") == 25)
+        #expect(queue.newestWaiting(of: "a")?.number == 4)
+        #expect(queue.newestWaiting(of: "a")?.time == 20)
+        #expect(queue.time(toMakeNextOf: "b") == 0)
         _ = queue.leave("a", after: 0)
-        #expect(queue.wait(for: "a") == 9)
+        #expect(queue.time(toMakeNextOf: "a") == 18)
         for _ in 0..<3 { _ = queue.leave("a", after: 0) }
         // A host that has none is forgotten.
         for number in 5..<10 { _ = queue.enter(number, "a") }
-        #expect(queue.wait(for: "a") == 0)
+        #expect(queue.time(toMakeNextOf: "a") == 0)
     }
 
     @Test func whoLeavesTheQueueIsForgotten() {
@@ -169,7 +171,8 @@ private final class HeldQueue {
     func ahead(of host: String) -> Int { queue.ahead(of: host) }
     func enter(_ number: Int, _ host: String) -> MissQueue.Entry { queue.enter(number, host) }
     func leave(_ host: String, after stay: Double = 1) -> [MissQueue.Turn] { queue.leave(host, after: stay) }
-    func wait(for host: String) -> Double { queue.wait(for: host) }
+    func time(toMakeNextOf host: String) -> Double { queue.time(toMakeNextOf: host) }
+    func newestWaiting(of host: String) -> (number: Int, time: Double)? { queue.newestWaiting(of: host) }
     func remove(_ number: Int, _ host: String) -> Bool { queue.remove(number, host) }
 }
 
