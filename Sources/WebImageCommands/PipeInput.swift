@@ -27,6 +27,8 @@ final class PipeInput: Sendable {
 
     /// How long the next bytes are waited for when they are only counted.
     private static let grace: Int32 = 100
+    /// For how long they are counted, also from a sender that never stops.
+    private static let countingTime = Duration.seconds(2)
 
     private let input: String
     private let limit: Int
@@ -65,18 +67,20 @@ final class PipeInput: Sendable {
         return bytes
     }
 
-    /// Reads the rest without keeping it, unless its sender keeps it waiting.
+    /// Reads the rest without keeping it, unless its sender keeps it waiting or sends for long.
     ///
     /// - Returns: the length of the whole input; nil if its end has not come.
     func countToEnd() async -> Int? {
         isCounted.store(true, ordering: .releasing)
-        while true {
+        let end = ContinuousClock.now + Self.countingTime
+        while ContinuousClock.now < end {
             switch try? await step() {
             case .bytes: continue
             case .end: return state.withLock { $0.count }
             case .pause, nil: return nil
             }
         }
+        return nil
     }
 
     private func step() async throws(WebImageError) -> Step {

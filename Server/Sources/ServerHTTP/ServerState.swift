@@ -4,21 +4,27 @@ import Synchronization
 public final class ServerState: Sendable {
     enum Phase: String, Sendable { case starting, ready, draining }
 
-    private let phase = Mutex(Phase.starting)
-    private let drainingSince = Mutex<ContinuousClock.Instant?>(nil)
+    private struct State {
+        var phase = Phase.starting
+        var drainingSince: ContinuousClock.Instant?
+    }
+
+    private let state = Mutex(State())
 
     public init() {}
 
-    var current: Phase { phase.withLock { $0 } }
+    var current: Phase { state.withLock { $0.phase } }
 
     func become(_ next: Phase) {
-        if next == .draining { drainingSince.withLock { $0 = $0 ?? .now } }
-        phase.withLock { $0 = next }
+        state.withLock { state in
+            state.phase = next
+            if next == .draining, state.drainingSince == nil { state.drainingSince = .now }
+        }
     }
 
     /// What is left of a time that began when the server began to drain.
     func timeLeft(of limit: Duration) -> Duration {
-        guard let begin = drainingSince.withLock({ $0 }) else { return limit }
+        guard let begin = state.withLock({ $0.drainingSince }) else { return limit }
         return max(limit - (.now - begin), .zero)
     }
 }
