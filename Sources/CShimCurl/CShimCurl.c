@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CShimCurl.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <locale.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -62,7 +63,9 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
         if (address_text(&address->addr, text, sizeof text) != 0) return CURL_SOCKET_BAD;
         if (!hooks->address(text, hooks->context)) return CURL_SOCKET_BAD;
     }
-    return wi_socket(address->family, address->socktype, address->protocol);
+    curl_socket_t opened = wi_socket(address->family, address->socktype, address->protocol);
+    if (opened < 0) hooks->socket_error = errno;
+    return opened;
 }
 
 static int before_request(void *context, char *remote, char *local, int remote_port, int local_port) {

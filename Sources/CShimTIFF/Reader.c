@@ -138,46 +138,12 @@ static void find_palette(wi_tiff_reader *reader) {
     }
 }
 
-/* Whether a codec tells when its data ends early, rather than to make up what is missing. */
-static int knows_its_end(uint16_t compression) {
-    switch (compression) {
-    case COMPRESSION_NONE:
-    case COMPRESSION_LZW:
-    case COMPRESSION_PACKBITS:
-    case COMPRESSION_DEFLATE:
-    case COMPRESSION_ADOBE_DEFLATE:
-    case COMPRESSION_LZMA:
-    case COMPRESSION_ZSTD: return 1;
-    default: return 0;
-    }
-}
-
-/* Some writers say that a strip or tile is longer than it is, of the last one so that it would end behind the file. libtiff
-   then reads none of it; its codecs stop by themselves where the pixels are complete. */
-static void shorten_parts(wi_tiff_reader *reader) {
-    reader->has_shortened = 0;
-    if (!knows_its_end(tag(reader->tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE))) return;
-    int is_tiled = TIFFIsTiled(reader->tiff);
-    uint32_t count = is_tiled ? TIFFNumberOfTiles(reader->tiff) : TIFFNumberOfStrips(reader->tiff);
-    const uint64_t *offsets = NULL, *lengths = NULL;
-    if (!TIFFGetField(reader->tiff, is_tiled ? TIFFTAG_TILEOFFSETS : TIFFTAG_STRIPOFFSETS, &offsets)) return;
-    if (!TIFFGetField(reader->tiff, is_tiled ? TIFFTAG_TILEBYTECOUNTS : TIFFTAG_STRIPBYTECOUNTS, &lengths)) return;
-    if (offsets == NULL || lengths == NULL) return;
-    // libtiff gives the arrays that it reads by itself, and has no call to change them.
-    uint64_t *own = (uint64_t *)(uintptr_t)lengths;
-    for (uint32_t part = 0; part < count; part++) {
-        if (offsets[part] >= reader->count || lengths[part] <= reader->count - offsets[part]) continue;
-        own[part] = reader->count - offsets[part];
-        reader->has_shortened = 1;
-    }
-}
-
 static int open_file(wi_tiff_reader *reader) {
     if (!wi_tiff_open_source(reader)) return WI_TIFF_NO_MEMORY;
     if (reader->tiff == NULL) return failure(reader);
     if (reader->directory != 0 && !TIFFSetSubDirectory(reader->tiff, reader->directory)) return failure(reader);
     find_palette(reader);
-    shorten_parts(reader);
+    wi_tiff_shorten_parts(reader);
     return WI_TIFF_OK;
 }
 

@@ -53,6 +53,9 @@ struct wi_tiff_reader {
 
 /// Has libtiff open the bytes, from their beginning: `tiff` is NULL where they are none of it. 0 without memory.
 int wi_tiff_open_source(wi_tiff_reader *reader);
+/// Some writers say that a strip or tile is longer than it is, of the last one so that it would end behind the file. libtiff
+/// then reads none of it; its codecs stop by themselves where the pixels are complete.
+void wi_tiff_shorten_parts(wi_tiff_reader *reader);
 /// Turns `count` pixels as stored, from the beginning of a row, into straight RGBA of 8 or 16 bits.
 /// - plane: how many bytes behind `input` the next plane's row is, if there are planes.
 void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t plane, size_t count);

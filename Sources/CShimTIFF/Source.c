@@ -94,4 +94,40 @@ int wi_tiff_open_source(wi_tiff_reader *reader) {
     return 1;
 }
 
+// MARK: lengths of strips and tiles
+
+/* Whether a codec tells when its data ends early, rather than to make up what is missing. */
+static int knows_its_end(uint16_t compression) {
+    switch (compression) {
+    case COMPRESSION_NONE:
+    case COMPRESSION_LZW:
+    case COMPRESSION_PACKBITS:
+    case COMPRESSION_DEFLATE:
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_LZMA:
+    case COMPRESSION_ZSTD: return 1;
+    default: return 0;
+    }
+}
+
+void wi_tiff_shorten_parts(wi_tiff_reader *reader) {
+    uint16_t compression = COMPRESSION_NONE;
+    reader->has_shortened = 0;
+    TIFFGetField(reader->tiff, TIFFTAG_COMPRESSION, &compression);
+    if (!knows_its_end(compression)) return;
+    int is_tiled = TIFFIsTiled(reader->tiff);
+    uint32_t count = is_tiled ? TIFFNumberOfTiles(reader->tiff) : TIFFNumberOfStrips(reader->tiff);
+    const uint64_t *offsets = NULL, *lengths = NULL;
+    if (!TIFFGetField(reader->tiff, is_tiled ? TIFFTAG_TILEOFFSETS : TIFFTAG_STRIPOFFSETS, &offsets)) return;
+    if (!TIFFGetField(reader->tiff, is_tiled ? TIFFTAG_TILEBYTECOUNTS : TIFFTAG_STRIPBYTECOUNTS, &lengths)) return;
+    if (offsets == NULL || lengths == NULL) return;
+    // libtiff gives the arrays that it reads by itself, and has no call to change them.
+    uint64_t *own = (uint64_t *)(uintptr_t)lengths;
+    for (uint32_t part = 0; part < count; part++) {
+        if (offsets[part] >= reader->count || lengths[part] <= reader->count - offsets[part]) continue;
+        own[part] = reader->count - offsets[part];
+        reader->has_shortened = 1;
+    }
+}
+
 #endif

@@ -349,7 +349,9 @@ extension ImageCache {
 extension DrainService {
     /// - Parameters:
     ///   - manager: the manager to drain.
-    ///   - drainTime: how long running loads may take to finish, see ``ImageManager/drain(within:)``. Default 10 s.
+    ///   - drainTime: how long running decodes, and downloads that are marked with
+    ///     ``/WebImageDownload/DownloadOptions/finishesWhenDrained``, may take to finish. All other downloads end at once: see
+    ///     ``ImageManager/drain(within:)``. Default 10 s.
     ///   - untilShutdown: returns when the service should stop; nil (the default): the service stops when its task is
     ///     cancelled.
     public init(

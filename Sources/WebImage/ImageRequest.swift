@@ -50,6 +50,9 @@ public struct ImageRequest: Sendable {
 
     /// Makes a request for a file.
     ///
+    /// A picture in memory is served without a look at the file. If the file may have changed, use
+    /// ``CachePolicy/revalidate``.
+    ///
     /// - Parameters:
     ///   - path: a path; a relative one begins at the process's working directory. The load can read any file that the
     ///     process may read, so the path must not come from strangers.

@@ -7,11 +7,9 @@ extension DiskCache {
     package func orderWrite(of key: CacheKey) -> DiskWriteOrder { DiskWriteOrder(EntryID(key), unwritten) }
 
     /// Takes a place for a removal, which ``remove(_:as:)`` carries out. It cancels writes that have begun, but not
-    /// those that begin from now on. Does not block.
+    /// those that begin from now on. As long as the place is held, the entry is not found. Does not block.
     package func orderRemoval(of key: CacheKey) -> DiskWriteOrder {
-        let order = orderWrite(of: key)
-        unwritten.cancelWrites(of: EntryID(key), before: order.number)
-        return order
+        DiskWriteOrder(EntryID(key), unwritten, isRemoval: true)
     }
 
     /// Makes an entry readable before it is written, and replaces an earlier expected one; until ``endExpecting(_:)``,

@@ -14,6 +14,7 @@ extension DiskCache {
             let body = try entry.allBytes()
             return DiskEntry(key: key, body: body, metadata: entry.metadata, path: folder.layout.path(of: id))
         }
+        if unwritten.isLeaving(id) { return miss() ?? readElsewhere(key, id) }
         if let entry = readKnown(key, id) { return entry }
         let path = folder.layout.path(of: id)
         let found: Found<[UInt8]>? = try visit(key, id, path) { (file, status) throws(FileFault) in
@@ -33,7 +34,7 @@ extension DiskCache {
     /// - Parameter mayTake: called with the number of bytes before they are read; returns whether they may be read.
     package func readAtOnce(_ key: CacheKey, _ mayTake: (_ count: Int) -> Bool) -> DiskEntry? {
         let id = EntryID(key)
-        guard unwritten.newest(id) == nil, let path = folder.knownPath(of: id),
+        guard unwritten.newest(id) == nil, !unwritten.isLeaving(id), let path = folder.knownPath(of: id),
             let length = books.withLock({ $0.index.record(of: id)?.length }), mayTake(Int(clamping: length))
         else { return nil }
         return readKnown(key, id, mayWait: false) { EntryFile.openAtOnce(path, folder.files) }
@@ -86,6 +87,7 @@ extension DiskCache {
     package func readMetadata(_ key: CacheKey) throws(WebImageError) -> DiskMetadata? {
         let id = EntryID(key)
         if let entry = unwrittenEntry(id) { return entry.metadata }
+        if unwritten.isLeaving(id) { return miss() ?? readElsewhere(key, id)?.metadata }
         let found: Found<DiskMetadata>? = try visit(key, id, folder.layout.path(of: id)) {
             (file, status) throws(FileFault) in
             switch try file.readTail(status) {

@@ -140,7 +140,8 @@ public final class CoderRegistry: Sendable {
     public func encoder(for format: ImageFormat) throws(WebImageError) -> any ImageCoder {
         if let coder = coders.first(where: { $0.encodableFormats.contains(format) }) { return coder }
         throw WebImageError(
-            .formatNotBuilt, "there is no encoder for \(format.rawValue)\(FormatTraits.advice(for: format))",
-            format: format)
+            .formatNotBuilt,
+            "there is no encoder for \(format.rawValue)"
+                + FormatTraits.advice(for: format, isWriting: true), format: format)
     }
 }

@@ -12,8 +12,9 @@ public struct EncodeOptions: Hashable, Sendable {
     /// JPEG, AVIF and HEIC: the resolution of colour. Default automatic. A lossy WebP has 4:2:0, a lossy JPEG XL and a
     /// lossless AVIF have 4:4:4: another value is refused for them. Formats that store red, green and blue ignore it.
     public var chroma = ChromaSubsampling.automatic
-    /// AVIF: 0, the slowest and smallest, to 10, the fastest. Default 6.
-    public var avifSpeed = 6
+    /// AVIF: 0, the slowest and smallest, to 10, the fastest. Default nil: 6, and 8 for animations of more than 4
+    /// megapixels: libaom takes some 300 bytes of memory a pixel for animations at lower speeds, and 40 at this one.
+    public var avifSpeed: Int?
     /// Lossy WebP: the effort for a smaller file, from 0, the fastest, to 6. Default nil: 4, and 2 for animations.
     public var webpEffort: Int?
     /// Lossy WebP: the kind of picture for which the encoder is tuned. Default ``WebPContent/picture``.

@@ -31,9 +31,14 @@ enum FormatTraits {
         return names
     }
 
+    /// The formats with traits that are also written.
+    private static let written: Set<ImageFormat> = [.avif, .heic, .jxl, .tiff]
+
     /// Advice for a format without a coder, to be appended to the statement that there is none.
-    static func advice(for format: ImageFormat) -> String {
-        guard let trait = traits[format] else { return " in this version" }
+    ///
+    /// - Parameter isWriting: whether an encoder is missing, and not a decoder.
+    static func advice(for format: ImageFormat, isWriting: Bool = false) -> String {
+        guard let trait = traits[format], !isWriting || written.contains(format) else { return " in this version" }
         guard !enabled.contains(trait) else { return " in this version, also with the package trait \(trait)" }
         return "; turn on the package trait \(trait) (or AllFormats)"
     }

@@ -84,6 +84,13 @@ struct ConvertCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "AVIF, WebP, JPEG XL: how much time is spent for a smaller file, from 1 (fast, large) to 9 (slow, small). "
+                + "Default: 4, large animations as AVIF 2; WebP 6, its animations 3. Lossless WebP ignores it.",
+            valueName: "1-9"), completion: .list((1...9).map { "\($0)" }))
+    var effort: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "PNG: reduce to at most N colours. With --lossless, only if the picture has no more. Default: all colours.",
             valueName: "N"), completion: .list(["16", "64", "256"]))
     var colors: Int?
@@ -116,6 +123,9 @@ struct ConvertCommand: AsyncParsableCommand {
         }
         if let compression, !(0...9).contains(compression) {
             throw ValidationError("--compression takes 0 to 9, not \(compression)")
+        }
+        if let effort, !(1...9).contains(effort) {
+            throw ValidationError("--effort takes 1 to 9, not \(effort)")
         }
         if let colors, !(2...256).contains(colors) {
             throw ValidationError("--colors takes 2 to 256, not \(colors)")
@@ -160,6 +170,7 @@ struct ConvertCommand: AsyncParsableCommand {
             background: Self.color(background) ?? .white, keepsMetadata: metadata == "keep")
         options.optimizesCoding = optimize
         if let compression { options.compressionLevel = compression }
+        if let effort { options.setEffort(effort) }
         options.paletteColors = colors
         options.chroma = chroma.flatMap { ChromaSubsampling(rawValue: "yuv\($0)") } ?? .automatic
         options.anymap = picture.anymap(of: output)
@@ -191,7 +202,7 @@ struct ConvertCommand: AsyncParsableCommand {
             if let color { color == "srgb" } else { !lossless || format?.tellsNoProfile == true }
         request.decoding.allowsPartial = true
         if let maxPixels { request.decoding.limits.pixels = maxPixels }
-        request.decoding.keepsBitDepth = await manager.needsBitDepth(of: request, for: format, isLossless: lossless)
+        request.decoding.keepsBitDepth = request.needsBitDepth(for: format, isLossless: lossless)
         return request
     }
 
@@ -213,5 +224,14 @@ struct ConvertCommand: AsyncParsableCommand {
         guard digits.utf8.count == 6, let value = UInt32(digits, radix: 16) else { return nil }
         return RGBColor(
             red: UInt8(value >> 16), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))
+    }
+}
+
+extension EncodeOptions {
+    /// - Parameter effort: 1 to 9, on JPEG XL's scale; the scales of AVIF and WebP are stretched to it.
+    fileprivate mutating func setEffort(_ effort: Int) {
+        jxlEffort = effort
+        avifSpeed = 10 - effort
+        webpEffort = effort * 2 / 3
     }
 }

@@ -216,11 +216,17 @@ enum PictureEncoding {
     ///
     /// - Throws: `cannotEncode` when its name tells none, `formatNotBuilt` when it is one that cannot be written.
     static func named(by output: String, _ coders: CoderRegistry) throws(WebImageError) -> ImageFormat {
-        guard let format = suffix(of: output).flatMap({ ImageFormat(fileExtension: $0) }) else {
+        guard let format = format(namedBy: output) else {
             throw WebImageError(.cannotEncode, "the output's name has no known format; give --format", location: output)
         }
         _ = try coders.encoder(for: format)
         return format
+    }
+
+    private static func format(namedBy output: String) -> ImageFormat? {
+        let format = suffix(of: output).flatMap { ImageFormat(fileExtension: $0) }
+        // An AVIF is a sequence if it has more than one frame.
+        return format == .avifSequence ? .avif : format
     }
 
     static func suffix(of output: String) -> String? {
@@ -233,7 +239,7 @@ enum PictureEncoding {
         of image: Image, asked: ImageFormat?, output: String, coders: CoderRegistry
     ) -> ImageFormat {
         if let asked { return asked }
-        for format in [suffix(of: output).flatMap { ImageFormat(fileExtension: $0) }, image.info.format] {
+        for format in [format(namedBy: output), image.info.format] {
             if let format, (try? coders.encoder(for: format)) != nil { return format }
         }
         return image.alpha == .opaque ? .jpeg : .png

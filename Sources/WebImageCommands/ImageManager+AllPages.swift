@@ -15,6 +15,12 @@ extension ImageManager {
             try CoderRegistry.refuseLoss(of: pageCount, "pages", format, options)
             return try await encode(response.image, as: format, options)
         }
+        let most = settings.decoding.limits.frames
+        guard pageCount <= most else {
+            throw WebImageError(
+                .limitExceeded, "the TIFF has more than \(most) pages; --first-frame writes the first one",
+                format: .tiff)
+        }
         let others = (1..<pageCount).map { settings.reading(data, page: $0) }
         return try await encode(response.image, andPages: others, as: format, options)
     }

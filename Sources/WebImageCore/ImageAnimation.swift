@@ -33,8 +33,8 @@ public final class ImageAnimation: Sendable {
     /// Unless the frame is kept already, it is decoded on another thread, and some of the following frames are decoded
     /// ahead.
     ///
-    /// - Throws: `corruptData`, `truncatedData` and `limitExceeded` as decoding does, `cancelled` when the task is.
-    /// - Precondition: `index` is less than ``frameCount``.
+    /// - Throws: `unsupportedFeature` if `index` is not from 0 to less than ``frameCount``; `corruptData`,
+    ///   `truncatedData` and `limitExceeded` as decoding does; `cancelled` when the task is.
     /// - Complexity: one frame's memory. A frame out of order is decoded from the nearest earlier frame that is
     ///   independent of others or whose canvas is kept.
     public func frame(at index: Int) async throws(WebImageError) -> Image { try await source.frame(at: index) }

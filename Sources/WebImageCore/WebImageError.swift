@@ -16,6 +16,10 @@ public struct WebImageError: Error, Sendable {
     /// How long the server asks to wait (`Retry-After`), for ``Code-swift.struct/badStatus``; nil if it does not say.
     public var retryAfter: Duration?
 
+    /// How long the server lets its answer be reused (`Cache-Control`, `Expires`), for ``Code-swift.struct/badStatus``;
+    /// nil if it does not say.
+    package var lifetime: Duration?
+
     private var boxedCause: (any Error & Sendable)?
     /// What is known of the load that ended with this error. It is not part of what ``description`` and `Codable` tell.
     package var record: (any AnyObject & Sendable)?

@@ -118,6 +118,10 @@ struct DiskLateWriteTests {
         let order = bench.cache.orderRemoval(of: key)
         #expect(!before.isWanted && order.isWanted)
         if isStoredSince { try bench.cache.store(key, new, metadata(201)) }
+        // What is about to be removed is not found any more.
+        #expect(try bench.cache.read(key)?.body == (isStoredSince ? new : nil))
+        #expect(isStoredSince || bench.cache.readAtOnce(key, { _ in true }) == nil)
+        #expect(try (bench.cache.readMetadata(key) == nil) == !isStoredSince)
         #expect(try bench.cache.remove(key, as: order) == !isStoredSince)
         #expect(try bench.cache.read(key)?.body == (isStoredSince ? new : nil))
         #expect(bench.cache.fault() == nil)

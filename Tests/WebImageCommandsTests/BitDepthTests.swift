@@ -8,38 +8,38 @@ import WebImageTesting
 /// With how many bits a channel `webimage convert` decodes: 16 take twice the memory.
 struct BitDepthTests {
     private static func needs16(
-        _ bytes: [UInt8], for format: ImageFormat?, isLossless: Bool = false,
-        _ change: (inout ImageRequest) -> Void = { _ in }
-    ) async -> Bool {
-        var request = ImageRequest(data: bytes, name: "deep")
+        for format: ImageFormat?, isLossless: Bool = false, _ change: (inout ImageRequest) -> Void = { _ in }
+    ) -> Bool {
+        var request = ImageRequest("https://example.com/deep.png")
         change(&request)
-        var configuration = ImageManager.Configuration()
-        configuration.disk = nil
-        return await ImageManager(configuration: configuration)
-            .needsBitDepth(of: request, for: format, isLossless: isLossless)
+        return request.needsBitDepth(for: format, isLossless: isLossless)
     }
 
     /// A picture of 132 megapixels once took 1.4 GB to become a JPEG.
     @Test(arguments: [ImageFormat.jpeg, .webp, .bmp, .qoi, .gif, .ico])
-    func eightBitsAreEnoughForAFormatOfEight(_ format: ImageFormat) async throws {
-        let deep = try Pictures.deep()
-        #expect(await !Self.needs16(deep, for: format))
-        #expect(await !Self.needs16(deep, for: format) { $0.size = TargetSize(width: 20) })
+    func eightBitsAreEnoughForAFormatOfEight(_ format: ImageFormat) {
+        #expect(!Self.needs16(for: format))
+        #expect(!Self.needs16(for: format) { $0.size = TargetSize(width: 20) })
         // More bits are of use to what changes the values, and a loss is refused.
-        #expect(await Self.needs16(deep, for: format) { $0.transformers = [ImageTransform.brightness(0.5)] })
-        #expect(await Self.needs16(deep, for: format, isLossless: true))
+        #expect(Self.needs16(for: format) { $0.transformers = [ImageTransform.brightness(0.5)] })
+        #expect(Self.needs16(for: format, isLossless: true))
     }
 
     @Test(arguments: [ImageFormat.png, .apng, .tiff, .jxl, .avif, .pnm, nil])
-    func allBitsStayWhereTheFormatHoldsThem(_ format: ImageFormat?) async throws {
-        #expect(await Self.needs16(try Pictures.deep(), for: format))
+    func allBitsStayWhereTheFormatHoldsThem(_ format: ImageFormat?) {
+        #expect(Self.needs16(for: format))
     }
 
     @Test func coloursAreConvertedWithAllBits() async throws {
-        let description = ColorDescription(primaries: 9, transfer: 16)
-        let wide = try SamplePictures.deepGradient(PixelSize(width: 16, height: 9))
-            .with { $0.colorDescription = description }.encoded(as: .png)
-        #expect(await Self.needs16(wide, for: .jpeg))
-        #expect(await !Self.needs16(wide, for: .jpeg) { $0.decoding.convertsToSRGB = false })
+        let description = ColorDescription(primaries: 1, transfer: 8)
+        let dark = try Image(size: PixelSize(width: 256, height: 1), layout: .rgba16, alpha: .opaque) { bytes in
+            let channels = bytes.bindMemory(to: UInt16.self)
+            for place in channels.indices { channels[place] = place % 4 == 3 ? 65_535 : UInt16(place / 4 * 16) }
+        }.with { $0.colorDescription = description }
+        let bench = try CommandBench()
+        try bench.write(try dark.encoded(as: .png), to: "in.png")
+        #expect(try await bench.run("convert", "in.png", "out.bmp").code == 0)
+        let made = try await Pictures.stored(try #require(bench.read("out.bmp")))
+        #expect(Set(made.pixels).count > 60)
     }
 }

@@ -194,6 +194,32 @@ struct ConvertCommandTests {
         #expect(bytes.indices.dropLast().contains { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xC2 })
     }
 
+    /// libavif may be there without an encoder, and JPEG XL and AVIF may not be built in.
+    @Test(arguments: ["webp", "jxl", "avif"].filter(writes))
+    func theTimeForAFileCanBeChosen(format: String) async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.jpeg(320, 240), to: "in.jpg")
+        var lengths: [Int] = []
+        for effort in ["1", "9"] {
+            #expect(try await bench.run("convert", "in.jpg", "out.\(format)", "--effort", effort).code == 0)
+            lengths.append(try #require(bench.read("out.\(format)")).count)
+        }
+        #expect(lengths[0] > lengths[1], "\(lengths)")
+    }
+
+    private static func writes(_ name: String) -> Bool {
+        ImageFormat(fileExtension: name).map { (try? CoderRegistry.standard.encoder(for: $0)) != nil } ?? false
+    }
+
+    @Test(.enabled(if: writes("avif")))
+    func anAVIFSequenceMayHaveItsOwnName() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.animatedWebP(), to: "in.webp")
+        #expect(try await bench.run("convert", "in.webp", "out.avifs", "--size", "32x", "--effort", "1").code == 0)
+        let info = try #require(try await bench.run("info", "out.avifs", "--json").objects.first)
+        #expect(info.text("format") == "avif-sequence" && info.number("frames") == 3)
+    }
+
     @Test func standardInputAndOutputServe() async throws {
         let bench = try CommandBench()
         let run = try await bench.run("convert", "-", "-", "--format", "png", input: try Pictures.jpeg())

@@ -55,6 +55,7 @@ struct UsageTests {
         (["convert", "a", "b.png", "--metadata", "some"], "--metadata takes"),
         (["convert", "a", "b.png", "--chroma", "411"], "--chroma takes"),
         (["convert", "a", "b.png", "--compression", "10"], "--compression takes"),
+        (["convert", "a", "b.webp", "--effort", "10"], "--effort takes"),
         (["convert", "a", "b.png", "--background", "12345"], "--background takes"),
         (["convert", "a", "-", "--json"], "both need standard output"), (["cache", "path"], "key"),
         (["show"], "inputs"), (["show", "a", "--protocol", "ascii"], "--protocol takes"),

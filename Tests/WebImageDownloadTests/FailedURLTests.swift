@@ -72,6 +72,21 @@ import WebImageTesting
         #expect(failed.list().count == (seconds > 0 ? 1 : 0))
     }
 
+    /// In seconds, for a 404; nil: as without a word.
+    @Test(
+        arguments: [
+            ([], nil), (["Cache-Control: no-store"], 0), (["Cache-Control: no-cache, max-age=60"], 0),
+            (["Cache-Control: max-age=2"], 2), (["Cache-Control: max-age=20", "Age: 15"], 5),
+            (["Cache-Control: max-age=9999"], nil), (["Expires: \(date(7))", "Date: \(date(0))"], 7),
+            (["Expires: 0"], 0), (["Cache-Control: public"], nil),
+        ] as [([String], Int64?)])
+    func anErrorIsRememberedNoLongerThanItSays(lines: [String], seconds: Int64?) {
+        var error = status(404)
+        error.lifetime = HTTPCacheRules.lifetime(ofFailure: head(404, lines), now: cacheStart)
+        let lifetime = FailedURLPolicy().lifetime(of: error, url: "", retryAfter: nil)
+        #expect(lifetime == .seconds(seconds ?? 300))
+    }
+
     @Test func limitsOfOneRequestDoNotCountForOthers() {
         let policy = FailedURLPolicy()
         for (cause, seconds) in [

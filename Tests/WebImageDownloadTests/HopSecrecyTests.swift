@@ -154,6 +154,19 @@ import WebImageTesting
         #expect(transport.requests.count == 4)
     }
 
+    @Test func aCookieOfARedirectLastsForOneDownload() async throws {
+        downloader.configuration.keepsRedirectCookies = true
+        transport.answer("https://a.test/1", wall("seen=1"), .bytes([1]), wall("seen=1"), .bytes([1]))
+        for _ in 0..<2 { #expect(await fetch("https://a.test/1") { _ in } == "complete") }
+        #expect(transport.requests.map { $0.headers[.cookie] } == [nil, "seen=1", nil, "seen=1"])
+        #expect((downloader.configuration.cookieJar as? MemoryCookieJar)?.count == 0)
+        transport.answer(
+            "https://a.test/2", .status(302, headers: [.location: "https://b.test/3", .setCookie: "own=1"]))
+        transport.answer("https://b.test/3", .bytes([1]))
+        #expect(await fetch("https://a.test/2") { _ in } == "complete")
+        #expect(transport.requests.last?.headers[.cookie] == nil, "the cookie is another site's")
+    }
+
     @Test func newCookiesForEverAreTooManyRedirects() async throws {
         let count = Counter()
         transport.answerAll { _ in .status(302, headers: [.location: "/1", .setCookie: "n=\(count.increment())"]) }

@@ -121,6 +121,21 @@ final class MemoryPartialStore: PartialBodyStore {
         #expect(store[key]?.bytes == bytes && store.claims == 0)
     }
 
+    @Test func unwrittenBytesAreAnnounced() {
+        let unwritten = Guarded(0)
+        let log = makeLog()
+        let copy = PartialCopy(key, store: store, executor: executor) {
+            unwritten.withLock { $0 += 1 }
+            return { unwritten.withLock { $0 -= 1 } }
+        }
+        append(0..<300_000, to: log)
+        copy.carryOut(.begin(metadata: [1]), log)
+        copy.carryOut(.append, log)
+        #expect(unwritten.withLock { $0 } == 1)
+        executor.runAll()
+        #expect(unwritten.withLock { $0 } == 0)
+    }
+
     @Test func aFinishedBodyLeavesNothing() {
         let (copy, log) = (makeCopy(), makeLog())
         append(0..<300_000, to: log)

@@ -180,6 +180,14 @@ extension ApartCase {
         .init(
             name: "a modifier that sets Authorization",
             configure: modifying(.authorization) { "Bearer \($0.name)" }),
+        .init(name: "a modifier that sets a field of its own", configure: modifying(apiKey) { "key \($0.name)" }),
+        .init(
+            name: "a synchronous modifier that sets a field of its own",
+            configure: { configuration, session in
+                configuration.requestModifier = .changing(name: "session") {
+                    $0.headers[apiKey] = "key \(session.name)"
+                }
+            }),
         .init(name: "a modifier that sets Cookie", configure: modifying(.cookie) { "session=\($0.name)" }),
         .init(
             name: "a modifier of the request's",

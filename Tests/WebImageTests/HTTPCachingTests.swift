@@ -30,6 +30,36 @@ import WebImageTesting
         return request
     }
 
+    // MARK: What the origin says to conditions
+
+    @Test(arguments: [true, false]) func aRequestsOwnConditionMayHaveNoPicture(wantsBytes: Bool) async throws {
+        let bench = TestBench()
+        bench.transport.answer(url, .status(304, headers: [.eTag: "\"a\""]))
+        let request = request(.cacheFirst, [.ifNoneMatch: "\"a\""])
+        let error = await #expect(throws: WebImageError.self) {
+            if wantsBytes { return try await bench.manager.data(for: request).count }
+            return try await bench.manager.image(for: request).image.size.width
+        }
+        #expect(error?.code == .notModified)
+    }
+
+    /// A date or a weak tag may be the same for another picture; a strong tag may not.
+    @Test(
+        arguments: [
+            ([.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"], false), ([.eTag: "W/\"a\""], false),
+            ([.eTag: "\"a\""], true),
+        ] as [(HTTPFields, Bool)])
+    func otherSizesOfAPictureThatIsSentAgainAreOld(fields: HTTPFields, isTheSame: Bool) async throws {
+        let bench = TestBench(clock: clock)
+        bench.answer(url, with: try Fixture.png(16, 16), type: "image/png", fields: fields)
+        _ = try await bench.manager.image(for: request(.cacheFirst))
+        clock.advance(by: .seconds(10))
+        var small = request(.reload)
+        small.size = TargetSize(width: 8)
+        _ = try await bench.manager.image(for: small)
+        #expect((bench.manager.cachedImage(for: request(.cacheFirst)) != nil) == isTheSame)
+    }
+
     // MARK: H1
 
     @Test func anAnswerFromTheDiskTellsItsAgeOfNow() async throws {

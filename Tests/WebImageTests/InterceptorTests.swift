@@ -116,6 +116,28 @@ import WebImageTesting
         #expect(error?.code == .cancelled)
     }
 
+    /// A timeout counts from the call, whoever states it and whatever is wanted.
+    @Test(arguments: [true, false], [true, false])
+    func theirTimeCounts(isTheManagers: Bool, wantsBytes: Bool) async throws {
+        let (gate, clock) = (AsyncGate(), ManualClock())
+        let bench = TestBench(clock: clock) {
+            $0.interceptors = [Waiting(gate: gate, urls: [url])]
+            if isTheManagers { $0.timeout = .seconds(5) }
+        }
+        bench.answer(url, with: try Fixture.jpeg(8, 6))
+        var request = ImageRequest(url)
+        if !isTheManagers { request.timeout = .seconds(5) }
+        let load = Task { [bench, request] in
+            if wantsBytes { return try await bench.manager.data(for: request).count }
+            return try await bench.manager.image(for: request).image.size.width
+        }
+        while clock.waitingCount == 0 { await Task.yield() }
+        clock.advance(by: .seconds(5))
+        let error = await #expect(throws: WebImageError.self) { try await load.value }
+        #expect(error?.code == .deadlineExceeded && bench.transport.requests.isEmpty)
+        await gate.open()
+    }
+
     @Test func theyAreAskedInTheirOrderForEveryKindOfCall() async throws {
         let notes = Notes()
         let bench = TestBench {

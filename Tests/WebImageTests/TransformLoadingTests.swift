@@ -173,6 +173,10 @@ import WebImageTesting
         let image = try await bench.manager.image(for: request).image
         let animation = try #require(image.animation)
         #expect(image.size == PixelSize(width: 24, height: 24) && animation.size == image.size)
+        for index in [-1, 3] {
+            let error = await #expect(throws: WebImageError.self) { try await animation.frame(at: index) }
+            #expect(error?.code == .unsupportedFeature)
+        }
         for index in 0..<3 {
             let frame = try await animation.frame(at: index)
             #expect(frame.size == image.size)

@@ -13,7 +13,7 @@ extension ImageEndpoint {
         try await service.admit(record.client?.key)
         let bytes = try await open(url)
         record.sourceHost = SourceHost.name(of: url.source)
-        let head = bytes.head?.headers ?? [:]
+        let head = bytes.head ?? ResponseHead(status: 200)
         let answer = ResultAnswer(settings: settings, url: url, now: now())
         let freshness = SourceFreshness(head, now: now(), fallback: settings.sourceTTL)
         var fields: HTTPFields = [.cacheControl: answer.cacheControl(freshness)]

@@ -43,6 +43,17 @@ public struct ImageServer: Sendable {
         return OTLPTracer(tracing) { spans.take($0) }
     }
 
+    /// Looks at the files that the settings name, without creating any.
+    ///
+    /// - Returns: the directories that the server could not use, as sentences. It works without them.
+    /// - Throws: if the certificate cannot be loaded.
+    public static func warnings(of settings: ServerSettings) throws(SettingsError) -> [String] {
+        #if TLS
+            if let files = settings.certificate { _ = try ServerCertificate(files) }
+        #endif
+        return ManagerMaking.directoryProblems(settings)
+    }
+
     /// - Parameters:
     ///   - settings: the checked settings.
     ///   - now: returns seconds since 1970.

@@ -64,19 +64,34 @@ struct ManagerMaking {
             // With the permissions that the caches use: for this user only.
             try? FileManager.default.createDirectory(
                 atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            check(directory, W_OK, "nothing can be kept on disk: WEBIMAGE_CACHE_DIR cannot be written", logger)
         }
-        if let root = settings.localRoot {
-            check(root, R_OK, "local:// sources will fail: IMGPROXY_LOCAL_FILESYSTEM_ROOT cannot be read", logger)
-        }
-        let temporary = DownloadConfiguration().temporaryDirectory
-        check(temporary, W_OK, "sources that are too long for memory will fail: TMPDIR cannot be written", logger)
+        for problem in directoryProblems(settings) { logger.error("\(problem)") }
     }
 
-    private static func check(_ directory: String, _ use: Int32, _ problem: Logger.Message, _ logger: Logger) {
-        guard access(directory, use | X_OK) != 0 else { return }
-        logger.error(
-            problem, metadata: ["directory": "\(directory)", "error": "\(String(cString: strerror(errno)))"])
+    /// The directories that the server cannot use. Nothing is created.
+    static func directoryProblems(_ settings: ServerSettings) -> [String] {
+        let temporary = DownloadConfiguration().temporaryDirectory
+        return [
+            settings.cacheDirectory.flatMap {
+                problem(nearest($0), W_OK, "nothing can be kept on disk: WEBIMAGE_CACHE_DIR cannot be written")
+            },
+            settings.localRoot.flatMap {
+                problem($0, R_OK, "local:// sources will fail: IMGPROXY_LOCAL_FILESYSTEM_ROOT cannot be read")
+            },
+            problem(temporary, W_OK, "sources that are too long for memory will fail: TMPDIR cannot be written"),
+        ].compactMap(\.self)
+    }
+
+    /// The directory, or the nearest one above it that exists, in which it would be created.
+    private static func nearest(_ directory: String) -> String {
+        var path = URL(fileURLWithPath: directory)
+        while !FileManager.default.fileExists(atPath: path.path), path.path != "/" { path.deleteLastPathComponent() }
+        return path.path
+    }
+
+    private static func problem(_ directory: String, _ use: Int32, _ consequence: String) -> String? {
+        guard access(directory, use | X_OK) != 0 else { return nil }
+        return "\(consequence) (\(directory): \(String(cString: strerror(errno))))"
     }
 
     static func resultDisk(_ settings: ServerSettings, _ logger: Logger) -> DiskCache? {
@@ -108,12 +123,16 @@ struct ManagerMaking {
         // A proxy would make the connection for us, without checking addresses.
         download.proxy = .direct
         download.redirectLimit = settings.maxRedirects
+        download.keepsRedirectCookies = true
         download.bodyLimit =
             ProcessingOptions.Security.bodyLimit(settings.limits.sourceBytes)
         download.deadlines.connect = settings.downloadTimeout
         download.deadlines.firstByte = settings.downloadTimeout
         download.deadlines.idle = settings.downloadTimeout
         download.retry = .never
+        // As in imgproxy: whole pictures, in the format in which the origin has them.
+        download.acceptableStatuses = [200, 206]
+        download.headers[.accept] = "*/*"
         if let agent = settings.userAgent { download.headers[.userAgent] = agent }
         if settings.ignoresTLS { download.tls.trust = .anyone }
         download.loaders = settings.localRoot.map { [LocalFiles(root: $0)] } ?? []

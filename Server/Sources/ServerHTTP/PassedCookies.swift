@@ -8,6 +8,12 @@ import ServerGrammar
 struct PassedCookies {
     let settings: ServerSettings.Cookies
 
+    /// Whether cookies of some clients are sent to the origin of a source.
+    func concern(_ source: String) -> Bool {
+        guard settings.arePassedOn, source.hasPrefix("http://") || source.hasPrefix("https://") else { return false }
+        return settings.goToAll || settings.base.map { belongs(source, to: $0) } ?? true
+    }
+
     /// - Parameters:
     ///   - forwardedHost: the host that the client requested, as reported by a trusted proxy.
     /// - Returns: nil if no cookies are sent there.
@@ -17,10 +23,13 @@ struct PassedCookies {
         else { return nil }
         if settings.goToAll { return cookies }
         let base = settings.base ?? (forwardedHost ?? request.authority).map { "http://\($0)/" }
-        guard let base, let host = SourceHost.name(of: base), host == SourceHost.name(of: source),
-            Self.path(of: source).hasPrefix(Self.folder(of: base))
-        else { return nil }
+        guard let base, belongs(source, to: base) else { return nil }
         return cookies
+    }
+
+    private func belongs(_ source: String, to base: String) -> Bool {
+        guard let host = SourceHost.name(of: base), host == SourceHost.name(of: source) else { return false }
+        return Self.path(of: source).hasPrefix(Self.folder(of: base))
     }
 
     private static func path(of url: String) -> Substring {

@@ -21,13 +21,15 @@ struct PicturesService: Service {
     func run() async throws {
         try? await gracefulShutdown()
         await cache.flush()
-        await storage?.flush(within: timeForUploads)
+        // Beside the originals: if the storage hangs, both wait for it at the same time.
+        async let results: Void? = storage?.flush(within: timeForUploads)
         let timer = Task { [timeForUploads] in
             // The timer is cancelled when everything is written.
             if (try? await Task.sleep(for: timeForUploads)) != nil { await abandonOriginals() }
         }
         await manager.drain(within: state.timeLeft(of: limit))
         timer.cancel()
+        await results
     }
 
     private var timeForUploads: Duration { min(state.timeLeft(of: limit), Self.uploadTime) }

@@ -34,7 +34,7 @@ struct ResultAnswer {
         let eTag = settings.etagBuster.isEmpty ? result.eTag : "\"\(settings.etagBuster)/" + result.eTag.dropFirst()
         if settings.usesETag { fields[.eTag] = eTag }
         if settings.usesLastModified { fields[.lastModified] = lastModified(result) }
-        if let vary = Self.vary(settings) { fields[.vary] = vary }
+        fields[.vary] = vary
         fields[.named("Link")] = canonicalLink
         if let field = settings.cacheTagField { fields[.named(field)] = Self.cacheTag(source) }
         if settings.debugHeaders {
@@ -75,9 +75,11 @@ struct ResultAnswer {
         return "s-" + digits.joined()
     }
 
-    static func vary(_ settings: ServerSettings) -> String? {
+    /// What the answer depends on beside the URL; nil: on nothing.
+    private var vary: String? {
         var names: [String] = []
         if !settings.output.automatic.isEmpty || !settings.output.enforced.isEmpty { names.append("Accept") }
+        if PassedCookies(settings: settings.cookies).concern(source) { names.append("Cookie") }
         if settings.clientHints { names += ["Sec-CH-DPR", "DPR", "Sec-CH-Width", "Width"] }
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }
@@ -97,11 +99,23 @@ struct ResultAnswer {
     /// - Parameter origin: the origin's freshness, which is used if the configuration says so.
     func cacheControl(_ origin: SourceFreshness) -> String {
         if settings.passesCacheControl, options.expires == 0 {
-            if let own = origin.cacheControl { return own }
-            // An expiry date in the past, or one that is invalid, is ignored, as in imgproxy.
-            if let expires = origin.expires, expires > now { return "max-age=\(expires - now), \(audience)" }
+            if let own = origin.cacheControl { return url.cookies == nil ? own : Self.forOneUser(own) }
+            // An expiry date in the past, or one that is invalid, is ignored, as in imgproxy. The origin's clock may be
+            // wrong, so the remaining time counts.
+            if let expires = origin.expires, expires > now {
+                return "max-age=\(max(origin.freshUntil - now, 0)), \(audience)"
+            }
         }
         return cacheControl(for: settings.timeToLive)
+    }
+
+    /// The directives without those that let shared caches store the answer.
+    private static func forOneUser(_ directives: String) -> String {
+        let kept = directives.split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }.filter {
+            let name = $0.prefix { $0 != "=" }.lowercased()
+            return !["public", "s-maxage", "private"].contains(name)
+        }
+        return (["private"] + kept).joined(separator: ", ")
     }
 
     /// The age of the origin's answer, if its own lifetime is passed on; otherwise nil.

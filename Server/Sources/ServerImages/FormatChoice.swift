@@ -58,7 +58,7 @@ public struct FormatChoice: Hashable, Sendable {
             return small(asked, picture)
         }
         if let format = automatic.first(where: fits) { return small(format, picture) }
-        let source = picture.format.flatMap { ResultFormat(name: $0.rawValue) }
+        let source = picture.format.flatMap { ResultFormat(ofSource: $0) }
         if let source, preferred.contains(source) { return small(source, picture) }
         let good = preferred.first { fits($0) && (!picture.hasAlpha || $0.holdsAlpha) }
         return small(good ?? preferred.first ?? .jpeg, picture)
@@ -72,6 +72,17 @@ public struct FormatChoice: Hashable, Sendable {
 }
 
 extension ResultFormat {
+    /// The format of a source. As in imgproxy, an APNG is a PNG, an AVIF sequence an AVIF, and a BigTIFF a TIFF.
+    init?(ofSource format: ImageFormat) {
+        switch format {
+        case .apng: self = .png
+        case .avifSequence: self = .avif
+        case .bigTIFF: self = .tiff
+        case .heif: self = .heic
+        default: self.init(name: format.rawValue)
+        }
+    }
+
     var imageFormat: ImageFormat { ImageFormat(rawValue: rawValue) }
 
     /// The longest side that the format can hold.

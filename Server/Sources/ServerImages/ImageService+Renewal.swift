@@ -59,9 +59,10 @@ extension ImageService {
         priority: LoadPriority = .normal
     ) async throws(RequestRefusal) -> StoredResult? {
         let begun = purging.stamp
-        let freshness = try await maker.askOrigin(
-            url, certainly: certainly, timeout: timeout, priority: priority)
-        guard freshness.isSameVersion(as: result.freshness) else { return nil }
+        guard
+            let freshness = try await maker.askOrigin(
+                of: result, url, certainly: certainly, timeout: timeout, priority: priority)
+        else { return nil }
         var renewed = result
         renewed.freshness = freshness
         if certainly { (renewed.begun, renewed.checkedAt) = (max(begun, result.begun), now()) }

@@ -146,7 +146,9 @@ public struct PictureMaker: Sendable {
         let begin = ContinuousClock.now
         let span = startSpan("webimage.encode")
         defer { span.end() }
-        let bytes = try await encode(plan.withKeptMetadata(image), as: format, plan, priority)
+        // An animated PNG stays one, as nobody asked for another format; to clients it is a PNG.
+        let isAPNG = format == .png && isAnimated && image.info.format == .apng && plan.options.format == nil
+        let bytes = try await encode(plan.withKeptMetadata(image), as: format, isAPNG: isAPNG, plan, priority)
         let encode = (ContinuousClock.now - begin).inSeconds
         // With the orientation applied.
         let original = response.header?.displaySize ?? image.size
@@ -184,10 +186,12 @@ public struct PictureMaker: Sendable {
     }
 
     private func encode(
-        _ image: Image, as format: ResultFormat, _ plan: PicturePlan, _ priority: LoadPriority
+        _ image: Image, as format: ResultFormat, isAPNG: Bool, _ plan: PicturePlan, _ priority: LoadPriority
     ) async throws(WebImageError) -> [UInt8] {
         var options = plan.encodeOptions(format, paletteBits: image.info.header?.paletteBits)
-        var bytes = try await manager.encode(image, as: format.imageFormat, options, priority: priority)
+        if isAPNG { options.firstFrameOnly = false }
+        let imageFormat = isAPNG ? .apng : format.imageFormat
+        var bytes = try await manager.encode(image, as: imageFormat, options, priority: priority)
         let most = plan.options.maxBytes
         guard most > 0, format.hasQuality, var quality = options.quality else { return bytes }
         while bytes.count > most, quality > 10 {
@@ -195,7 +199,7 @@ public struct PictureMaker: Sendable {
             let factor = over > 3 ? 0.25 : over > 1.5 ? 0.5 : 0.75
             quality = min(quality - 1, Int((Double(quality) * factor).rounded()))
             options.quality = max(quality, 1)
-            bytes = try await manager.encode(image, as: format.imageFormat, options, priority: priority)
+            bytes = try await manager.encode(image, as: imageFormat, options, priority: priority)
         }
         return bytes
     }
@@ -235,7 +239,7 @@ public struct PictureMaker: Sendable {
         _ original: OriginalResponse, _ plan: PicturePlan, _ limits: DecodeLimits
     ) async throws(WebImageError) -> Made? {
         let header = original.header
-        guard let format = ResultFormat(name: header.format.rawValue), var bytes = original.data else { return nil }
+        guard let format = ResultFormat(ofSource: header.format), var bytes = original.data else { return nil }
         if format == .svg, plan.handsOnDrawings {
             if settings.output.sanitizesSVG { bytes = try await Self.withoutScripts(bytes, limits) }
         } else if plan.options.format == .svg {
@@ -267,21 +271,30 @@ public struct PictureMaker: Sendable {
     private func freshness(_ head: ResponseHead?, _ source: String) -> SourceFreshness {
         // Checking a file costs nothing.
         SourceFreshness(
-            head?.headers ?? [:], now: now(), fallback: settings.sourceTTL, guesses: !LocalFiles.has(source))
+            head ?? ResponseHead(status: 200), now: now(), fallback: settings.sourceTTL,
+            guesses: !LocalFiles.has(source))
     }
 
-    /// Asks the origin about a source, and loads the source if it has changed.
+    /// Asks the origin about the source of a result, and loads the source if it has changed.
     ///
     /// - Parameter certainly: whether the origin is asked even if the cached source is fresh.
+    /// - Returns: how long the source is fresh; nil if it has changed.
     func askOrigin(
-        _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration, priority: LoadPriority
-    ) async throws(RequestRefusal) -> SourceFreshness {
+        of result: StoredResult, _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration, priority: LoadPriority
+    ) async throws(RequestRefusal) -> SourceFreshness? {
         var request = try PicturePlan(url, settings).request(isStill: true, timeout: timeout)
         purging.prepare(&request, url.source)
         request.priority = priority
         if certainly { request.options.caching.policy = .revalidate }
         do throws(WebImageError) {
-            return freshness(try await manager.keepOriginal(for: request).head, url.source)
+            let original = try await manager.keepOriginal(for: request)
+            let freshness = freshness(original.head, url.source)
+            let isSentAgain = original.source == .network
+            let hasSameLength = original.byteCount.map { Int($0.bytes) == result.sourceBytes } ?? true
+            guard freshness.isSameVersion(as: result.freshness, isSentAgain: isSentAgain),
+                !isSentAgain || hasSameLength
+            else { return nil }
+            return freshness
         } catch {
             throw RequestRefusal(error, source: url.source)
         }

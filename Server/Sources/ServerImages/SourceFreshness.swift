@@ -21,28 +21,37 @@ public struct SourceFreshness: Hashable, Sendable {
     public init(freshUntil: Int, madeAt: Int = 0) { (self.freshUntil, self.madeAt) = (freshUntil, madeAt) }
 
     /// - Parameters:
-    ///   - headers: the fields of the origin's answer.
+    ///   - head: the head of the origin's answer.
     ///   - now: seconds since 1970.
-    ///   - fallback: the lifetime in seconds for answers that state none.
+    ///   - fallback: the lifetime in seconds for answers and redirects that state none.
     ///   - guesses: whether the lifetime is estimated from `Last-Modified` (section 4.2.2).
-    public init(_ headers: HTTPFields, now: Int, fallback: Int, guesses: Bool = true) {
-        let said = SharedFreshness(headers, arrivedAt: now)
+    public init(_ head: ResponseHead, now: Int, fallback: Int, guesses: Bool = true) {
+        let said = SharedFreshness(head, now: now)
         let stated = said.lifetime ?? (guesses ? said.heuristicLifetime : nil) ?? fallback
         let lifetime = said.mustBeAsked || said.forbidsStoring ? 0 : min(stated, 31_536_000)
-        self.init(freshUntil: now + max(lifetime - said.age, 0), madeAt: now - said.age)
-        eTag = headers[.eTag]
-        lastModified = headers[.lastModified].flatMap { HTTPFieldText.date($0, now: now) == nil ? nil : $0 }
-        cacheControl = headers[.cacheControl]
+        var remaining = max(lifetime - said.age, 0)
+        switch said.redirects {
+        case .unlimited: break
+        case .unstated: remaining = min(remaining, fallback)
+        case .limited(let seconds): remaining = min(remaining, seconds)
+        }
+        self.init(freshUntil: now + remaining, madeAt: now - said.age)
+        eTag = head[.eTag]
+        lastModified = head[.lastModified].flatMap { HTTPFieldText.date($0, now: now) == nil ? nil : $0 }
+        cacheControl = head[.cacheControl]
         mustRevalidate = said.forbidsStaleness
         forbidsStoring = said.forbidsStoring
         expires = said.expires
     }
 
     /// Whether both are the same version of the source. False without validators.
-    func isSameVersion(as other: SourceFreshness) -> Bool {
-        if let eTag, let theirs = other.eTag { return eTag == theirs }
+    ///
+    /// - Parameter isSentAgain: whether the origin has sent the whole source again, rather than to confirm it. Only a strong
+    ///   tag then tells that nothing has changed (RFC 9111, section 4.3.3).
+    func isSameVersion(as other: SourceFreshness, isSentAgain: Bool) -> Bool {
+        if let eTag, let theirs = other.eTag { return eTag == theirs && !(isSentAgain && eTag.hasPrefix("W/")) }
         if let lastModified, let theirs = other.lastModified, eTag == nil, other.eTag == nil {
-            return lastModified == theirs
+            return lastModified == theirs && !isSentAgain
         }
         return false
     }

@@ -42,6 +42,11 @@ struct SettingsArguments: ParsableArguments {
         }
     }
 
+    /// - Throws: exit code 2, if a file that the settings name cannot be used.
+    func warnings(of settings: ServerSettings) throws -> [String] {
+        do throws(SettingsError) { return try ImageServer.warnings(of: settings) } catch { throw fails("\(error)") }
+    }
+
     private func fails(_ text: String) -> ExitCode {
         FileHandle.standardError.write(Data((text + "\n").utf8))
         return ExitCode(2)
@@ -87,13 +92,14 @@ struct Serve: AsyncParsableCommand {
 
 struct CheckConfig: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check-config", abstract: "Checks the settings. The exit code is 2 if they are wrong.")
+        commandName: "check-config",
+        abstract: "Checks the settings and the files that they name. The exit code is 2 if they are wrong.")
 
     @OptionGroup var file: SettingsArguments
 
     func run() throws {
         let settings = try file.settings()
-        for warning in settings.warnings { print("warning: \(warning)") }
+        for warning in try settings.warnings + file.warnings(of: settings) { print("warning: \(warning)") }
         print("the settings are valid")
     }
 }

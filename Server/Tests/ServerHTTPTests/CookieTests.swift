@@ -35,6 +35,22 @@ import WebImageTesting
         #expect(cookies(server) == [nil])
     }
 
+    /// Also where the origin's own directives are passed on.
+    @Test(arguments: [
+        ("public, max-age=100, s-maxage=200", "private, max-age=100"), ("max-age=100", "private, max-age=100"),
+        ("private, no-cache", "private, no-cache"),
+    ])
+    func noSharedCacheKeepsWhatIsForOneClient(control: String, forOne: String) async throws {
+        let server = try TestServer([
+            "IMGPROXY_COOKIE_PASSTHROUGH": "true", "IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "true",
+        ])
+        try server.serve(headers: [("Cache-Control", control)])
+        let own = await ask(server), others = await ask(server, nil)
+        #expect(own.fields[.cacheControl] == forOne && others.fields[.cacheControl] == control)
+        // A cache must not give a client with cookies what is for one without.
+        #expect(own.fields[.vary] == "Cookie" && others.fields[.vary] == "Cookie")
+    }
+
     @Test func theHostThatTheClientAskedGetsThem() async throws {
         let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
         #expect(await ask(server, host: "127.0.0.1:8080").fields[.cacheControl] == "max-age=31536000, private")

@@ -107,6 +107,30 @@ import WebImageTesting
         #expect(await server.picture("w:32/pd:4", "/a.webp").fields[.contentType] == "image/png")
     }
 
+    /// To imgproxy and to clients an APNG is a PNG.
+    @Test func anAnimatedPNGStaysOne() async throws {
+        let server = try TestServer()
+        let animation = try await Image(data: SmallGIF.bytes(width: 40, height: 30))
+        let file = try animation.encoded(as: .apng, EncodeOptions())
+        server.origin.serve("/a.png", OriginResponse(body: file))
+        let answer = await server.picture("w:20")
+        let image = try await answer.image()
+        #expect(answer.fields[.contentType] == "image/png")
+        #expect(image.size == PixelSize(width: 20, height: 15) && (image.animation?.frameCount ?? 1) > 1)
+        #expect(await server.picture("skp:png/w:20").bytes == file)
+        #expect(try await server.picture("w:20/f:png").image().animation == nil)
+    }
+
+    @Test func theOriginIsAskedForThePictureAsItIs() async throws {
+        let server = try TestServer()
+        try server.serve()
+        server.origin.serve(
+            "/201", OriginResponse(status: 201, body: try TestServer.bytes(PixelSize(width: 9, height: 9), as: .png)))
+        #expect(await server.picture("w:10").status == 200)
+        #expect(server.origin.requests("/a.png").first?.header("Accept") == "*/*")
+        #expect(await server.picture("w:10", "/201").status == 404)
+    }
+
     @Test func animationsStaySoInFormatsThatHoldThem() async throws {
         let server = try TestServer()
         let bytes = SmallGIF.bytes(width: 32, height: 24)

@@ -210,6 +210,48 @@ import WebImageTesting
         #expect(try await answer.image().size == PixelSize(width: 12, height: 16))
     }
 
+    /// A date that is the same may belong to another picture, and does if the origin sends one.
+    @Test func aSourceThatIsSentAgainIsTakenAnew() async throws {
+        let server = try TestServer()
+        let date = ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT")
+        func response(_ size: PixelSize) throws -> OriginResponse {
+            var response = OriginResponse(
+                headers: [("Cache-Control", "max-age=10"), date], body: try TestServer.bytes(size, as: .png))
+            response.sendsDate = false
+            return response
+        }
+        server.origin.serve(
+            "/a.png", try response(PixelSize(width: 64, height: 48)), try response(PixelSize(width: 48, height: 64)))
+        _ = await server.picture("w:12")
+        server.advance(20)
+        var answer = await server.picture("w:12")
+        while answer.fields[.cacheStatus] == "webimage; hit; detail=stale" {
+            await Task.yield()
+            answer = await server.picture("w:12")
+        }
+        #expect(try await answer.image().size == PixelSize(width: 12, height: 16))
+    }
+
+    /// A redirect is not reused for longer than it says, however long its target may be.
+    @Test(arguments: [("no-store", 0), ("max-age=50", 50), (nil, 300)] as [(String?, Int)])
+    func aRedirectIsFollowedAgain(control: String?, seconds: Int) async throws {
+        let server = try TestServer(["WEBIMAGE_STALE_WHILE_REVALIDATE": "0"])
+        try server.serve(headers: [("Cache-Control", "max-age=10000"), ("ETag", "\"1\"")])
+        var redirect = OriginResponse(
+            status: 302, headers: [("Location", "/a.png")] + (control.map { [("Cache-Control", $0)] } ?? []))
+        redirect.sendsDate = false
+        server.origin.serve("/r.png", redirect)
+        _ = await server.picture("w:10", "/r.png")
+        if seconds > 0 {
+            server.advance(seconds - 5)
+            _ = await server.picture("w:10", "/r.png")
+            #expect(server.origin.hits("/r.png") == 1)
+        }
+        server.advance(10)
+        _ = await server.picture("w:10", "/r.png")
+        #expect(server.origin.hits("/r.png") == 2)
+    }
+
     @Test func anOriginThatIsDownLeavesTheOldResult() async throws {
         let server = try TestServer(["WEBIMAGE_STALE_WHILE_REVALIDATE": "0"])
         let bytes = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)

@@ -55,6 +55,19 @@ import WebImageTesting
         try await RunningServer.run(variables) { _ in }
     }
 
+    @Test func directoriesThatCannotBeUsedAreNamed() {
+        var settings = ServerSettings()
+        #expect(ManagerMaking.directoryProblems(settings) == [])
+        let parent = FileManager.default.temporaryDirectory.path
+        // A directory that is not there yet is created.
+        settings.cacheDirectory = parent + "/webimage-not-yet/cache"
+        #expect(ManagerMaking.directoryProblems(settings) == [])
+        (settings.cacheDirectory, settings.localRoot) = ("/dev/null/cache", parent + "/webimage-nowhere")
+        let problems = ManagerMaking.directoryProblems(settings)
+        #expect(problems.count == 2 && problems[0].contains("WEBIMAGE_CACHE_DIR"), "\(problems)")
+        #expect(problems.last?.contains("webimage-nowhere: No such file") == true)
+    }
+
     @Test func metricsTellOfWorkersFormatsAndConnections() async throws {
         let origin = try OriginServer()
         origin.serve("/a.png", OriginResponse(body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)))

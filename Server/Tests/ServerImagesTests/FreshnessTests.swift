@@ -25,7 +25,9 @@ import WebImage
         fields[.cacheControl] = control
         fields[.age] = age
         fields[.expires] = expires
-        #expect(SourceFreshness(fields, now: 1000, fallback: 300).freshUntil == 1000 + lifetime)
+        #expect(
+            SourceFreshness(ResponseHead(status: 200, headers: fields), now: 1000, fallback: 300).freshUntil == 1000
+                + lifetime)
     }
 
     /// What a cache of many users' may not serve stale, or not keep at all.
@@ -39,7 +41,7 @@ import WebImage
     func whatForbidsIsHeard(control: String, vary: String?, forbidsStaleness: Bool, forbidsStoring: Bool) {
         var fields: HTTPFields = [.cacheControl: control]
         fields[.vary] = vary
-        let freshness = SourceFreshness(fields, now: 1000, fallback: 300)
+        let freshness = SourceFreshness(ResponseHead(status: 200, headers: fields), now: 1000, fallback: 300)
         #expect(freshness.mustRevalidate == forbidsStaleness && freshness.forbidsStoring == forbidsStoring)
     }
 
@@ -48,14 +50,21 @@ import WebImage
             var fields: HTTPFields = [:]
             fields[.eTag] = tag
             fields[.lastModified] = modified
-            return SourceFreshness(fields, now: 0, fallback: 0)
+            return SourceFreshness(ResponseHead(status: 200, headers: fields), now: 0, fallback: 0)
         }
         let date = HTTPDateText.text(784_111_777)
-        #expect(freshness("\"a\"", nil).isSameVersion(as: freshness("\"a\"", date)))
-        #expect(!freshness("\"a\"", date).isSameVersion(as: freshness("\"b\"", date)))
-        #expect(freshness(nil, date).isSameVersion(as: freshness(nil, date)))
+        func isSame(_ one: SourceFreshness, _ other: SourceFreshness, isSentAgain: Bool = false) -> Bool {
+            one.isSameVersion(as: other, isSentAgain: isSentAgain)
+        }
+        #expect(isSame(freshness("\"a\"", nil), freshness("\"a\"", date)))
+        #expect(!isSame(freshness("\"a\"", date), freshness("\"b\"", date)))
+        #expect(isSame(freshness(nil, date), freshness(nil, date)))
+        // Only a strong tag tells that a source that was sent again is the same.
+        #expect(isSame(freshness("\"a\"", nil), freshness("\"a\"", nil), isSentAgain: true))
+        #expect(!isSame(freshness("W/\"a\"", nil), freshness("W/\"a\"", nil), isSentAgain: true))
+        #expect(!isSame(freshness(nil, date), freshness(nil, date), isSentAgain: true))
         #expect(freshness(nil, "yesterday").lastModified == nil)
-        #expect(!freshness(nil, nil).isSameVersion(as: freshness(nil, nil)))
+        #expect(!isSame(freshness(nil, nil), freshness(nil, nil)))
     }
 
     @Test(arguments: [0, 784_111_777, 951_782_400, 1_709_164_800, 4_102_444_799]) func datesComeBack(seconds: Int) {

@@ -24,6 +24,8 @@ typedef struct wi_curl_hooks {
     /// Null when every address is allowed.
     wi_curl_address_callback _Nullable address;
     void *_Nonnull context;
+    /// The error number of the last socket that the system did not open; 0: it opened all.
+    int socket_error;
 } wi_curl_hooks;
 
 /// Once for the process, before anything else. Safe to call again. 0 when it worked.

@@ -23,16 +23,29 @@ struct DecodeGroup<Order: PictureOrder> {
     let orders: [Order]
     /// An upper bound of the memory that the decode will hold.
     let memory: Int
+    /// Whether rows of more than 8 bits come with 16, also if the pictures keep only 8 in the end.
+    let isDeep: Bool
 
-    init(coder: any ImageCoder, scale: DecodeScale = DecodeScale(), orders: [Order], header: ImageHeader) {
+    init(
+        coder: any ImageCoder, scale: DecodeScale = DecodeScale(), orders: [Order], header: ImageHeader,
+        isDeep: Bool = false
+    ) {
         self.coder = coder
         self.scale = scale
         self.orders = orders
-        memory = Self.memory(for: orders, header: header)
+        self.isDeep = isDeep || orders.first?.recipe.decoding.keepsBitDepth == true
+        memory = Self.memory(for: orders, header: header, isDeep: self.isDeep)
+    }
+
+    /// Whether a picture of more than 8 bits must be decoded with 16: its colours are converted, and rounded before
+    /// that, dark colours would show bands.
+    static func mustBeDeep(_ orders: [Order], header: ImageHeader) -> Bool {
+        header.bitDepth > 8 && orders.contains { $0.recipe.converts(header) }
     }
 
     /// Groups pictures by the best scale for each; the group of the first picture comes first.
     static func grouping(_ orders: [Order], header: ImageHeader, coder: any ImageCoder) -> [DecodeGroup] {
+        let isDeep = mustBeDeep(orders, header: header)
         let allowed = coder.scaleDenominators(for: header)
         var scales: [DecodeScale] = []
         var members: [DecodeScale: [Order]] = [:]
@@ -53,7 +66,7 @@ struct DecodeGroup<Order: PictureOrder> {
             members[scale, default: []].append(order)
         }
         return scales.map { scale in
-            DecodeGroup(coder: coder, scale: scale, orders: members[scale] ?? [], header: header)
+            DecodeGroup(coder: coder, scale: scale, orders: members[scale] ?? [], header: header, isDeep: isDeep)
         }
     }
 
@@ -69,7 +82,7 @@ struct DecodeGroup<Order: PictureOrder> {
         // The rows of a vector picture have the final size already.
         if scale.raster != nil { plan = ResizePlan(stored: plan.outputStored, orientation: plan.orientation) }
         if let size = scale.size { plan = ResizePlan(plan, from: size) }
-        let layout: PixelLayout = recipe.decoding.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
+        let layout: PixelLayout = isDeep && header.bitDepth > 8 ? .rgba16 : .rgba8
         let target = DecodeTarget(
             recipe, plan: plan, scaleDenominator: scale.denominator, header: recipe.reading(header),
             converter: try service.converter(for: header, recipe, layout: layout))
@@ -77,11 +90,11 @@ struct DecodeGroup<Order: PictureOrder> {
         return target
     }
 
-    private static func memory(for orders: [Order], header: ImageHeader) -> Int {
+    private static func memory(for orders: [Order], header: ImageHeader, isDeep: Bool) -> Int {
         // A huge requested size must not overflow the sum; makeTarget refuses such a size in any case.
         let most = 1 << 40
         let stored = min(header.size.pixelCount ?? most, most)
-        let pixelBytes = orders.first?.recipe.decoding.keepsBitDepth == true && header.bitDepth > 8 ? 8 : 4
+        let pixelBytes = isDeep && header.bitDepth > 8 ? 8 : 4
         // The decoder of a progressive JPEG keeps 2 bytes for each coefficient, that of an interlaced PNG the whole
         // picture, and the libraries of newer formats their own copy of the picture.
         let keepsAll = header.isProgressive || !ImageFormat.decodedInRows.contains(header.format)
@@ -100,6 +113,11 @@ struct DecodeGroup<Order: PictureOrder> {
 }
 
 extension PictureRecipe {
+    /// Whether the colours of a picture are converted to sRGB.
+    func converts(_ header: ImageHeader) -> Bool {
+        decoding.convertsToSRGB && header.colors.map { $0 != .described(.sRGB) } ?? false
+    }
+
     /// The plan for estimates; if there is none, that of the whole picture.
     fileprivate func plan(for header: ImageHeader) -> ResizePlan {
         (try? resizePlan(for: header, orientation: header.orientation)) ?? ResizePlan(stored: header.size)

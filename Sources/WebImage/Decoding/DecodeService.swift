@@ -110,9 +110,7 @@ final class DecodeService: Sendable {
     func converter(
         for header: ImageHeader, _ recipe: PictureRecipe, layout: PixelLayout
     ) throws(WebImageError) -> ColorConverter? {
-        guard recipe.decoding.convertsToSRGB, let colors = header.colors, colors != .described(.sRGB) else {
-            return nil
-        }
+        guard recipe.converts(header), let colors = header.colors else { return nil }
         return try converters.converter(for: colors, layout: layout)
     }
 }

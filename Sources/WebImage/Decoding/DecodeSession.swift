@@ -86,6 +86,7 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
             pace.meter.end(at: service.clock.now)
             if hold.place == .tooLargeForCaller { return leaveCaller() }
             if hold.waitsForMemory { return waitForMemory() }
+            if hold.needsDeepDecoder { return startDeep() }
             if reading.follow() {
                 beginAnew()
                 return start()
@@ -199,7 +200,7 @@ extension DecodeSession {
             )
         }
         var options = DecodeOptions(
-            limits: plan.recipe.decoding.limits, keepsBitDepth: plan.recipe.decoding.keepsBitDepth,
+            limits: plan.recipe.decoding.limits, keepsBitDepth: plan.isDeep,
             checkpoint: { [unowned self] () throws(WebImageError) in try self.checkpoint() })
         options.page = plan.recipe.decoding.page
         options.usesEmbeddedThumbnail = plan.recipe.decoding.usesEmbeddedThumbnail
@@ -234,8 +235,13 @@ extension DecodeSession {
 extension DecodeSession {
     private func makePlan(_ header: ImageHeader, _ coder: any ImageCoder) throws(WebImageError) -> DecodePlan {
         plan.header = header
+        let wasDeep = plan.isDeep
         let group = plan.group ?? takeGroup(header, coder)
         plan.group = group
+        if plan.isDeep, !wasDeep, header.bitDepth > 8 {
+            hold.needsDeepDecoder = true
+            throw WebImageError(.limitExceeded, "the decoder must give 16 bits a channel")
+        }
         if hold.place == .ofCaller, !group.isSmall(header) { throw tooLargeForCaller() }
         if hold.memory == nil {
             guard service.memory.take(group.memory, client.priority) else {
@@ -301,6 +307,13 @@ extension DecodeSession {
         pace.previews.isOwed = false
         giveBack()
         restart()
+    }
+
+    /// Starts again with a decoder that gives 16 bits a channel.
+    private func startDeep() {
+        hold.needsDeepDecoder = false
+        restart()
+        start()
     }
 
     func restart() {

@@ -163,7 +163,9 @@ final class DecodeTarget {
     ) throws(WebImageError) -> Image {
         let orientation = plan.orientation
         let applies = recipe.decoding.appliesOrientation && orientation != .up
-        let upright = applies ? try buffer.oriented(by: orientation) : buffer
+        // Decoded with 16 bits only for the conversion of colours.
+        let kept = recipe.decoding.keepsBitDepth ? buffer : try buffer.narrowed()
+        let upright = applies ? try kept.oriented(by: orientation) : kept
         let isConverted = converter?.layout == buffer.layout
         let colors = isConverted ? (profile: nil, description: nil) : header.colorsOfPixels
         let info = Image.Info(

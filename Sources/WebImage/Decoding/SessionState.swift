@@ -41,6 +41,8 @@ struct SessionPlan<Order: PictureOrder> {
     /// The pictures to make if the body was replaced before the plan.
     private var unplanned: [Order]?
     var header: ImageHeader?
+    /// Whether the decoder gives 16 bits a channel where the file has more than 8.
+    var isDeep: Bool { recipe.decoding.keepsBitDepth || group?.isDeep == true }
     /// An orientation that came after the pixels; nil: the header's.
     private var lateOrientation: Orientation?
 
@@ -89,6 +91,8 @@ struct SessionHold {
     var whole = WholeFileWait.notNeeded
     /// True if there was no memory for the plan: the decoder then ends, and starts again when there is.
     var waitsForMemory = false
+    /// True if the plan needs a decoder that gives 16 bits a channel: the decoder then ends, and another one starts.
+    var needsDeepDecoder = false
     /// The thread on which it runs.
     var place = SessionPlace.ofDecoder
     var turn = LongDecodeTurn.notNeeded

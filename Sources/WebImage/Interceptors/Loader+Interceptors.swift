@@ -74,15 +74,32 @@ extension Loader {
     ) async throws(WebImageError) -> Answer {
         let request = door.interceptors.changed(given)
         guard door.interceptors.concerns(request) else { return try await load(request) }
-        return try await door.interceptors.run(
-            request,
-            InterceptedLoad(
-                proceed: load,
-                make: { _, failure throws(WebImageError) in
-                    throw failure
-                        ?? WebImageError(
-                            .unsupportedFeature, "an interceptor answers with a picture where its bytes are wanted",
-                            location: request.redactedURL)
-                }))
+        let intercepted = InterceptedLoad(
+            proceed: load,
+            make: { _, failure throws(WebImageError) in
+                throw failure
+                    ?? WebImageError(
+                        .unsupportedFeature, "an interceptor answers with a picture where its bytes are wanted",
+                        location: request.redactedURL)
+            })
+        guard let timeout = door.timeout(of: request) else {
+            return try await door.interceptors.run(request, intercepted)
+        }
+        let answer = CancellableAnswer<Answer>()
+        let work = Task {
+            do throws(WebImageError) {
+                answer.give(.success(try await door.interceptors.run(request, intercepted)))
+            } catch {
+                answer.give(.failure(error))
+            }
+        }
+        let alarm = clock.schedule(at: clock.now + timeout) {
+            answer.give(.failure(.tookTooLong(timeout, request)))
+        }
+        defer {
+            alarm.cancel()
+            work.cancel()
+        }
+        return try await answer.value()
     }
 }

@@ -40,7 +40,7 @@ final class AnswerBook: Sendable {
     func record(of key: CacheKey, _ response: StoredResponse, replaces: Bool = false) -> AnswerRecord {
         let (record, outdated) = state.withLock { state -> (AnswerRecord, AnswerRecord?) in
             let known = state.entries[key]?.record
-            if let known, known.take(response) { return (known, nil) }
+            if let known, !replaces || known.isCertainlyOf(response), known.take(response) { return (known, nil) }
             let isOlder = known.map { $0.response.responseTime > response.responseTime } ?? false
             let record = AnswerRecord(response)
             if isOlder, !replaces { return (record, nil) }

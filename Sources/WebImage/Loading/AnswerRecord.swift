@@ -19,6 +19,13 @@ final class AnswerRecord: ImageOrigin {
 
     func outdate() { hasEnded.store(true, ordering: .releasing) }
 
+    /// Whether a body that the origin has sent is the record's: that very answer, or one with the same strong tag. A date
+    /// or a weak tag may be the same for another body (RFC 9111 section 4.3.3).
+    func isCertainlyOf(_ sent: StoredResponse) -> Bool {
+        let known = response
+        return known.responseTime == sent.responseTime || sent.hasStrongTag && known["etag"] == sent["etag"]
+    }
+
     /// Updates the record with a later answer of the same body.
     ///
     /// - Returns: false for an answer of another body.

@@ -180,7 +180,9 @@ struct BytesSearch: Sendable {
             return fail(refusal)
         }
         // Without an entry to fall back to, there may be the beginning of an interrupted download.
-        if let exchange, exchange.base == nil, let fetch = ResumableFetch(loader, key, exchange, seeker) {
+        if let exchange, exchange.base == nil, !exchange.hasOwnCondition,
+            let fetch = ResumableFetch(loader, key, exchange, seeker)
+        {
             return fetch.start()
         }
         let begin = loader.clock.now
@@ -193,7 +195,7 @@ struct BytesSearch: Sendable {
             log: download.log, source: exchange == nil ? .file : .network, download: download, time: begin)
         opened.exchange = exchange
         // Without an entry to fall back to, the bytes can be used before the answer is judged.
-        guard let exchange, exchange.base != nil else { return seeker.found(opened) }
+        guard let exchange, exchange.base != nil || exchange.hasOwnCondition else { return seeker.found(opened) }
         download.log.whenHead { [opened] in
             loader.ioExecutor.run(seeker.priority, for: seeker.owner) {
                 if !seeker.isAbandoned { judge(opened, download, exchange) }
@@ -280,7 +282,12 @@ struct OpenedBytes: Sendable {
     }
 
     /// The head of the origin's answer, which has arrived now or was stored; nil for bytes without an answer.
-    var head: ResponseHead? { wholeHead ?? download?.exchange?.head }
+    var head: ResponseHead? {
+        guard wholeHead?.arrival == nil, let answered = download?.exchange else { return wholeHead }
+        var head = wholeHead ?? answered.head
+        head.arrival = exchange?.arrival(answered.arrival)
+        return head
+    }
 
     /// The entry that may be served in place of an interrupted body (RFC 5861 section 4); nil: none.
     func standIn(for error: WebImageError, now: Int64) -> StoredResponse? {

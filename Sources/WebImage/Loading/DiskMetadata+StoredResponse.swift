@@ -31,7 +31,11 @@ extension StoredResponse {
             if let name = HTTPField.Name(field.name) { all.append(HTTPField(name: name, value: field.value)) }
         }
         all[.age] = String(min(max(rules.age(of: self, now: now), 0), 2_147_483_648))
-        return ResponseHead(status: status, headers: all)
+        var head = ResponseHead(status: status, headers: all)
+        // As if it had arrived now, as its age is the current one.
+        head.arrival = ResponseHead.Arrival(
+            requestTime: now, responseTime: now, redirectLifetime: rules.redirectLifetime(of: self, now: now))
+        return head
     }
 }
 

@@ -279,7 +279,7 @@ final class Loader: Sendable {
     }
 
     func arm(_ request: ImageRequest, of token: LoadToken) {
-        guard let timeout = request.options.timeout else { return }
+        guard let timeout = door.timeout(of: request) else { return }
         let action = clock.schedule(at: token.started + timeout) { [weak self, weak token] in
             guard let self, let token else { return }
             let error = WebImageError.tookTooLong(timeout, request)

@@ -85,7 +85,8 @@ final class OriginalStore: Sendable {
 
     /// Announces a store. Call it before callers are answered, so that ``finish()`` waits for it.
     ///
-    /// - Parameter original: the original, which can be found from now on; nil if the store is not of an original.
+    /// - Parameter original: the original, which can be found from now on; nil if the store is not of an original, but of
+    ///   something that ``finish()`` waits for, too, such as the beginning of one.
     func announce(_ original: PendingOriginal? = nil) -> Announcement {
         let number = state.withLock { state in
             state.lastNumber += 1

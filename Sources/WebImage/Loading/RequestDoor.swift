@@ -24,6 +24,9 @@ struct RequestDoor: Sendable {
         self.defaults = defaults
     }
 
+    /// How long a load may take, from the call to the answer; nil: as long as it takes.
+    func timeout(of request: ImageRequest) -> Duration? { request.options.timeout ?? defaults.timeout }
+
     func enter(_ given: ImageRequest, by settings: ConfigurationSnapshot) -> Entry {
         let request = completed(given, by: settings)
         guard let download = try? request.download.get(), download.isFromWeb else { return .ready(request) }

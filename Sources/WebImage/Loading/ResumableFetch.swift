@@ -37,7 +37,11 @@ final class ResumableFetch: Sendable {
         var rules = ResumableBody.Rules()
         rules.keptHeaders = loader.origin.rules.keptHeaders
         self.rules = rules
-        copy = PartialCopy(key.originalKey, store: partials, executor: loader.ioExecutor)
+        copy = PartialCopy(key.originalKey, store: partials, executor: loader.ioExecutor) {
+            [originals = loader.originals] in
+            let announcement = originals.announce()
+            return { announcement.withdraw() }
+        }
         let request = key.settings.cacheRequest(for: key.download)
         state = Guarded(State(body: ResumableBody(request, mode: key.policy.mode, rules: rules)))
     }

@@ -11,8 +11,12 @@ final class UnwrittenEntries: Sendable {
         var writes = OpenWrites()
         var staged = StagedEntries()
         var expected: [EntryID: Expected] = [:]
+        var removals: [EntryID: Removals] = [:]
 
-        var count: Int { staged.entries.count + expected.count }
+        var count: Int { staged.entries.count + expected.count + removals.count }
+
+        /// Whether the entry of a name on disk is about to be removed.
+        func isLeaving(_ id: EntryID) -> Bool { removals[id].map { writes.wants($0.last, id) } ?? false }
 
         /// The expected entry of a name, unless its write was cancelled.
         func wanted(_ id: EntryID) -> (any ExpectedEntry)? {
@@ -32,6 +36,13 @@ final class UnwrittenEntries: Sendable {
     private struct Expected {
         let entry: any ExpectedEntry
         let number: UInt64
+    }
+
+    /// Removals that have begun and not ended.
+    private struct Removals {
+        var count = 0
+        /// The number of the newest one.
+        var last: UInt64 = 0
     }
 
     private let clock: any LoadClock
@@ -59,6 +70,30 @@ final class UnwrittenEntries: Sendable {
 
     func end(_ id: EntryID) { state.withLock { $0.writes.end(id) } }
 
+    /// Begins a removal, which cancels the writes that have begun; ``endRemoval(_:)`` ends it. From now on the entry is
+    /// not found any more.
+    /// - Returns: its place in the order of all writes.
+    func beginRemoval(_ id: EntryID) -> UInt64 {
+        change { state in
+            let number = state.writes.begin(id)
+            state.writes.cancel(of: id, before: number)
+            state.removals[id, default: Removals()].count += 1
+            state.removals[id]?.last = number
+            return number
+        }
+    }
+
+    func endRemoval(_ id: EntryID) {
+        change { state in
+            state.writes.end(id)
+            guard let left = state.removals[id]?.count else { return }
+            state.removals[id] = left > 1 ? Removals(count: left - 1, last: state.removals[id]?.last ?? 0) : nil
+        }
+    }
+
+    /// Whether the entry of a name on disk is about to be removed, and so counts as missing.
+    func isLeaving(_ id: EntryID) -> Bool { !isEmpty && state.withLock { $0.isLeaving(id) } }
+
     /// Whether the write with that number is not cancelled.
     func wants(_ number: UInt64, _ id: EntryID) -> Bool { state.withLock { $0.writes.wants(number, id) } }
 
@@ -67,11 +102,6 @@ final class UnwrittenEntries: Sendable {
 
     /// The entry is removed: every write that has begun is cancelled.
     func cancelWrites(of id: EntryID) { state.withLock { $0.writes.cancelAll(of: id) } }
-
-    /// The same for writes that began before the one with that number.
-    func cancelWrites(of id: EntryID, before number: UInt64) {
-        state.withLock { $0.writes.cancel(of: id, before: number) }
-    }
 
     /// All entries are removed; staged ones are not written.
     func cancelAll() {
@@ -87,7 +117,9 @@ final class UnwrittenEntries: Sendable {
     /// The newest entry of a name that is not on disk yet.
     func newest(_ id: EntryID) -> (any UnwrittenEntry)? {
         if isEmpty { return nil }
-        let (staged, expected) = state.withLock { ($0.staged[id], $0.wanted(id)) }
+        let (staged, expected) = state.withLock { state in
+            (state.staged[id].flatMap { state.writes.wants($0.number, id) ? $0 : nil }, state.wanted(id))
+        }
         let alive = staged.flatMap { isAlive($0) ? $0 : nil }
         if let expected, expected.number > alive?.number ?? 0, isAlive(expected), expected.isComplete {
             return expected

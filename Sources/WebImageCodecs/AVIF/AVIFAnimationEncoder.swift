@@ -14,7 +14,9 @@
             size = animation.size
             // Browsers play a sequence without a count forever.
             loopCount = animation.loopCount ?? 1
-            encoder = try AVIFEncoder(options)
+            let large = AVIFEncoder.largeAnimation
+            let isLarge = size.pixelCount.map { $0 > large.pixels } ?? true
+            encoder = try AVIFEncoder(options, speed: isLarge ? large.speed : AVIFEncoder.defaultSpeed)
             isRepeated = encoder.setRepetitions(max(loopCount, 0) - 1)
         }
 

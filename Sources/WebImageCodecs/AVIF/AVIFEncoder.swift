@@ -8,6 +8,9 @@
         private static let mostHelpers = 3
         private static let longestSide = 65_536
         private static let defaultQuality = 60
+        static let defaultSpeed = 6
+        /// Of animations with more pixels than this, which would take too much memory at a lower speed.
+        static let largeAnimation = (pixels: 4 << 20, speed: 8)
         /// From this quality on, colour has full resolution.
         private static let fullChromaQuality = 90
         /// The number of frames from one keyframe to the next.
@@ -21,7 +24,8 @@
                 && avifCodecName(AVIF_CODEC_CHOICE_AUTO, AVIF_CODEC_FLAG_CAN_ENCODE.rawValue) != nil
         }
 
-        init(_ options: EncodeOptions) throws(WebImageError) {
+        /// - Parameter speed: if the options state none.
+        init(_ options: EncodeOptions, speed: Int = AVIFEncoder.defaultSpeed) throws(WebImageError) {
             try OpenedLibrary.libavif.check(.avif, .cannotEncode)
             guard Self.isThere else { throw Self.failure("this libavif has no encoder") }
             guard let handle = avifEncoderCreate() else { throw Self.noMemory() }
@@ -34,7 +38,7 @@
             // libaom encodes rows in several threads; its output is the same.
             let helperCount = options.helpers.threads?.idleCount ?? 0
             handle.pointee.maxThreads = 1 + Int32(min(helperCount, Self.mostHelpers))
-            handle.pointee.speed = Int32(min(max(options.avifSpeed, 0), 10))
+            handle.pointee.speed = Int32(min(max(options.avifSpeed ?? speed, 0), 10))
             handle.pointee.timescale = 1000
             handle.pointee.keyframeInterval = Self.keyframeInterval
             handle.pointee.minQuantizer = quantizer

@@ -170,9 +170,12 @@ package final class FrameBuffer: FrameSource {
     }
 
     package func frame(at index: Int) async throws(WebImageError) -> Image {
+        let count = state.withLock { $0.timeline.delays.count }
+        guard (0..<count).contains(index) else {
+            throw WebImageError(.unsupportedFeature, "the animation has no frame \(index), but \(count) from 0 on")
+        }
         let answer = CancellableAnswer<Image>()
         let (kept, mustStart) = state.withLock { state -> (Image?, Bool) in
-            precondition(state.timeline.delays.indices.contains(index), "there is no frame \(index)")
             let kept = state.kept.take(index)
             if kept == nil { state.work.add(answer, index) }
             askAhead(of: index, &state)

@@ -65,7 +65,7 @@ struct GIFBlockReader {
     private var partOfXMP: [UInt8] = []
     private let metadataLimit: Int
     /// The relevant part of an extension: an application's name and the loop count.
-    private static let extensionLength = 14
+    private static let extensionLength = 19
 
     init(metadataLimit: Int = DecodeLimits.default.metadata.bytes) { self.metadataLimit = metadataLimit }
 
@@ -184,17 +184,23 @@ struct GIFBlockReader {
             control.delay = word(collected.bytes, 1)
         case .application:
             if isXMP { endXMP() }
-            guard collected.count >= 14, collected.bytes[11] == 1 else { break }
-            guard ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(String(decoding: collected.bytes[..<11], as: UTF8.self))
-            else {
-                break
-            }
-            let repetitions = word(collected.bytes, 12)
+            guard let repetitions = repetitions(collected.bytes) else { break }
             loopCount = repetitions == 0 ? 0 : repetitions + 1
         case .other: break
         }
         collected.removeAll()
         return nil
+    }
+
+    /// The number of repetitions in an application extension; nil if it has none.
+    private func repetitions(_ bytes: [UInt8]) -> Int? {
+        guard bytes.count >= 14,
+            ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(String(decoding: bytes[..<11], as: UTF8.self))
+        else { return nil }
+        // The size of a buffer may stand before the repetitions.
+        let start = bytes[11] == 2 ? 16 : 11
+        guard bytes.count >= start + 3, bytes[start] == 1 else { return nil }
+        return word(bytes, start + 1)
     }
 
     /// XMP specification part 3, 1.1.2: the packet is stored unchanged instead of blocks, followed by descending

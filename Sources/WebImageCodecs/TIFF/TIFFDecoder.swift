@@ -52,9 +52,10 @@
             }
         }
 
-        /// The position of the requested page, and the number of pages; 0: the first one.
+        /// The position of the requested page, and the number of pages, which is one more than the limit if there are too
+        /// many; 0: the first one.
         private func place(_ pages: TIFFPages) throws(WebImageError) -> (directory: UInt64, count: Int) {
-            let count = max(1, pages.directories.count)
+            let count = max(1, pages.directories.count + (pages.isCutOff ? 1 : 0))
             guard options.page > 0 else { return (0, count) }
             guard pages.directories.indices.contains(options.page) else {
                 throw WebImageError(

@@ -38,6 +38,9 @@ package struct CacheExchange: Sendable {
     package let isBackground: Bool
     let asksConditionally: Bool
 
+    /// Whether the caller's own fields make the request conditional, so that the answer may have no body.
+    package var hasOwnCondition: Bool { request.isConditional }
+
     /// True if the answer may be "not modified".
     package var isConditional: Bool { asksConditionally && base != nil }
 
@@ -46,6 +49,8 @@ package struct CacheExchange: Sendable {
         var fields = HTTPFields()
         // Added to the caller's own directives.
         if mode == .reloadFromOrigin { fields[.cacheControl] = "no-cache" }
+        // The origin itself must confirm the entry, and not a cache on the way to it.
+        if base != nil, mode == .revalidate || mode == .refresh { fields[.cacheControl] = "max-age=0" }
         guard isConditional, let base else { return fields }
         if let tag = base.entityTag { fields[.ifNoneMatch] = tag.text }
         if base.lastModified != nil { fields[.ifModifiedSince] = base["last-modified"] }
@@ -59,6 +64,14 @@ package struct CacheExchange: Sendable {
     }
 
     // MARK: The answer
+
+    /// What the rules need to know of the answer beside its headers.
+    package func arrival(_ arrival: Arrival) -> ResponseHead.Arrival {
+        ResponseHead.Arrival(
+            requestTime: arrival.requestTime, responseTime: arrival.responseTime,
+            redirectLifetime: rules.redirectLifetime(
+                arrival.redirects, requestTime: arrival.requestTime, responseTime: arrival.responseTime))
+    }
 
     /// Interprets the head of the final answer; heads of redirects are not final.
     package func answer(_ head: ResponseHead, _ arrival: Arrival) -> CacheAnswer {
@@ -107,8 +120,9 @@ package struct CacheExchange: Sendable {
                 WebImageError(.notModified, "the server says that nothing has changed, and nothing is stored"))
         }
         guard rules.confirms(head, arrival, base) else { return .askAgain(unconditional) }
-        let merged = rules.merged(base, with: head, arrival)
-        let isGone = rules.forbidsStoring(merged.control, status: merged.status)
+        var merged = rules.merged(base, with: head, arrival)
+        let isBound = rules.narrow(&merged, by: head, of: request, arrival)
+        let isGone = !isBound || rules.forbidsStoring(merged.control, status: merged.status)
         let plan = StorePlan(storing: isGone || !mode.stores ? nil : merged, removesStored: isGone)
         return .useStored(merged, plan)
     }

@@ -72,7 +72,7 @@ package struct CacheRequest: Sendable {
 
     var isPartial: Bool { fields[.range] != nil }
 
-    private var isConditional: Bool {
+    var isConditional: Bool {
         [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange]
             .contains { fields[$0] != nil }
     }

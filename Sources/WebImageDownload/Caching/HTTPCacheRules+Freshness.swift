@@ -15,6 +15,13 @@ extension HTTPCacheRules {
         return min(own, redirects.subtracting(residence(of: stored, now: now)))
     }
 
+    /// How long the redirects that led to a stored answer may still be reused; as ``StoredResponse/redirectLifetime``.
+    package func redirectLifetime(of stored: StoredResponse, now: Int64) -> Int64? {
+        guard let lifetime = stored.redirectLifetime, lifetime > 0 else { return stored.redirectLifetime }
+        let left = lifetime.subtracting(residence(of: stored, now: now))
+        return left > 0 ? left : StoredResponse.mustFollowRedirects
+    }
+
     /// How long the answer has been stored here.
     private func residence(of stored: StoredResponse, now: Int64) -> Int64 {
         max(0, now.subtracting(stored.responseTime))
@@ -83,7 +90,20 @@ extension HTTPCacheRules {
         return grace > 0 && staleness(of: stored, now: now) <= grace
     }
 
-    /// How long the redirects on the way to an answer may be reused; nil if without limit.
+    /// How long the head of an answer with an error status lets the answer be reused; nil: it does not say.
+    ///
+    /// - Parameter now: seconds since 1970.
+    static func lifetime(ofFailure head: ResponseHead, now: Int64) -> Duration? {
+        let rules = HTTPCacheRules(digest: { $0 })
+        let stored = StoredResponse(head, requestTime: now, responseTime: now)
+        if stored.control.noStore || rules.mustBeAsked(stored) { return .zero }
+        return rules.statedLifetime(of: stored).map {
+            .seconds(max($0.subtracting(rules.age(of: stored, now: now)), 0))
+        }
+    }
+
+    /// How long the redirects on the way to an answer may be reused, in seconds; nil if without limit, 0 if one of them
+    /// states no lifetime, ``StoredResponse/mustFollowRedirects`` if one of them may not be reused at all.
     ///
     /// - Parameters:
     ///   - heads: the redirects in order.
@@ -92,14 +112,20 @@ extension HTTPCacheRules {
         var shortest: Int64?
         for head in heads {
             let stored = StoredResponse(head, requestTime: requestTime, responseTime: responseTime)
-            let isPermanent = head.status == 301 || head.status == 308
-            let isSilent = stored.control.maxAge == nil && stored["expires"] == nil
-            if isPermanent, isSilent, !stored.control.noStore, !mustBeAsked(stored) { continue }
-            let isUsable = !stored.control.noStore && !mustBeAsked(stored)
-            let left = isUsable ? max(0, lifetime(of: stored).subtracting(age(of: stored, now: responseTime))) : 0
-            shortest = min(shortest ?? .max, left)
+            shortest = min(shortest ?? .max, redirectLifetime(stored) ?? .max)
         }
-        return shortest
+        return shortest == .max ? nil : shortest
+    }
+
+    private func redirectLifetime(_ redirect: StoredResponse) -> Int64? {
+        if forbidsStoring(redirect.control, status: redirect.status) || mustBeAsked(redirect) {
+            return StoredResponse.mustFollowRedirects
+        }
+        let stated = statedLifetime(of: redirect)
+        if stated == nil, redirect.status == 301 || redirect.status == 308 { return nil }
+        let age = age(of: redirect, now: redirect.responseTime)
+        let left = (stated ?? heuristicLifetime(of: redirect)).subtracting(age)
+        return left > 0 ? left : stated == nil ? 0 : StoredResponse.mustFollowRedirects
     }
 }
 

@@ -38,8 +38,12 @@ extension HTTPCacheRules {
     /// the same place.
     func confirms(_ head: ResponseHead, _ arrival: CacheExchange.Arrival, _ stored: StoredResponse) -> Bool {
         if let place = arrival.place, let known = stored.place, place != known { return false }
-        if let tag = EntityTag(head[.eTag]) { return stored.entityTag.map { $0.weaklyMatches(tag) } ?? true }
-        guard let changed = head[.lastModified], let known = stored["last-modified"] else { return true }
+        let tag = EntityTag(head[.eTag])
+        if let tag, let known = stored.entityTag { return known.weaklyMatches(tag) }
+        guard let changed = head[.lastModified], let known = stored["last-modified"] else {
+            // A strong tag that the entry does not have belongs to another body.
+            return tag?.isWeak ?? true
+        }
         return HTTPTimestamp(changed, now: arrival.responseTime) == HTTPTimestamp(known, now: arrival.responseTime)
     }
 
@@ -56,11 +60,30 @@ extension HTTPCacheRules {
         merged.fields.removeAll { $0.name == "age" || $0.name == "date" }
         for field in keptHeaders.fields(of: head) where field.value.utf8.count <= KeptHeaders.longestValue {
             // The body is the old one, so its validators stay: some servers send the same tag in another form here.
-            // `Vary` stays, too, because the 304 is for the same request.
+            // `Vary` stays, too: see `narrow`.
             if ["content-type", "etag", "last-modified", "vary"].contains(field.name) { continue }
             merged.fields.removeAll { $0.name == field.name }
             merged.fields.append(field)
         }
         return merged
+    }
+
+    /// Adds the fields by which a 304 says that the entry varies. Those that it leaves out stay: the entry's answer named
+    /// them, and some servers send no `Vary` with a 304.
+    ///
+    /// - Returns: false if it cannot be determined what the entry varies by.
+    func narrow(
+        _ stored: inout StoredResponse, by head: ResponseHead, of request: CacheRequest,
+        _ arrival: CacheExchange.Arrival
+    ) -> Bool {
+        guard let value = head[.vary], value != stored["vary"] else { return true }
+        guard case .fields(let names) = VaryRule(value), case .fields(let known) = VaryRule(stored["vary"]) else {
+            return false
+        }
+        let added = names.filter { !known.contains($0) }
+        if added.isEmpty { return true }
+        stored.fields.removeAll { $0.name == "vary" }
+        stored.fields.append(.init(name: "vary", value: (known + added).joined(separator: ", ")))
+        return bind(&stored, to: request, arrival)
     }
 }

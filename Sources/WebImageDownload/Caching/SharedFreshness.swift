@@ -8,34 +8,62 @@ public struct SharedFreshness: Hashable, Sendable {
     /// Whether the origin must be asked before each use: `no-cache`.
     public let mustBeAsked: Bool
     /// Whether the answer must never be served stale, not even if the origin cannot be reached: `must-revalidate`,
-    /// `proxy-revalidate`, `s-maxage`, and if ``mustBeAsked`` is true.
+    /// `proxy-revalidate`, `s-maxage`, if ``mustBeAsked`` is true, and if its redirects must be followed again each time.
     public let forbidsStaleness: Bool
     /// For how many seconds the answer is fresh after it was generated: `s-maxage`, otherwise `max-age`, otherwise
     /// `Expires`; an `Expires` that is not a date counts as past. Nil: the origin sets no lifetime.
     public let lifetime: Int?
     /// A tenth of the time since the last modification, at most a day, in seconds; nil if that is not known.
     public let heuristicLifetime: Int?
-    /// The age of the answer when it arrived, in seconds.
+    /// The age of the answer, in seconds.
     public let age: Int
     /// The time of `Expires` in seconds since 1970; nil if the header is missing or not a date.
     public let expires: Int?
+    /// How long the redirects that led to the answer may be reused. The answer itself must not be reused for longer.
+    public let redirects: Redirects
+
+    /// How long redirects may be reused.
+    public enum Redirects: Hashable, Sendable {
+        /// There were none, or only permanent ones without a lifetime.
+        case unlimited
+        /// One of them is temporary and states no lifetime.
+        case unstated
+        /// For so many more seconds. 0: they must be followed again each time.
+        case limited(Int)
+    }
 
     /// - Parameters:
-    ///   - fields: the headers of an answer with status 200.
+    ///   - fields: the headers of an answer with status 200 that has just arrived.
     ///   - time: when the answer arrived, in seconds since 1970.
     public init(_ fields: HTTPFields, arrivedAt time: Int) {
+        self.init(ResponseHead(status: 200, headers: fields), now: time)
+    }
+
+    /// - Parameters:
+    ///   - head: the head of an answer that has just arrived or was read from a cache, as a response has it: it knows how
+    ///     long the origin took and which redirects led to it. One that was made by hand knows of neither.
+    ///   - now: seconds since 1970.
+    public init(_ head: ResponseHead, now: Int) {
         var rules = HTTPCacheRules(digest: { $0 })
         rules.isShared = true
-        let now = Int64(time)
-        let stored = StoredResponse(ResponseHead(status: 200, headers: fields), requestTime: now, responseTime: now)
+        let now = Int64(now)
+        let arrival = head.arrival
+        let delay = arrival.map { max($0.responseTime.subtracting($0.requestTime), 0) } ?? 0
+        let stored = StoredResponse(head, requestTime: now.subtracting(delay), responseTime: now)
         forbidsStoring =
-            rules.forbidsStoring(stored.control, status: 200) || VaryRule(fields[.vary]) == .never
+            rules.forbidsStoring(stored.control, status: stored.status) || VaryRule(head[.vary]) == .never
         mustBeAsked = rules.mustBeAsked(stored)
-        forbidsStaleness = mustBeAsked || forbidsStoring || rules.forbidsStaleness(stored.control)
+        switch arrival?.redirectLifetime {
+        case nil: redirects = .unlimited
+        case 0?: redirects = .unstated
+        case let seconds?: redirects = .limited(Int(max(seconds, 0)))
+        }
+        forbidsStaleness =
+            mustBeAsked || forbidsStoring || redirects == .limited(0) || rules.forbidsStaleness(stored.control)
         lifetime = rules.statedLifetime(of: stored).map { Int($0) }
         heuristicLifetime = stored.lastModified == nil ? nil : Int(rules.heuristicLifetime(of: stored))
         age = Int(min(rules.age(of: stored, now: now), DeltaSeconds.most))
-        expires = fields[.expires].flatMap { HTTPTimestamp($0, now: now) }.map { Int($0.seconds) }
+        expires = head[.expires].flatMap { HTTPTimestamp($0, now: now) }.map { Int($0.seconds) }
     }
 }
 

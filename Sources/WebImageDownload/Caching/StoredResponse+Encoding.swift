@@ -35,7 +35,7 @@ extension StoredResponse {
             case Self.placeName: place = field.value
             case let name where name.hasPrefix(Self.cookiesName):
                 cookies.append(Field(name: String(name.dropFirst(Self.cookiesName.count)), value: field.value))
-            case Self.redirectName: redirectLifetime = DeltaSeconds.parse(field.value) ?? 0
+            case Self.redirectName: redirectLifetime = DeltaSeconds.parse(field.value) ?? Self.mustFollowRedirects
             // Fields that a later version added are ignored.
             case let name where name.hasPrefix(":"): break
             default: fields.append(Field(name: field.name.lowercased(), value: field.value))

@@ -23,11 +23,16 @@ package struct StoredResponse: Hashable, Sendable {
     package var cookies: [Field] = []
     /// The URL that answered, without query; after redirects it may differ from the requested one. Nil: not known.
     package var place: String?
-    /// How long the redirects on the way may be reused, in seconds; nil if there were none, or only permanent ones.
+    /// How long the redirects on the way may be reused, in seconds; nil if there were none, or only permanent ones; 0 if
+    /// they state no lifetime.
     package var redirectLifetime: Int64?
     /// When the request was sent and when the head of the answer arrived, in seconds since 1970.
     package var requestTime: Int64
     package var responseTime: Int64
+
+    /// The ``redirectLifetime`` of redirects that must be followed again each time: they forbid storing, or their
+    /// lifetime is over.
+    static let mustFollowRedirects: Int64 = -1
 
     package init(
         status: Int, fields: [Field], vary: [Field] = [], scope: String? = nil, place: String? = nil,
@@ -51,6 +56,9 @@ package struct StoredResponse: Hashable, Sendable {
     var lastModified: HTTPTimestamp? { self["last-modified"].flatMap { HTTPTimestamp($0, now: responseTime) } }
     /// When the origin made the answer; if it has no clock, when the answer arrived (RFC 9110 section 6.6.1).
     var date: Int64 { self["date"].flatMap { HTTPTimestamp($0, now: responseTime) }?.seconds ?? responseTime }
+
+    /// Whether its tag tells exactly which bytes it has.
+    package var hasStrongTag: Bool { entityTag.map { !$0.isWeak } ?? false }
 
     /// Whether the origin can be asked to confirm the answer.
     package var hasValidator: Bool { entityTag != nil || lastModified != nil }

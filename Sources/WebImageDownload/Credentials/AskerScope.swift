@@ -10,6 +10,8 @@ struct AskerScope: Sendable {
     var parts: [String] = []
     /// The fields whose values identify the user.
     var secretHeaders = Self.usualSecrets
+    /// The further fields that a modifier has changed: what it sets may say who asks.
+    var changedHeaders: [HTTPField.Name] = []
     /// The user that a modifier declares: neither the secrets that it sets nor the URL that it sends the request to
     /// count then.
     var ofModifier: String?
@@ -25,6 +27,7 @@ struct AskerScope: Sendable {
         } else {
             if let target { all.append("url:" + target) }
             if !fields.isEmpty { all += secretHeaders.compactMap { fields[$0] } }
+            all += changedHeaders.map { "\($0.canonicalName):\(fields[$0] ?? "")" }
         }
         return all.isEmpty ? nil : all.joined(separator: "\n")
     }

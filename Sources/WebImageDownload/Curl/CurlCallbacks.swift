@@ -22,7 +22,7 @@ enum CurlCallbacks {
             },
             address: nil,
             // Never dereferenced: a handle without a transfer is in no multi handle.
-            context: UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped)
+            context: UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped, socket_error: 0)
     }
 
     /// Asks the transfer's address policy before a connection is opened.

@@ -68,6 +68,7 @@ final class CurlHandle {
     /// be set.
     func adopt(_ transfer: CurlTransfer) -> Bool {
         hooks.pointee.context = Unmanaged.passUnretained(transfer).toOpaque()
+        hooks.pointee.socket_error = 0
         complaint[0] = 0
         if let setting, setting.fits(transfer.request) { return true }
         forget()

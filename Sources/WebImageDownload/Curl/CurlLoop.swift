@@ -27,6 +27,8 @@ final class CurlLoop: @unchecked Sendable {
     /// Other threads may only call `curl_multi_wakeup` with it.
     private let multi: UnsafeMutableRawPointer
     private var options: CurlOptions
+    /// How long the thread sleeps when nothing happens, in milliseconds.
+    private let longestSleep: Int32
 
     // Unchecked: they belong to the loop's thread.
     @exclusivity(unchecked) private var live: [CurlTransfer] = []
@@ -38,6 +40,8 @@ final class CurlLoop: @unchecked Sendable {
         precondition(wi_curl_initialise() == 0, "libcurl cannot be initialised")
         guard let multi = curl_multi_init() else { fatalError("no memory for libcurl") }
         self.multi = multi
+        // Without a free file descriptor libcurl can make nothing to wake the thread with; it then looks by itself.
+        longestSleep = curl_multi_wakeup(multi) == CURLM_OK ? 60_000 : 20
         options = CurlOptions(certificateBundle: settings.certificateBundle)
         wi_curl_set_multi_number(multi, CURLMOPT_MAXCONNECTS, settings.maxIdleConnections)
         wi_curl_set_multi_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
@@ -83,7 +87,7 @@ final class CurlLoop: @unchecked Sendable {
             finishDone()
             endBatch()
             if prepareToSleep() {
-                curl_multi_poll(multi, nil, 0, 60_000, nil)
+                curl_multi_poll(multi, nil, 0, longestSleep, nil)
                 inbox.withLock { $0.isSleeping = false }
             }
         }

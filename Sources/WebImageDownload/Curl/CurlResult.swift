@@ -1,6 +1,14 @@
 import CShimCurl
 import WebImageCore
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Translates libcurl's result codes to our errors.
 enum CurlResult {
     static func result(
@@ -11,6 +19,11 @@ enum CurlResult {
         // Some of several addresses may be refused and another one connected to.
         if !transfer.isConnected, let address = transfer.refusedAddress {
             return .failure(WebImageError(.addressRefused, "the address policy does not allow \(address)"))
+        }
+        if !transfer.isConnected, code == CURLE_COULDNT_CONNECT,
+            let shortage = shortage(handle.hooks.pointee.socket_error)
+        {
+            return .failure(shortage)
         }
         if transfer.isRepeatRefused {
             let message = "the connection, used before, was dead, and the request may not be sent twice"
@@ -30,6 +43,15 @@ enum CurlResult {
         let meaning = meaning(of: code, complaint: complaint, hasHead: transfer.isHeadDelivered)
         let detail = complaint.isEmpty ? String(cString: curl_easy_strerror(code)) : complaint
         return .failure(WebImageError(meaning.code, "\(meaning.message): \(detail)"))
+    }
+
+    /// The error of a process that may open no more sockets: it says nothing about the host.
+    private static func shortage(_ error: Int32) -> WebImageError? {
+        guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error) else { return nil }
+        return WebImageError(
+            .queueFull,
+            "the system opens no more connections (\(String(cString: strerror(error)))); raise the limit of open files "
+                + "(ulimit -n), or load less at a time")
     }
 
     private static func timings(_ easy: UnsafeMutableRawPointer, of transfer: CurlTransfer) -> TransportTimings {

@@ -37,6 +37,10 @@ extension ConfigurationSnapshot {
                 scope.ofModifier = modifier.credentialScope
                 // Secret fields that the modifier did not set still count.
                 if scope.ofModifier != nil { scope.parts += scope.secretHeaders.compactMap { given[$0] } }
+                if scope.ofModifier == nil, let outgoing {
+                    scope.changedHeaders = modifier.changedHeaders(from: given, to: outgoing.headers)
+                        .filter { !scope.secretHeaders.contains($0) }
+                }
             }
         }
         let target = outgoing.flatMap { outgoing in resolved.web?.text == outgoing.url ? nil : outgoing.url }

@@ -70,6 +70,9 @@ public struct DownloadConfiguration: Sendable {
     public var credentialPersistence = CredentialPersistence.session
     /// The store for the cookies of requests that handle cookies. Default: a store in memory, for this downloader.
     public var cookieJar: any CookieJar = MemoryCookieJar()
+    /// Whether cookies that come with a redirect are sent to its target, and forgotten with the end of the download. Some
+    /// sites redirect to the same URL until a cookie comes back. For requests that do not handle cookies. Default false.
+    public var keepsRedirectCookies = false
     /// For requests that have none of their own. Default nil.
     public var requestModifier: RequestModifier?
     /// For requests that have none of their own. Default nil.

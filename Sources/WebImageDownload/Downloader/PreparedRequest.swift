@@ -95,9 +95,8 @@ struct RequestPreparation: Sendable {
         if declared == nil, changed.url != given.url { all.append("url:" + changed.url) }
         if changed.method != given.method { all.append("method:" + changed.method.rawValue) }
         if changed.body != given.body { all.append("body:" + CredentialScope.digest(changed.body ?? [])) }
-        let neutral = modifier?.neutralHeaders ?? []
-        for name in Set(changed.headers.map(\.name)).union(given.headers.map(\.name)).subtracting(neutral)
-        where changed.headers[name] != given.headers[name] && !secrets.contains(name) {
+        let names = modifier?.changedHeaders(from: given.headers, to: changed.headers) ?? []
+        for name in names where !secrets.contains(name) {
             all.append("field:\(name.canonicalName):\(changed.headers[name] ?? "")")
         }
         return all.sorted()

@@ -159,6 +159,7 @@ struct TransferStateMachine: Sendable {
             }
             var error = error
             error.retryAfter = RetryAfter.delay(of: head, wallTime: wallTime)
+            if error.code == .badStatus { error.lifetime = HTTPCacheRules.lifetime(ofFailure: head, now: wallTime) }
             return error.code == .bodyTooLarge ? stop(error) : refuse(error, length: length, at: now)
         }
     }

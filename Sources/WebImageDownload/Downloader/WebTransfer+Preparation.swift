@@ -168,7 +168,7 @@ extension WebTransfer {
             request.authentication = scheme ?? (challenge == nil ? .negotiated : asked)
         case nil: break
         }
-        if let cookies {
+        if let cookies = cookies ?? state.withLock({ $0.redirectCookies })?.cookies(for: outgoing.url) {
             let own = request.headers[.cookie]
             request.headers[.cookie] = own.map { "\($0); \(cookies)" } ?? cookies
         }
@@ -192,15 +192,25 @@ extension WebTransfer {
 
     /// - Returns: whether the answer is a redirect whose target gets other cookies now.
     func takeCookies(of head: ResponseHead) -> Bool {
-        guard plan.handlesCookies else { return false }
+        let location = RedirectChain.location(of: head)
+        let configuration = plan.snapshot.configuration
+        guard plan.handlesCookies || configuration.keepsRedirectCookies && location != nil else { return false }
         let values = head.headers[values: .setCookie]
         if values.isEmpty { return false }
-        let jar = plan.snapshot.configuration.cookieJar
+        let jar = plan.handlesCookies ? configuration.cookieJar : redirectCookies
         let current = state.withLock { $0.machine.chain.current }
-        let next = RedirectChain.location(of: head).flatMap { try? current.resolving($0).text }
+        let next = location.flatMap { try? current.resolving($0).text }
         let before = next.flatMap { jar.cookies(for: $0) }
         jar.store(values, from: current.text)
         return before != next.flatMap { jar.cookies(for: $0) }
+    }
+
+    private var redirectCookies: MemoryCookieJar {
+        state.withLock { state in
+            let jar = state.redirectCookies ?? MemoryCookieJar(clock: surroundings.clock)
+            state.redirectCookies = jar
+            return jar
+        }
     }
 
     /// Changes an unrequested 206 that holds the whole body, as some servers send it, to 200.

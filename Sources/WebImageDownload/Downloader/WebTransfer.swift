@@ -12,6 +12,8 @@ final class WebTransfer: Transfer, TransportReceiver {
         var hop = TransferHop()
         var record: TransferRecord
         var login = TransferLogin()
+        /// The cookies that came with redirects: see ``DownloadConfiguration/keepsRedirectCookies``.
+        var redirectCookies: MemoryCookieJar?
         var progress: ProgressGate
         var hasEnded = false
     }

@@ -14,7 +14,8 @@ public struct FailedURL: Sendable {
 
 /// How long URLs that failed are blocked, depending on the error.
 ///
-/// Only failures that an immediate second request would meet again are remembered. Network failures, failures because
+/// An error status is remembered no longer than its `Cache-Control` or `Expires` lets it be reused, if the origin sends
+/// any: with `no-store` and `no-cache` not at all. Only failures that an immediate second request would meet again are remembered. Network failures, failures because
 /// of the caller's credentials or limits, and cancellations are not.
 public struct FailedURLPolicy: Sendable {
     /// How many URLs are remembered. When there are more, those that expire first are forgotten. Default 1000.
@@ -44,7 +45,7 @@ public struct FailedURLPolicy: Sendable {
         if let own = lifetime?(url, error) { return max(own, .zero) }
         if let retryAfter, error.code == .badStatus { return min(max(retryAfter, .zero), longestRetryAfter) }
         switch error.code {
-        case .badStatus: return lifetime(ofStatus: error.status)
+        case .badStatus: return min(lifetime(ofStatus: error.status), error.lifetime ?? .seconds(Int64.max))
         case .badContentType: return unreadable
         case .badImageData: return isOwnLimit(error.cause) ? .zero : unreadable
         case .tlsFailed, .tooManyRedirects, .redirectRefused, .protocolError: return misconfigured

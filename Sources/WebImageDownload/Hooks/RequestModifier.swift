@@ -48,8 +48,8 @@ public struct RequestModifier: Sendable {
         didSet { change = nil }
     }
     /// Names the user for whom the modifier works. Set it if the modifier's secrets or URLs change from request to
-    /// request, as signatures and tokens do. Default nil: each secret (``DownloadConfiguration/secretHeaders``) and
-    /// each changed URL counts as another user. A request's own ``DownloadOptions/credentialScope`` has precedence.
+    /// request, as signatures and tokens do. Default nil: each header that the modifier sets, apart from
+    /// ``neutralHeaders``, and each changed URL counts as another user. A request's own ``DownloadOptions/credentialScope`` has precedence.
     public var credentialScope: String?
     /// Headers that the modifier sets differently each time and that do not affect the answer: two requests that differ
     /// only in them share a download. Default `traceparent`, `tracestate` and `X-Request-ID`.
@@ -60,6 +60,12 @@ public struct RequestModifier: Sendable {
     public var speaksForNobody = false
     /// The same as ``modify``, for a modifier that is synchronous.
     private(set) var change: (@Sendable (inout OutgoingRequest) throws -> Void)?
+
+    /// The names of the headers that the modifier has changed, without the ``neutralHeaders``, in order.
+    func changedHeaders(from given: HTTPFields, to changed: HTTPFields) -> [HTTPField.Name] {
+        Set(changed.map(\.name)).union(given.map(\.name)).subtracting(neutralHeaders)
+            .filter { changed[$0] != given[$0] }.sorted { $0.canonicalName < $1.canonicalName }
+    }
 
     /// Makes a modifier that may take time.
     public init(name: String, modify: @escaping @Sendable (OutgoingRequest) async throws -> OutgoingRequest?) {

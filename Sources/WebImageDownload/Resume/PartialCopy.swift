@@ -31,11 +31,17 @@ package final class PartialCopy: Sendable {
     private let key: CacheKey
     private let store: any PartialBodyStore
     private let executor: any WorkExecutor
+    private let announce: @Sendable () -> @Sendable () -> Void
     private let state = Guarded(State())
     private let work = Guarded(Work())
 
-    package init(_ key: CacheKey, store: any PartialBodyStore, executor: any WorkExecutor) {
+    /// - Parameter announce: called when there are bytes to write; what it returns is called when they are written.
+    package init(
+        _ key: CacheKey, store: any PartialBodyStore, executor: any WorkExecutor,
+        announce: @escaping @Sendable () -> @Sendable () -> Void = { {} }
+    ) {
         self.key = key
+        self.announce = announce
         self.store = store
         self.executor = executor
     }
@@ -89,7 +95,12 @@ package final class PartialCopy: Sendable {
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        if starts { executor.run(.low) { self.run() } }
+        guard starts else { return }
+        let told = announce()
+        executor.run(.low) {
+            self.run()
+            told()
+        }
     }
 
     private func run() {

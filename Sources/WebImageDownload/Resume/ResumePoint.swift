@@ -43,7 +43,7 @@ struct ResumePoint: Hashable, Sendable {
         response.scope = scope
         guard let validator = Self.validator(of: response) else { return nil }
         self.validator = validator
-        total = head[.contentLength].flatMap { DeltaSeconds.parse($0) == nil ? nil : Int($0) }
+        total = try? head.announcedLength()
         place = arrival.place.map { CredentialScope.digest($0.utf8) }
     }
 
@@ -88,7 +88,7 @@ struct ResumePoint: Hashable, Sendable {
         if Self.isCoded(head) { return .coding }
         guard let content = ContentRange(head[.contentRange]), let range = content.range, range.lowerBound == offset
         else { return .range }
-        if let length = head[.contentLength], Int(length) != range.count { return .range }
+        if head[.contentLength] != nil, (try? head.announcedLength()) != range.count { return .range }
         // Without a total it is not known whether the part reaches the end.
         guard let whole = total ?? content.total, content.total ?? whole == whole, range.upperBound <= whole else {
             return .total

@@ -25,8 +25,25 @@ public struct ResponseHead: Sendable {
         case parsed(HTTPFields)
     }
 
+    /// What the rules of caching need to know of an answer beside its headers.
+    package struct Arrival: Hashable, Sendable {
+        /// When the request was sent and when the head arrived, in seconds since 1970.
+        package var requestTime: Int64
+        package var responseTime: Int64
+        /// See ``StoredResponse/redirectLifetime``.
+        package var redirectLifetime: Int64?
+
+        package init(requestTime: Int64, responseTime: Int64, redirectLifetime: Int64?) {
+            self.requestTime = requestTime
+            self.responseTime = responseTime
+            self.redirectLifetime = redirectLifetime
+        }
+    }
+
     public var status: Int
     public var version: Version
+    /// Nil: not known.
+    package var arrival: Arrival?
     /// The numeric address of the server that answered.
     public var remoteAddress: String?
     private var storage: Fields

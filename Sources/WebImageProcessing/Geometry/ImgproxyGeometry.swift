@@ -258,9 +258,15 @@ private struct ImgproxyLayout {
             canvas = PixelSize(width: max(wider.width, canvas.width), height: max(wider.height, canvas.height))
         }
         func room(_ length: Int) -> Int { ImgproxyGeometry.even(Double(length) * dpr) }
-        layout.scaled = scaled
-        layout.kept = result
-        layout.canvas = canvas
+        // libvips divides where imgproxy, which foresees the size, multiplies: where a side ends on a half, the picture may
+        // have one pixel more or less than foreseen.
+        let made = PixelSize(width: Self.shrunk(part.width, scale.x), height: Self.shrunk(part.height, scale.y))
+        layout.scaled = made
+        layout.kept = PixelSize(width: less(kept.width, made.width), height: less(kept.height, made.height))
+        layout.canvas =
+            options.extend || options.extendAspectRatio
+            ? PixelSize(width: max(canvas.width, layout.kept.width), height: max(canvas.height, layout.kept.height))
+            : layout.kept
         layout.padding = EdgeLengths(
             top: room(options.padding.top), right: room(options.padding.right), bottom: room(options.padding.bottom),
             left: room(options.padding.left))
@@ -281,6 +287,11 @@ private struct ImgproxyLayout {
     /// The factor for both sides with which the number of pixels is allowed.
     private static func factor(_ pixels: Double, _ most: Double) -> Double {
         pixels > most ? (most / pixels).squareRoot() : 1
+    }
+
+    /// The length of a side after scaling, at least 1.
+    private static func shrunk(_ side: Double, _ scale: Double) -> Int {
+        max(scale < 1 ? Int((side / (1 / scale) + 0.5).rounded(.down)) : ImgproxyGeometry.round(side * scale), 1)
     }
 
     /// 0 if it is less than half a pixel: nothing is cut off then.

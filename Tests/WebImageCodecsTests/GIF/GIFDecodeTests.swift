@@ -56,6 +56,10 @@ import WebImageTesting
         let open = decode(maker.open)
         #expect(open.header?.frameCount == 3 && !open.wasComplete && open.error == nil)
         #expect(decode(Self.small().file).header?.loopCount == nil)
+        // A block may say before how much is to be buffered.
+        maker = Self.small()
+        maker.extensions = [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [5, 2, 0, 0, 1, 0, 3, 1, 4, 0, 0]
+        #expect(decode(maker.file).header?.loopCount == 5)
     }
 
     @Test func framesAreCountedWhenOnlyTheHeaderIsWanted() throws {

@@ -113,7 +113,16 @@ extension AnswerCase {
         .init("304 for a weak tag", .httpRules, weak, .head(304, ["ETag: W/\"a\""]), .update),
         .init("304 for another tag", .httpRules, tag, .head(304, ["ETag: \"b\""]), .askAgain),
         .init("304 for another tag in a refresh", .refresh, tag, .head(304, ["ETag: \"b\""]), .askAgain),
-        .init("304 with a tag for a date", .httpRules, dated, .head(304, ["ETag: \"b\""]), .update),
+        .init("304 with a strong tag for a date", .httpRules, dated, .head(304, ["ETag: \"b\""]), .askAgain),
+        .init("304 with a weak tag for a date", .httpRules, dated, .head(304, ["ETag: W/\"b\""]), .update),
+        .init(
+            "304 with a tag and the date for a date", .httpRules, dated,
+            .head(304, ["ETag: \"b\"", "Last-Modified: \(date(-5000))"]), .update),
+        .init(
+            "304 with a tag and another date for a date", .httpRules, dated,
+            .head(304, ["ETag: \"b\"", "Last-Modified: \(date(-4000))"]), .askAgain),
+        .init("304 with Vary: the last time", .httpRules, tag, .head(304, ["Vary: *"]), .useAndRemove),
+        .init("304 that varies", .httpRules, tag, .head(304, ["Vary: Accept"]), .update),
         .init("304 for the date", .httpRules, dated, .head(304, ["Last-Modified: \(date(-5000))"]), .update),
         .init("304 for another date", .httpRules, dated, .head(304, ["Last-Modified: \(date(-4000))"]), .askAgain),
         .init("304 with a tag that is none", .httpRules, tag, .head(304, ["ETag: a"]), .update),
@@ -177,7 +186,9 @@ extension AnswerCase {
         else { throw WebImageError(.cacheMiss, "no revalidation") }
         #expect(exchange.fields[.ifNoneMatch] == "W/\"a\"")
         #expect(exchange.fields[.ifModifiedSince] == date(-5000))
-        #expect(exchange.fields.count == 2)
+        // The origin is meant, and no cache on the way to it.
+        #expect(exchange.fields[.cacheControl] == "max-age=0")
+        #expect(exchange.fields.count == 3)
         #expect(exchange.unconditional.fields.isEmpty && !exchange.unconditional.isConditional)
     }
 
@@ -189,6 +200,52 @@ extension AnswerCase {
             }
             #expect(exchange.fields[.cacheControl] == value)
         }
+    }
+
+    @Test func a304MayNarrowForWhomAnEntryIs() throws {
+        let entry = try #require(storedResponse(["ETag: \"a\"", "Vary: Accept"], mode: .cacheFirst))
+        let request = CacheRequest(fields: httpFields(["Accept-Language: de"]))
+        guard
+            case .revalidate(let exchange) = cacheRules.decide(.revalidate, request, stored: entry, now: cacheStart),
+            case .useStored(let merged, _) = exchange.answer(head(304, ["Vary: Accept-Language"]), arrival())
+        else { throw WebImageError(.cacheMiss, "the entry is not confirmed") }
+        #expect(merged["vary"] == "accept, accept-language")
+        #expect(merged.vary.map(\.name) == ["accept", "accept-language"])
+        #expect(cacheRules.isFor(request, merged))
+        #expect(!cacheRules.isFor(CacheRequest(fields: httpFields(["Accept-Language: en"])), merged))
+    }
+
+    /// How long redirects may be reused: -1 means that they must be followed again, 0 that they state no lifetime.
+    @Test(
+        arguments: [
+            (301, [], nil, nil), (308, [], nil, nil), (302, [], 0, 0), (307, [], 0, 0),
+            (302, ["Cache-Control: max-age=60"], 60, 60), (301, ["Cache-Control: max-age=60"], 60, 60),
+            (301, ["Cache-Control: no-store"], -1, -1), (301, ["Cache-Control: no-cache"], -1, -1),
+            (302, ["Cache-Control: max-age=60", "Age: 60"], -1, -1), (302, ["Expires: 0"], -1, -1),
+            (301, ["Cache-Control: private"], nil, -1), (302, ["Cache-Control: private, max-age=60"], 60, -1),
+            (301, ["Cache-Control: s-maxage=1"], nil, 1), (302, ["Cache-Control: s-maxage=0, max-age=60"], 60, -1),
+        ] as [(Int, [String], Int64?, Int64?)])
+    func redirectsHaveALifetimeToo(status: Int, lines: [String], own: Int64?, shared: Int64?) {
+        var rules = cacheRules
+        let redirects = [head(308), head(status, lines)]
+        let time = cacheStart
+        #expect(rules.redirectLifetime(redirects, requestTime: time, responseTime: time) == own)
+        rules.isShared = true
+        #expect(rules.redirectLifetime(redirects, requestTime: time, responseTime: time) == shared)
+    }
+
+    @Test func aServersCacheHearsOfRedirectsAndDelays() {
+        var answer = head(200, ["Cache-Control: max-age=100"])
+        func freshness(_ redirectLifetime: Int64?) -> SharedFreshness {
+            answer.arrival = .init(
+                requestTime: cacheStart - 30, responseTime: cacheStart - 10, redirectLifetime: redirectLifetime)
+            return SharedFreshness(answer, now: Int(cacheStart))
+        }
+        #expect(freshness(nil).redirects == .unlimited && freshness(nil).lifetime == 100)
+        #expect(freshness(nil).age == 20 && !freshness(nil).forbidsStaleness)
+        #expect(freshness(0).redirects == .unstated && !freshness(0).forbidsStaleness)
+        #expect(freshness(7).redirects == .limited(7) && !freshness(7).forbidsStaleness)
+        #expect(freshness(-1).redirects == .limited(0) && freshness(-1).forbidsStaleness)
     }
 
     @Test func theErrorsSayWhatHappened() throws {

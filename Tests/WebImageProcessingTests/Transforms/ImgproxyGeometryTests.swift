@@ -33,6 +33,8 @@ import WebImageProcessing
         Case("100x150:rot=90:mrd=100", 50, 100), Case("100x150:fill:rot=90:mrd=100", 67, 100),
         Case("100x100:pd=100,200,300,400:mrd=200", 200, 129), Case("500x500:extend:dpr=0.5", 250, 250),
         Case("500x500:extend:dpr=2", 500, 500, dpr: 1),
+        // A half is rounded as libvips does it.
+        Case("19x", 19, 10), Case("31x", 31, 15), Case("mrd=59", 59, 29), Case("x75", 150, 75),
     ]
 
     private func layout(_ test: Case) throws -> Geometry.Layout {

@@ -155,7 +155,8 @@ struct Blackboard {
         }
     }
 
-    func pixelated(_ side: Int) -> Blackboard {
+    func pixelated(_ wanted: Int) -> Blackboard {
+        let side = min(wanted, max(size.width, size.height))
         func mirrored(_ index: Int, _ count: Int) -> Int {
             let place = index % (2 * count)
             return place < count ? place : 2 * count - 1 - place

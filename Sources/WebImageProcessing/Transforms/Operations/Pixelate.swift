@@ -3,7 +3,8 @@ import WebImageCore
 extension ImageTransformer where Self == ImageTransform {
     /// Replaces the picture by squares, each with the mean of its pixels.
     ///
-    /// - Parameter side: the side of a square, in pixels; at least 1, which changes nothing.
+    /// - Parameter side: the side of a square, in pixels; at least 1, which changes nothing. More than the
+    ///   picture's longer side counts as that side.
     public static func pixelate(_ side: Int) -> ImageTransform { ImageTransform(Pixelate(side: side)) }
 }
 
@@ -23,6 +24,8 @@ struct Pixelate: WrittenOperation, PlannedOperation {
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
         let side = Int(try checked(Double(side), in: 1...Double(TransformArguments.longestSide), "a square's side"))
-        if side > 1 { builder.filter(BlurPlan.pixelate(builder.size, side: side)) }
+        // Larger squares would show more of the picture's mirrored edges than of the picture.
+        let longest = max(builder.size.width, builder.size.height)
+        if side > 1 { builder.filter(BlurPlan.pixelate(builder.size, side: min(side, longest))) }
     }
 }
