@@ -38,6 +38,8 @@ public struct URLGrammar: Sendable {
         public var source: String
         /// The client's cookies that are sent to the origin of the source. The result is then for this client alone.
         public var cookies: String?
+        /// Whether cookies of clients are sent there, if they have any. The result then depends on them.
+        public var mayHaveCookies = false
 
         /// A source with no options.
         public init(source: String) {

@@ -29,7 +29,7 @@ extension ImageEndpoint {
         try SourceRequest.check(source, settings)
         var url = URLGrammar.ParsedURL(source: source)
         url.options.expires = picture.options.expires
-        url.cookies = cookies(request, record, source)
+        addCookies(of: request, record, to: &url)
         var found = try await service.find(options, of: url, client: record.client?.key)
         record.take(found, SourceHost.name(of: source))
         found.result.replaceBytes(try change(found.result))

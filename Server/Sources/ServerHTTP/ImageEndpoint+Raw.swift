@@ -19,6 +19,7 @@ extension ImageEndpoint {
         var fields: HTTPFields = [.cacheControl: answer.cacheControl(freshness)]
         fields[.named("Link")] = answer.canonicalLink
         fields[.age] = answer.age(freshness)
+        if url.mayHaveCookies { fields[.vary] = "Cookie" }
         (fields[.eTag], fields[.lastModified]) = (head[.eTag], freshness.lastModified)
         let conditions = RequestConditions(fields: request.headerFields, now: now())
         if conditions.isKnown(eTag: head[.eTag], lastModified: freshness.lastModified) {

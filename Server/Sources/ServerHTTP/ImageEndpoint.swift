@@ -245,10 +245,12 @@ public struct ImageEndpoint: Sendable {
         return ResultAnswer(settings: settings, url: url, now: now()).answer(found, insteadOf: refusal)
     }
 
-    /// The client's cookies that are sent to the origin of a source.
-    func cookies(_ request: HTTPRequest, _ record: RequestRecord, _ source: String) -> String? {
-        PassedCookies(settings: settings.cookies)
-            .value(request, forwardedHost: record.forwardedHost, source: source)
+    /// Adds the client's cookies that are sent to the origin of the source.
+    func addCookies(of request: HTTPRequest, _ record: RequestRecord, to url: inout URLGrammar.ParsedURL) {
+        url.mayHaveCookies = PassedCookies(settings: settings.cookies)
+            .go(to: url.source, from: request, forwardedHost: record.forwardedHost)
+        guard url.mayHaveCookies, let cookies = request.headerFields[.cookie], !cookies.isEmpty else { return }
+        url.cookies = cookies
     }
 
     /// Parses the URL, and applies the client hints.
@@ -260,7 +262,7 @@ public struct ImageEndpoint: Sendable {
             throw .invalidSource("IMGPROXY_ALLOWED_SOURCES does not list the source")
         }
         for warning in url.options.warnings { logger.debug("\(warning)") }
-        url.cookies = cookies(request, record, url.source)
+        addCookies(of: request, record, to: &url)
         guard settings.clientHints else { return url }
         let fields = request.headerFields
         // If the newer hint is not valid, the older one counts.

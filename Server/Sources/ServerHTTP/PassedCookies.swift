@@ -8,27 +8,15 @@ import ServerGrammar
 struct PassedCookies {
     let settings: ServerSettings.Cookies
 
-    /// Whether cookies of some clients are sent to the origin of a source.
-    func concern(_ source: String) -> Bool {
-        guard settings.arePassedOn, source.hasPrefix("http://") || source.hasPrefix("https://") else { return false }
-        return settings.goToAll || settings.base.map { belongs(source, to: $0) } ?? true
-    }
-
+    /// Whether the cookies of a client are sent to the origin of a source.
+    ///
     /// - Parameters:
     ///   - forwardedHost: the host that the client requested, as reported by a trusted proxy.
-    /// - Returns: nil if no cookies are sent there.
-    func value(_ request: HTTPRequest, forwardedHost: String?, source: String) -> String? {
-        guard settings.arePassedOn, source.hasPrefix("http://") || source.hasPrefix("https://"),
-            let cookies = request.headerFields[.cookie], !cookies.isEmpty
-        else { return nil }
-        if settings.goToAll { return cookies }
+    func go(to source: String, from request: HTTPRequest, forwardedHost: String?) -> Bool {
+        guard settings.arePassedOn, source.hasPrefix("http://") || source.hasPrefix("https://") else { return false }
+        if settings.goToAll { return true }
         let base = settings.base ?? (forwardedHost ?? request.authority).map { "http://\($0)/" }
-        guard let base, belongs(source, to: base) else { return nil }
-        return cookies
-    }
-
-    private func belongs(_ source: String, to base: String) -> Bool {
-        guard let host = SourceHost.name(of: base), host == SourceHost.name(of: source) else { return false }
+        guard let base, let host = SourceHost.name(of: base), host == SourceHost.name(of: source) else { return false }
         return Self.path(of: source).hasPrefix(Self.folder(of: base))
     }
 

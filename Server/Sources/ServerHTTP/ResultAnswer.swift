@@ -79,7 +79,7 @@ struct ResultAnswer {
     private var vary: String? {
         var names: [String] = []
         if !settings.output.automatic.isEmpty || !settings.output.enforced.isEmpty { names.append("Accept") }
-        if PassedCookies(settings: settings.cookies).concern(source) { names.append("Cookie") }
+        if url.mayHaveCookies { names.append("Cookie") }
         if settings.clientHints { names += ["Sec-CH-DPR", "DPR", "Sec-CH-Width", "Width"] }
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }

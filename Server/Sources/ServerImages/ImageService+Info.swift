@@ -20,7 +20,7 @@ extension ImageService {
         do throws(RequestRefusal) {
             return try await tell(options, of: url, key)
         } catch {
-            guard error.isSourceDown, let (result, _) = known, mayServeStale(result) else { throw error }
+            guard error.isSourceDown, let (result, _) = known, mayServeStale(result, for: .failure) else { throw error }
             return Found(result: result, source: .stale)
         }
     }

@@ -125,7 +125,7 @@ public final class ImageService: Sendable {
                 if let renewed = cached(key, source: url.source) { return renewed }
             case .current where late < 0:
                 return Found(result: result, source: layer == .memory ? .memory : .disk)
-            case .current where late < settings.staleWhileRevalidate && !result.freshness.mustRevalidate:
+            case .current where mayServeStale(result, for: .renewal):
                 renewLater(result, key, url, choice)
                 return Found(result: result, source: .stale)
             case .current: break
@@ -135,14 +135,15 @@ public final class ImageService: Sendable {
         do throws(RequestRefusal) {
             return try await make(url, choice, key)
         } catch {
-            guard error.isSourceDown, let (result, _) = known, mayServeStale(result) else { throw error }
+            guard error.isSourceDown, let (result, _) = known, mayServeStale(result, for: .failure) else { throw error }
             return Found(result: result, source: .stale)
         }
     }
 
-    /// Whether a stale result may be served because its source is down.
-    func mayServeStale(_ result: StoredResult) -> Bool {
-        !result.freshness.mustRevalidate && now() - result.freshness.freshUntil < settings.staleIfError
+    /// Whether a stale result may be served while it is renewed, or because its source is down.
+    func mayServeStale(_ result: StoredResult, for use: SourceFreshness.StaleUse) -> Bool {
+        let most = use == .renewal ? settings.staleWhileRevalidate : settings.staleIfError
+        return result.freshness.mayBeServed(for: use, now: now(), most: most)
     }
 
     func make(
@@ -234,7 +235,7 @@ public final class ImageService: Sendable {
         case .current where late < 0:
             cache.keep(result, key)
             return Landing(result: .success(.init(result: result)), source: .stored)
-        case .current where late < settings.staleWhileRevalidate && !result.freshness.mustRevalidate:
+        case .current where mayServeStale(result, for: .renewal):
             cache.keep(result, key)
             renewLater(result, key, url, choice)
             return Landing(result: .success(.init(result: result)), source: .stale)

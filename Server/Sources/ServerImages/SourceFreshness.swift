@@ -44,6 +44,25 @@ public struct SourceFreshness: Hashable, Sendable {
         expires = said.expires
     }
 
+    /// Why a stale result is served.
+    enum StaleUse {
+        /// It is renewed meanwhile.
+        case renewal
+        /// The origin fails.
+        case failure
+    }
+
+    /// Whether a stale result may be served.
+    ///
+    /// - Parameter most: for how many seconds at most; less if the origin says so.
+    func mayBeServed(for use: StaleUse, now: Int, most: Int) -> Bool {
+        if mustRevalidate { return false }
+        guard let cacheControl else { return now - freshUntil < most }
+        let said = SharedFreshness([.cacheControl: cacheControl], arrivedAt: now)
+        let stated = use == .renewal ? said.staleWhileRevalidate : said.staleIfError
+        return now - freshUntil < min(most, stated ?? most)
+    }
+
     /// Whether both are the same version of the source. False without validators.
     ///
     /// - Parameter isSentAgain: whether the origin has sent the whole source again, rather than to confirm it. Only a strong

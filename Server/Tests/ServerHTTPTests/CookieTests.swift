@@ -49,6 +49,10 @@ import WebImageTesting
         #expect(own.fields[.cacheControl] == forOne && others.fields[.cacheControl] == control)
         // A cache must not give a client with cookies what is for one without.
         #expect(own.fields[.vary] == "Cookie" && others.fields[.vary] == "Cookie")
+        let elsewhere = await ask(server, host: "example.com")
+        #expect(elsewhere.fields[.cacheControl] == control && elsewhere.fields[.vary] == nil)
+        let raw = await server.get("/_/raw:1/plain/\(server.origin.url("/a.png"))")
+        #expect(raw.fields[.vary] == nil)
     }
 
     @Test func theHostThatTheClientAskedGetsThem() async throws {

@@ -45,6 +45,22 @@ import WebImage
         #expect(freshness.mustRevalidate == forbidsStaleness && freshness.forbidsStoring == forbidsStoring)
     }
 
+    /// The origin may allow less time than the settings, and not more.
+    @Test(arguments: [
+        ("max-age=10", 100, 100), ("max-age=10, stale-while-revalidate=30", 30, 100),
+        ("max-age=10, stale-if-error=0", 100, 0), ("max-age=10, stale-while-revalidate=0, stale-if-error=999", 0, 100),
+        ("max-age=10, must-revalidate", 0, 0),
+    ])
+    func staleResultsAreServedForATime(control: String, renewal: Int, failure: Int) {
+        let freshness = SourceFreshness(
+            ResponseHead(status: 200, headers: [.cacheControl: control]), now: 1000, fallback: 0)
+        for (use, seconds) in [(SourceFreshness.StaleUse.renewal, renewal), (.failure, failure)] {
+            for late in [0, 29, 30, 99, 100] {
+                #expect(freshness.mayBeServed(for: use, now: 1010 + late, most: 100) == (late < seconds))
+            }
+        }
+    }
+
     @Test func versionsAreToldApart() {
         func freshness(_ tag: String?, _ modified: String?) -> SourceFreshness {
             var fields: HTTPFields = [:]

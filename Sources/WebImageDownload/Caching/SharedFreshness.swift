@@ -19,6 +19,11 @@ public struct SharedFreshness: Hashable, Sendable {
     public let age: Int
     /// The time of `Expires` in seconds since 1970; nil if the header is missing or not a date.
     public let expires: Int?
+    /// For how many seconds the answer may be served stale while it is renewed (RFC 5861 section 3); nil: the origin does
+    /// not say.
+    public let staleWhileRevalidate: Int?
+    /// The same if the origin fails (section 4).
+    public let staleIfError: Int?
     /// How long the redirects that led to the answer may be reused. The answer itself must not be reused for longer.
     public let redirects: Redirects
 
@@ -62,6 +67,8 @@ public struct SharedFreshness: Hashable, Sendable {
             mustBeAsked || forbidsStoring || redirects == .limited(0) || rules.forbidsStaleness(stored.control)
         lifetime = rules.statedLifetime(of: stored).map { Int($0) }
         heuristicLifetime = stored.lastModified == nil ? nil : Int(rules.heuristicLifetime(of: stored))
+        staleWhileRevalidate = stored.control.staleWhileRevalidate.map { Int($0) }
+        staleIfError = stored.control.staleIfError.map { Int($0) }
         age = Int(min(rules.age(of: stored, now: now), DeltaSeconds.most))
         expires = head[.expires].flatMap { HTTPTimestamp($0, now: now) }.map { Int($0.seconds) }
     }
