@@ -43,6 +43,28 @@ import WebImageTesting
         #expect(error?.code == .notModified)
     }
 
+    /// The picture is served for the last time, without asking again for its bytes.
+    @Test(arguments: [[.cacheControl: "no-store"], [.vary: "*"]] as [HTTPFields])
+    func whatA304ForbidsToKeepIsServedOnce(fields: HTTPFields) async throws {
+        var fields = fields
+        fields[.eTag] = "\"a\""
+        let folder = try TemporaryFolder()
+        let bench = TestBench(disk: folder.path, clock: clock)
+        let picture = FakeAnswer.bytes(
+            try Fixture.png(16, 16), contentType: "image/png",
+            headers: [.eTag: "\"a\"", .cacheControl: "max-age=1"])
+        bench.transport.answer(url, picture, .status(304, headers: fields), picture)
+        _ = try await bench.manager.image(for: request())
+        await bench.manager.finishStores()
+        for count in [2, 3] {
+            clock.advance(by: .seconds(10))
+            bench.manager.memoryCache.removeAll()
+            let response = try await bench.manager.image(for: request())
+            #expect(response.source == (count == 2 ? .disk : .network) && bench.transport.requests.count == count)
+            await bench.manager.finishStores()
+        }
+    }
+
     /// A date or a weak tag may be the same for another picture; a strong tag may not.
     @Test(
         arguments: [

@@ -121,13 +121,20 @@ struct BytesSearch: Sendable {
         let place: Int
     }
 
-    /// - Parameter isProvisional: whether the origin is asked in the background after the answer.
-    private func serve(_ stored: StoredResponse, _ entry: Entry?, isProvisional: Bool = false) {
-        if seeker.answerFromMemory(stored, isProvisional: isProvisional) { return }
+    /// - Parameters:
+    ///   - isProvisional: whether the origin is asked in the background after the answer.
+    ///   - whenFound: called once, when the body was found, or is not needed, or is not there.
+    private func serve(
+        _ stored: StoredResponse, _ entry: Entry?, isProvisional: Bool = false,
+        whenFound: @escaping @Sendable () -> Void = {}
+    ) {
+        if seeker.answerFromMemory(stored, isProvisional: isProvisional) { return whenFound() }
         if let entry, let log = entry.found.log {
+            whenFound()
             return found(log, entry, stored, isProvisional: isProvisional)
         }
         findBody(of: stored) { entry in
+            whenFound()
             if let entry, let log = entry.found.log {
                 return found(log, entry, stored, isProvisional: isProvisional)
             }
@@ -219,7 +226,12 @@ struct BytesSearch: Sendable {
             download.cancel()
             loader.noteOutcome(of: key, failure: nil)
             seeker.remembered?.renew(stored)
-            loader.renew(key, stored, plan) { serve(stored, nil) }
+            if plan.removesStored {
+                // The body is needed once more.
+                serve(stored, nil) { loader.renew(key, stored, plan) {} }
+            } else {
+                loader.renew(key, stored, plan) { serve(stored, nil) }
+            }
         case .useStale(let stored):
             download.cancel()
             serve(stored, nil)
