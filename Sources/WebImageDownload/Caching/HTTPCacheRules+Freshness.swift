@@ -118,7 +118,8 @@ extension HTTPCacheRules {
     }
 
     private func redirectLifetime(_ redirect: StoredResponse) -> Int64? {
-        if forbidsStoring(redirect.control, status: redirect.status) || mustBeAsked(redirect) {
+        let isForNobodyElse = VaryRule(redirect["vary"]) == .never
+        if isForNobodyElse || forbidsStoring(redirect.control, status: redirect.status) || mustBeAsked(redirect) {
             return StoredResponse.mustFollowRedirects
         }
         let stated = statedLifetime(of: redirect)

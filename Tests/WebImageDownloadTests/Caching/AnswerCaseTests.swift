@@ -220,7 +220,8 @@ extension AnswerCase {
         arguments: [
             (301, [], nil, nil), (308, [], nil, nil), (302, [], 0, 0), (307, [], 0, 0),
             (302, ["Cache-Control: max-age=60"], 60, 60), (301, ["Cache-Control: max-age=60"], 60, 60),
-            (301, ["Cache-Control: no-store"], -1, -1), (301, ["Cache-Control: no-cache"], -1, -1),
+            (301, ["Vary: *"], -1, -1), (301, ["Vary: Accept"], nil, nil), (301, ["Cache-Control: no-store"], -1, -1),
+            (301, ["Cache-Control: no-cache"], -1, -1),
             (302, ["Cache-Control: max-age=60", "Age: 60"], -1, -1), (302, ["Expires: 0"], -1, -1),
             (301, ["Cache-Control: private"], nil, -1), (302, ["Cache-Control: private, max-age=60"], 60, -1),
             (301, ["Cache-Control: s-maxage=1"], nil, 1), (302, ["Cache-Control: s-maxage=0, max-age=60"], 60, -1),
