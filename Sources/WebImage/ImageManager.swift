@@ -400,16 +400,3 @@ extension Loader {
         return try result.get()
     }
 }
-
-/// What a loader works with.
-struct LoaderParts {
-    let cache: ImageCache
-    var foreign: ForeignCache?
-    let downloader: ImageDownloader
-    let failedURLs: FailedURLs
-    let decoding: DecodeService
-    let observer: LoadObserver
-    var rules = HTTPCacheRules.standard
-    var defaults = LoadDefaults()
-    var interceptors: [any ImageInterceptor] = []
-}

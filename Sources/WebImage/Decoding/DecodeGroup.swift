@@ -39,7 +39,7 @@ struct DecodeGroup<Order: PictureOrder> {
 
     /// Whether a picture of more than 8 bits must be decoded with 16: its colours are converted, and rounded before
     /// that, dark colours would show bands.
-    static func mustBeDeep(_ orders: [Order], header: ImageHeader) -> Bool {
+    private static func mustBeDeep(_ orders: [Order], header: ImageHeader) -> Bool {
         header.bitDepth > 8 && orders.contains { $0.recipe.converts(header) }
     }
 

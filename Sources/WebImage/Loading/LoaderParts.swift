@@ -1,0 +1,14 @@
+import WebImageDownload
+
+/// What a loader works with.
+struct LoaderParts {
+    let cache: ImageCache
+    var foreign: ForeignCache?
+    let downloader: ImageDownloader
+    let failedURLs: FailedURLs
+    let decoding: DecodeService
+    let observer: LoadObserver
+    var rules = HTTPCacheRules.standard
+    var defaults = LoadDefaults()
+    var interceptors: [any ImageInterceptor] = []
+}
