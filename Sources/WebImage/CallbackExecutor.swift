@@ -1,4 +1,6 @@
-/// Where the events of ``ImageManager/load(_:on:onEvent:)`` are delivered.
+/// Where the events of ``ImageManager/load(_:on:onEvent:)`` are delivered. On a queue of Dispatch, for example:
+///
+///     CallbackExecutor { DispatchQueue.main.async(execute: $0) }
 public struct CallbackExecutor: Sendable {
     let run: @Sendable (@escaping @Sendable () -> Void) -> Void
 

@@ -38,6 +38,11 @@ public struct ImageResponse: Sendable {
     /// What the trace is made of; nil where little is known.
     var tracing: ResponseRecord?
 
+    /// An answer that no load has given, such as for a test or a preview of a view. All else can be set.
+    public init(image: Image, source: ImageSource = .given) {
+        self.init(image: image, source: source, data: nil)
+    }
+
     package init(
         image: Image, source: ImageSource, data: [UInt8]? = nil, byteCount: ByteCount? = nil,
         partialError: WebImageError? = nil, failure: WebImageError? = nil, timings: LoadTimings = LoadTimings()

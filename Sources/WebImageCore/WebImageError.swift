@@ -2,38 +2,82 @@
 ///
 /// Compare ``code-swift.property``. Further codes may be added, so a `switch` over them needs a `default`.
 public struct WebImageError: Error, Sendable {
-    public var code: Code
-    /// What happened, in one sentence that helps to solve the problem. It never contains credentials.
-    public var message: String
-    /// The error that led to this one.
-    public var cause: (any Error)? { boxedCause }
-    /// The URL or path of the failure, without user, password and query values of credentials.
-    public var location: String?
-    /// The format of the picture.
-    public var format: ImageFormat?
-    /// The HTTP status, for ``Code-swift.struct/badStatus``.
-    public var status: Int?
-    /// How long the server asks to wait (`Retry-After`), for ``Code-swift.struct/badStatus``; nil if it does not say.
-    public var retryAfter: Duration?
+    /// What an error holds. Results and answers have room for one, and are copied at each stage of a load.
+    private final class Content: Sendable {
+        let value: Value
 
+        init(_ value: Value) { self.value = value }
+    }
+
+    private struct Value: Sendable {
+        var code: Code
+        var message: String
+        var cause: (any Error & Sendable)?
+        var location: String?
+        var format: ImageFormat?
+        var status: Int?
+        var retryAfter: Duration?
+        var lifetime: Duration?
+        var record: (any AnyObject & Sendable)?
+    }
+
+    private var content: Content
+
+    private mutating func change(_ body: (inout Value) -> Void) {
+        var value = content.value
+        body(&value)
+        content = Content(value)
+    }
+
+    public var code: Code {
+        get { content.value.code }
+        set { change { $0.code = newValue } }
+    }
+    /// What happened, in one sentence that helps to solve the problem. It never contains credentials.
+    public var message: String {
+        get { content.value.message }
+        set { change { $0.message = newValue } }
+    }
+    /// The error that led to this one.
+    public var cause: (any Error)? { content.value.cause }
+    /// The URL or path of the failure, without user, password and query values of credentials.
+    public var location: String? {
+        get { content.value.location }
+        set { change { $0.location = newValue } }
+    }
+    /// The format of the picture.
+    public var format: ImageFormat? {
+        get { content.value.format }
+        set { change { $0.format = newValue } }
+    }
+    /// The HTTP status, for ``Code-swift.struct/badStatus``.
+    public var status: Int? {
+        get { content.value.status }
+        set { change { $0.status = newValue } }
+    }
+    /// How long the server asks to wait (`Retry-After`), for ``Code-swift.struct/badStatus``; nil if it does not say.
+    public var retryAfter: Duration? {
+        get { content.value.retryAfter }
+        set { change { $0.retryAfter = newValue } }
+    }
     /// How long the server lets its answer be reused (`Cache-Control`, `Expires`), for ``Code-swift.struct/badStatus``;
     /// nil if it does not say.
-    package var lifetime: Duration?
-
-    private var boxedCause: (any Error & Sendable)?
+    package var lifetime: Duration? {
+        get { content.value.lifetime }
+        set { change { $0.lifetime = newValue } }
+    }
     /// What is known of the load that ended with this error. It is not part of what ``description`` and `Codable` tell.
-    package var record: (any AnyObject & Sendable)?
+    package var record: (any AnyObject & Sendable)? {
+        get { content.value.record }
+        set { change { $0.record = newValue } }
+    }
 
     public init(
         _ code: Code, _ message: String, cause: (any Error & Sendable)? = nil, location: String? = nil,
         format: ImageFormat? = nil, status: Int? = nil
     ) {
-        self.code = code
-        self.message = message
-        self.boxedCause = cause
-        self.location = location
-        self.format = format
-        self.status = status
+        content = Content(
+            Value(code: code, message: message, cause: cause, location: location, format: format, status: status))
     }
 
     /// Returns the same error with a location, unless it has one already.

@@ -16,6 +16,8 @@
             self.scale = scale
         }
 
+        var hasNoArea: Bool { width <= 0 || height <= 0 }
+
         /// The size in device pixels, in which a picture should be loaded.
         public var pixels: PixelSize { PixelSize(width: width * scale, height: height * scale) }
     }

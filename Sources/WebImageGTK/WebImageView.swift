@@ -29,8 +29,8 @@
         public let target: PaintableTarget
         /// The indicator. Default ``Indicator/spinner``.
         public var indicator = Indicator.spinner { didSet { if indicator != oldValue { showState(target.state) } } }
-        /// Whether a click retries a failed load. The view shows a button for it if it is large enough, and if the load may
-        /// succeed the next time. Default true.
+        /// Whether a click retries a failed load. The view shows a button for it if it is large enough, or has no size
+        /// without a picture, and if the load may succeed the next time. Default true.
         public var retriesOnClick = true { didSet { if retriesOnClick != oldValue { showState(target.state) } } }
         /// The text that a screen reader reads for the picture. Default nil.
         public var alternativeText: String? {
@@ -53,6 +53,13 @@
         private var turn = 0
         /// Parts that do not fit into the view as it is laid out.
         private var partsWithoutRoom: Set<UnsafeMutableRawPointer> = []
+        /// Whether the view has no size but that of its retry button: nothing else would tell that its load has failed.
+        private var buttonGivesSize = false {
+            didSet {
+                guard buttonGivesSize != oldValue else { return }
+                gtk_overlay_set_measure_overlay(OpaquePointer(overlay), retry.cWidget, buttonGivesSize ? 1 : 0)
+            }
+        }
         /// The last BlurHash and its picture.
         private var blur: (hash: String, image: Image?) = ("", nil)
 
@@ -161,17 +168,20 @@
                 gtk_progress_bar_pulse(OpaquePointer(bar.pointer))
             }
             let mayHeal = state.error.map { $0.code != .invalidURL } ?? false
-            show(retry, mayHeal && state.request != nil && retriesOnClick)
+            let offersRetry = mayHeal && state.request != nil && retriesOnClick
+            let isEmpty = box.fixedSize == nil && box.paintable.naturalSize == nil
+            buttonGivesSize = offersRetry && isEmpty && (buttonGivesSize || box.allocation?.hasNoArea == true)
+            show(retry, offersRetry)
         }
 
         /// - Returns: whether the part is shown, which needs room.
         @discardableResult private func show(_ part: GTKWidget, _ isWanted: Bool) -> Bool {
-            let isShown = isWanted && !partsWithoutRoom.contains(part.pointer)
+            let isShown = isWanted && (!partsWithoutRoom.contains(part.pointer) || makesItsRoom(part))
             let isShownNow = gtk_widget_get_visible(part.cWidget) != 0
             guard isShown != isShownNow else { return isShown }
             gtk_widget_set_visible(part.cWidget, isShown ? 1 : 0)
             // GTK measures only what is visible.
-            guard isShown, !hasRoom(for: part) else { return isShown }
+            guard isShown, !hasRoom(for: part), !makesItsRoom(part) else { return isShown }
             partsWithoutRoom.insert(part.pointer)
             gtk_widget_set_visible(part.cWidget, 0)
             return false
@@ -179,19 +189,26 @@
 
         private func hasRoom(for part: GTKWidget) -> Bool {
             guard let room = box.allocation else { return false }
+            let least = leastSize(of: part)
+            return least.width <= room.width && least.height <= room.height
+        }
+
+        private func leastSize(of part: GTKWidget) -> (width: Int, height: Int) {
             func minimum(_ orientation: GtkOrientation) -> Int {
                 var minimum: Int32 = 0
                 gtk_widget_measure(part.cWidget, orientation, -1, &minimum, nil, nil, nil)
                 return Int(minimum)
             }
-            return minimum(GTK_ORIENTATION_HORIZONTAL) <= room.width && minimum(GTK_ORIENTATION_VERTICAL) <= room.height
+            return (minimum(GTK_ORIENTATION_HORIZONTAL), minimum(GTK_ORIENTATION_VERTICAL))
         }
+
+        private func makesItsRoom(_ part: GTKWidget) -> Bool { part.pointer == retry.pointer && buttonGivesSize }
 
         /// Shows the parts again that had no room before, and hides those that have none now.
         private func makeRoom() {
             partsWithoutRoom = []
             for part in [spinner, bar, retry] where gtk_widget_get_visible(part.cWidget) != 0 && !hasRoom(for: part) {
-                partsWithoutRoom.insert(part.pointer)
+                if !makesItsRoom(part) { partsWithoutRoom.insert(part.pointer) }
             }
             showState(target.state)
         }
@@ -245,12 +262,19 @@
             beginSoon()
         }
 
-        /// What the place of the view gives it: a side that is only as long as the placeholder follows from the picture.
+        /// What the place of the view gives it: a side that is only as long as the placeholder, or as the button of a failed
+        /// load, follows from the picture.
         private func placeSize(_ allocation: BoxSize) -> BoxSize {
+            var size = allocation
+            if buttonGivesSize {
+                let button = leastSize(of: retry)
+                if size.width <= button.width { size.width = 0 }
+                if size.height <= button.height { size.height = 0 }
+                return size
+            }
             guard box.fixedSize == nil, target.state.image == nil, let natural = box.paintable.naturalSize else {
                 return allocation
             }
-            var size = allocation
             if size.width == Int(natural.width.rounded()) { size.width = 0 }
             if size.height == Int(natural.height.rounded()) { size.height = 0 }
             return size

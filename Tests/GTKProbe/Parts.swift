@@ -51,6 +51,32 @@
             gate.open()
         }
 
+        /// A view that has no size without its picture: the button of a failed load gives it one, until there is a picture.
+        static func sizelessFailure() async {
+            let (origin, stage) = (Views.Origin(), Stage())
+            origin.transport.answer(Views.Origin.url(5), .status(404))
+            let view = WebImageView(manager: origin.manager)
+            for align in [gtk_widget_set_halign, gtk_widget_set_valign] { align(view.widget.cWidget, GTK_ALIGN_START) }
+            let column = GTKWidget(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0))
+            gtk_box_append(column.pointer.assumingMemoryBound(to: GtkBox.self), view.widget.cWidget)
+            gtk_window_set_child(stage.window.cWindow, column.cWidget)
+            await stage.show()
+            for _ in 0..<2 { await stage.window.nextFrame() }
+            print("empty \(view.box.size == nil)")
+            view.load(origin.request(5))
+            await Views.wait(view) { $0.error != nil }
+            for _ in 0..<3 { await stage.window.nextFrame() }
+            guard let button = stage.button(in: view.widget) else { return print("button none") }
+            print("button \(gtk_widget_get_width(button) > 0 && gtk_widget_get_height(button) > 0)")
+            origin.answer(5, width: 120, height: 80)
+            gtk_widget_activate(button)
+            await Views.wait(view) { if case .loaded = $0.phase { true } else { false } }
+            for _ in 0..<3 { await stage.window.nextFrame() }
+            let size = view.box.size.map { "\($0.width)x\($0.height)" } ?? "none"
+            print("picture \(view.state.image?.size.description ?? "none") in \(size)")
+            print("button \(stage.button(in: view.widget) != nil)")
+        }
+
         /// The button as a screen reader finds it.
         static func buttonLabel() async {
             let (origin, stage) = (Views.Origin(), Stage())

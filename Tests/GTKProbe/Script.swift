@@ -4,7 +4,7 @@
         case textures, orientations, fits, fades, widgetFades, lives, signals, pump, sizes, visibility, clock, label,
             frames, files, loads, retries, ends, plays, widgets, cells, reloads, prefetches, sizeless, widgetSizes,
             growing,
-            room, buttonLabel, hooks, blur, noAnimations
+            room, sizelessFailure, buttonLabel, hooks, blur, noAnimations
 
         func run() async {
             switch self {
@@ -34,6 +34,7 @@
             case .widgetSizes: await Layouts.widgetSizes()
             case .growing: await Layouts.growing()
             case .room: await Parts.room()
+            case .sizelessFailure: await Parts.sizelessFailure()
             case .buttonLabel: await Parts.buttonLabel()
             case .hooks: await Parts.hooks()
             case .blur: await Parts.blur()

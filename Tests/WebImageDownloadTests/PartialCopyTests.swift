@@ -136,6 +136,24 @@ final class MemoryPartialStore: PartialBodyStore {
         #expect(unwritten.withLock { $0 } == 0)
     }
 
+    /// Who was told of an interruption found nothing to wait for, and ended the process before the bytes were written.
+    @Test func aPromiseLastsUntilTheBytesAreWritten() {
+        let unwritten = Guarded(0)
+        let log = makeLog()
+        let copy = PartialCopy(key, store: store, executor: executor) {
+            unwritten.withLock { $0 += 1 }
+            return { unwritten.withLock { $0 -= 1 } }
+        }
+        append(0..<300_000, to: log)
+        let end = copy.promise()
+        #expect(unwritten.withLock { $0 } == 1 && executor.waitingCount == 0)
+        copy.close(.begin(metadata: [1]), log)
+        end()
+        #expect(unwritten.withLock { $0 } == 2)
+        executor.runAll()
+        #expect(unwritten.withLock { $0 } == 0 && store[key]?.bytes.count == 300_000)
+    }
+
     @Test func aFinishedBodyLeavesNothing() {
         let (copy, log) = (makeCopy(), makeLog())
         append(0..<300_000, to: log)

@@ -76,6 +76,13 @@
                 ])
         }
 
+        @Test func aViewWithoutASizeOffersToTryAgain() throws {
+            #expect(
+                try Probe("sizelessFailure").lines == [
+                    "empty true", "button true", "picture 120x80 in 120x80", "button false",
+                ])
+        }
+
         @Test func aScreenReaderFindsTheButton() throws {
             #expect(try Probe("buttonLabel", ["GTK_A11Y=test"]).lines == ["label true"])
         }

@@ -183,7 +183,10 @@ public struct ImageEndpoint: Sendable {
     var readiness: Answer {
         let phase = state.current
         if phase != .ready { return .text(phase.rawValue, status: 503) }
-        return service.gate.isFull ? .text("overloaded", status: 503) : .text("ready")
+        if service.gate.isFull { return .text("overloaded", status: 503) }
+        let decoders = service.maker.isolationReport
+        return decoders.startsAgainIn != nil && decoders.running == 0
+            ? .text("decoders do not start", status: 503) : .text("ready")
     }
 
     func authorise(_ request: HTTPRequest) throws(RequestRefusal) {

@@ -14,6 +14,15 @@ final class ResumableFetch: Sendable {
         var hasHead = false
         /// The number of bytes of the log that the resumable body knows.
         var noted = 0
+        /// What follows the log; nil: nothing does any more.
+        var watched: ByteLog?
+        /// Ends the announcement that the beginning of an interrupted body will be stored.
+        var endPromise: (@Sendable () -> Void)?
+
+        mutating func unwatch() -> (@Sendable () -> Void)? {
+            defer { (watched, endPromise) = (nil, nil) }
+            return endPromise
+        }
     }
 
     private let loader: Loader
@@ -112,6 +121,7 @@ final class ResumableFetch: Sendable {
                 opened.log = log
                 opened.wholeHead = head
                 self.state.withLock { $0.noted = beginning }
+                self.promiseKeeping(of: log)
                 // From now on the claim is the copy's again.
                 self.note(log, download)
                 self.seeker.found(opened)
@@ -141,14 +151,33 @@ final class ResumableFetch: Sendable {
 
     private func forgetBody() {
         let request = key.settings.cacheRequest(for: key.download)
-        state.withLock { $0 = State(body: ResumableBody(request, mode: key.policy.mode, rules: rules)) }
+        let endPromise = state.withLock { state in
+            defer { state = State(body: ResumableBody(request, mode: key.policy.mode, rules: rules)) }
+            return state.unwatch()
+        }
+        endPromise?()
     }
 
     // MARK: What comes is kept
 
     /// Waits until the body is long enough to be worth storing.
     private func watch(_ log: ByteLog, _ download: Download?) {
+        promiseKeeping(of: log)
         log.whenReadable(after: rules.keepAfter - 1) { [weak download] in self.note(log, download) }
+    }
+
+    /// Who is told that the body was interrupted must find its beginning announced: this comes before those who read the
+    /// log, but the body's end may be noted here only after them.
+    private func promiseKeeping(of log: ByteLog) {
+        state.withLock { $0.watched = log }
+        log.whenEnded {
+            guard case .failed = log.end, log.successor == nil, log.receivedCount >= self.rules.keepAfter else {
+                return
+            }
+            self.state.withLock { state in
+                if state.watched === log, state.endPromise == nil { state.endPromise = self.copy.promise() }
+            }
+        }
     }
 
     /// The origin has another body: the stored beginning is dropped, and storing starts again.
@@ -178,11 +207,15 @@ final class ResumableFetch: Sendable {
         copy.carryOut(action, log)
         if let logEnd { return end(logEnd, log) }
         // A long body of which nothing is stored by now will not be stored later, either.
-        if action == .nothing { return }
+        if action == .nothing {
+            state.withLock { $0.unwatch() }?()
+            return
+        }
         log.whenReadable(after: log.receivedCount) { [weak download] in self.note(log, download) }
     }
 
     private func end(_ logEnd: ByteLog.End, _ log: ByteLog) {
+        defer { state.withLock { $0.unwatch() }?() }
         guard case .failed(let error) = logEnd else {
             return copy.carryOut(state.withLock { $0.body.ended(nil).keep }, log)
         }

@@ -26,6 +26,9 @@ public final class ImagePrefetcher: Sendable {
 
     deinit { work.cancelAll() }
 
+    /// How many pictures wait for another load of the same.
+    var waitingForTurns: Int { work.waitingForTurns }
+
     func cancel(_ tokens: [PrefetchToken]) { work.cancel(tokens) }
 
     /// Adds a list, which is worked through after the lists that were added before.

@@ -3,6 +3,8 @@ public import WebImageCore
 /// The destination of a prefetcher's pictures, and the limits of its work.
 public struct PrefetchOptions: Sendable {
     public enum Destination: Hashable, Sendable {
+        /// ``disk(check:)`` for requests that have a disk cache or a further tier, ``memory`` for the others.
+        case automatic
         /// Loads the original into the disk cache, without making a picture from it.
         /// Without a disk cache or a further tier, pictures from the network fail before they are transferred.
         case disk(check: OriginalCheck = .header)
@@ -11,8 +13,8 @@ public struct PrefetchOptions: Sendable {
         case memory
     }
 
-    /// Where pictures are loaded to. Default ``Destination/disk(check:)`` with a check of the header.
-    public var destination = Destination.disk()
+    /// Where pictures are loaded to. Default ``Destination/automatic``.
+    public var destination = Destination.automatic
     /// How many pictures are loaded at once. Default 3; at least 1.
     public var width = 3
     /// How many bytes one list may load from the network. Pictures that have not begun by then are dropped. Running

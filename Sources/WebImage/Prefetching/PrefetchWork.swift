@@ -60,6 +60,7 @@ final class PrefetchWork: Sendable {
 
     var progress: PrefetchProgress { state.withLock { $0.queue.progress } }
     var listCount: Int { state.withLock { $0.queue.listCount } }
+    var waitingForTurns: Int { state.withLock { $0.keeping.values.reduce(0) { $0 + $1.count } } }
 
     func progress(of token: PrefetchToken) -> PrefetchProgress {
         // In this order: it is noted there before it is forgotten here.
@@ -233,7 +234,8 @@ final class PrefetchWork: Sendable {
             var request = try list.request(index)
             if request.options.priority == .normal { request.options.priority = options.priority }
             switch options.destination {
-            case .memory: return (try await loadIntoMemory(request), nil)
+            case .automatic where hasPlace(for: request): return try await keep(request, .header, list, index)
+            case .automatic, .memory: return (try await loadIntoMemory(request), nil)
             case .disk(let check): return try await keep(request, check, list, index)
             }
         } catch {
@@ -287,11 +289,16 @@ final class PrefetchWork: Sendable {
 }
 
 extension PrefetchWork {
+    /// Whether the request has a cache for originals.
+    private func hasPlace(for request: ImageRequest) -> Bool {
+        !manager.loader.caches.tiers(request.options.caching).isEmpty
+    }
+
     /// - Throws: where there is no cache for an original that would come from the network, so that nothing is transferred in
     ///   vain.
     private func checkPlace(for request: ImageRequest) throws(WebImageError) {
         let isRemote = ["http://", "https://"].contains { request.url.lowercased().hasPrefix($0) }
-        guard isRemote, manager.loader.caches.tiers(request.options.caching).isEmpty else { return }
+        guard isRemote, !hasPlace(for: request) else { return }
         throw WebImageError(
             .cacheMiss, "there is no disk cache for the original to be loaded into", location: request.redactedURL)
     }

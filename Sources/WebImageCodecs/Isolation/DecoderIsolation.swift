@@ -88,6 +88,9 @@ public struct IsolationReport: Hashable, Sendable, Codable {
     public var crashed = 0
     /// The number of processes that were ended because their picture took too long or was cancelled.
     public var ended = 0
+    /// When processes are started again, after many starts have failed; nil if nothing keeps them from being started.
+    /// Until then running ones are used, and pictures that need another one fail with `decoderUnavailable`.
+    public var startsAgainIn: Duration?
 
     init(_ state: State) { self.state = state }
 }

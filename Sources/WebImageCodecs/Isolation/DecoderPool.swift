@@ -108,6 +108,7 @@ package final class DecoderPool: Sendable {
         state.withLock { state in
             var report = state.report
             report.running = state.processes.count
+            report.startsAgainIn = state.failedStarts.rest(at: .now)
             return report
         }
     }

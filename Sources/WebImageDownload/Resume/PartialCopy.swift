@@ -11,6 +11,7 @@ package final class PartialCopy: Sendable {
         case begin(metadata: [UInt8])
         case copy
         case end(keeping: Bool)
+        case tell(@Sendable () -> Void)
     }
 
     private struct State {
@@ -83,6 +84,15 @@ package final class PartialCopy: Sendable {
     /// Discards the stored bytes: the body has changed, or is not a picture.
     package func forget() { add(.end(keeping: false), nil) }
 
+    /// Announces that bytes will be written, before it is known which.
+    ///
+    /// - Returns: must be called when what there is to write has been given to this object; the announcement lasts until it
+    ///   is written.
+    package func promise() -> @Sendable () -> Void {
+        let told = announce()
+        return { self.add(.tell(told), nil) }
+    }
+
     // MARK: Steps
 
     private func add(_ step: Step, _ log: ByteLog?) {
@@ -105,12 +115,14 @@ package final class PartialCopy: Sendable {
 
     private func run() {
         while let (step, log) = next() {
+            if case .tell(let told) = step { told() }
             // Steps run one at a time: the lock is free.
             work.withLock { work in
                 switch step {
                 case .begin(let metadata): begin(metadata, &work)
                 case .copy: if let log { copy(log, &work) }
                 case .end(let keeping): end(keeping, &work)
+                case .tell: break
                 }
             }
         }

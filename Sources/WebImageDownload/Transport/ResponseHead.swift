@@ -40,32 +40,50 @@ public struct ResponseHead: Sendable {
         }
     }
 
+    /// What is larger than a number. It is shared, because a head is copied at each stage of a load.
+    private final class Content: Sendable {
+        let fields: Fields
+        let remoteAddress: String?
+        let arrival: Arrival?
+
+        init(_ fields: Fields, remoteAddress: String?, arrival: Arrival?) {
+            self.fields = fields
+            self.remoteAddress = remoteAddress
+            self.arrival = arrival
+        }
+    }
+
     public var status: Int
     public var version: Version
+    private var content: Content
+
     /// Nil: not known.
-    package var arrival: Arrival?
+    package var arrival: Arrival? {
+        get { content.arrival }
+        set { content = Content(content.fields, remoteAddress: content.remoteAddress, arrival: newValue) }
+    }
     /// The numeric address of the server that answered.
-    public var remoteAddress: String?
-    private var storage: Fields
+    public var remoteAddress: String? {
+        get { content.remoteAddress }
+        set { content = Content(content.fields, remoteAddress: newValue, arrival: content.arrival) }
+    }
 
     public init(status: Int, headers: HTTPFields = [:], version: Version = .http11, remoteAddress: String? = nil) {
         self.status = status
         self.version = version
-        self.remoteAddress = remoteAddress
-        storage = .parsed(headers)
+        content = Content(.parsed(headers), remoteAddress: remoteAddress, arrival: nil)
     }
 
     /// - Parameter lines: header lines with their line ends, with or without the status line.
     package init(status: Int, lines: [UInt8], version: Version, remoteAddress: String?) {
         self.status = status
         self.version = version
-        self.remoteAddress = remoteAddress
-        storage = .lines(lines)
+        content = Content(.lines(lines), remoteAddress: remoteAddress, arrival: nil)
     }
 
     /// All headers. Keep the result: a head from the network is parsed at each call.
     public var headers: HTTPFields {
-        switch storage {
+        switch content.fields {
         case .parsed(let fields): return fields
         case .lines(let lines):
             var fields = HTTPFields()
@@ -79,7 +97,7 @@ public struct ResponseHead: Sendable {
 
     /// The values of a header, joined by commas as RFC 9110 section 5.2 allows; nil if it is absent.
     public subscript(name: HTTPField.Name) -> String? {
-        switch storage {
+        switch content.fields {
         case .parsed(let fields): return fields[name]
         case .lines(let lines):
             var joined: String?

@@ -70,6 +70,14 @@ private final class ListBook: Sendable {
         #expect(await prefetcher.prefetch(requests).finished().skipped == 5)
     }
 
+    /// Each picture once failed, for want of a disk cache.
+    @Test func withoutADiskCachePicturesComeIntoMemory() async throws {
+        let bench = try bench()
+        let requests = Self.urls(3).map { ImageRequest($0) }
+        #expect(await ImagePrefetcher(manager: bench.manager).prefetch(requests).finished().loaded == 3)
+        for request in requests { #expect(bench.manager.cachedImage(for: request) != nil) }
+    }
+
     /// A picture that is nowhere once counted as loaded.
     @Test func whatIsNotInMemoryAfterwardsCountsAsFailed() async throws {
         let bench = try bench()
@@ -97,7 +105,15 @@ private final class ListBook: Sendable {
         #expect(again.loaded == 1 && again.skipped == 2)
         // Where the first cannot be kept, the others are not loaded in vain.
         let hits = bench.transport.hits(requests[1].url)
-        let vain = await prefetcher.prefetch([requests[1], requests[1], requests[1]]).finished()
+        let gate = Gate()
+        bench.transport.answer(
+            requests[1].url,
+            .bytes(try Fixture.png(8, 8), contentType: "image/png", headers: [.cacheControl: "no-store"]).held(by: gate)
+        )
+        let token = prefetcher.prefetch([requests[1], requests[1], requests[1]])
+        #expect(await eventually { prefetcher.waitingForTurns == 2 })
+        gate.open()
+        let vain = await token.finished()
         #expect(vain.failed == 3 && bench.transport.hits(requests[1].url) == hits + 1)
     }
 
@@ -135,7 +151,10 @@ private final class ListBook: Sendable {
     @Test func nothingIsTransferredForADiskThatIsNotThere() async throws {
         let bench = try bench()
         let book = ListBook()
-        let end = await ImagePrefetcher(manager: bench.manager).prefetch(Self.urls(3), onEvent: book.take).finished()
+        var options = PrefetchOptions()
+        options.destination = .disk()
+        let prefetcher = ImagePrefetcher(manager: bench.manager, options: options)
+        let end = await prefetcher.prefetch(Self.urls(3), onEvent: book.take).finished()
         #expect(end.failed == 3 && bench.transport.requests.isEmpty)
         #expect(await eventually { !book.ends.isEmpty })
         for item in book.items {
