@@ -13,6 +13,25 @@ import WebImageTesting
 
     // MARK: A disk that fails
 
+    /// Each had 16 MiB of its own, which is more than a process may have where a disk is full.
+    @Test func whenTheDiskFailsAllBodiesTogetherHaveABound() {
+        bench.files.failAll(.write, with: .error(28))
+        let logs = (0..<4).map { _ in bench.log(memory: 64 << 10) }
+        var kept = 0
+        for log in logs {
+            var last = "proceed"
+            for _ in 0..<200 where last == "proceed" {
+                last = bench.append([UInt8](repeating: 1, count: 64 << 10), to: log).name
+                log.publish()
+                bench.executor.runAll()
+                if last == "proceed" { kept += 64 << 10 }
+            }
+        }
+        #expect(kept > 12 << 20 && kept <= 17 << 20)
+        // Who comes when the others have gone has room again.
+        #expect(bench.budget.strand(0))
+    }
+
     @Test(arguments: [
         (FaultyFileSystem.Call.openTemporary, 13, "cacheIO"), (.write, 28, "noSpace"), (.write, 5, "cacheIO"),
     ])

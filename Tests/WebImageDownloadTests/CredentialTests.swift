@@ -75,6 +75,52 @@ import WebImageTesting
         #expect(rejected.withLock { $0 } == [false])
     }
 
+    private func eventually(_ condition: () -> Bool) async -> Bool {
+        for _ in 0..<1_000_000 {
+            if condition() { return true }
+            await Task.yield()
+        }
+        return false
+    }
+
+    /// The answer for the user who was there before was sent for the next one.
+    @Test func whatIsForgottenWhileItIsAskedForIsNotKept() async throws {
+        let rig = try Rig()
+        for path in ["/a", "/b"] { lock(rig, path, "Basic", opensFor: Self.adaBasic) }
+        let (asked, gate, ada) = (Counter(), Gate(), ada)
+        let provider = CredentialProvider(name: "user") { _ in
+            asked.increment()
+            await gate.opened()
+            return .password(ada)
+        }
+        let first = download(rig, "/a") { $0.credentialProvider = provider }
+        #expect(await eventually { asked.value == 1 })
+        rig.downloader.forgetCredentials()
+        gate.open()
+        #expect(await rig.fetch(first).end == "complete")
+        #expect(await rig.fetch(download(rig, "/b") { $0.credentialProvider = provider }).end == "complete")
+        #expect(asked.value == 2)
+    }
+
+    /// One answer that never came made an origin unusable for good.
+    @Test func aProviderThatDoesNotAnswerIsAskedAnew() async throws {
+        let rig = try Rig(.with { $0.retry = .never })
+        lock(rig, "/a", "Basic", opensFor: Self.adaBasic)
+        let (asked, gate, ada) = (Counter(), Gate(), ada)
+        let provider = CredentialProvider(name: "lost") { _ in
+            asked.increment()
+            if asked.value == 1 { await gate.opened() }
+            return .password(ada)
+        }
+        let first = download(rig, "/a") { $0.credentialProvider = provider }
+        #expect(await eventually { asked.value == 1 })
+        rig.clock.advance(by: .seconds(10))
+        #expect(await rig.fetch(first).end == "connectTimeout")
+        #expect(await rig.fetch(download(rig, "/a") { $0.credentialProvider = provider }).end == "complete")
+        #expect(asked.value == 2)
+        gate.open()
+    }
+
     @Test func theProviderIsAskedOnceForAllThatWait() async throws {
         let rig = try Rig()
         for path in 0..<5 { lock(rig, "/\(path)", "Basic", opensFor: Self.adaBasic) }

@@ -236,6 +236,22 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "complete")
     }
 
+    /// It was left alone by all others, too.
+    @Test func aHostIsNotBlamedForOneCallersHaste() async throws {
+        let rig = try Rig.retrying(0) { $0.circuit = CircuitPolicy(failures: 1) }
+        rig.server.serve("/a", tagged().with(.stall(at: .headByte(12))))
+        var request = DownloadRequest(url: rig.server.url("/a"))
+        request.deadlines = DownloadDeadlines(firstByte: .seconds(1))
+        let download = rig.downloader.download(request)
+        while rig.server.hits("/a") == 0 { await Task.yield() }
+        while download.log.end == nil {
+            rig.clock.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        #expect(await rig.fetch(download).end == "firstByteTimeout")
+        #expect(rig.downloader.openCircuits.isEmpty)
+    }
+
     @Test func aMissingPictureSaysNothingAgainstItsHost() async throws {
         let rig = try Rig.retrying(0) { $0.circuit = CircuitPolicy(failures: 1) }
         for _ in 1...5 { #expect(await rig.fetch("/missing").end == "badStatus") }

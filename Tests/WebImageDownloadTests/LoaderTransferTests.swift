@@ -61,6 +61,45 @@ import WebImageTesting
         #expect(download.exchange?.head[.cacheControl] == "max-age=5")
     }
 
+    /// Bytes that nobody reads any more filled the memory for all, and every other transfer waited for good.
+    @Test func whatALoaderBringsAfterItsEndTakesNoRoom() async throws {
+        final class Bridge: ImageLoader {
+            let name = "bridge"
+            let gate = Gate()
+
+            func canLoad(_ url: String) -> Bool { true }
+
+            func load(_ url: String, to receiver: ImageReceiver) async throws {
+                let feeder = Task.detached { [gate] in
+                    await gate.opened()
+                    while true { try await receiver.receive([UInt8](repeating: 1, count: 1 << 20)) }
+                }
+                _ = await feeder.result
+            }
+        }
+        let rig = try Rig(.with { $0.memoryForAll = .mebibytes(1) })
+        let bridge = Bridge()
+        var request = DownloadRequest(url: "s:a")
+        request.loader = bridge
+        let download = rig.downloader.download(request)
+        #expect(await eventually { rig.downloader.counters.running == 1 })
+        download.cancel()
+        bridge.gate.open()
+        #expect(await eventually { rig.downloader.counters.running == 0 })
+    }
+
+    @Test func bytesThatAreAnnouncedAndDoNotComeAreMissing() async throws {
+        struct Promiser: ImageLoader {
+            let name = "promiser"
+            func canLoad(_ url: String) -> Bool { true }
+            func load(_ url: String, to receiver: ImageReceiver) async throws { receiver.expect(100) }
+        }
+        let rig = try Rig()
+        var request = DownloadRequest(url: "s:a")
+        request.loader = Promiser()
+        #expect(await rig.fetch(rig.downloader.download(request)).end == "truncatedBody")
+    }
+
     @Test func aSuspendedDownloaderStartsNoLoader() async throws {
         let rig = try Rig()
         rig.downloader.isSuspended = true

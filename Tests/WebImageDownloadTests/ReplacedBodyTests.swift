@@ -297,7 +297,7 @@ import WebImageTesting
         let beginning = KeptBeginning(Array(Self.first[..<7000]))
         let log = await withCheckedContinuation { continuation in
             rig.downloader.makeLog(
-                of: beginning, continuedBy: download, head(200, ["Content-Length: 20000"]),
+                of: beginning, continuedBy: download, head(200, ["Content-Length: 20000"]), limit: .mebibytes(1),
                 whenBegun: { continuation.resume(returning: $0) })
         }
         let whole = try #require(log)

@@ -70,6 +70,14 @@ import WebImageCore
         #expect(name(machine.finished(nil, at: .zero)) == "complete")
     }
 
+    @Test func aBodyThatIsLongerThanAnnouncedIsNoPicture() throws {
+        var machine = try machine(limit: 100)
+        _ = machine.start(at: .zero)
+        #expect(name(machine.head(head(length: 5), at: .zero)) == "accept 5")
+        #expect(name(machine.bytes(7, at: .zero)) == "keep")
+        #expect(name(machine.finished(nil, at: .zero)) == "failed protocolError")
+    }
+
     @Test func aTooLargeBodyIsRefusedWhenAnnouncedAndWhenCounted() throws {
         var announced = try machine(limit: 10)
         _ = announced.start(at: .zero)

@@ -76,6 +76,20 @@ import WebImageTesting
         #expect(await eventually { store.claim(request.originalKey, creates: false) == nil })
     }
 
+    /// A body that broke off again and again below the limit grew beyond it.
+    @Test func aBodyIsNotGoneOnWithBeyondTheLimit() async throws {
+        try await breakOff(after: 400_000)
+        let bench = makeBench()
+        bench.transport.answerAll { [body] request in
+            guard request.headers[.range] != nil else { return answer(body[...], fields: [.eTag: "\"1\""]) }
+            return part(from: 400_000, of: body.count, tag: "\"1\"").inPieces(of: 30_000)
+        }
+        var request = ImageRequest(url)
+        request.http.bodyLimit = ByteCount(body.count - 1000)
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        #expect(error?.code == .bodyTooLarge)
+    }
+
     @Test func clearingTheDiskForgetsBeginnings() async throws {
         try await breakOff(after: 400_000)
         try await makeBench().manager.cache.clear(.memory)

@@ -45,6 +45,7 @@ final class ResumableFetch: Sendable {
         self.seeker = seeker
         var rules = ResumableBody.Rules()
         rules.keptHeaders = loader.origin.rules.keptHeaders
+        rules.limit = key.settings.bodyLimit(of: key.download).bytes
         self.rules = rules
         copy = PartialCopy(key.originalKey, store: partials, executor: loader.ioExecutor) {
             [originals = loader.originals] in
@@ -115,7 +116,9 @@ final class ResumableFetch: Sendable {
         switch action {
         case .append(let head):
             let beginning = claim.length
-            loader.origin.downloader.makeLog(of: claim, continuedBy: download, head) { [opened] log in
+            loader.origin.downloader.makeLog(
+                of: claim, continuedBy: download, head, limit: ByteCount(rules.limit)
+            ) { [opened] log in
                 guard let log else { return self.beginAnew(download) }
                 var opened = opened
                 opened.log = log

@@ -29,7 +29,8 @@ package final class ByteLog: @unchecked Sendable {
     package struct Settings: Sendable {
         /// How many bytes stay in memory as long as the log lives. Default 4 MiB.
         package var memoryLimit = 4 << 20
-        /// How many bytes may stay in memory beyond ``memoryLimit`` if the disk fails. Default 16 MiB.
+        /// How many bytes may stay in memory beyond ``memoryLimit`` if the disk fails; all logs together have a limit, too
+        /// (``TransferMemoryBudget``). Default 16 MiB.
         package var emergencyLimit = 16 << 20
         /// The directory of the temporary file. Default `/tmp`.
         package var directory = "/tmp"
@@ -57,6 +58,8 @@ package final class ByteLog: @unchecked Sendable {
         var isSpilling = false
         var hasFault = false
         var pendingCount = 0
+        /// How many bytes stay in memory because the disk fails.
+        var stranded = 0
     }
 
     let state = Guarded(LogState())
@@ -120,6 +123,7 @@ package final class ByteLog: @unchecked Sendable {
         let charged = state.withLock { $0.chargedBytes }
         let unpublished = writer.fresh.reduce(0) { $0 + ($1.isContinued || !$1.isCharged ? 0 : $1.storage.capacity) }
         budget?.give(charged + unpublished)
+        if writer.stranded > 0 { budget?.unstrand(writer.stranded) }
     }
 
     // MARK: Writing. One thread at a time; readers see nothing before `publish`.
@@ -211,7 +215,7 @@ package final class ByteLog: @unchecked Sendable {
 
     /// What the writer must do while its bytes go to the file.
     private func spillFlow() -> AppendResult {
-        if writer.hasFault, writer.pendingCount + writer.count - writer.publishedCount > settings.emergencyLimit {
+        if writer.hasFault, !strand(writer.pendingCount + writer.count - writer.publishedCount) {
             publish()
             let fault = state.withLock { $0.fault }
             return .full(LogSpill.error(for: fault))
@@ -221,6 +225,16 @@ package final class ByteLog: @unchecked Sendable {
         publish()
         // If the file has failed, waiting would not make room.
         return writer.hasFault ? .proceed : .pause
+    }
+
+    /// Whether so many bytes may stay in memory that the disk should have.
+    private func strand(_ count: Int) -> Bool {
+        guard count <= settings.emergencyLimit else { return false }
+        let more = count - writer.stranded
+        guard more > 0, let budget else { return true }
+        guard budget.strand(more) else { return false }
+        writer.stranded = count
+        return true
     }
 
     private func publish(end: End?) {

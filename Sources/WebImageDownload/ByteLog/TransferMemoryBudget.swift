@@ -6,6 +6,8 @@ import WebImageSystem
 package final class TransferMemoryBudget: Sendable {
     private struct State {
         var used = 0
+        /// Bytes that no file could take.
+        var stranded = 0
         var waiting: [@Sendable () -> Void] = []
     }
 
@@ -14,6 +16,20 @@ package final class TransferMemoryBudget: Sendable {
 
     /// - Parameter limit: bytes, default 64 MiB.
     package init(limit: Int = 64 << 20) { self.limit = limit }
+
+    /// The most bytes that all logs together keep in memory beyond the limit because the disk fails.
+    private var mostStranded: Int { max(limit / 4, 16 << 20) }
+
+    /// Takes room for bytes that no file can take, for as long as their log lives. Nobody waits for such room.
+    func strand(_ bytes: Int) -> Bool {
+        state.withLock { state in
+            guard state.stranded + bytes <= mostStranded else { return false }
+            state.stranded += bytes
+            return true
+        }
+    }
+
+    func unstrand(_ bytes: Int) { state.withLock { $0.stranded -= bytes } }
 
     package var used: Int { state.withLock { $0.used } }
 

@@ -3,10 +3,23 @@ package import WebImageCore
 import WebImageSystem
 
 /// A store for cookies in memory, by RFC 6265: it obeys domain, path, `Secure`, `Max-Age` and `Expires`, and holds at
-/// most 50 cookies for a domain and 3000 in all. A cookie for a whole top-level domain is rejected.
+/// most 50 cookies for a domain and 3000 in all. Of one answer it takes 50 at most. A cookie for a whole top-level domain is
+/// rejected.
 public final class MemoryCookieJar: CookieJar {
+    fileprivate struct State {
+        /// By domain, the oldest first.
+        var cookies: [String: [Cookie]] = [:]
+        var count = 0
+        /// How many cookies have been added.
+        var added = 0
+    }
+
+    private static let mostOfAnAnswer = 50
+    fileprivate static let mostOfADomain = 50
+    private static let most = 3000
+
     private let clock: any LoadClock
-    private let cookies = Guarded<[Cookie]>([])
+    private let state = Guarded(State())
     private let changed = Atomic(0)
 
     public convenience init() { self.init(clock: SystemClock.shared) }
@@ -14,10 +27,10 @@ public final class MemoryCookieJar: CookieJar {
     package init(clock: any LoadClock) { self.clock = clock }
 
     /// The number of cookies, including expired ones.
-    public var count: Int { cookies.withLock { $0.count } }
+    public var count: Int { state.withLock { $0.count } }
 
     public func removeAll() {
-        cookies.withLock { $0 = [] }
+        state.withLock { $0 = State() }
         changed.add(1, ordering: .relaxed)
     }
 
@@ -26,57 +39,83 @@ public final class MemoryCookieJar: CookieJar {
     public func cookies(for url: String) -> String? {
         guard let url = try? WebURL(url) else { return nil }
         let now = clock.wallTime
-        let found = cookies.withLock { $0.filter { $0.goes(to: url, at: now) } }
-        // Section 5.4: longer paths first, then the older ones; the sort is stable by the index.
-        let sorted = found.enumerated().sorted { left, right in
-            let (first, second) = (left.element.path.utf8.count, right.element.path.utf8.count)
-            return first == second ? left.offset < right.offset : first > second
+        let found = state.withLock { state in
+            Self.domains(of: url.host).flatMap { state.cookies[$0] ?? [] }.filter { $0.goes(to: url, at: now) }
         }
-        return sorted.isEmpty ? nil : sorted.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
+        // Section 5.4: longer paths first, then the older ones.
+        let sorted = found.sorted { left, right in
+            let (first, second) = (left.path.utf8.count, right.path.utf8.count)
+            return first == second ? left.number < right.number : first > second
+        }
+        return sorted.isEmpty ? nil : sorted.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
 
     public func store(_ fields: [String], from url: String) {
         guard let url = try? WebURL(url) else { return }
         let now = clock.wallTime
-        let fresh = fields.compactMap { Cookie($0, from: url, at: now) }
-        cookies.withLock { cookies in
-            for cookie in fresh {
-                if let place = cookies.firstIndex(where: { $0.identity == cookie.identity }) {
-                    if cookies[place].value != cookie.value || cookie.isExpired(at: now) { noteChange() }
-                    cookies[place] = cookie
-                } else {
-                    noteChange()
-                    cookies.append(cookie)
-                }
-                let sameDomain = cookies.indices.filter { cookies[$0].domain == cookie.domain }
-                if sameDomain.count > 50 { cookies.remove(at: sameDomain[0]) }
-            }
-            cookies.removeAll { $0.isExpired(at: now) }
-            if cookies.count > 3000 { cookies.removeFirst(cookies.count - 3000) }
+        let fresh = fields.prefix(Self.mostOfAnAnswer).compactMap { Cookie($0, from: url, at: now) }
+        state.withLock { state in
+            for cookie in fresh { state.put(cookie, at: now) { noteChange() } }
+            if state.count > Self.most { state.makeRoom(for: Self.most, at: now) }
         }
     }
 
     private func noteChange() { changed.add(1, ordering: .relaxed) }
+
+    /// A host and the domains that it is in.
+    private static func domains(of host: String) -> [String] {
+        var domains = [host]
+        var rest = host[...]
+        while let dot = rest.firstIndex(of: ".") {
+            rest = rest[rest.index(after: dot)...]
+            domains.append(String(rest))
+        }
+        return domains
+    }
+}
+
+extension MemoryCookieJar.State {
+    fileprivate mutating func put(_ cookie: Cookie, at now: Int64, noteChange: () -> Void) {
+        var same = cookies[cookie.domain] ?? []
+        count -= same.count
+        let place = same.firstIndex { $0.name == cookie.name && $0.path == cookie.path }
+        if place.map({ same[$0].value != cookie.value || cookie.isExpired(at: now) }) ?? true { noteChange() }
+        var cookie = cookie
+        if let place {
+            cookie.number = same[place].number
+            same[place] = cookie
+        } else {
+            added += 1
+            cookie.number = added
+            same.append(cookie)
+        }
+        same.removeAll { $0.isExpired(at: now) }
+        if same.count > MemoryCookieJar.mostOfADomain { same.removeFirst(same.count - MemoryCookieJar.mostOfADomain) }
+        count += same.count
+        cookies[cookie.domain] = same.isEmpty ? nil : same
+    }
+
+    /// Removes what has expired, and then the oldest.
+    fileprivate mutating func makeRoom(for most: Int, at now: Int64) {
+        var left = cookies.values.flatMap { $0 }.filter { !$0.isExpired(at: now) }.sorted { $0.number < $1.number }
+        if left.count > most { left.removeFirst(left.count - most) }
+        cookies = Dictionary(grouping: left, by: \.domain)
+        count = left.count
+    }
 }
 
 /// One cookie as RFC 6265 section 5.3 keeps it.
 struct Cookie: Sendable {
-    struct Identity: Equatable {
-        let name: String
-        let domain: String
-        let path: String
-    }
-
     let name: String
     let value: String
     private(set) var domain: String
     private(set) var path: String
+    /// The order in which cookies were set first.
+    fileprivate(set) var number = 0
     private var isHostOnly = true
     private var isSecure = false
     /// Seconds since 1970; nil: the cookie lives as long as the jar.
     private var expiry: Int64?
-
-    var identity: Identity { Identity(name: name, domain: domain, path: path) }
 
     /// Nil if the field is not a cookie, or not one that `url` may set.
     init?(_ field: String, from url: WebURL, at now: Int64) {

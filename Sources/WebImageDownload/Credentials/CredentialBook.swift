@@ -19,43 +19,59 @@ final class CredentialBook: Sendable {
 
     private struct Entry {
         var credentials: Credentials?
-        var question: Task<Credentials?, any Error>?
+        var question: Question?
+    }
+
+    private struct Question {
+        let number: Int
+        let task: Task<Credentials?, any Error>
     }
 
     private enum Step {
         case known(Credentials)
-        case ask(Task<Credentials?, any Error>, isOwner: Bool)
+        case ask(Question, isOwner: Bool)
+    }
+
+    private struct State {
+        var entries: [Place: Entry] = [:]
+        /// How many questions were asked.
+        var asked = 0
     }
 
     private static let limit = 1024
-    private let entries = Guarded<[Place: Entry]>([:])
+    private let state = Guarded(State())
 
     /// The credentials that are known without asking.
     func known(_ provider: CredentialProvider, origin: String) -> Credentials? {
-        entries.withLock { $0[Place(provider, origin: origin)]?.credentials }
+        state.withLock { $0.entries[Place(provider, origin: origin)]?.credentials }
     }
 
     /// The credentials for an origin: the known ones unless they were refused, else the provider's answer.
     ///
+    /// - Parameter time: how long others wait for the same answer, by `clock`; then the provider is asked anew.
     /// - Throws: `authenticationFailed` if the provider fails or has none.
     func credentials(
-        of provider: CredentialProvider, for question: CredentialQuestion, persistence: CredentialPersistence
+        of provider: CredentialProvider, for question: CredentialQuestion, persistence: CredentialPersistence,
+        within time: Duration?, _ clock: any LoadClock
     ) async throws(WebImageError) -> Credentials {
         let place = Place(provider, origin: question.origin)
-        let step = entries.withLock { entries -> Step in
-            if let known = entries[place]?.credentials, known != question.rejected { return .known(known) }
-            if let running = entries[place]?.question { return .ask(running, isOwner: false) }
-            let task = Task { try await provider.credentials(question) }
-            if entries.count >= Self.limit { entries = entries.filter { $0.value.question != nil } }
-            entries[place] = Entry(credentials: nil, question: task)
-            return .ask(task, isOwner: true)
+        let step = state.withLock { state -> Step in
+            if let known = state.entries[place]?.credentials, known != question.rejected { return .known(known) }
+            if let running = state.entries[place]?.question { return .ask(running, isOwner: false) }
+            state.asked += 1
+            let asked = Question(number: state.asked, task: Task { try await provider.credentials(question) })
+            if state.entries.count >= Self.limit { state.entries = state.entries.filter { $0.value.question != nil } }
+            state.entries[place] = Entry(credentials: nil, question: asked)
+            return .ask(asked, isOwner: true)
         }
-        guard case .ask(let task, let isOwner) = step else {
+        guard case .ask(let asked, let isOwner) = step else {
             if case .known(let known) = step { return known }
             throw Self.none(nil)
         }
-        let answer = await task.result
-        if isOwner { note(answer, at: place, persistence) }
+        let limit = isOwner ? time.map { clock.schedule(at: clock.now + $0) { self.drop(asked, at: place) } } : nil
+        let answer = await asked.task.result
+        limit?.cancel()
+        if isOwner { note(answer, of: asked, at: place, persistence) }
         switch answer {
         case .success(let credentials?): return credentials
         case .success(nil): throw Self.none(nil)
@@ -63,13 +79,28 @@ final class CredentialBook: Sendable {
         }
     }
 
-    private func note(_ answer: Result<Credentials?, any Error>, at place: Place, _ persistence: CredentialPersistence)
-    {
+    /// An answer that comes after all was forgotten, or too late, may be that of another user.
+    private func note(
+        _ answer: Result<Credentials?, any Error>, of asked: Question, at place: Place,
+        _ persistence: CredentialPersistence
+    ) {
         let credentials = persistence == .session ? (try? answer.get()) ?? nil : nil
-        entries.withLock { $0[place] = credentials.map { Entry(credentials: $0, question: nil) } }
+        state.withLock { state in
+            guard state.entries[place]?.question?.number == asked.number else { return }
+            state.entries[place] = credentials.map { Entry(credentials: $0, question: nil) }
+        }
     }
 
-    func forgetAll() { entries.withLock { $0 = $0.filter { $0.value.question != nil } } }
+    /// Nobody waits for an answer any longer that does not come.
+    private func drop(_ asked: Question, at place: Place) {
+        state.withLock { state in
+            if state.entries[place]?.question?.number == asked.number { state.entries[place] = nil }
+        }
+        asked.task.cancel()
+    }
+
+    /// Also the answers that are on their way.
+    func forgetAll() { state.withLock { $0.entries = [:] } }
 
     private static func none(_ cause: (any Error)?) -> WebImageError {
         let message = "the credential provider has none that this server may take"

@@ -37,6 +37,7 @@ final class CurlHandle {
                 && other.allowsHTTP2 == request.allowsHTTP2
                 && (other.addressPolicy != nil) == (request.addressPolicy != nil)
                 && other.proxy == request.proxy && other.tls == request.tls
+                && other.connectTimeout == request.connectTimeout
         }
     }
 

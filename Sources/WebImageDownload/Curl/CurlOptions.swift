@@ -46,7 +46,7 @@ struct CurlOptions {
         // Pictures are compressed already, but with this option libcurl decodes what a server compresses unasked. The
         // field itself is among the header lines, where it costs less.
         wi_curl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "identity")
-        wi_curl_set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+        wi_curl_set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, Self.connectTimeout(of: request))
         setMethodAndFields(of: request, on: handle)
         // Without TLS the version is unknown before the first answer, for which PIPEWAIT would delay the other
         // transfers.
@@ -60,6 +60,12 @@ struct CurlOptions {
         setProxy(of: request, on: easy)
         if request.isSecure { try setTLS(request.tls, on: easy) }
         handle.noteSetting(of: request)
+    }
+
+    /// In milliseconds. libcurl divides it among the addresses of a host; the end is for our own clock to judge.
+    private static func connectTimeout(of request: TransportRequest) -> Int {
+        guard let timeout = request.connectTimeout, timeout < .seconds(1_000_000) else { return Int(Int32.max) }
+        return Int(max(timeout, .zero) / .milliseconds(1)) + 1000
     }
 
     private func setCredentials(of request: TransportRequest, on easy: UnsafeMutableRawPointer) throws(WebImageError) {

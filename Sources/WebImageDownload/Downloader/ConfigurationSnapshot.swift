@@ -1,5 +1,5 @@
 import HTTPTypes
-import WebImageCore
+package import WebImageCore
 
 /// The settings that all downloads share which begin before the next change of the configuration, held by one
 /// reference. A load takes a snapshot when it begins and uses it to its end, so that the key that it looks up, the
@@ -21,7 +21,8 @@ package final class ConfigurationSnapshot: Sendable {
         self.configuration = configuration
         usualRequest = TransportRequest(
             url: "", tls: configuration.tls, proxy: configuration.proxy, allowsHTTP2: configuration.allowsHTTP2,
-            addressPolicy: configuration.addressPolicy, mayRepeat: configuration.retry.retries > 0)
+            addressPolicy: configuration.addressPolicy, mayRepeat: configuration.retry.retries > 0,
+            connectTimeout: configuration.deadlines.connect)
         var settings = ByteLog.Settings()
         settings.memoryLimit = configuration.memoryPerTransfer.bytes
         settings.directory = configuration.temporaryDirectory
@@ -30,6 +31,10 @@ package final class ConfigurationSnapshot: Sendable {
         decryptor = configuration.decryptor
         secretNames = configuration.secretHeaders.filter { $0 != .proxyAuthorization }
             .sorted { $0.canonicalName < $1.canonicalName }
+    }
+
+    package func bodyLimit(of request: ResolvedRequest) -> ByteCount {
+        request.request.changedOptions?.value.bodyLimit ?? bodyLimit
     }
 
     /// The fields of a request before modifiers.

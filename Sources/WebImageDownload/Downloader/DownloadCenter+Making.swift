@@ -9,7 +9,7 @@ extension DownloadCenter {
     ) -> (any Transfer, DecryptingPump?, ByteLog) {
         let log = makeLog(snapshot)
         let options = resolved.request.changedOptions
-        let limit = (options?.value.bodyLimit ?? snapshot.bodyLimit).bytes
+        let limit = snapshot.bodyLimit(of: resolved).bytes
         let transfer: any Transfer
         if let url = resolved.web {
             transfer = WebTransfer(
@@ -36,11 +36,13 @@ extension DownloadCenter {
 
     func makeLog(
         of beginning: any PartialBody, continuedBy download: Download, _ head: ResponseHead,
-        whenBegun: @escaping @Sendable (ByteLog?) -> Void
+        limit: ByteCount, whenBegun: @escaping @Sendable (ByteLog?) -> Void
     ) {
         let log = makeLog(snapshot)
-        ContinuedLog(beginning, rest: download.log, into: log, executor: executor, budget: budget)
-            .start(head, whenBegun: whenBegun)
+        ContinuedLog(
+            beginning, rest: download.log, into: log, executor: executor, budget: budget, limit: limit.bytes
+        )
+        .start(head, whenBegun: whenBegun)
     }
 
     private func loaderRules(

@@ -36,3 +36,15 @@ public struct DownloadDeadlines: Hashable, Sendable, Codable {
         self.total = total
     }
 }
+
+extension DownloadDeadlines {
+    /// Whether a host that misses one of these has missed that of `others`, too.
+    func areNoShorter(than others: DownloadDeadlines) -> Bool {
+        func isNoShorter(_ own: Duration?, _ other: Duration?) -> Bool {
+            guard let own else { return true }
+            return other.map { own >= $0 } ?? false
+        }
+        return isNoShorter(connect, others.connect) && isNoShorter(firstByte, others.firstByte)
+            && isNoShorter(idle, others.idle) && (minimumSpeed == nil || minimumSpeed == others.minimumSpeed)
+    }
+}

@@ -95,9 +95,9 @@ public final class ImageDownloader: Sendable {
     ///   nil if the beginning cannot be read.
     package func makeLog(
         of beginning: any PartialBody, continuedBy download: Download, _ head: ResponseHead,
-        whenBegun: @escaping @Sendable (ByteLog?) -> Void
+        limit: ByteCount, whenBegun: @escaping @Sendable (ByteLog?) -> Void
     ) {
-        center.makeLog(of: beginning, continuedBy: download, head, whenBegun: whenBegun)
+        center.makeLog(of: beginning, continuedBy: download, head, limit: limit, whenBegun: whenBegun)
     }
 
     // MARK: Configuration

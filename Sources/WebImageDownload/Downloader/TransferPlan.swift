@@ -28,6 +28,8 @@ struct TransferPlan: Sendable {
     var responseModifier: ResponseModifier? {
         options?.value.responseModifier ?? snapshot.configuration.responseModifier
     }
+    /// Whether a deadline that passes says something about the host: one that is shorter than usual does not.
+    var judgesHost: Bool { options?.value.deadlines?.areNoShorter(than: snapshot.configuration.deadlines) ?? true }
     var handlesCookies: Bool { options?.value.handlesCookies ?? false }
 
     private static func provider(
@@ -89,6 +91,7 @@ struct TransferPlan: Sendable {
         let isSafe = outgoing.method == .get || outgoing.method == .head
         let mayRepeat = isSafe && (options?.value.retry ?? snapshot.configuration.retry).retries > 0
         if sent.mayRepeat != mayRepeat { sent.mayRepeat = mayRepeat }
+        if let own = options?.value.deadlines, sent.connectTimeout != own.connect { sent.connectTimeout = own.connect }
         if let tls = options?.value.tls { sent.tls = tls }
         // The client certificate is for the first origin only; trust and pinned keys apply everywhere.
         if !chain.keepsSecrets, sent.tls.clientCertificate != nil { sent.tls.clientCertificate = nil }

@@ -225,6 +225,10 @@ struct TransferStateMachine: Sendable {
                 let message = "the body ended after \(partial.offset) of \(expectedLength) bytes"
                 return failed(WebImageError(.truncatedBody, message), at: now)
             }
+            if let expectedLength, partial.offset > expectedLength {
+                let message = "the body has \(partial.offset) bytes, more than the announced \(expectedLength)"
+                return end(.failed(WebImageError(.protocolError, message)))
+            }
             // The repeated body is shorter than the bytes that arrived before.
             if partial.offset < partial.kept { return end(.failed(InterruptedBody.changed)) }
             return end(.complete)

@@ -83,7 +83,8 @@ extension WebTransfer {
             let question = CredentialQuestion(
                 origin: chain.current.origin, challenge: login.challenge, rejected: login.refused)
             credentials = try await surroundings.credentials.credentials(
-                of: provider, for: question, persistence: plan.snapshot.configuration.credentialPersistence)
+                of: provider, for: question, persistence: plan.snapshot.configuration.credentialPersistence,
+                within: plan.snapshot.configuration.deadlines.connect, surroundings.clock)
         }
         return finished(outgoing, chain, credentials: credentials)
     }

@@ -109,7 +109,7 @@ final class WebTransfer: Transfer, TransportReceiver {
             return (action, Self.outcome(of: action), isJudged ? state.machine.clocks.isCrawling : nil)
         }
         if let isCrawling { owner.transfer(id, isSlow: isCrawling) }
-        if outcome == .failure { settleCircuit(.failure) }
+        if outcome == .failure { settleCircuit(plan.judgesHost ? .failure : .neither) }
         carryOut(action)
         return state.withLock { $0.machine.clocks.next }
     }

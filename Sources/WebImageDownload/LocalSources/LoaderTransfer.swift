@@ -15,6 +15,7 @@ final class LoaderTransfer: Transfer {
     private struct State {
         var work: Task<Void, Never>?
         var received = 0
+        var expectedLength: Int?
         var hasBegun = false
         var hasEnded = false
         /// Seconds since 1970.
@@ -27,6 +28,8 @@ final class LoaderTransfer: Transfer {
         /// The loader has returned: no more bytes follow.
         var isClosed = false
         var lateEnd: ByteLog.End?
+        /// The loader waits until all logs together hold less.
+        var room: CancellableAnswer<Void>?
     }
 
     let id: TransferQueue.ID
@@ -105,8 +108,8 @@ final class LoaderTransfer: Transfer {
 
     /// A short body is an error, never a picture.
     private var missing: WebImageError? {
-        let received = state.withLock { $0.received }
-        guard let expected = log.expectedLength, received < expected else { return nil }
+        let (received, expectedLength) = state.withLock { ($0.received, $0.expectedLength) }
+        guard let expected = expectedLength, received < expected else { return nil }
         return WebImageError(
             .truncatedBody, "the loader \(loader.name.prefix(64)) brought \(received) of \(expected) bytes",
             location: redactedURL(url))
@@ -133,15 +136,17 @@ final class LoaderTransfer: Transfer {
     @discardableResult
     private func noteEnd(_ error: WebImageError?) -> Task<Void, Never>? {
         let now = surroundings.clock.now
-        let (work, metrics) = state.withLock { state -> (Task<Void, Never>?, TransferMetrics?) in
-            if state.hasEnded { return (nil, nil) }
+        typealias Ended = (work: Task<Void, Never>?, metrics: TransferMetrics?, room: CancellableAnswer<Void>?)
+        let (work, metrics, room) = state.withLock { state -> Ended in
+            if state.hasEnded { return (nil, nil, nil) }
             state.hasEnded = true
             state.metrics.total = now - createdAt
             state.metrics.receivedBytes = state.received
             state.metrics.finalURL = url
-            defer { state.work = nil }
-            return (state.work, state.metrics)
+            defer { (state.work, state.room) = (nil, nil) }
+            return (state.work, state.metrics, state.room)
         }
+        room?.give(.failure(.cancelled))
         if let metrics { surroundings.events.emitEnd(id, redactedURL(url), error, metrics.receivedBytes, metrics) }
         return work
     }
@@ -155,7 +160,7 @@ final class LoaderTransfer: Transfer {
     func expect(_ length: ByteCount?, _ fields: HTTPFields) {
         guard length.map({ $0.bytes >= 0 }) ?? true, beginWriting() == nil else { return }
         let head = ResponseHead(status: 200, headers: fields)
-        state.withLock { $0.head = head }
+        state.withLock { ($0.head, $0.expectedLength) = (head, length?.bytes) }
         log.setHead(head, expectedLength: length?.bytes)
         endWriting()
     }
@@ -168,11 +173,20 @@ final class LoaderTransfer: Transfer {
         switch result {
         case .proceed: break
         case .full(let error): throw error
-        case .pause:
-            await withCheckedContinuation { continuation in
-                surroundings.budget.whenBelow { continuation.resume() }
-            }
+        case .pause: try await waitForRoom()
         }
+    }
+
+    /// Ends at once when the transfer does: the bytes of a loader that goes on are not wanted, and make no room.
+    private func waitForRoom() async throws(WebImageError) {
+        let answer = CancellableAnswer<Void>()
+        let isOver = state.withLock { state in
+            if !state.hasEnded { state.room = answer }
+            return state.hasEnded
+        }
+        if isOver { throw .cancelled }
+        surroundings.budget.whenBelow { answer.give(.success(())) }
+        try await answer.value()
     }
 
     private func write(_ bytes: [UInt8]) throws(WebImageError) -> ByteLog.AppendResult {
@@ -195,7 +209,8 @@ final class LoaderTransfer: Transfer {
     /// - Returns: the error if this is not possible.
     private func beginWriting() -> WebImageError? {
         state.withLock { state in
-            if state.isClosed { return .cancelled }
+            // The readers know the end, while a task of the loader's own may bring bytes still.
+            if state.isClosed || state.hasEnded { return .cancelled }
             if state.isWriting {
                 let name = loader.name.prefix(64)
                 return WebImageError(

@@ -13,19 +13,23 @@ final class ContinuedLog: @unchecked Sendable {
     private let target: ByteLog
     private let executor: any WorkExecutor
     private let budget: TransferMemoryBudget
+    /// The most bytes of the whole body.
+    private let limit: Int
     private var offset = 0
+    private var appended = 0
     /// The length of the whole body, if the head states it.
     private var wholeLength: Int?
 
     init(
         _ beginning: any PartialBody, rest: ByteLog, into target: ByteLog, executor: any WorkExecutor,
-        budget: TransferMemoryBudget
+        budget: TransferMemoryBudget, limit: Int
     ) {
         self.beginning = beginning
         self.rest = rest
         self.target = target
         self.executor = executor
         self.budget = budget
+        self.limit = limit
     }
 
     /// - Parameter whenBegun: called with the log when it holds the beginning and the claim is no longer read; with nil
@@ -71,15 +75,23 @@ final class ContinuedLog: @unchecked Sendable {
 
     /// An origin may send less than the requested rest (RFC 9110 section 15.3.7).
     private func checked(_ end: ByteLog.End) -> ByteLog.End {
-        guard case .complete = end, let wholeLength, target.receivedCount < wholeLength else { return end }
         let count = target.receivedCount
-        return .failed(WebImageError(.truncatedBody, "the body ended after \(count) of \(wholeLength) bytes"))
+        guard case .complete = end, let wholeLength, count != wholeLength else { return end }
+        return .failed(
+            count < wholeLength
+                ? WebImageError(.truncatedBody, "the body ended after \(count) of \(wholeLength) bytes")
+                : WebImageError(.protocolError, "the body has \(count) bytes, more than the announced \(wholeLength)"))
     }
 
     private func scheduleStep() { executor.run(.normal) { self.step() } }
 
     /// Returns false if the log has been ended instead.
     private func append(_ bytes: [UInt8]) -> Bool {
+        appended += bytes.count
+        guard appended <= limit else {
+            target.finish(.failed(WebImageError.bodyTooLarge(limit: limit)))
+            return false
+        }
         guard case .full(let error) = bytes.withUnsafeBytes({ target.append($0) }) else { return true }
         target.finish(.failed(error))
         return false

@@ -10,6 +10,8 @@ package struct ResumableBody: Sendable {
         /// From this length on, the beginning is written to disk during the transfer, so that it survives if the
         /// process is killed; shorter ones are written only if the transfer fails. Default 256 KiB.
         package var keepAfter = 256 << 10
+        /// The most bytes of the whole body.
+        package var limit = Int.max
         /// The fields of the answer that are stored.
         package var keptHeaders = KeptHeaders.standard
 
@@ -88,7 +90,7 @@ package struct ResumableBody: Sendable {
     /// - Returns: false if it cannot be used: discard it.
     package mutating func found(metadata: [UInt8], length: Int) -> Bool {
         guard wantsKept, length >= rules.minimum, let point = ResumePoint(encoded: metadata),
-            length < point.total ?? .max, point.response.scope == scope
+            length < point.total ?? .max, max(length, point.total ?? 0) <= rules.limit, point.response.scope == scope
         else { return false }
         self.point = point
         self.length = length

@@ -26,13 +26,15 @@ public struct TransportRequest: Sendable {
         var addressPolicy: AddressPolicy?
         var headLimit: ByteCount
         var mayRepeat: Bool
+        var connectTimeout: Duration?
     }
 
     public init(
         url: String, method: HTTPRequest.Method = .get, headers: HTTPFields = [:], body: [UInt8]? = nil,
         credentials: BasicCredentials? = nil, authentication: AuthenticationScheme = .basic, netrcFile: String? = nil,
         tls: TLSPolicy = TLSPolicy(), proxy: ProxySettings = .environment, allowsHTTP2: Bool = true,
-        addressPolicy: AddressPolicy? = nil, headLimit: ByteCount = .kibibytes(256), mayRepeat: Bool = true
+        addressPolicy: AddressPolicy? = nil, headLimit: ByteCount = .kibibytes(256), mayRepeat: Bool = true,
+        connectTimeout: Duration? = nil
     ) {
         self.url = url
         self.method = method
@@ -41,7 +43,7 @@ public struct TransportRequest: Sendable {
             Values(
                 body: body, credentials: credentials, authentication: authentication, netrcFile: netrcFile, tls: tls,
                 proxy: proxy, allowsHTTP2: allowsHTTP2, addressPolicy: addressPolicy, headLimit: headLimit,
-                mayRepeat: mayRepeat))
+                mayRepeat: mayRepeat, connectTimeout: connectTimeout))
     }
 
     public var body: [UInt8]? {
@@ -102,6 +104,13 @@ public struct TransportRequest: Sendable {
     public var mayRepeat: Bool {
         get { rest.values.mayRepeat }
         set { change { $0.mayRepeat = newValue } }
+    }
+
+    /// How long a connection may take, all addresses of the host together: an address that does not answer gets a share of
+    /// it, so that the next one is tried in time. Default nil: as long as the system tries an address.
+    public var connectTimeout: Duration? {
+        get { rest.values.connectTimeout }
+        set { change { $0.connectTimeout = newValue } }
     }
 
     private mutating func change(_ change: (inout Values) -> Void) {
