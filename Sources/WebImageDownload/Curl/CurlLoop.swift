@@ -87,12 +87,15 @@ final class CurlLoop: @unchecked Sendable {
             finishDone()
             endBatch()
             if prepareToSleep() {
-                curl_multi_poll(multi, nil, 0, longestSleep, nil)
+                curl_multi_poll(multi, nil, 0, sleep, nil)
                 inbox.withLock { $0.isSleeping = false }
             }
         }
         stop()
     }
+
+    /// When libcurl 7.88 gives up an address, it does not ask to be called again for the next one.
+    private var sleep: Int32 { live.contains { !$0.isConnected } ? min(longestSleep, 500) : longestSleep }
 
     private func takeCommands(_ commands: inout [Command]) -> Bool {
         inbox.withLock { inbox in
