@@ -27,6 +27,7 @@ extension DiskCache {
         let path = folder.layout.path(of: id)
         do {
             try folder.check()
+            try folder.checkShard(id.shard)
             let status = try folder.files.status(at: path)
             if isExpired(id, status) { return nil }
             return try hasOutlived(id, path, status) ? nil : path

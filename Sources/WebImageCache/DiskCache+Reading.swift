@@ -107,9 +107,8 @@ extension DiskCache {
         _ read: (EntryFile, FileStatus) throws(FileFault) -> EntryFile.Check<Found<Body>>
     ) throws(WebImageError) -> Found<Body>? {
         do throws(FileFault) {
-            try folder.check()
             // A missing file is opened even if the index has no entry, because another process may have stored it.
-            guard let file = try EntryFile.open(path, folder.files) else {
+            guard let file = try EntryFile.open(folder.path(of: id), folder.files) else {
                 forget(id)
                 return miss()
             }

@@ -105,6 +105,8 @@ package final class OpenDirectory: Sendable {
 ///
 /// Every call blocks and belongs on the I/O executor, but for those that are named `AtOnce`. All others throw ``FileFault``.
 package protocol FileSystem: Sendable {
+    /// Opens a file. In a path from an open directory on, symbolic links are refused with `ELOOP` anywhere, where the system
+    /// has such a call, unless `access` is ``FileAccess/read``.
     func open(_ path: FilePath, _ access: FileAccess) throws(FileFault) -> Int32
     /// Opens a directory, to start paths from. A symbolic link is refused.
     func openDirectory(_ path: String) throws(FileFault) -> Int32

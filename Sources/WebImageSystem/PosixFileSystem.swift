@@ -23,8 +23,10 @@ package struct PosixFileSystem: FileSystem {
             case .createNew: O_RDWR | O_CREAT | O_EXCL
             }
         // O_NONBLOCK: opening a FIFO that someone left here must not wait for a writer.
+        let all = flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
         return try check("open", path) {
-            openat(path.start, path.name, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
+            path.directory == nil || access == .read
+                ? openat(path.start, path.name, all, 0o600) : wi_open_without_links(path.start, path.name, all, 0o600)
         }
     }
 

@@ -20,9 +20,9 @@ extension IndexKeeper {
         var (records, found) = ([DiskIndex.Record](), Findings())
         var stored: [Int: IndexFile.Shard] = [:]
         var stamps: [Int: IndexStamp] = [:]
-        let existing: [Int]
+        let existing: [(number: Int, status: FileStatus)]
         do throws(FileFault) {
-            existing = try folder.listShards()
+            existing = try folder.listShards().shards
         } catch {
             // The entries are learnt when the directory can be read again.
             folder.logger.notice("the cache's directory cannot be read: \(error)")
@@ -37,8 +37,7 @@ extension IndexKeeper {
                 folder.logger.notice("the cache's index cannot be read, the directory is scanned: \(error)")
             }
         }
-        for shard in existing {
-            guard let status = try? folder.files.status(at: folder.layout.shardDirectory(shard)) else { continue }
+        for (shard, status) in existing {
             stamps[shard] = IndexStamp(status)
             if let known = stored[shard], known.stamp == IndexStamp(status) {
                 records += known.records
@@ -55,7 +54,7 @@ extension IndexKeeper {
             found.strays.merge(folder.checkStrays(shard.strays)) { $1 }
         }
         found.index.adopt(records)
-        for shard in existing where !scanned.contains(shard) { found.index.setWritten(inShard: shard) }
+        for (shard, _) in existing where !scanned.contains(shard) { found.index.setWritten(inShard: shard) }
         return found
     }
 
