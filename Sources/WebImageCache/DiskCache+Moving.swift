@@ -101,7 +101,7 @@ extension DiskCache {
         let order = DiskWriteOrder(id, unwritten)
         guard let file = try EntryFile.open(path, folder.files) else { return .gone }
         defer { file.close() }
-        let status = try file.status()
+        let status = folder.withoutFutureDate(try file.status(), of: path)
         guard status.size <= longestEntry, case .passed(let tail) = try file.readTail(status),
             tail.trailer.isAlive(at: folder.clock.wallTime),
             !books.withLock({ $0.ledger.isExpired(date: status.modified, at: folder.clock.wallTime) }),
@@ -232,7 +232,7 @@ extension DiskCache {
         removeFolder(source.ownerDirectory) { OwnerName.isOne($0) }
         removeFolder(source.indexDirectory) { $0.utf8.count == 1 || OwnerName(ofTemporary: $0) != nil }
         removeFolder(source.partialDirectory) { PartialStore.isOwn($0) }
-        removeFolder(source.versionDirectory) { $0 == "usage" }
+        removeFolder(source.versionDirectory) { $0 == "usage" || OwnerName(ofTemporary: $0) != nil }
         try? folder.files.removeDirectory(source.namespace)
         // Other namespaces still use the directory.
         let rest = try? folder.files.names(in: source.directory)

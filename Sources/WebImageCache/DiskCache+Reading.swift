@@ -173,7 +173,7 @@ extension DiskCache {
             // Another process stored it, or the scan has not reached it yet.
             folder.withTurn(of: id) {
                 guard let current = try? folder.files.status(at: path) else { return }
-                var record = current.record(of: id)
+                var record = folder.withoutFutureDate(current, of: path).record(of: id)
                 record.expires = expires
                 let isBehind = books.withLock { $0.comeBack(record, usedAt: now) }
                 if isBehind { try? folder.files.touch(path, at: now) }

@@ -14,6 +14,8 @@ extension CacheLayout {
     /// The directories of entries that are ours.
     struct ShardList {
         var shards: [(number: Int, status: FileStatus)] = []
+        /// The paths of temporary files beside them.
+        var temporaries: [String] = []
         /// Why some of them could not be looked at.
         var fault: FileFault?
 
@@ -73,6 +75,7 @@ extension CacheLayout {
         var list = ShardList()
         let names: [String]
         do { names = try files.names(in: versionDirectory) } catch  where error.isMissing { return list }
+        list.temporaries = names.filter { $0.hasPrefix(".") }.map { versionDirectory + "/" + $0 }
         for shard in names.compactMap({ Self.shard(named: $0) }).sorted() {
             do throws(FileFault) {
                 if let status = try shardStatus(shard, files) { list.shards.append((shard, status)) }

@@ -46,7 +46,7 @@ extension DiskFolder {
 
     /// The time of the clock that sets the dates of this file system's directories, in nanoseconds.
     func timeOfFiles() -> Int64? {
-        let path = layout.versionDirectory + "/.clock-" + temporaries.owner.text
+        let path = layout.versionDirectory + "/" + temporaries.owner.clockName
         guard let file = try? files.open(path, .createNew) else { return nil }
         defer {
             files.close(file)

@@ -55,7 +55,8 @@ extension IndexKeeper {
                         there.insert(id)
                     } else if let status = status() {
                         there.insert(id)
-                        if status.isRegularFile { found.append((id, status)) }
+                        guard status.isRegularFile else { return }
+                        found.append((id, folder.withoutFutureDate(status, of: folder.layout.path(of: id))))
                     }
                 }
                 guard isListed != nil else { return nil }
