@@ -43,18 +43,36 @@ int wi_exchange_names(int one_directory, const char *one, int other_directory, c
     return (int)syscall(SYS_renameat2, one_directory, one, other_directory, other, 2u);
 }
 
-int wi_open_at_once(int directory, const char *name) {
+/* Older headers do not have it, nor the two flags. */
+struct wi_open_how { uint64_t flags, mode, resolve; };
+static const uint64_t resolve_no_links = 0x04, resolve_cached = 0x20;
+
+static int open_as(int directory, const char *name, const struct wi_open_how *how) {
 #if defined(SYS_openat2)
-    /* struct open_how; older headers do not have it, nor RESOLVE_CACHED. */
-    struct { uint64_t flags, mode, resolve; } how = {
-        .flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, .resolve = 0x20};
-    return (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
+    return (int)syscall(SYS_openat2, directory, name, how, sizeof *how);
 #else
     (void)directory;
     (void)name;
+    (void)how;
     errno = ENOSYS;
     return -1;
 #endif
+}
+
+int wi_open_without_links(int directory, const char *name, int flags, uint32_t mode) {
+    struct wi_open_how how = {
+        .flags = (uint32_t)flags, .mode = flags & O_CREAT ? mode : 0, .resolve = resolve_no_links};
+    int file = open_as(directory, name, &how);
+    /* Linux before 5.6 does not have the call, and some containers forbid it. */
+    if (file >= 0 || (errno != ENOSYS && errno != EPERM)) return file;
+    return openat(directory, name, flags | O_NOFOLLOW, mode);
+}
+
+int wi_open_at_once(int directory, const char *name) {
+    struct wi_open_how how = {
+        .flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+        .resolve = resolve_cached | (directory == AT_FDCWD ? 0 : resolve_no_links)};
+    return open_as(directory, name, &how);
 }
 
 long wi_read_at_once(int file, void *bytes, size_t count, int64_t offset) {

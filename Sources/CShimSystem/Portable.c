@@ -45,6 +45,14 @@ int wi_exchange_names(int one_directory, const char *one, int other_directory, c
 #endif
 }
 
+int wi_open_without_links(int directory, const char *name, int flags, uint32_t mode) {
+#ifdef O_NOFOLLOW_ANY
+    return openat(directory, name, (flags & ~O_NOFOLLOW) | O_NOFOLLOW_ANY, mode);
+#else
+    return openat(directory, name, flags | O_NOFOLLOW, mode);
+#endif
+}
+
 int wi_open_at_once(int directory, const char *name) {
     (void)directory, (void)name;
     errno = ENOSYS;

@@ -75,6 +75,7 @@ extension DiskCache {
     /// Nil if the key has no intact entry.
     private func findKnown(_ key: CacheKey, _ id: EntryID) throws(FileFault) -> KnownEntry? {
         try folder.check()
+        try folder.checkShard(id.shard)
         guard let file = try EntryFile.open(folder.layout.path(of: id), folder.files) else { return nil }
         defer { file.close() }
         let status = try file.status()

@@ -17,7 +17,8 @@ public struct DiskMove: Hashable, Sendable {
     /// Entries that were removed, because this cache has a younger one with the same key, or because they were damaged
     /// or too old.
     public var dropped = 0
-    /// Entries that stayed in the old directory, because a file could not be moved or the limit has no room for it.
+    /// Entries that stayed in the old directory, because a file could not be read, moved or removed there, or the limit
+    /// has no room for it. A part of the directory that could not be listed counts as one.
     public var left = 0
 
     public init() {}
@@ -50,7 +51,9 @@ extension DiskCache {
         guard let old = try? folder.files.status(at: source.versionDirectory),
             old.inode != (try? folder.files.status(at: folder.layout.versionDirectory))?.inode
         else { return report }
-        for (id, _) in entryFiles(in: source).sorted(by: { $0.modified < $1.modified }) {
+        let (found, unread) = entryFiles(in: source)
+        report.left = unread
+        for (id, _) in found.sorted(by: { $0.modified < $1.modified }) {
             do throws(FileFault) {
                 switch try move(id, from: source.path(of: id)) {
                 case .moved: report.moved += 1
@@ -68,17 +71,29 @@ extension DiskCache {
         return report
     }
 
-    private func entryFiles(in source: CacheLayout) -> [(id: EntryID, modified: Int64)] {
-        var found: [(EntryID, Int64)] = []
-        for shard in CacheLayout.shardNames.indices {
-            for name in (try? folder.files.names(in: source.shardDirectory(shard))) ?? [] {
-                guard let id = EntryID(name: name), id.shard == shard,
-                    let status = try? folder.files.status(at: source.path(of: id)), status.isRegularFile
-                else { continue }
-                found.append((id, status.modified))
+    /// The entries of a directory, and how many of them, or of its parts, could not be looked at.
+    private func entryFiles(in source: CacheLayout) -> (found: [(id: EntryID, modified: Int64)], unread: Int) {
+        var (found, unread): ([(EntryID, Int64)], Int) = ([], 0)
+        /// Nil for what fails, which is counted unless the file has been removed by others.
+        func attempt<Value>(_ look: () throws(FileFault) -> Value) -> Value? {
+            do throws(FileFault) { return try look() } catch {
+                if !error.isMissing {
+                    folder.logger.warning("cache entries cannot be moved: \(error)")
+                    unread += 1
+                }
+                return nil
             }
         }
-        return found
+        let list = attempt { () throws(FileFault) in try source.shards(folder.files) }
+        if let fault = list?.fault { attempt { () throws(FileFault) in throw fault } }
+        for shard in list?.numbers ?? [] {
+            let names = attempt { () throws(FileFault) in try folder.files.names(in: source.shardDirectory(shard)) }
+            for id in (names ?? []).compactMap({ EntryID(name: $0) }) where id.shard == shard {
+                let status = attempt { () throws(FileFault) in try folder.files.status(at: source.path(of: id)) }
+                if let status, status.isRegularFile { found.append((id, status.modified)) }
+            }
+        }
+        return (found, unread)
     }
 
     private func move(_ id: EntryID, from path: String) throws(FileFault) -> Outcome {
@@ -86,7 +101,7 @@ extension DiskCache {
         let order = DiskWriteOrder(id, unwritten)
         guard let file = try EntryFile.open(path, folder.files) else { return .gone }
         defer { file.close() }
-        let status = try file.status()
+        let status = folder.withoutFutureDate(try file.status(), of: path)
         guard status.size <= longestEntry, case .passed(let tail) = try file.readTail(status),
             tail.trailer.isAlive(at: folder.clock.wallTime),
             !books.withLock({ $0.ledger.isExpired(date: status.modified, at: folder.clock.wallTime) }),
@@ -119,7 +134,7 @@ extension DiskCache {
     /// Whether this cache has, or is about to write, an entry that was stored later. Damaged entries do not count.
     private func hasYounger(_ id: EntryID, than date: Int64) throws(FileFault) -> Bool {
         if unwritten.newest(id) != nil { return true }
-        guard let file = try EntryFile.open(folder.layout.path(of: id), folder.files) else { return false }
+        guard let file = try EntryFile.open(folder.path(of: id), folder.files) else { return false }
         defer { file.close() }
         let status = try file.status()
         guard case .passed(let tail) = try file.readTail(status) else { return false }
@@ -137,15 +152,29 @@ extension DiskCache {
                 try folder.files.remove(file.path)
                 return .dropped
             }
+            var wasCopied = false
             let freed = try folder.makingDirectories(for: id, whenGone: forgetEntries) { () throws(FileFault) in
                 do throws(FileFault) {
                     return try room.place(file.path, at: try folder.path(of: id))
                 } catch  where error.errorNumber == EXDEV {
+                    wasCopied = true
                     return try copy(file, status, id)
                 }
             }
             books.withLock { $0.fulfil(record.bytes, record, freed: freed) }
-            return .moved
+            return wasCopied && !removeCopied(file) ? .left : .moved
+        }
+    }
+
+    /// Removes an entry's file that was copied. From a file system that cannot be written it cannot be removed.
+    private func removeCopied(_ file: EntryFile) -> Bool {
+        do throws(FileFault) {
+            try folder.files.remove(file.path)
+            return true
+        } catch {
+            if error.isMissing { return true }
+            folder.logger.warning("a cache entry was copied, but cannot be removed from its old place: \(error)")
+            return false
         }
     }
 
@@ -154,19 +183,16 @@ extension DiskCache {
         let bytes = try file.readPlain(status)
         let temporary = folder.layout.versionDirectory + "/" + folder.temporaries.next(inShard: id.shard)
         let target = try folder.files.open(temporary, .createNew)
-        let freed: Freed?
         do throws(FileFault) {
             defer { folder.files.close(target) }
             try write(bytes, to: target)
             if configuration.synchronises { try folder.files.sync(target) }
             try folder.files.touch(temporary, at: status.modified)
-            freed = try room.place(FilePath(temporary), at: try folder.path(of: id))
+            return try room.place(FilePath(temporary), at: try folder.path(of: id))
         } catch {
             try? folder.files.remove(temporary)
             throw error
         }
-        try folder.files.remove(file.path)
-        return freed
     }
 
     private func write(_ bytes: [UInt8], to file: Int32) throws(FileFault) {
@@ -192,20 +218,21 @@ extension DiskCache {
         return .moved
     }
 
-    /// Removes the rest of a directory without entries, unless a cache still has it open.
+    /// Removes the rest of a directory without entries, unless a cache still has it open. What has the name of an entry
+    /// stays: it was stored since, or could not be moved.
     private func tidy(_ source: CacheLayout) {
         for name in (try? folder.files.names(in: source.ownerDirectory)) ?? [] {
             guard let mark = try? folder.files.open(source.ownerDirectory + "/" + name, .updateOwn) else { return }
             defer { folder.files.closeLocked(mark) }
             guard let isDead = try? folder.files.lock(mark, within: .zero), isDead else { return }
         }
-        for shard in CacheLayout.shardNames.indices {
-            removeFolder(source.shardDirectory(shard)) { EntryID(name: $0) != nil || OwnerName(ofTemporary: $0) != nil }
+        for shard in (try? source.shards(folder.files))?.numbers ?? [] {
+            removeFolder(source.shardDirectory(shard)) { OwnerName(ofTemporary: $0) != nil }
         }
         removeFolder(source.ownerDirectory) { OwnerName.isOne($0) }
         removeFolder(source.indexDirectory) { $0.utf8.count == 1 || OwnerName(ofTemporary: $0) != nil }
         removeFolder(source.partialDirectory) { PartialStore.isOwn($0) }
-        removeFolder(source.versionDirectory) { $0 == "usage" }
+        removeFolder(source.versionDirectory) { $0 == "usage" || OwnerName(ofTemporary: $0) != nil }
         try? folder.files.removeDirectory(source.namespace)
         // Other namespaces still use the directory.
         let rest = try? folder.files.names(in: source.directory)

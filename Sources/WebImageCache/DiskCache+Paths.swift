@@ -27,6 +27,7 @@ extension DiskCache {
         let path = folder.layout.path(of: id)
         do {
             try folder.check()
+            try folder.checkShard(id.shard)
             let status = try folder.files.status(at: path)
             if isExpired(id, status) { return nil }
             return try hasOutlived(id, path, status) ? nil : path
@@ -52,6 +53,7 @@ extension DiskCache {
     /// Uses the later of the dates of index and file, because another process may have used the entry.
     func isExpired(_ id: EntryID, _ status: FileStatus) -> Bool {
         let now = folder.clock.wallTime
-        return books.withLock { $0.isExpired(id, modified: status.modified, at: now) }
+        let modified = folder.withoutFutureDate(status, of: folder.layout.path(of: id)).modified
+        return books.withLock { $0.isExpired(id, modified: modified, at: now) }
     }
 }

@@ -107,9 +107,8 @@ extension DiskCache {
         _ read: (EntryFile, FileStatus) throws(FileFault) -> EntryFile.Check<Found<Body>>
     ) throws(WebImageError) -> Found<Body>? {
         do throws(FileFault) {
-            try folder.check()
             // A missing file is opened even if the index has no entry, because another process may have stored it.
-            guard let file = try EntryFile.open(path, folder.files) else {
+            guard let file = try EntryFile.open(folder.path(of: id), folder.files) else {
                 forget(id)
                 return miss()
             }
@@ -174,7 +173,7 @@ extension DiskCache {
             // Another process stored it, or the scan has not reached it yet.
             folder.withTurn(of: id) {
                 guard let current = try? folder.files.status(at: path) else { return }
-                var record = current.record(of: id)
+                var record = folder.withoutFutureDate(current, of: path).record(of: id)
                 record.expires = expires
                 let isBehind = books.withLock { $0.comeBack(record, usedAt: now) }
                 if isBehind { try? folder.files.touch(path, at: now) }

@@ -119,9 +119,10 @@ extension DiskCache {
         }
     }
 
-    /// The cache never makes links, so a link is removed.
+    /// The cache never makes links, so a link in the place of an entry's file or of its directory is removed.
     func removeLink(_ id: EntryID, _ path: String) {
         folder.withTurn(of: id) {
+            try? folder.checkShard(id.shard)
             guard let status = try? folder.files.linkStatus(at: path), status.isLink else { return }
             books.withLock { $0.statistics.corruptEntries += 1 }
             if (try? folder.files.remove(path)) != nil { books.withLock { $0.remove(id, freed: .nothing) } }

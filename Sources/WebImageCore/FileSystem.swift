@@ -12,7 +12,15 @@ package struct FileFault: Error, Hashable, Sendable {
 }
 
 /// What is known of a file without reading it.
+///
+/// Sizes and dates that only a broken or hostile file system reports are cut to ``mostBytes`` and ``mostSeconds``, so that
+/// sums of them do not overflow.
 package struct FileStatus: Hashable, Sendable {
+    /// 16 TiB.
+    package static let mostBytes: Int64 = 1 << 44
+    /// Two hundred years before and after 1970.
+    package static let mostSeconds: Int64 = 6_311_390_400
+
     package var size: Int64
     /// What it takes on disk: allocated blocks, not length.
     package var allocated: Int64
@@ -36,13 +44,14 @@ package struct FileStatus: Hashable, Sendable {
         size: Int64, allocated: Int64, isDirectory: Bool, isRegularFile: Bool, inode: UInt64, modified: Int64,
         accessed: Int64, modifiedNanoseconds: Int64, isLink: Bool, owner: UInt32, permissions: UInt32
     ) {
-        self.size = size
-        self.allocated = allocated
+        func cut(_ seconds: Int64) -> Int64 { min(max(seconds, -Self.mostSeconds), Self.mostSeconds) }
+        self.size = min(max(size, 0), Self.mostBytes)
+        self.allocated = min(max(allocated, 0), Self.mostBytes)
         self.isDirectory = isDirectory
         self.isRegularFile = isRegularFile
         self.inode = inode
-        self.modified = modified
-        self.accessed = accessed
+        self.modified = cut(modified)
+        self.accessed = cut(accessed)
         self.modifiedNanoseconds = modifiedNanoseconds
         self.isLink = isLink
         self.owner = owner
@@ -105,6 +114,8 @@ package final class OpenDirectory: Sendable {
 ///
 /// Every call blocks and belongs on the I/O executor, but for those that are named `AtOnce`. All others throw ``FileFault``.
 package protocol FileSystem: Sendable {
+    /// Opens a file. In a path from an open directory on, symbolic links are refused with `ELOOP` anywhere, where the system
+    /// has such a call, unless `access` is ``FileAccess/read``.
     func open(_ path: FilePath, _ access: FileAccess) throws(FileFault) -> Int32
     /// Opens a directory, to start paths from. A symbolic link is refused.
     func openDirectory(_ path: String) throws(FileFault) -> Int32

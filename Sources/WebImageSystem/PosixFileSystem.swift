@@ -23,8 +23,10 @@ package struct PosixFileSystem: FileSystem {
             case .createNew: O_RDWR | O_CREAT | O_EXCL
             }
         // O_NONBLOCK: opening a FIFO that someone left here must not wait for a writer.
+        let all = flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
         return try check("open", path) {
-            openat(path.start, path.name, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
+            path.directory == nil || access == .read
+                ? openat(path.start, path.name, all, 0o600) : wi_open_without_links(path.start, path.name, all, 0o600)
         }
     }
 
@@ -156,9 +158,16 @@ package struct PosixFileSystem: FileSystem {
     package func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64, block: Int64) {
         var space = statvfs()
         _ = try check("statvfs", path) { statvfs(path, &space) }
-        let unit = Int64(space.f_frsize)
-        return (Int64(space.f_bavail) * unit, Int64(space.f_blocks) * unit, unit)
+        let unit = Int64(clamping: space.f_frsize)
+        // A file system of a network or of a program may say anything.
+        func bytes(_ blocks: some FixedWidthInteger) -> Int64 {
+            let (bytes, overflow) = Int64(clamping: blocks).multipliedReportingOverflow(by: unit)
+            return overflow ? Self.mostSpace : min(bytes, Self.mostSpace)
+        }
+        return (bytes(space.f_bavail), bytes(space.f_blocks), unit)
     }
+
+    private static let mostSpace: Int64 = 1 << 61
 
     package func touch(_ path: String, at time: Int64?) throws(FileFault) {
         guard let time else {
@@ -222,18 +231,16 @@ extension FilePath {
 }
 
 extension FileStatus {
-    /// Two hundred years before and after 1970.
-    private static let mostSeconds: Int64 = 6_311_390_400
-
     fileprivate init(_ status: wi_status) {
         let kind = status.mode & UInt32(S_IFMT)
         // Some file systems have dates that overflow in nanoseconds.
         let seconds = min(max(status.modified, -Self.mostSeconds), Self.mostSeconds)
         self.init(
-            size: status.size, allocated: status.blocks * 512, isDirectory: kind == UInt32(S_IFDIR),
+            size: status.size, allocated: min(status.blocks, Self.mostBytes / 512) * 512,
+            isDirectory: kind == UInt32(S_IFDIR),
             isRegularFile: kind == UInt32(S_IFREG), inode: status.inode, modified: status.modified,
             accessed: status.accessed,
-            modifiedNanoseconds: seconds * 1_000_000_000 + status.modified_nanoseconds,
+            modifiedNanoseconds: seconds * 1_000_000_000 + min(max(status.modified_nanoseconds, 0), 999_999_999),
             isLink: kind == UInt32(S_IFLNK), owner: status.owner, permissions: status.mode & 0o7777)
     }
 }

@@ -41,12 +41,12 @@ struct DiskCacheLimitTests {
         #expect(bench.executor.runOne())
         #expect(bench.cache.statistics.evictions == 32)
         #expect(bench.files.count(of: .remove) - before.1 == 32)
-        // Each file is looked at before it goes: another process may have read it. The common total is looked at before and
-        // brought up to date behind them.
-        #expect(bench.files.callCount - before.0 <= 2 * 32 + 10)
+        // Each file is looked at before it goes: another process may have read it. So is its directory, which may be a link by
+        // now. The common total is looked at before and brought up to date behind them.
+        #expect(bench.files.callCount - before.0 <= 3 * 32 + 10)
         let second = bench.files.callCount
         #expect(bench.executor.runOne())
-        #expect(bench.cache.statistics.evictions == 64 && bench.files.callCount - second <= 2 * 32 + 4)
+        #expect(bench.cache.statistics.evictions == 64 && bench.files.callCount - second <= 3 * 32 + 4)
         bench.executor.runAll()
         #expect(bench.cache.usage.count == 1600)
     }

@@ -30,6 +30,12 @@ import WebImageTesting
         return cache
     }
 
+    private func move(_ moved: Int = 0, left: Int = 0) -> DiskMove {
+        var move = DiskMove()
+        (move.moved, move.left) = (moved, left)
+        return move
+    }
+
     private func exists(_ path: String) -> Bool { (try? PosixFileSystem().status(at: path)) != nil }
 
     @Test func everyEntryIsAtTheNewPlaceAndTheOldOneIsGone() throws {
@@ -133,6 +139,55 @@ import WebImageTesting
             let usage = Int64(bench.cache.usage.bytes.bytes)
             #expect(try usage >= bench.allocatedBytes(), "call \(number)")
         }
+    }
+
+    /// A list that failed once, for want of a descriptor, left nothing to move; then the rest was removed, entries included.
+    @Test(arguments: [FaultyFileSystem.Call.names, .status])
+    func whatCannotBeListedIsNotRemoved(call: FaultyFileSystem.Call) throws {
+        var failures = 0
+        for number in 0..<40 {
+            let bench = try Bench()
+            let old = try makeOld(bench.scratch, entries: ["a": [1, 2, 3], "b": [4]])
+            bench.cache.finishOpening()
+            bench.files.fail(call, at: number, with: .error(EMFILE))
+            let report = try? bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default")
+            let left = try ["a", "b"].filter { try old.read(CacheKey($0)) != nil }
+            #expect(try ["a", "b"].allSatisfy { try old.contains(CacheKey($0)) || bench.cache.contains(CacheKey($0)) })
+            if let report, report.left > 0 { failures += 1 }
+            #expect(left.isEmpty || report.map { $0.left > 0 || $0 == DiskMove() } ?? true, "call \(number)")
+        }
+        #expect(failures > 0)
+    }
+
+    /// The new file was in no book, and the limit did not count it.
+    @Test func whatIsCopiedFromADiskThatCannotBeWrittenCounts() throws {
+        let bench = try Bench()
+        let old = try makeOld(bench.scratch, entries: ["a": [1, 2, 3], "b": [4]])
+        bench.cache.finishOpening()
+        bench.files.failAll(.rename, with: .error(EXDEV))
+        let shown = try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default")
+        #expect(shown == move(left: 2), "nothing gets its name")
+        bench.files.heal()
+        for number in [0, 2] { bench.files.fail(.rename, at: number, with: .error(EXDEV)) }
+        bench.files.failAll(.remove, with: .error(EROFS))
+        let report = try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default")
+        #expect(report == move(left: 2))
+        for key in ["a", "b"] {
+            #expect(try bench.cache.contains(CacheKey(key)) && old.contains(CacheKey(key)))
+        }
+        #expect(bench.cache.usage.count == 2 && bench.cache.fault() == nil)
+        #expect(Int64(bench.cache.usage.bytes.bytes) == (try bench.allocatedBytes()))
+    }
+
+    @Test func nothingIsMovedOutOfALinkedShard() throws {
+        let bench = try Bench()
+        let old = try makeOld(bench.scratch, entries: ["a": [1, 2, 3], "b": [4]])
+        let (path, elsewhere) = (old.defaultPath(for: CacheKey("a")), bench.scratch.path + "/elsewhere")
+        try PosixFileSystem().rename(String(path.dropLast(65)), to: elsewhere)
+        try #require(symlink(elsewhere, String(path.dropLast(65))) == 0)
+        let report = try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default")
+        #expect(report == move(1))
+        #expect(exists(elsewhere + path.suffix(65)))
     }
 
     @Test func whatIsDamagedOrTooOldStaysBehind() throws {

@@ -151,6 +151,28 @@ struct DiskTrustTests {
         #expect(try readFile(bench.scratch.path + "/target") == [1])
     }
 
+    /// What a killed process left beside the entries stayed for ever, and no limit counted it.
+    @Test func temporaryFilesBesideTheEntriesAreRemovedToo() throws {
+        let bench = try makeBench()
+        try PosixFileSystem().makeDirectory(bench.versionDirectory + "/index")
+        let abandoned = [".clock-77-ab", ".clock-12-34", "index/.78-cd-3"].map { bench.versionDirectory + "/" + $0 }
+        let strange = [".clock-notes", ".clock-77-ab.txt", "index/.notes"].map { bench.versionDirectory + "/" + $0 }
+        for path in abandoned + strange {
+            try writeFile(path, [UInt8](repeating: 1, count: 5000))
+            try PosixFileSystem().touch(path, at: bench.clock.wallTime)
+        }
+        let again = try bench.reopened()
+        again.executor.runAll()
+        #expect(
+            Int64(again.cache.usage.bytes.bytes) - (try bench.allocatedBytes()) == 4 * 8192, "the index is not listed")
+        again.clock.advance(by: .seconds(10_000_000))
+        try again.cache.removeExpired()
+        let files = PosixFileSystem()
+        #expect(abandoned.allSatisfy { (try? files.status(at: $0)) == nil })
+        #expect(strange.allSatisfy { (try? files.status(at: $0)) != nil })
+        #expect(Int64(again.cache.usage.bytes.bytes) - (try bench.allocatedBytes()) == 3 * 8192)
+    }
+
     @Test func aLinkInThePlaceOfTheTotalIsNotWrittenThrough() throws {
         let bench = try makeBench()
         let target = bench.scratch.path + "/target"

@@ -27,8 +27,12 @@ long wi_write_both(
     int file, const void *_Nullable head, size_t head_count, const void *_Nullable tail, size_t tail_count,
     int64_t offset);
 
+/// Opens a file like openat(2), from an open directory on; a symbolic link anywhere in `name` is refused with ELOOP, on
+/// systems without such a call only at its end. Returns -1 and sets errno.
+int wi_open_without_links(int directory, const char *_Nonnull name, int flags, uint32_t mode);
+
 /// Opens a file for reading if its path can be walked without waiting for a disk. Returns -1 and sets errno, also where
-/// there is no such call; a symbolic link at its end is refused.
+/// there is no such call; a symbolic link is refused, anywhere in `name` where that starts from an open directory.
 int wi_open_at_once(int directory, const char *_Nonnull name);
 
 /// Reads what memory has of a file. Returns how many bytes; -1 and sets errno: EAGAIN where a disk must be waited for.

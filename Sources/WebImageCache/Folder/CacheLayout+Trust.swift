@@ -11,6 +11,17 @@ import WebImageCore
 // A cache removes files by itself. In a directory that another user made, or can change, these may be anyone's files: a
 // link can lead anywhere, and a name can be replaced between a check and a removal.
 extension CacheLayout {
+    /// The directories of entries that are ours.
+    struct ShardList {
+        var shards: [(number: Int, status: FileStatus)] = []
+        /// The paths of temporary files beside them.
+        var temporaries: [String] = []
+        /// Why some of them could not be looked at.
+        var fault: FileFault?
+
+        var numbers: [Int] { shards.map(\.number) }
+    }
+
     private static let writableByOthers: UInt32 = 0o022
     private static let sticky: UInt32 = 0o1000
     private static let administrator: UInt32 = 0
@@ -56,6 +67,29 @@ extension CacheLayout {
     static func isOurs(_ status: FileStatus) -> Bool {
         status.isDirectory && !status.isLink && status.owner == ThisProcess.user
             && status.permissions & writableByOthers == 0
+    }
+
+    /// The existing directories of entries, in order; without those that are links, or that other users can change: what
+    /// is behind them is not ours.
+    func shards(_ files: some FileSystem) throws(FileFault) -> ShardList {
+        var list = ShardList()
+        let names: [String]
+        do { names = try files.names(in: versionDirectory) } catch  where error.isMissing { return list }
+        list.temporaries = names.filter { $0.hasPrefix(".") }.map { versionDirectory + "/" + $0 }
+        for shard in names.compactMap({ Self.shard(named: $0) }).sorted() {
+            do throws(FileFault) {
+                if let status = try shardStatus(shard, files) { list.shards.append((shard, status)) }
+            } catch {
+                list.fault = error
+            }
+        }
+        return list
+    }
+
+    /// The status of one of the directories of entries; nil if it is missing or not ours.
+    func shardStatus(_ shard: Int, _ files: some FileSystem) throws(FileFault) -> FileStatus? {
+        guard let status = try status(shardDirectory(shard), files), Self.isOurs(status) else { return nil }
+        return status
     }
 
     private func isTrusted(_ owner: UInt32) -> Bool { owner == ThisProcess.user || owner == Self.administrator }

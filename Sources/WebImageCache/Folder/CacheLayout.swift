@@ -46,6 +46,15 @@ struct CacheLayout: Sendable {
         return number < 16 ? "0" + digits : digits
     }
 
+    /// The number of the directory with that name; nil for any other name.
+    static func shard(named name: String) -> Int? {
+        // Not by `Int(_:radix:)`, which takes signs and capitals, too.
+        guard let shard = Int(name, radix: 16), shardNames.indices.contains(shard), shardNames[shard] == name else {
+            return nil
+        }
+        return shard
+    }
+
     func shardDirectory(_ shard: Int) -> String { versionDirectory + "/" + Self.shardNames[shard] }
 
     func path(of id: EntryID) -> String { versionDirectory + "/" + Self.name(of: id) }

@@ -6,8 +6,9 @@ extension DiskFolder {
     ///
     /// - Throws: if some cannot be listed, after all others were.
     func forEachEntryFile(_ body: (EntryID, String) -> Void) throws(FileFault) {
-        var fault: FileFault?
-        for shard in try listShards() {
+        let list = try listShards()
+        var fault = list.fault
+        for shard in list.numbers {
             let directory = layout.shardDirectory(shard)
             do throws(FileFault) {
                 for name in try files.names(in: directory) {
@@ -22,17 +23,16 @@ extension DiskFolder {
     }
 
     /// The numbers of the existing shard directories, in order; empty if they cannot be listed.
-    func existingShards() -> [Int] { (try? listShards()) ?? [] }
+    func existingShards() -> [Int] { (try? listShards())?.numbers ?? [] }
 
-    func listShards() throws(FileFault) -> [Int] {
+    /// The existing shard directories that are ours, in order.
+    func listShards() throws(FileFault) -> CacheLayout.ShardList {
         try check()
-        do {
-            let names = try files.names(in: layout.versionDirectory)
-            return names.compactMap { $0.utf8.count == 2 ? Int($0, radix: 16) : nil }.sorted()
-        } catch  where error.isMissing {
-            return []
-        }
+        return try layout.shards(files)
     }
+
+    /// The status of a shard's directory; nil if it is missing or not ours.
+    func shardStatus(_ shard: Int) throws(FileFault) -> FileStatus? { try layout.shardStatus(shard, files) }
 
     /// Free space on the disk of the cache, and the length of its blocks.
     func space() -> (free: Int64, block: Int64)? {
@@ -46,7 +46,7 @@ extension DiskFolder {
 
     /// The time of the clock that sets the dates of this file system's directories, in nanoseconds.
     func timeOfFiles() -> Int64? {
-        let path = layout.versionDirectory + "/.clock-" + temporaries.owner.text
+        let path = layout.versionDirectory + "/" + temporaries.owner.clockName
         guard let file = try? files.open(path, .createNew) else { return nil }
         defer {
             files.close(file)

@@ -39,6 +39,7 @@ extension DiskFolder {
     /// - Returns: if the directory is shared, the bytes that were freed on the disk.
     func removeFile(of id: EntryID, isShared: Bool) throws(FileFault) -> Int64? {
         let path = try path(of: id)
+        try checkShard(id.shard)
         guard isShared else {
             try clearing(path) { () throws(FileFault) in try files.remove(path) }
             return nil

@@ -5,11 +5,13 @@ extension DiskFolder {
     /// Older temporary files of others are abandoned.
     private static let temporaryLifetime: Int64 = 3600
 
+    /// The directories without entries in which caches make temporary files: for the index, and to ask for the time.
+    var otherTemporaryDirectories: [String] { [layout.versionDirectory, layout.indexDirectory] }
+
     /// The sizes of all of them, by path; removes abandoned ones. Lists every shard.
     func findStrays() -> [String: Int64] {
         var strays: [String: Int64] = [:]
-        for shard in existingShards() {
-            let directory = layout.shardDirectory(shard)
+        for directory in otherTemporaryDirectories + existingShards().map(layout.shardDirectory) {
             for name in (try? files.names(in: directory)) ?? [] where name.hasPrefix(".") {
                 noteStray(directory + "/" + name, &strays)
             }

@@ -59,6 +59,18 @@ final class DiskFolder: Sendable {
     /// Throws if other users can change the directory: nothing is read, written or removed there.
     func check() throws(FileFault) { _ = try heldDirectory() }
 
+    /// Throws if other users can change a shard's directory. A link in its place is removed, because the cache never makes
+    /// links. Call it before something is changed in the shard; for reading, ``FileSystem/open(_:_:)`` refuses links.
+    func checkShard(_ shard: Int) throws(FileFault) {
+        let path = layout.shardDirectory(shard)
+        do throws(FileFault) {
+            _ = try layout.checkInner(path, files)
+        } catch  where error.isUntrusted {
+            guard try files.linkStatus(at: path).isLink else { throw error }
+            try files.remove(path)
+        }
+    }
+
     // MARK: - Opening
 
     /// Makes the file of an entry that is about to be written, with a name of ``temporaries``.
@@ -72,11 +84,12 @@ final class DiskFolder: Sendable {
         }
     }
 
-    /// Runs `action`; if a directory is missing, makes it and runs `action` again.
+    /// Runs `action`, which writes in the entry's shard; if a directory is missing, makes it and runs `action` again.
     /// - Parameter whenGone: called if the whole directory is missing, before it is made again.
     func makingDirectories<Result>(
         for id: EntryID, whenGone: () -> Void, _ action: () throws(FileFault) -> Result
     ) throws(FileFault) -> Result {
+        try checkShard(id.shard)
         do throws(FileFault) {
             return try action()
         } catch  where error.isMissing {

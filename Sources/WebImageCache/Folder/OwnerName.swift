@@ -10,6 +10,12 @@ struct OwnerName: Hashable {
 
     /// The cache that a temporary file belongs to; nil for names that no cache gives. Such files are not ours.
     init?(ofTemporary name: String) {
+        if name.hasPrefix(Self.clockPrefix) {
+            let owner = name.dropFirst(Self.clockPrefix.count)
+            guard Self.isOne(owner) else { return nil }
+            text = String(owner)
+            return
+        }
         guard name.hasPrefix("."), let dash = name.lastIndex(of: "-") else { return nil }
         let number = name[name.index(after: dash)...]
         let owner = name[name.index(after: name.startIndex)..<dash]
@@ -23,6 +29,10 @@ struct OwnerName: Hashable {
         return parts.count == 2 && !parts[0].isEmpty && parts[0].allSatisfy(isDigit) && (1...8).contains(parts[1].count)
             && parts[1].allSatisfy { isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
     }
+
+    private static let clockPrefix = ".clock-"
+    /// The name of the file by which it asks for the time of the file system.
+    var clockName: String { Self.clockPrefix + text }
 
     private static func isDigit(_ character: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character)

@@ -21,8 +21,9 @@ extension DiskIndex {
 
         /// - Returns: whether the file's date is outdated by an hour and should be updated.
         mutating func use(at time: Int64) -> Bool {
-            date = max(date, time)
-            guard time - recordedDate >= 3600 else { return false }
+            date = date.isAhead(of: time) ? time : max(date, time)
+            let (age, overflow) = time.subtractingReportingOverflow(recordedDate)
+            guard overflow || age >= 3600 || recordedDate.isAhead(of: time) else { return false }
             recordedDate = time
             return true
         }

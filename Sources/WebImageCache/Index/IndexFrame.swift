@@ -130,22 +130,29 @@ enum IndexFrame: Hashable {
             let id = EntryID(words: (word(), word(), word(), word()))
             let record = DiskIndex.Record(
                 id: id, bytes: number(), length: number(), date: number(), recordedDate: number(), expires: number())
-            guard id.shard == Int(shard), record.bytes >= 0, record.length >= 0 else { return nil }
+            guard id.shard == Int(shard), Self.isPlausible(record) else { return nil }
             records.append(record)
         }
         let removed = (0..<removedCount).map { _ in EntryID(words: (word(), word(), word(), word())) }
         return .change(Int(shard), IndexStamp(modified: modified, inode: inode), records, removed: removed)
     }
 
+    /// Whether a file can have that size and these dates.
+    private static func isPlausible(_ record: DiskIndex.Record) -> Bool {
+        (0...FileStatus.mostBytes).contains(record.bytes) && (0...FileStatus.mostBytes).contains(record.length)
+            && record.date.magnitude <= FileStatus.mostSeconds
+            && record.recordedDate.magnitude <= FileStatus.mostSeconds
+    }
+
     private static func uses(_ content: UnsafeRawBufferPointer) -> IndexFrame? {
         guard content.count % useLength == 0 else { return nil }
-        return .uses(
-            stride(from: 0, to: content.count, by: useLength).map { start in
-                func word(_ number: Int) -> UInt64 {
-                    UInt64(littleEndian: content.loadUnaligned(fromByteOffset: start + 8 * number, as: UInt64.self))
-                }
-                return Use(id: EntryPrefix(words: [word(0), word(1)]), date: Int64(bitPattern: word(2)))
-            })
+        let uses = stride(from: 0, to: content.count, by: useLength).map { start in
+            func word(_ number: Int) -> UInt64 {
+                UInt64(littleEndian: content.loadUnaligned(fromByteOffset: start + 8 * number, as: UInt64.self))
+            }
+            return Use(id: EntryPrefix(words: [word(0), word(1)]), date: Int64(bitPattern: word(2)))
+        }
+        return uses.allSatisfy { $0.date.magnitude <= FileStatus.mostSeconds } ? .uses(uses) : nil
     }
 
     private static func counts(_ content: UnsafeRawBufferPointer) -> IndexFrame? {

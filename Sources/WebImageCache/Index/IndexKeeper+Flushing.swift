@@ -65,7 +65,7 @@ extension IndexKeeper {
     ) -> (stamps: [Int: IndexStamp], young: [Int]) {
         var (stamps, young): ([Int: IndexStamp], [Int]) = ([:], [])
         for shard in shards {
-            guard let status = try? folder.files.status(at: folder.layout.shardDirectory(shard)) else {
+            guard let status = try? folder.shardStatus(shard) else {
                 // It seems to be missing: then none of its entries in the index exists.
                 if reconcile(shard, checksKnown: checksKnown) == nil { stamps[shard] = IndexStamp.none }
                 continue

@@ -11,11 +11,10 @@ extension IndexKeeper {
     ///   their directory does not show it.
     /// - Returns: false if there are more changes to learn.
     func adoptChanges(most: Int = .max, since began: Int64? = nil) -> Bool {
-        guard let existing = try? folder.listShards() else { return false }
+        guard let existing = try? folder.listShards().shards else { return false }
         let times = books.withLock { $0.scan.shardTimes }
-        var changed = Array(Set(times.indices.filter { times[$0] != nil }).subtracting(existing))
-        for shard in existing {
-            guard let status = try? folder.files.status(at: folder.layout.shardDirectory(shard)) else { continue }
+        var changed = Array(Set(times.indices.filter { times[$0] != nil }).subtracting(existing.map(\.number)))
+        for (shard, status) in existing {
             let isYoung = began.map { status.isYoung(at: $0) } ?? false
             if isYoung || status.modifiedNanoseconds != times[shard] { changed.append(shard) }
         }
@@ -43,14 +42,8 @@ extension IndexKeeper {
         guard (try? folder.check()) != nil else { return nil }
         let directory = folder.layout.shardDirectory(shard)
         return folder.withTurn(ofShard: shard) { () -> FileStatus? in
-            var status: FileStatus?
-            do throws(FileFault) {
-                status = try folder.files.status(at: directory)
-            } catch  where error.isMissing {
-                status = nil
-            } catch {
-                return nil
-            }
+            let status: FileStatus?
+            do throws(FileFault) { status = try folder.shardStatus(shard) } catch { return nil }
             let known = Set(books.withLock { $0.index.records(inShard: shard) }.map(\.id))
             var there: Set<EntryID> = []
             var found: [(EntryID, FileStatus)] = []
@@ -62,7 +55,8 @@ extension IndexKeeper {
                         there.insert(id)
                     } else if let status = status() {
                         there.insert(id)
-                        if status.isRegularFile { found.append((id, status)) }
+                        guard status.isRegularFile else { return }
+                        found.append((id, folder.withoutFutureDate(status, of: folder.layout.path(of: id))))
                     }
                 }
                 guard isListed != nil else { return nil }

@@ -10,7 +10,8 @@ extension IndexKeeper {
         var times = [Int64?](repeating: nil, count: 256)
         /// Shards without current records in the index files.
         var scanned: [Int] = []
-        /// Temporary files of others in these shards; the other shards have none.
+        /// Temporary files of others in these shards and beside them; the other shards have none. Those of the index are
+        /// found later, with the expired entries.
         var strays: [String: Int64] = [:]
         var counts = DiskCounts()
     }
@@ -18,16 +19,19 @@ extension IndexKeeper {
     /// Reads the current records of the index files, and scans the directory for the rest.
     func findEntries() -> Findings {
         var (records, found) = ([DiskIndex.Record](), Findings())
+        let now = folder.wallTime
         var stored: [Int: IndexFile.Shard] = [:]
         var stamps: [Int: IndexStamp] = [:]
-        let existing: [Int]
+        let list: CacheLayout.ShardList
         do throws(FileFault) {
-            existing = try folder.listShards()
+            list = try folder.listShards()
         } catch {
             // The entries are learnt when the directory can be read again.
             folder.logger.notice("the cache's directory cannot be read: \(error)")
             return found
         }
+        let existing = list.shards
+        found.strays = folder.checkStrays(list.temporaries)
         for file in 0..<IndexStore.fileCount where !existing.isEmpty {
             do throws(FileFault) {
                 let content = try store.load(file)
@@ -37,10 +41,12 @@ extension IndexKeeper {
                 folder.logger.notice("the cache's index cannot be read, the directory is scanned: \(error)")
             }
         }
-        for shard in existing {
-            guard let status = try? folder.files.status(at: folder.layout.shardDirectory(shard)) else { continue }
+        for (shard, status) in existing {
             stamps[shard] = IndexStamp(status)
-            if let known = stored[shard], known.stamp == IndexStamp(status) {
+            // Dates in the future are corrected in the files.
+            if let known = stored[shard], known.stamp == IndexStamp(status),
+                !known.records.contains(where: { $0.date.isAhead(of: now) })
+            {
                 records += known.records
                 found.times[shard] = status.modifiedNanoseconds
             } else {
@@ -55,7 +61,7 @@ extension IndexKeeper {
             found.strays.merge(folder.checkStrays(shard.strays)) { $1 }
         }
         found.index.adopt(records)
-        for shard in existing where !scanned.contains(shard) { found.index.setWritten(inShard: shard) }
+        for (shard, _) in existing where !scanned.contains(shard) { found.index.setWritten(inShard: shard) }
         return found
     }
 
@@ -89,9 +95,9 @@ extension IndexKeeper {
             guard let id = EntryID(name: name), id.shard == shard, let status = status(), status.isRegularFile else {
                 return
             }
-            var record = status.record(of: id)
+            var record = folder.withoutFutureDate(status, of: folder.layout.path(of: id)).record(of: id)
             if let earlier = known[id], earlier.length == record.length {
-                record.date = max(record.date, earlier.date)
+                if !earlier.date.isAhead(of: folder.wallTime) { record.date = max(record.date, earlier.date) }
                 record.expires = earlier.expires
             }
             found.records.append(record)

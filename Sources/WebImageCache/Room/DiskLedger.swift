@@ -69,7 +69,10 @@ struct DiskLedger {
     var grain: Int64 { byteLimit / 256 & ~4095 }
 
     /// The given tenths of the maximum number of entries.
-    func countAt(tenths: Int) -> Int { mostEntries.map { ($0 * tenths + 9) / 10 } ?? .max }
+    func countAt(tenths: Int) -> Int {
+        // In two parts, because the maximum may be the largest number.
+        mostEntries.map { $0 / 10 * tenths + ($0 % 10 * tenths + 9) / 10 } ?? .max
+    }
 
     mutating func setLimits(_ limits: DiskCacheConfiguration.Limits) {
         self.limits = limits
@@ -92,7 +95,8 @@ struct DiskLedger {
 
     func isExpired(date: Int64, at now: Int64) -> Bool {
         guard let age = limits.age else { return false }
-        return now - date >= age.wholeSeconds
+        let (idle, overflow) = now.subtractingReportingOverflow(date)
+        return overflow ? date < now : idle >= age.wholeSeconds
     }
 
     // MARK: - Promises
@@ -142,9 +146,12 @@ struct DiskLedger {
         return bytes > spareSpace || unmeasuredBytes + bytes > 8 << 20
     }
 
+    /// No disk is that large; the sum of two such sizes is still a number.
+    private static let mostSpace = 1 << 61
+
     /// - Parameter free: the bytes that can still be written to the disk; reserved bytes are subtracted.
     mutating func setFreeSpace(_ free: Int64) {
-        spareSpace = limits.freeSpace.map { free - Int64($0.bytes) - reserved }
+        spareSpace = limits.freeSpace.map { free - Int64(min(max($0.bytes, 0), Self.mostSpace)) - reserved }
         unmeasuredBytes = 0
     }
 

@@ -70,9 +70,11 @@ extension DiskRoom {
 
     /// The record by the victim's file, if it was used or replaced later than this cache knows.
     private func laterUse(of victim: DiskIndex.Victim) -> DiskIndex.Record? {
-        guard let path = try? folder.path(of: victim.id), let status = try? folder.files.status(at: path),
-            status.isRegularFile, status.modified > victim.date
+        guard let path = try? folder.path(of: victim.id), var status = try? folder.files.status(at: path),
+            status.isRegularFile
         else { return nil }
+        status = folder.withoutFutureDate(status, of: path.text)
+        guard status.modified > victim.date else { return nil }
         var record = status.record(of: victim.id)
         record.expires = (try? folder.readTail(path.text))?.trailer.endOfLifetime ?? 0
         return record.expires == 0 || record.expires > folder.clock.wallTime ? record : nil

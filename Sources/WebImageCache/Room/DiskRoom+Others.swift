@@ -48,7 +48,7 @@ extension DiskRoom {
     private func bury(_ dead: [String]) {
         guard !dead.isEmpty else { return }
         let names = Set(dead)
-        for directory in folder.existingShards().map(folder.layout.shardDirectory) + [folder.layout.indexDirectory] {
+        for directory in folder.existingShards().map(folder.layout.shardDirectory) + folder.otherTemporaryDirectories {
             for name in (try? folder.files.names(in: directory)) ?? [] {
                 guard let owner = OwnerName(ofTemporary: name), names.contains(owner.text) else { continue }
                 try? folder.files.remove(directory + "/" + name)
