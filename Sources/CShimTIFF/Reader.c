@@ -280,6 +280,26 @@ int wi_tiff_begin(
     return reader->samples_read != NULL ? WI_TIFF_OK : WI_TIFF_NO_MEMORY;
 }
 
+/* Whether the directory is still the one that memory was allocated for: a file on disk may change at any time, and libtiff
+   writes rows of the lengths that the directory has now. */
+static int is_as_begun(wi_tiff_reader *reader) {
+    TIFF *tiff = reader->tiff;
+    uint32_t width = 0, height = 0, rows = 0;
+    TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
+    TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
+    rows = height;
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &rows);
+    if (rows > height) rows = height;
+    int is_planar = reader->samples > 1 &&
+        tag(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
+    return width == reader->width && height == reader->height && rows == reader->strip_rows && !TIFFIsTiled(tiff) &&
+        tag(tiff, TIFFTAG_BITSPERSAMPLE, 1) == reader->bits &&
+        tag(tiff, TIFFTAG_SAMPLESPERPIXEL, 1) == reader->samples && is_planar == reader->is_planar &&
+        tag(tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX) == reader->photometric &&
+        (reader->photometric != PHOTOMETRIC_PALETTE || reader->palette[0] != NULL) &&
+        TIFFScanlineSize(tiff) == (tmsize_t)reader->samples_size;
+}
+
 static size_t plane_distance(const wi_tiff_reader *reader) {
     return reader->is_tiled ? reader->samples_size : reader->strip_rows * reader->samples_size;
 }
@@ -323,6 +343,10 @@ static int read_plain_rows(wi_tiff_reader *reader, uint8_t *output, uint32_t row
                 reader->message[0] = 0;
                 int result = open_file(reader);
                 if (result != WI_TIFF_OK) return result;
+                if (!is_as_begun(reader)) {
+                    snprintf(reader->message, sizeof reader->message, "the file has changed while it was read");
+                    return WI_TIFF_CORRUPT;
+                }
             }
             if (TIFFReadScanline(reader->tiff, reader->samples_read, row + index, 0) != 1) return failure(reader);
             samples = reader->samples_read;

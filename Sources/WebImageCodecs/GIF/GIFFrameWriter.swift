@@ -20,6 +20,9 @@ struct GIFFrameWriter {
     private(set) var isComplete = false
     private var pass = 0
     private var passRow = 0
+    /// How many indices came since the last checkpoint: rows beside the canvas have none of their own.
+    private var unchecked = 0
+    private static let checkInterval = 64 << 10
 
     init(
         _ sink: any RowSink, _ format: RowFormat, _ frame: GIFFrame, _ options: DecodeOptions
@@ -50,6 +53,11 @@ struct GIFFrameWriter {
 
     /// Writes the frame's next indices.
     mutating func write(_ indices: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+        unchecked += indices.count
+        if unchecked >= Self.checkInterval {
+            unchecked = 0
+            try options.checkpoint?()
+        }
         var rest = indices
         let width = frame.size.width
         while !rest.isEmpty, !isComplete {
@@ -98,8 +106,14 @@ struct GIFFrameWriter {
             try bands.rowIsDone()
         }
         framesRowsDone += 1
-        let isBelow = !frame.isInterlaced && frame.y + framesRowsDone >= canvas.height
-        if framesRowsDone == frame.size.height || isBelow { try end() }
+        if framesRowsDone == frame.size.height || frame.y + nextTop >= canvas.height { try end() }
+    }
+
+    /// The topmost of the frame's rows that are still to come.
+    private var nextTop: Int {
+        guard frame.isInterlaced else { return framesRowsDone }
+        let later = Self.passes.dropFirst(pass + 1).map(\.first)
+        return later.reduce(Self.passes[pass].first + passRow, min)
     }
 
     private mutating func writeInterlaced(_ indices: UnsafeBufferPointer<UInt8>, _ whole: WholePicture) {

@@ -73,6 +73,8 @@ final class GIFPatchReader: FramePatchReader {
     }
 
     private func begin(_ frame: GIFFrame) throws(WebImageError) {
+        // The part of a frame beside the canvas is decoded as well.
+        if !frame.size.isEmpty { try options.limits.check(frame.size, of: .gif) }
         current = FrameData(frame: frame)
         guard header == nil else { return }
         let size = frame.canvas(stated: reader.canvas)

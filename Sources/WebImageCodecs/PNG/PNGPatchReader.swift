@@ -28,8 +28,10 @@ final class PNGPatchReader: FramePatchReader {
     private var place = PNGChunk.signature.count
     /// The contents of `IHDR`.
     private var imageHeader: Range<Int>?
-    /// The chunks that all frames need: the palette and its transparency.
-    private var shared: [Range<Int>] = []
+    /// The chunks that all frames need.
+    var shared: [Range<Int>] { [palette, transparency].compactMap { $0 } }
+    private var palette: Range<Int>?
+    private var transparency: Range<Int>?
     /// The announced number of frames.
     private var announced: Int?
     /// The number that the next `fcTL` or `fdAT` must have.
@@ -86,7 +88,8 @@ final class PNGPatchReader: FramePatchReader {
     private func take(_ chunk: Chunk) throws(WebImageError) {
         switch chunk.name {
         case "IHDR": if imageHeader == nil, chunk.data.count == 13 { imageHeader = chunk.data }
-        case "PLTE", "tRNS": if header == nil { shared.append(chunk.range) }
+        case "PLTE": if isPalette(chunk) { palette = chunk.range }
+        case "tRNS": if isTransparency(chunk) { transparency = chunk.range }
         case "acTL": if header == nil, chunk.data.count == 8 { readAnnouncement(chunk.data.lowerBound) }
         case "fcTL": if isAnimated, try !beginFrame(chunk) { try endBeforeDamage() }
         case "IDAT": if try !takeStillData(chunk) { try endBeforeDamage() }
@@ -96,6 +99,26 @@ final class PNGPatchReader: FramePatchReader {
             if try endFrame(), !patches.isEmpty { end() } else { try endBeforeDamage() }
         default: break
         }
+    }
+
+    /// The first one counts, and one that libpng would ignore does not: each frame is given it anew.
+    private func isPalette(_ chunk: Chunk) -> Bool {
+        header == nil && palette == nil && (3...768).contains(chunk.data.count) && chunk.data.count % 3 == 0
+    }
+
+    /// Likewise (PNG specification, 11.3.1.1): libpng ignores it before the palette, or with a wrong length or checksum.
+    private func isTransparency(_ chunk: Chunk) -> Bool {
+        guard header == nil, transparency == nil, let imageHeader else { return false }
+        let isLong =
+            switch bytes[imageHeader.lowerBound + 9] {
+            case 0: chunk.data.count == 2
+            case 2: chunk.data.count == 6
+            case 3: palette.map { (1...($0.count - 12) / 3).contains(chunk.data.count) } ?? false
+            default: false
+            }
+        guard isLong else { return false }
+        let stored = PNGChunk.number(bytes, at: chunk.data.upperBound)
+        return PNGChunk.checksum(bytes[chunk.data.lowerBound - 4..<chunk.data.upperBound]) == stored
     }
 
     /// An announcement may follow until the picture's data begins.

@@ -83,11 +83,18 @@
             let font: Double
         }
 
-        /// An element's own cost, with that of its children and references.
+        /// An element's own cost, with that of its children and references; of a group the sum of all.
+        ///
+        /// - Parameter tile: the tile of a pattern.
         init(
-            _ element: SVGSurvey.Element, _ survey: SVGSurvey, on canvas: Canvas, _ known: (Int32) -> SVGCost,
-            _ targets: (String) -> [Int32]
+            _ number: Int32, _ survey: SVGSurvey, on canvas: Canvas, _ known: (Int32) -> SVGCost,
+            tile: (Int32) -> SVGTraits.Tile?
         ) {
+            if let group = survey.group(number) {
+                for target in group { self += known(target) }
+                return
+            }
+            let element = survey.elements[Int(number)]
             var child = element.firstChild
             while child >= 0 {
                 let next = survey.elements[Int(child)]
@@ -101,14 +108,14 @@
             }
             func total(_ names: [String]) -> SVGCost {
                 var sum = SVGCost()
-                for name in names { for target in targets(name) { sum += known(target) } }
+                for name in names { if let target = survey.target(name) { sum += known(target) } }
                 return sum
             }
             addLinks(total(traits.links), element.kind)
             addFonts(traits)
             addStroke(traits, canvas)
             for name in traits.markers { addMarkers(total([name])) }
-            for name in traits.paints { addPaint(total([name]), tile: tile(of: name, survey, targets), canvas) }
+            for name in traits.paints { addPaint(total([name]), tile: survey.target(name).flatMap(tile), canvas) }
             if element.kind == .filter { finishFilter(element, survey, traits, canvas) }
             if let primitive = traits.primitive { pixelTime += primitive.time }
             if traits.isLayer, element.kind != .filter { addLayer(traits, total) }
@@ -183,26 +190,6 @@
             bytes = openBytes + paint.bytes
         }
 
-        /// The tile of a pattern, which inherits missing properties from others.
-        private func tile(
-            of name: String, _ survey: SVGSurvey, _ targets: (String) -> [Int32]
-        ) -> SVGTraits.Tile? {
-            var found: SVGTraits.Tile?
-            var names = [name]
-            var seen: Set<String> = []
-            while let name = names.popLast() {
-                guard seen.insert(name).inserted else { continue }
-                for target in targets(name) {
-                    guard let traits = survey.traits(of: survey.elements[Int(target)]), let tile = traits.tile else {
-                        continue
-                    }
-                    found = found?.larger(tile) ?? tile
-                    names += traits.links
-                }
-            }
-            return found
-        }
-
         /// Adds up the primitives of a filter: named results are kept until it ends.
         private mutating func finishFilter(
             _ element: SVGSurvey.Element, _ survey: SVGSurvey, _ traits: SVGTraits, _ canvas: Canvas
@@ -264,7 +251,7 @@
 
     extension SVGTraits.Tile {
         /// The maximum of both.
-        fileprivate func larger(_ other: Self) -> Self {
+        func larger(_ other: Self) -> Self {
             .init(
                 width: max(width, other.width), height: max(height, other.height),
                 isRelative: isRelative && other.isRelative, isOfCanvas: isOfCanvas || other.isOfCanvas)

@@ -21,6 +21,7 @@
         private let format: ImageFormat
         private let limits: DecodeLimits
         private let documentBytes: Double
+        private let checkpoint: (@Sendable () throws(WebImageError) -> Void)?
 
         /// - Throws: `limitExceeded` if the document is too large on any canvas, `unsupportedFeature` if it hides its
         ///   content.
@@ -38,8 +39,9 @@
             survey = try SVGSurvey(of: text, bitmapPixels: bitmapPixels, checkpoint: options.checkpoint)
             self.format = format
             limits = options.limits
-            try check(
-                SVGEstimate(survey, size: PixelSize(width: 1, height: 1), scale: 1), PixelSize(width: 1, height: 1))
+            checkpoint = options.checkpoint
+            let one = PixelSize(width: 1, height: 1)
+            try check(SVGEstimate(survey, size: one, scale: 1, checkpoint: checkpoint), one)
         }
 
         /// How many pixels the bitmaps in the document may have.
@@ -50,13 +52,18 @@
         /// - Throws: `limitExceeded` for a drawing that takes too much memory or time.
         func check(_ canvas: VectorCanvas, width: Double, height: Double) throws(WebImageError) {
             let scale = max(abs(canvas.xScale), abs(canvas.yScale)) * viewScale(width, height)
-            try check(SVGEstimate(survey, size: canvas.size, scale: scale), canvas.size)
+            try check(SVGEstimate(survey, size: canvas.size, scale: scale, checkpoint: checkpoint), canvas.size)
         }
 
         /// The memory for drawing in addition to the canvas, by its natural size.
-        func drawingMemory(at size: PixelSize, width: Double, height: Double) -> DrawingMemory {
+        ///
+        /// - Throws: what the checkpoint throws.
+        func drawingMemory(
+            at size: PixelSize, width: Double, height: Double
+        ) throws(WebImageError) -> DrawingMemory {
             let pixels = Double(size.pixelCount ?? .max)
-            let estimate = SVGEstimate(survey, size: size, scale: viewScale(width, height))
+            let estimate = try SVGEstimate(
+                survey, size: size, scale: viewScale(width, height), checkpoint: checkpoint)
             let bitmaps = survey.hasBitmaps ? Double(Self.mostBitmapPixels) : 0
             let fixed = min(documentBytes + bitmaps, Self.mostMemory)
             // With the canvas that the library draws on. More than what is allowed is refused anyway.

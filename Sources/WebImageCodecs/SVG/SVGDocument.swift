@@ -28,7 +28,7 @@
                 format: text.format, size: try PixelSize(naturalWidth: width, height: height, of: text.format),
                 hasAlpha: true)
             header.isVector = true
-            header.drawingMemory = cost.drawingMemory(at: header.size, width: width, height: height)
+            header.drawingMemory = try cost.drawingMemory(at: header.size, width: width, height: height)
             self.header = header
         }
 

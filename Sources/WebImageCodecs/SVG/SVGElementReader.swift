@@ -128,9 +128,15 @@
         }
 
         /// Combines the attributes.
-        mutating func finish(_ sheet: SVGStyleSheet, parent: SVGTraits?) {
+        ///
+        /// - Throws: `limitExceeded` for an element with too many references.
+        mutating func finish(_ sheet: SVGStyleSheet, parent: SVGTraits?) throws(WebImageError) {
             sheet.add(to: &traits, name: name, id: id, classes: classes)
             if let parent { traits.inherit(parent) }
+            guard traits.references <= SVGTraits.mostReferences else {
+                throw WebImageError(
+                    .limitExceeded, "an element has more than \(SVGTraits.mostReferences) references", format: .svg)
+            }
             switch name {
             case "rect", "image", "foreignObject":
                 let (width, height) = (numbers["width"] ?? 0, numbers["height"] ?? 0)

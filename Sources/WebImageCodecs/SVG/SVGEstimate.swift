@@ -17,18 +17,28 @@
         /// - Parameters:
         ///   - size: of the canvas.
         ///   - scale: pixels to one of the document's outermost units.
-        init(_ survey: SVGSurvey, size: PixelSize, scale: Double) {
-            let order = SVGDrawingOrder(survey)
-            let stretch = order.mostStretch(survey)
+        ///   - checkpoint: called now and then.
+        /// - Throws: what the checkpoint throws.
+        init(
+            _ survey: SVGSurvey, size: PixelSize, scale: Double,
+            checkpoint: (() throws(WebImageError) -> Void)? = nil
+        ) throws(WebImageError) {
+            let order = try SVGDrawingOrder(survey, checkpoint: checkpoint)
+            let stretch = try order.mostStretch(survey, checkpoint: checkpoint)
             let canvas = SVGCost.Canvas(
                 side: Double(max(size.width, size.height)), scale: min(max(scale * stretch, 1e-12), 1e12),
                 font: survey.largestFont)
             var costs: [Int32: SVGCost] = [:]
+            var tiles: [Int32: SVGTraits.Tile] = [:]
+            // With circular references a pattern may be added up before what it inherits from.
+            let largestTile = order.hasCycles ? survey.largestTile : nil
             costs.reserveCapacity(order.elements.count)
-            for number in order.elements {
+            for (index, number) in order.elements.enumerated() {
+                if index % SVGSurvey.checkInterval == 0 { try checkpoint?() }
+                tiles[number] = survey.tile(of: number, known: { tiles[$0] })
                 costs[number] = SVGCost(
-                    survey.elements[Int(number)], survey, on: canvas, { costs[$0] ?? SVGCost() },
-                    { survey.targets[$0] ?? [] })
+                    number, survey, on: canvas, { costs[$0] ?? SVGCost() },
+                    tile: { largestTile ?? tiles[$0] })
             }
             guard let cost = costs[0] else { return }
             let pixels = Double(size.pixelCount ?? .max)
@@ -41,18 +51,23 @@
         }
     }
 
-    /// The drawn elements, each after its parts and references.
+    /// The drawn elements and groups of elements, each after its parts and references.
     struct SVGDrawingOrder {
         private(set) var elements: [Int32] = []
+        /// How many parts and references were followed.
+        private(set) var steps = 0
         /// Whether there are circular references, which librsvg detects and ignores.
         private(set) var hasCycles = false
 
-        init(_ survey: SVGSurvey) {
+        init(_ survey: SVGSurvey, checkpoint: (() throws(WebImageError) -> Void)? = nil) throws(WebImageError) {
             guard !survey.elements.isEmpty else { return }
             enum State: UInt8 { case unseen, open, done }
-            var states = Array(repeating: State.unseen, count: survey.elements.count)
+            var states = Array(repeating: State.unseen, count: survey.nodeCount)
             var work: [(element: Int32, isDone: Bool)] = [(0, false)]
+            var count = 0
             while let (number, isDone) = work.popLast() {
+                if count % SVGSurvey.checkInterval == 0 { try checkpoint?() }
+                count += 1
                 if isDone {
                     states[Int(number)] = .done
                     elements.append(number)
@@ -60,6 +75,7 @@
                     states[Int(number)] = .open
                     work.append((number, true))
                     survey.forEachPart(of: number) { part in
+                        steps += 1
                         switch states[Int(part)] {
                         case .unseen: work.append((part, false))
                         case .open: hasCycles = true
@@ -71,21 +87,28 @@
         }
 
         /// The maximum total scale of nested transforms.
-        func mostStretch(_ survey: SVGSurvey) -> Double {
+        func mostStretch(
+            _ survey: SVGSurvey, checkpoint: (() throws(WebImageError) -> Void)? = nil
+        ) throws(WebImageError) -> Double {
             var reach: [Int32: Double] = [:]
             reach.reserveCapacity(elements.count)
-            for number in elements {
+            for (index, number) in elements.enumerated() {
+                if index % SVGSurvey.checkInterval == 0 { try checkpoint?() }
                 var most = 1.0
                 survey.forEachPart(of: number) { most = max(most, reach[$0] ?? 1) }
-                reach[number] = most * (survey.traits(of: survey.elements[Int(number)])?.scale ?? 1)
+                reach[number] = most * (survey.traits(ofNode: number)?.scale ?? 1)
             }
             return reach[0] ?? 1
         }
     }
 
     extension SVGSurvey {
-        /// What is drawn with an element: its children and references.
+        /// After how many elements the checkpoint is called: each may have some hundred references.
+        static let checkInterval = 256
+
+        /// What is drawn with an element: its children and references; of a group all its elements.
         func forEachPart(of number: Int32, _ body: (Int32) -> Void) {
+            if let group = group(number) { return group.forEach(body) }
             let element = elements[Int(number)]
             var child = element.firstChild
             while child >= 0 {
@@ -95,8 +118,30 @@
             }
             guard let traits = traits(of: element) else { return }
             for names in [traits.links, traits.filters, traits.masks, traits.clips, traits.paints, traits.markers] {
-                for name in names { targets[name]?.forEach(body) }
+                for name in names { if let target = target(name) { body(target) } }
             }
+        }
+
+        /// The tile of a pattern, which inherits missing properties from others, or the maximum of a group's.
+        ///
+        /// - Parameter known: the tiles of the parts.
+        fileprivate func tile(of number: Int32, known: (Int32) -> SVGTraits.Tile?) -> SVGTraits.Tile? {
+            var found = traits(ofNode: number)?.tile
+            func add(_ other: Int32?) {
+                guard let tile = other.flatMap(known) else { return }
+                found = found?.larger(tile) ?? tile
+            }
+            if let group = group(number) {
+                group.forEach(add)
+            } else if found != nil {
+                for name in traits(ofNode: number)?.links ?? [] { add(target(name)) }
+            }
+            return found
+        }
+
+        /// The maximum of all tiles.
+        fileprivate var largestTile: SVGTraits.Tile? {
+            traits.reduce(nil) { most, traits in traits.tile.map { most?.larger($0) ?? $0 } ?? most }
         }
 
         /// The canvases of all elements together.

@@ -58,7 +58,7 @@
             add(.any)
             add(.type(name.lowercased()))
             if let id { add(.id(id)) }
-            for one in classes?.split(whereSeparator: \.isWhitespace) ?? [] { add(.kind(String(one))) }
+            for one in Set(classes?.split(whereSeparator: \.isWhitespace) ?? []) { add(.kind(String(one))) }
         }
 
         private static func refuseHidden(_ text: String) throws(WebImageError) {
@@ -95,15 +95,12 @@
                 selectorParts += selector.split { " >+~".contains($0) }.count
                 let subject = Self.subject(of: selector)
                 rules[subject, default: SVGTraits()].add(traits)
-                guard rules[subject]?.references ?? 0 <= Self.mostReferences else {
+                guard rules[subject]?.references ?? 0 <= SVGTraits.mostReferences else {
                     throw WebImageError(
                         .limitExceeded, "too many rules of style hold for the same elements", format: .svg)
                 }
             }
         }
-
-        /// Each would count for each element with the name.
-        private static let mostReferences = 256
 
         private static func subject(of selector: Substring) -> Subject {
             // Parts after a colon or in brackets only restrict it.

@@ -26,8 +26,11 @@
         private(set) var elements: [Element] = []
         private(set) var traits: [SVGTraits] = []
         private(set) var outlines: [SVGOutline] = []
-        /// The elements by id; an invalid document may use one for several.
-        private(set) var targets: [String: [Int32]] = [:]
+        /// The elements by id; the group of them where an invalid document uses one for several.
+        private var targets: [String: Int32] = [:]
+        /// Elements with the same id. librsvg draws the first one of them; as which one that is depends on how it reads
+        /// attributes, all count. Groups are numbered after the elements, so that each is added up once.
+        private var groups: [[Int32]] = []
         /// The root element's viewBox, if it has one.
         private(set) var viewBox: [Double] = []
         /// Whether bitmaps stand in the document.
@@ -40,6 +43,8 @@
         private var defaults: [String: [SVGStyleSheet.Declaration]] = [:]
         private var open: [Int32] = []
         private var openTexts = 0
+        /// Further elements with an id.
+        private var namesakes: [String: [Int32]] = [:]
 
         /// How many pixels more bitmaps may have.
         private var bitmapPixels: UInt64
@@ -60,15 +65,42 @@
             while let part = markup.next() {
                 switch part {
                 case .start(let text, let isEmpty):
-                    if elements.count % 4096 == 4095 { try checkpoint?() }
+                    if elements.count % Self.checkInterval == Self.checkInterval - 1 { try checkpoint?() }
                     try add(text, isEmpty: isEmpty)
                 case .end:
                     if let last = open.popLast(), elements[Int(last)].kind == .text { openTexts -= 1 }
                 case .text(let text), .data(let text): addText(text.count)
-                case .declaration(let text): readDefault(text)
+                case .declaration(let text): try readDefault(text)
                 case .instruction: break
                 }
             }
+            formGroups()
+        }
+
+        /// How many elements and groups there are.
+        var nodeCount: Int { elements.count + groups.count }
+
+        /// The number of the element or group with an id.
+        func target(_ name: String) -> Int32? { targets[name] }
+
+        /// The elements of a group; nil if this is the number of an element.
+        func group(_ number: Int32) -> [Int32]? {
+            Int(number) < elements.count ? nil : groups[Int(number) - elements.count]
+        }
+
+        /// Of an element; nil for a group.
+        func traits(ofNode number: Int32) -> SVGTraits? {
+            Int(number) < elements.count ? traits(of: elements[Int(number)]) : nil
+        }
+
+        /// Replaces several elements with an id by a group.
+        private mutating func formGroups() {
+            for (name, others) in namesakes {
+                guard let first = targets[name] else { continue }
+                targets[name] = Int32(nodeCount)
+                groups.append([first] + others)
+            }
+            namesakes = [:]
         }
 
         /// The largest absolute font size, in units of the document.
@@ -97,7 +129,7 @@
                 if attribute.name == "href", !mayBeDrawn(attribute.value) { hide(text, attribute.place) }
                 try reader.read(attribute.name, attribute.value)
             }
-            reader.finish(sheet, parent: open.last.flatMap { traits(of: elements[Int($0)]) })
+            try reader.finish(sheet, parent: open.last.flatMap { traits(of: elements[Int($0)]) })
             append(reader, kind: Self.kinds[name] ?? (reader.traits.primitive != nil ? .primitive : .container))
             guard !isEmpty else { return }
             open.append(Int32(elements.count - 1))
@@ -128,7 +160,9 @@
             if elements.isEmpty { viewBox = reader.viewBox }
             elements.append(element)
             if reader.hasBitmap { hasBitmaps = true }
-            if let id = reader.id { targets[id, default: []].append(number) }
+            if let id = reader.id {
+                if targets[id] == nil { targets[id] = number } else { namesakes[id, default: []].append(number) }
+            }
             guard let parent = open.last.map({ Int($0) }) else { return }
             if elements[parent].lastChild >= 0 {
                 elements[Int(elements[parent].lastChild)].nextSibling = number
@@ -164,8 +198,11 @@
             hidden.append(from - start + place)
         }
 
+        /// Each is read for each element with the name.
+        private static let mostDefaults = 256
+
         /// `!ATTLIST element attribute CDATA 'value'>`, as ``SVGDocumentType`` writes it.
-        private mutating func readDefault(_ text: UnsafeRawBufferPointer) {
+        private mutating func readDefault(_ text: UnsafeRawBufferPointer) throws(WebImageError) {
             var cursor = XMLCursor(text)
             guard cursor.skips("!ATTLIST") else { return }
             cursor.skipSpace()
@@ -180,6 +217,11 @@
             guard let value = cursor.literal() else { return }
             if attribute == "href", !mayBeDrawn(value) { hide(text, place) }
             defaults[element, default: []].append((attribute, SVGTag.decoded(value)))
+            guard defaults[element]?.count ?? 0 <= Self.mostDefaults else {
+                throw WebImageError(
+                    .limitExceeded, "more than \(Self.mostDefaults) attributes of an element have defaults",
+                    format: .svg)
+            }
         }
     }
 #endif

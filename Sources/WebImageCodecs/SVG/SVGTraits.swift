@@ -92,6 +92,9 @@
             }
         }
 
+        /// How many an element may have, and the rules of a style sheet for one name: each counts for each element with it.
+        static let mostReferences = 256
+
         /// How many other elements it refers to.
         var references: Int {
             filters.count + masks.count + clips.count + paints.count + markers.count + links.count
@@ -106,7 +109,10 @@
                 (\SVGTraits.filters, other.filters), (\.masks, other.masks), (\.clips, other.clips),
                 (\.paints, other.paints), (\.markers, other.markers),
             ] {
-                for name in names where !self[keyPath: path].contains(name) { self[keyPath: path].append(name) }
+                // More are refused.
+                for name in names where references <= Self.mostReferences && !self[keyPath: path].contains(name) {
+                    self[keyPath: path].append(name)
+                }
             }
             filterTime = max(filterTime, other.filterTime)
             if let period = other.dashes { dashes = min(dashes ?? .infinity, period) }
@@ -146,11 +152,12 @@
 
         private static let functionTimes = ["blur": 250.0, "drop-shadow": 500]
 
-        /// Adds references within the document.
+        /// Adds references within the document, at most one more than an element may have.
         static func add(_ value: String, to names: inout [String]) {
             // Most values are colours.
             guard value.utf8.contains(UInt8(ascii: "#")), value.contains("url") else { return }
             for part in value.split(separator: "(").dropFirst() {
+                guard names.count <= mostReferences else { return }
                 let url = part.prefix { $0 != ")" }.filter { !"\"'".contains($0) }
                 if let name = fragment(of: url), !names.contains(name) { names.append(name) }
             }

@@ -59,7 +59,7 @@ final class ByteBlurStage: ResampleStage {
         window.deallocate()
     }
 
-    var firstRowNeeded: Int { max(rowsDone - reach, 0) }
+    var firstRowNeeded: Int { rowsDone < end ? max(rowsDone - reach, 0) : .max }
 
     func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
         let last = size.height - 1

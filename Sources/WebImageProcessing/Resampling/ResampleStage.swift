@@ -4,7 +4,7 @@ import WebImageCore
 protocol ResampleStage: AnyObject {
     /// How many rows of the result, from the top, are complete.
     var rowsDone: Int { get }
-    /// The first input row that it still needs.
+    /// The first input row that it still needs; `Int.max` if it needs none any more.
     var firstRowNeeded: Int { get }
     /// Makes every row of the result for which the rows before `available` suffice; `rows` holds the available ones
     /// from ``firstRowNeeded`` on.
@@ -33,7 +33,7 @@ final class CopyStage: ResampleStage {
         self.bytesPerPixel = bytesPerPixel
     }
 
-    var firstRowNeeded: Int { top + rowsDone }
+    var firstRowNeeded: Int { rowsDone < end ? top + rowsDone : .max }
 
     func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
         while rowsDone < end, top + rowsDone < available {
@@ -77,8 +77,9 @@ final class ScatterStage: ResampleStage {
     private let last: Int
     private let end: Int
     private var begun: Int
+    /// The first input row that is not added yet.
+    private var next: Int
     private(set) var rowsDone: Int
-    private(set) var firstRowNeeded: Int
 
     /// - Parameters:
     ///   - rows: those of the result that are made.
@@ -87,13 +88,15 @@ final class ScatterStage: ResampleStage {
         windows = plan.windows
         self.kernel = kernel
         (rowsDone, begun, end) = (rows.lowerBound, rows.lowerBound, rows.upperBound)
-        (firstRowNeeded, last) = (inputs.lowerBound, inputs.upperBound)
+        (next, last) = (inputs.lowerBound, inputs.upperBound)
     }
+
+    var firstRowNeeded: Int { next < last ? next : .max }
 
     func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
         let available = min(available, last)
-        while firstRowNeeded < available {
-            let first = firstRowNeeded
+        while next < available {
+            let first = next
             let count = min(available - first, 4)
             guard count == 4 || available == last else { return }
             while begun < end, windows.starts[begun] < first + count {
@@ -101,8 +104,8 @@ final class ScatterStage: ResampleStage {
                 begun += 1
             }
             kernel.add(rows, from: first, before: first + count, to: rowsDone..<begun)
-            firstRowNeeded = first + count
-            while rowsDone < begun, windows.ends[rowsDone] <= firstRowNeeded {
+            next = first + count
+            while rowsDone < begun, windows.ends[rowsDone] <= next {
                 kernel.finish(rowsDone, into: try result.row(rowsDone))
                 try result.commit(rowsDone)
                 rowsDone += 1
@@ -125,7 +128,7 @@ final class GatherStage: ResampleStage {
         (rowsDone, end) = (rows.lowerBound, rows.upperBound)
     }
 
-    var firstRowNeeded: Int { rowsDone < end ? windows.starts[rowsDone] : windows.ends[end - 1] }
+    var firstRowNeeded: Int { rowsDone < end ? windows.starts[rowsDone] : .max }
 
     func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
         while rowsDone < end, windows.ends[rowsDone] <= available {

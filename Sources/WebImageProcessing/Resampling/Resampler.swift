@@ -79,8 +79,7 @@ package final class Resampler: RowSink {
     package func band(at row: Int, count: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
         guard let buffer else { preconditionFailure("a band was asked for before begin") }
         guard let input, let stage else { return buffer.row(row) }
-        // Rows after the last one of a crop are not kept.
-        return try input.band(at: row, count: count, keepingFrom: wantsRows ? stage.firstRowNeeded : row)
+        return try input.band(at: row, count: count, keepingFrom: stage.firstRowNeeded)
     }
 
     package func commit(at row: Int, count: Int) throws(WebImageError) {

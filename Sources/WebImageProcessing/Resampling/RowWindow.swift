@@ -12,13 +12,15 @@ struct HeldRows {
 
 /// The currently needed rows of a picture, with memory for the next ones right after them.
 final class RowWindow {
-    /// Enough rows that kept ones seldom need to be moved.
     private static let leastCapacity = 32
+    /// The free part, at least, whenever kept rows are moved: so that each row is moved only a few times.
+    private static let leastFree = 4
 
     private let bytesPerRow: Int
     private let height: Int
     private var memory: AlignedMemory?
-    private var capacity = 0
+    /// For how many rows there is memory.
+    private(set) var capacity = 0
     /// The held rows: from `first` to before `next`.
     private var first = 0
     private var next = 0
@@ -38,6 +40,7 @@ final class RowWindow {
 
     /// Memory for `count` rows from `row` on. Of the rows before it, those from `keep` on stay.
     ///
+    /// - Parameter keep: may be beyond `row`, if none is kept.
     /// - Throws: `limitExceeded` without memory.
     func band(at row: Int, count: Int, keepingFrom keep: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
         if let memory, row >= first, row <= next, keep >= first, row - first + count <= capacity {
@@ -47,9 +50,10 @@ final class RowWindow {
         let kept = row <= next ? max(min(keep, row), min(first, row)) : row
         let held = row - kept
         let (old, offset) = (memory, (kept - first) * bytesPerRow)
-        let grows = held + count > capacity
+        let needed = held + count
+        let grows = needed > capacity || (needed > capacity - capacity / Self.leastFree && capacity < height)
         if grows {
-            let wanted = max(held + count, min(Self.leastCapacity, height))
+            let wanted = max(needed, min(max(needed + needed / 2, Self.leastCapacity), height))
             let (bytes, overflow) = wanted.multipliedReportingOverflow(by: bytesPerRow)
             memory = try AlignedMemory(byteCount: overflow ? .max : bytes)
             capacity = wanted

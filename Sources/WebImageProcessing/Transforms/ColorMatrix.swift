@@ -22,6 +22,16 @@ public struct ColorMatrix: Hashable, Sendable, Codable {
         self.values = values
     }
 
+    /// - Throws: `DecodingError.dataCorrupted` for numbers that ``init(_:)`` does not take.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        guard let matrix = ColorMatrix(try container.decode([Float].self, forKey: .values)) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .values, in: container, debugDescription: "a colour matrix has 20 finite numbers")
+        }
+        self = matrix
+    }
+
     private init(rows: [Float]) { values = rows }
 
     public static let identity = ColorMatrix(rows: (0..<20).map { $0 % 6 == 0 ? 1 : 0 })
@@ -108,6 +118,12 @@ extension ColorMatrix {
             }
         }
         return ColorMatrix(rows: product)
+    }
+
+    /// The same matrix with numbers whose sums and products are finite: infinity times 0 would not be a number.
+    var bounded: ColorMatrix {
+        let most: Float = 1e30
+        return ColorMatrix(rows: values.map { $0.isNaN ? 0 : min(max($0, -most), most) })
     }
 
     /// Whether colours depend on alpha, or alpha is changed.

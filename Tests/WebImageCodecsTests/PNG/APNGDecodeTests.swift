@@ -1,7 +1,8 @@
 import Testing
-import WebImageCodecs
 import WebImageCore
 import WebImageTesting
+
+@testable import WebImageCodecs
 
 @Suite struct APNGDecodeTests {
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
@@ -50,6 +51,33 @@ import WebImageTesting
         #expect(decode(bytes).pixels == red.expectedBytes())
         #expect(!decoder.beginsWithStill)
         #expect(try animationDecoder(APNGMaker(frames: [.init(picture: blue)]).file()).beginsWithStill)
+    }
+
+    /// Each frame was given all chunks of these kinds anew: a file of 20 MB cost as much for each of its frames.
+    @Test(arguments: [PNGMaker.Color.palette, .rgb, .grey]) func chunksThatCountForNothingAreNotKept(
+        _ color: PNGMaker.Color
+    )
+        throws
+    {
+        let picture = PNGMaker.random(color, depth: 8, size: (9, 7), isInterlaced: false, isKeyed: true, seed: 3)
+        let plain = APNGMaker(frames: [.init(picture: picture), .init(picture: picture)]).file()
+        let place = try #require(plain.indices.dropLast(4).first { plain[$0..<$0 + 4].elementsEqual("acTL".utf8) }) - 4
+        let header = picture.header().count
+        var wrong = PNGMaker.chunk("tRNS", picture.transparency ?? [0])
+        wrong[wrong.count - 1] ^= 1
+        // Before all others, and behind them.
+        let early = PNGMaker.chunk("tRNS", Array(repeating: 0, count: 5000)) + wrong
+        var late = PNGMaker.chunk("tRNS", Array(repeating: 9, count: 300))
+        for _ in 0..<50 { late += PNGMaker.chunk("tRNS", Array(repeating: 0, count: picture.transparency?.count ?? 1)) }
+        let junk = Array(plain[..<header] + early + plain[header..<place] + late + plain[place...])
+        let reader = PNGPatchReader(DecodeOptions())
+        let decoder = CanvasAnimationDecoder(reader)
+        try decoder.push(file: junk)
+        try decoder.finish()
+        #expect(reader.shared.reduce(0) { $0 + $1.count } <= 768 + 256 + 24)
+        let expected = picture.expectedBytes()
+        for index in 0..<2 { #expect(try decoder.pixels(at: index) == expected) }
+        #expect(decode(junk).pixels == expected)
     }
 
     @Test func aPNGWithoutAnAnimationIsOneFrame() throws {

@@ -1,4 +1,5 @@
 import CPixels
+import Foundation
 import Testing
 import WebImageCore
 import WebImageTesting
@@ -98,6 +99,55 @@ import WebImageTesting
         #expect(long[2].holds_low == 0 && long[2].holds_high == 1)
         let gray = steps([.gray(1)])
         #expect(gray.count == 1 && gray[0].holds_low == 0 && gray[0].holds_high == 0)
+    }
+
+    /// The factors of such a chain were multiplied to infinity, which times 0 is not a number: the process died.
+    @Test(arguments: [PixelLayout.rgba8, .rgba16]) func aLongChainOfFactorsStaysFinite(_ layout: PixelLayout) throws {
+        let pixels = try PixelBuffer.random(PixelSize(64, 16), layout, alpha: .opaque, seed: 5)
+        let image = Image(pixels: pixels, info: Image.Info(alpha: .opaque))
+        func made(_ transform: ImageTransform, _ count: Int) throws -> [Int] {
+            try image.transformed(by: Array(repeating: transform, count: count)).pixels.channels
+        }
+        let nineteen = try made(.contrast(100), 19)
+        #expect(try made(.contrast(100), 20) == nineteen)
+        #expect(try made(.contrast(100), 200) == nineteen)
+        let large = try #require(ColorMatrix((0..<20).map { $0 == 18 ? 1 : $0 % 6 == 0 ? 1000 : 0 }))
+        // Black stays black, everything else becomes as bright as possible.
+        let top = layout.top
+        #expect(try made(.colors(large), 14) == pixels.channels.map { $0 > 0 ? top : 0 })
+    }
+
+    /// Finite numbers whose products are not, and those that are infinite themselves.
+    @Test(arguments: [PixelLayout.rgba8, .rgba16]) func theLargestMatricesGivePixels(_ layout: PixelLayout) throws {
+        let pixels = try PixelBuffer.random(PixelSize(64, 16), layout, alpha: .opaque, seed: 6)
+        let image = Image(pixels: pixels, info: Image.Info(alpha: .opaque))
+        func matrix(_ weight: (Int, Int) -> Float) throws -> ImageTransform {
+            .colors(try #require(ColorMatrix((0..<20).map { $0 == 18 ? 1 : $0 < 15 ? weight($0 / 5, $0 % 5) : 0 })))
+        }
+        let most = Float.greatestFiniteMagnitude
+        let diagonal = try matrix { $0 == $1 ? most : 0 }
+        let mixing = try matrix { $1 < 3 ? ($0 == 2 ? -most : most) : 0 }
+        let adding = try matrix { $0 == 0 || $1 == 4 ? most : -most }
+        let copying = try matrix { $1 == 0 ? 1 : 0 }
+        for chain in [
+            [diagonal], [mixing], [adding], [copying, mixing], [mixing, adding, diagonal, mixing],
+            [.contrast(100), adding, diagonal], [.colors(.contrast(1e300))], [.colors(.contrast(1e300)), mixing],
+            [.colors(.opacity(.infinity)), adding],
+        ] {
+            let made = try image.transformed(by: chain)
+            #expect(made.size == image.size, "\(chain)")
+        }
+        let brightest = layout.top
+        #expect(
+            try image.transformed(by: [diagonal]).pixels.channels == pixels.channels.map { $0 > 0 ? brightest : 0 })
+    }
+
+    @Test func aMatrixHasTwentyFiniteNumbersHoweverItIsMade() throws {
+        let sepia = ColorMatrix.sepia()
+        #expect(try JSONDecoder().decode(ColorMatrix.self, from: JSONEncoder().encode(sepia)) == sepia)
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(ColorMatrix.self, from: Data(#"{"values":[1,0,0]}"#.utf8))
+        }
     }
 
     @Test func powersBehindAMatrixAreACurve() throws {

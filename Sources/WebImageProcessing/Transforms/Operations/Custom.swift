@@ -163,7 +163,7 @@ final class NeighborStage: ResampleStage {
         (rowsDone, end) = (rows.lowerBound, rows.upperBound)
     }
 
-    var firstRowNeeded: Int { max(rowsDone - operation.reach, 0) }
+    var firstRowNeeded: Int { rowsDone < end ? max(rowsDone - operation.reach, 0) : .max }
 
     func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
         while rowsDone < end, min(rowsDone + operation.reach, size.height - 1) < available {

@@ -42,25 +42,15 @@ struct ByteColors {
         return (0..<3).flatMap { part in (0..<256).map { made[4 * $0 + part] } }
     }
 
-    /// The same steps, with consecutive ones that do not mix channels combined: two clamps become one, between the
-    /// second step's output for the first one's bounds.
+    /// The same steps, with consecutive ones combined where that is possible.
     private static func joined(_ steps: [wi_color_step]) -> [wi_color_step] {
         var joined: [wi_color_step] = []
         for step in steps {
-            guard step.kind == WI_COLOR_SCALE, let last = joined.last, last.kind == WI_COLOR_SCALE else {
+            if let both = joined.last?.joined(with: step) {
+                joined[joined.count - 1] = both
+            } else {
                 joined.append(step)
-                continue
             }
-            var both = step
-            for part in 0..<3 {
-                let (factor, added) = (step.factor(part), step.added(part))
-                both.set(part, factor: last.factor(part) * factor, added: last.added(part) * factor + added)
-                let ends = [last.low(part), last.high(part)].map { end in
-                    min(max(end * factor + added, step.low(part)), step.high(part))
-                }
-                both.setBounds(part, min(ends[0], ends[1]), max(ends[0], ends[1]))
-            }
-            joined[joined.count - 1] = both
         }
         return joined
     }
@@ -119,6 +109,30 @@ extension wi_color_step {
         withUnsafeMutableBytes(of: &high) { $0.bindMemory(to: Float.self)[part] = highest }
     }
 
+    /// Larger factors are not multiplied: a long chain of them would end in infinity, which times 0 is not a number.
+    private static let largestFactor: Float = 1e6
+
+    /// This step and the next as one, if neither mixes channels: two clamps become one, between the second step's output
+    /// for the first one's bounds.
+    ///
+    /// - Returns: nil if both are needed.
+    fileprivate func joined(with next: wi_color_step) -> wi_color_step? {
+        guard kind == WI_COLOR_SCALE, next.kind == WI_COLOR_SCALE else { return nil }
+        var both = next
+        for part in 0..<3 {
+            let (factor, added) = (next.factor(part), next.added(part))
+            both.set(part, factor: self.factor(part) * factor, added: self.added(part) * factor + added)
+            let ends = [low(part), high(part)].map { end in
+                min(max(end * factor + added, next.low(part)), next.high(part))
+            }
+            both.setBounds(part, min(ends[0], ends[1]), max(ends[0], ends[1]))
+            guard both.factor(part).magnitude <= Self.largestFactor, both.added(part).isFinite,
+                both.low(part).isFinite, both.high(part).isFinite
+            else { return nil }
+        }
+        return both
+    }
+
     /// Adapts the step to inputs that are larger by a factor.
     fileprivate mutating func scaleInput(by scale: Float) {
         for part in 0..<3 {
@@ -154,8 +168,10 @@ extension wi_color_step {
                 least += min(ends[0], ends[1])
                 most += max(ends[0], ends[1])
             }
-            if least < low(part) - slack { reachesLow = true }
-            if most > high(part) + slack { reachesHigh = true }
+            // Written so that what is not a number keeps both clamps.
+            if !(least >= low(part) - slack) { reachesLow = true }
+            if !(most <= high(part) + slack) { reachesHigh = true }
+            guard least <= most else { return low(part)...high(part) }
             return min(max(least, low(part)), high(part))...max(min(most, high(part)), low(part))
         }
         (holds_low, holds_high) = (reachesLow ? 1 : 0, reachesHigh ? 1 : 0)

@@ -87,7 +87,7 @@ extension TransformPass.Stage {
         case .resample(let axes): axes.inputRows(for: rows)
         case .crop(_, let y): rows.lowerBound + y..<rows.upperBound + y
         case .points: rows
-        case .canvas: 0..<input.height
+        case .canvas(let plan): plan.inputRows(for: rows)
         case .sharpen(let plan): plan.inputRows(for: rows)
         case .neighbors(let operation):
             max(rows.lowerBound - operation.reach, 0)..<min(rows.upperBound + operation.reach, input.height)

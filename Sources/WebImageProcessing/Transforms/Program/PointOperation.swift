@@ -28,6 +28,7 @@ struct MatrixOperation: PointOperation {
     let colorStep: wi_color_step?
 
     init(matrix: ColorMatrix) {
+        let matrix = matrix.bounded
         self.matrix = matrix
         colorStep = matrix.usesAlpha ? nil : wi_color_matrix(matrix.values)
     }

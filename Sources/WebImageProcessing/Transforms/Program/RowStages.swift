@@ -3,7 +3,7 @@ import WebImageCore
 
 /// Takes rows one by one, and lets a stage process them; its output goes to the next stage.
 final class StageInput: RowOutput {
-    private let window: RowWindow
+    let window: RowWindow
     private let stage: any ResampleStage
     private let next: any RowOutput
 
@@ -175,35 +175,50 @@ final class PointOutput: RowOutput {
 final class CanvasOutput: RowOutput {
     private let plan: CanvasPlan
     private let next: any RowOutput
-    /// How many rows of the canvas are complete.
-    private var rowsDone = 0
+    /// The rows of the canvas to make.
+    private let rows: Range<Int>
+    /// The rows of the picture that come.
+    private let inputs: Range<Int>
+    /// The first row of the canvas that is not complete.
+    private var nextRow: Int
+    /// For the row of a picture that no row of the canvas needs.
+    private let unseen: RowScratch?
 
-    init(_ plan: CanvasPlan, next: any RowOutput) {
+    /// - Parameter rows: those of the canvas that are made.
+    /// - Throws: `limitExceeded` without memory.
+    init(_ plan: CanvasPlan, rows: Range<Int>, next: any RowOutput) throws(WebImageError) {
         self.plan = plan
         self.next = next
+        self.rows = rows
+        inputs = plan.inputRows(for: rows)
+        nextRow = rows.lowerBound
+        unseen = rows.contains(inputs.lowerBound + plan.y) ? nil : try RowScratch(width: plan.picture.width)
     }
 
     func row(_ index: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
-        try fill(before: plan.y)
+        if let unseen { return UnsafeMutableRawPointer(unseen.floats) }
+        try fill(before: index + plan.y)
         return try next.row(index + plan.y) + plan.x * 16
     }
 
     func commit(_ index: Int) throws(WebImageError) {
-        let row = try next.row(index + plan.y).assumingMemoryBound(to: SIMD4<Float>.self)
-        row.update(repeating: plan.color, count: plan.x)
-        let right = plan.x + plan.picture.width
-        (row + right).update(repeating: plan.color, count: plan.canvas.width - right)
-        try next.commit(index + plan.y)
-        rowsDone += 1
-        if index + 1 == plan.picture.height { try fill(before: plan.canvas.height) }
+        if unseen == nil {
+            let row = try next.row(index + plan.y).assumingMemoryBound(to: SIMD4<Float>.self)
+            row.update(repeating: plan.color, count: plan.x)
+            let right = plan.x + plan.picture.width
+            (row + right).update(repeating: plan.color, count: plan.canvas.width - right)
+            try next.commit(index + plan.y)
+            nextRow += 1
+        }
+        if index + 1 == inputs.upperBound { try fill(before: rows.upperBound) }
     }
 
     private func fill(before end: Int) throws(WebImageError) {
-        while rowsDone < end {
-            let row = try next.row(rowsDone).assumingMemoryBound(to: SIMD4<Float>.self)
+        while nextRow < end {
+            let row = try next.row(nextRow).assumingMemoryBound(to: SIMD4<Float>.self)
             row.update(repeating: plan.color, count: plan.canvas.width)
-            try next.commit(rowsDone)
-            rowsDone += 1
+            try next.commit(nextRow)
+            nextRow += 1
         }
     }
 }
@@ -217,4 +232,10 @@ struct CanvasPlan: Sendable, Hashable {
     let y: Int
     /// Premultiplied.
     let color: SIMD4<Float>
+
+    /// The rows of the picture for these of the canvas; at least one, whose arrival starts the margins.
+    func inputRows(for rows: Range<Int>) -> Range<Int> {
+        let first = min(max(rows.lowerBound - y, 0), picture.height - 1)
+        return first..<max(min(rows.upperBound - y, picture.height), first + 1)
+    }
 }

@@ -92,7 +92,7 @@ struct TransformPass: Sendable {
             let copy = CopyStage(bytesPerPixel: 16, left: x, top: y, width: stage.output.width, rows: rows)
             return StageInput(copy, size: stage.input, bytesPerPixel: 16, next: next)
         case .canvas(let plan):
-            return CanvasOutput(plan, next: try takingFloats(next, stage, samples))
+            return try CanvasOutput(plan, rows: rows, next: try takingFloats(next, stage, samples))
         case .sharpen(let plan):
             let next = try takingFloats(next, stage, samples)
             return try SharpenOutput(plan, size: stage.input, rows: rows, isOpaque: stage.isOpaque, next: next)

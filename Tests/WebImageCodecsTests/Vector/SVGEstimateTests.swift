@@ -1,0 +1,108 @@
+#if SVG
+    import Testing
+    import WebImageCore
+    import WebImageTesting
+
+    @testable import WebImageCodecs
+
+    /// Estimating the cost of a document takes work in proportion to its length.
+    ///
+    /// Each reference was followed to all elements with its id: a document of 432 KB took more than half a minute.
+    @Suite struct SVGEstimateTests {
+        private func namesakes(_ count: Int) -> String {
+            "<defs>" + String(repeating: "<g id='a'/>", count: count) + "</defs>"
+                + String(repeating: "<use href='#a'/>", count: count)
+        }
+
+        private func survey(_ content: String) throws -> SVGSurvey {
+            try Drawn.svg("width='8' height='8'", content).withUnsafeBytes {
+                try SVGSurvey(of: $0, bitmapPixels: 1 << 20)
+            }
+        }
+
+        private func references(_ count: Int) -> String { (0..<count).map { "url(#\($0))" }.joined() }
+
+        @Test(arguments: [100, 10_000]) func elementsWithTheSameIDAreFollowedOnce(count: Int) throws {
+            let survey = try survey(namesakes(count))
+            let order = try SVGDrawingOrder(survey)
+            // The root's parts, each use's reference, and each element with the id.
+            #expect(order.steps <= 3 * count + 10)
+            #expect(order.elements.count == 2 * count + 2 && !order.hasCycles)
+        }
+
+        /// All count, as before: which of them librsvg draws depends on how it reads attributes.
+        @Test func eachElementWithAnIDCounts() throws {
+            let one = "<g id='a'><rect width='4' height='4' opacity='.5'/></g>"
+            func time(_ content: String) throws -> Double {
+                try SVGEstimate(try survey(content), size: PixelSize(width: 8, height: 8), scale: 1).nanoseconds
+            }
+            let single = try time("<defs>\(one)</defs><use href='#a'/>")
+            #expect(try time("<defs>\(one)\(one)</defs><use href='#a'/>") > 1.9 * single)
+            #expect(try time("<defs><g foo:id='a'/>\(one)</defs><use href='#a'/>") >= single)
+            let cycle = "<g id='a'/><g id='a'><use href='#a'/></g><use href='#a'/>"
+            #expect(try SVGDrawingOrder(try survey(cycle)).hasCycles)
+        }
+
+        /// A tile inherits from all patterns that it refers to, whichever come first.
+        @Test(arguments: ["", "<g id='c'><use href='#c'/></g>"]) func aPatternHasTheSizeOfThoseItRefersTo(
+            _ cycle: String
+        )
+            throws
+        {
+            func bytes(_ side: Int) throws -> Double {
+                let content =
+                    "<rect width='8' height='8' fill='url(#a)'/><pattern id='a' href='#b' patternUnits='userSpaceOnUse'/>"
+                    + "<pattern id='b' href='#d'/><pattern id='b' width='\(side)' height='\(side)'"
+                    + " patternUnits='userSpaceOnUse'/><pattern id='d' width='1' height='1'/>"
+                return try SVGEstimate(try survey(content + cycle), size: PixelSize(width: 8, height: 8), scale: 1)
+                    .memory
+            }
+            #expect(try bytes(1000) - bytes(100) >= 4 * (1000 * 1000 - 100 * 100) - 1)
+        }
+
+        /// A chain of patterns was followed anew for each shape that is painted with it; this would take minutes.
+        @Test func aChainOfPatternsIsFollowedOnce() throws {
+            let count = 20_000
+            let patterns = (0..<count).map { "<pattern id='p\($0)' href='#p\($0 + 1)'/>" }.joined()
+            let shapes = String(repeating: "<rect width='1' height='1' fill='url(#p0)'/>", count: count)
+            let survey = try survey(patterns + shapes)
+            #expect(try SVGDrawingOrder(survey).steps <= 5 * count)
+            _ = try SVGEstimate(survey, size: PixelSize(width: 8, height: 8), scale: 1)
+        }
+
+        @Test(arguments: ["mask='N'", "style='mask:N'", "fill='N'", "style='clip-path:N;clip-path:N'", "filter='N'"])
+        func anElementHasFewReferences(_ attribute: String) throws {
+            func survey(_ count: Int) throws -> SVGSurvey {
+                try self.survey("<g \(attribute.replacing("N", with: references(count)))/>")
+            }
+            #expect(try survey(256).elements.count == 2)
+            for count in [257, 100_000] {
+                let error = #expect(throws: WebImageError.self) { try survey(count) }
+                #expect(error?.code == .limitExceeded)
+            }
+        }
+
+        @Test func referencesOfAnElementCountTogether() throws {
+            let error = #expect(throws: WebImageError.self) {
+                try survey("<g mask='\(references(200))' filter='\(references(200))'/>")
+            }
+            #expect(error?.code == .limitExceeded)
+            let sheet = (0..<200).map { ".k\($0){mask:url(#a\($0));filter:url(#b\($0))}" }.joined()
+            let classes = (0..<200).map { "k\($0)" }.joined(separator: " ")
+            #expect(throws: WebImageError.self) { try survey("<style>\(sheet)</style><g class='\(classes)'/>") }
+            #expect(try survey("<style>\(sheet)</style><g class='k1 k2'/>").elements.count == 3)
+        }
+
+        @Test func theEstimateCanBeEnded() throws {
+            let survey = try survey(namesakes(1000))
+            var calls = 0
+            #expect(throws: WebImageError.self) {
+                try SVGEstimate(survey, size: PixelSize(width: 8, height: 8), scale: 1) { () throws(WebImageError) in
+                    calls += 1
+                    if calls == 3 { throw .cancelled }
+                }
+            }
+            #expect(calls == 3)
+        }
+    }
+#endif
