@@ -220,7 +220,7 @@ public struct ImageEndpoint: Sendable {
             record.refusal = error
             return answer
         }
-        let host = SourceHost.name(of: url.source)
+        let host = SourceURL(url.source)?.host
         record.take(found, host)
         var answer = ResultAnswer(settings: settings, url: url, now: now())
         let fileExtension = found.result.fileExtension
