@@ -216,7 +216,7 @@ public struct ImageEndpoint: Sendable {
                 found = try await service.find(url, choice, client: record.client?.key)
             }
         } catch {
-            guard let answer = await fallback(for: error, url, choice) else { throw error }
+            guard let answer = try await fallback(for: error, url, choice, request) else { throw error }
             record.refusal = error
             return answer
         }
@@ -232,20 +232,34 @@ public struct ImageEndpoint: Sendable {
         if url.options.expires == 0, !settings.clientHints, !settings.cookies.arePassedOn, asked.length <= 2048 {
             knownURLs.keep(.init(url: url, key: key, host: host, disposition: disposition), asked)
         }
-        return answer.answer(found, request.headerFields)
+        return try sharing(answer.answer(found, request.headerFields), found.result, key, request)
+    }
+
+    /// Lets all answers with a result share its bytes, which count until the client has read them.
+    private func sharing(
+        _ answer: Answer, _ result: StoredResult, _ key: String, _ request: HTTPRequest
+    ) throws(RequestRefusal) -> Answer {
+        guard case .bytes = answer.body, request.method != .head else { return answer }
+        guard let share = service.cache.share(result, key) else {
+            throw .overloaded("clients have not read too many bytes of results yet")
+        }
+        var answer = answer
+        (answer.body, answer.share) = (.bytes(share.bytes), share)
+        return answer
     }
 
     /// Applies the URL's options to the fallback picture, if a source is not available.
     ///
     /// - Returns: nil if there is no fallback picture, or it cannot be processed.
     private func fallback(
-        for refusal: RequestRefusal, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
-    ) async -> Answer? {
+        for refusal: RequestRefusal, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ request: HTTPRequest
+    ) async throws(RequestRefusal) -> Answer? {
         guard refusal.hasNoSource, service.maker.fallback != nil else { return nil }
         var other = url
         (other.source, other.cookies) = (service.maker.fallbackSource, nil)
         guard let found = try? await service.find(other, choice) else { return nil }
-        return ResultAnswer(settings: settings, url: url, now: now()).answer(found, insteadOf: refusal)
+        let answer = ResultAnswer(settings: settings, url: url, now: now()).answer(found, insteadOf: refusal)
+        return try sharing(answer, found.result, service.key(other, choice), request)
     }
 
     /// Adds the client's cookies that are sent to the origin of the source.
