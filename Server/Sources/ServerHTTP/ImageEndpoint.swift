@@ -276,7 +276,7 @@ public struct ImageEndpoint: Sendable {
     ) throws(RequestRefusal) -> URLGrammar.ParsedURL {
         var url = try settings.grammar.parse(target: target)
         guard settings.grammar.allows(source: url.source) else {
-            throw .invalidSource("IMGPROXY_ALLOWED_SOURCES does not list the source")
+            throw .invalidSource("IMGPROXY_ALLOWED_SOURCES does not list the source, or its path has segments of dots")
         }
         for warning in url.options.warnings { logger.debug("\(warning)") }
         addCookies(of: request, record, to: &url)
