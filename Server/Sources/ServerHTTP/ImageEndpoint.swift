@@ -140,6 +140,8 @@ public struct ImageEndpoint: Sendable {
         case .options: return Answer(status: 200)
         default: return Answer(status: 405, fields: [.allow: "GET, HEAD, OPTIONS"])
         }
+        // The parser of HTTP/1.1 refuses them before.
+        guard target.utf8.allSatisfy({ $0 < 0x80 }) else { return .text("Bad Request", status: 400) }
         guard target.utf8.count <= Self.longestURL else { return .text("URI Too Long", status: 414) }
         if request.headerFields[.transferEncoding] != nil || (request.headerFields[.contentLength] ?? "0") != "0" {
             var answer = Answer.text("Content Too Large", status: 413)

@@ -153,6 +153,16 @@ import WebImageTesting
         #expect(answer.status == 404 && answer.text == "Invalid source URL", "\(answer.text)")
     }
 
+    /// Two URLs that Swift's strings take for equal have two signatures.
+    @Test func urlsAreComparedByTheirBytes() async throws {
+        let (one, other) = ("/_/plain/http://a/\u{e9}", "/_/plain/http://a/e\u{301}")
+        #expect(one == other && KnownURLs.Asked(target: one) != KnownURLs.Asked(target: other))
+        #expect(Set([one, other].map { KnownURLs.Asked(target: $0) }).count == 2)
+        #expect(KnownURLs.Asked(target: "/", accept: "\u{37e}") != KnownURLs.Asked(target: "/", accept: ";"))
+        // The parser of HTTP/1.1 refuses them, too.
+        #expect(await (try TestServer()).get(one).status == 400)
+    }
+
     @Test func methodsBodiesAndLongURLs() async throws {
         let server = try TestServer()
         let posted = await server.get("/_/plain/http://a.b/c", method: .post)
