@@ -86,8 +86,12 @@ struct ManagerMaking {
     }
 
     private static func problem(_ directory: String, _ use: Int32, _ consequence: String) -> String? {
-        guard access(directory, use | X_OK) != 0 else { return nil }
-        return "\(consequence) (\(directory): \(String(cString: strerror(errno))))"
+        fileProblem(directory, use | X_OK).map { "\(consequence) (\($0))" }
+    }
+
+    /// - Returns: the path, and why it cannot be used; nil if it can.
+    static func fileProblem(_ path: String, _ use: Int32 = R_OK) -> String? {
+        access(path, use) == 0 ? nil : "\(path): \(String(cString: strerror(errno)))"
     }
 
     static func resultDisk(_ settings: ServerSettings, _ logger: Logger) -> DiskCache? {
