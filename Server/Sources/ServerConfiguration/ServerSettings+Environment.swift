@@ -46,7 +46,7 @@ extension ServerSettings {
         if network == "unix" {
             address = .unix(path: bind)
         } else if ["tcp", "tcp4", "tcp6"].contains(network) {
-            let any = network == "tcp6" ? "::" : "0.0.0.0"
+            let any = ["tcp4": "0.0.0.0", "tcp6": "::"][network] ?? ""
             address = Self.tcp(bind, "IMGPROXY_BIND", any: any, &reader) ?? address
         } else {
             reader.fail("IMGPROXY_NETWORK must be tcp, tcp4, tcp6 or unix, not \(network)")
@@ -143,7 +143,7 @@ extension ServerSettings {
 
     /// - Parameter any: the host that an address without one gets.
     static func tcp(
-        _ text: String, _ name: String, any: String = "0.0.0.0", _ reader: inout EnvironmentReader
+        _ text: String, _ name: String, any: String = "", _ reader: inout EnvironmentReader
     ) -> Address? {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (0...65_535).contains(port)

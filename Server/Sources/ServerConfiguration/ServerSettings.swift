@@ -5,6 +5,7 @@ public import WebImage
 public struct ServerSettings: Sendable {
     /// Where the server listens.
     public enum Address: Hashable, Sendable {
+        /// Without a host: all addresses of this machine.
         case tcp(host: String, port: Int)
         case unix(path: String)
 
@@ -23,7 +24,7 @@ public struct ServerSettings: Sendable {
             case (.tcp(let host, let port), .tcp(let theirs, let theirPort)):
                 // At port 0 the system chooses another port for each.
                 return port == theirPort && port != 0
-                    && (host == theirs || ["0.0.0.0", "::"].contains { $0 == host || $0 == theirs })
+                    && (host == theirs || ["", "0.0.0.0", "::"].contains { $0 == host || $0 == theirs })
             default: return false
             }
         }
@@ -125,7 +126,7 @@ public struct ServerSettings: Sendable {
         public var jxlEffort = 4
     }
 
-    public var address = Address.tcp(host: "0.0.0.0", port: 8080)
+    public var address = Address.tcp(host: "", port: 8080)
     /// The certificate for TLS with HTTP/2 or HTTP/1.1; nil: plain HTTP/1.1.
     public var certificate: Certificate?
     /// The address for purges and metrics; nil: none.

@@ -30,7 +30,7 @@ public struct LocalFiles: ImageLoader {
     }
 
     /// Whether a source is a file of this machine.
-    public static func has(_ source: String) -> Bool { source.hasPrefix(scheme) }
+    public static func has(_ source: String) -> Bool { source.utf8.starts(with: scheme.utf8) }
 
     /// Allows files, and no address.
     public static var policy: AddressPolicy {
@@ -44,7 +44,7 @@ public struct LocalFiles: ImageLoader {
     public func canLoad(_ url: String) -> Bool { Self.has(url) }
 
     public func load(_ url: String, to receiver: ImageReceiver) async throws {
-        let file = try await run { try OpenedFile(url.dropFirst(Self.scheme.count), in: root) }
+        let file = try await run { try OpenedFile(Substring(url.utf8.dropFirst(Self.scheme.utf8.count)), in: root) }
         receiver.answer(
             [.eTag: file.eTag, .lastModified: HTTPDateText.text(file.modified)], length: ByteCount(file.size))
         var offset = 0
@@ -88,15 +88,18 @@ private final class OpenedFile: Sendable {
             }
         }
         // What stands before the path is a host, and no file has one.
-        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
             throw error(.invalidURL, "a local source is local:///PATH")
         }
-        let name = Self.withoutDots(path.prefix { $0 != "?" })
+        let name = Self.withoutDots(path.utf8.prefix { $0 != UInt8(ascii: "?") })
         guard let folder = Self.resolved(root) else { throw refusal(errno, "the folder of local files is gone") }
         guard let place = Self.resolved(folder + name) else { throw refusal(errno, "there is no such file") }
-        let prefix = folder.hasSuffix("/") ? folder : folder + "/"
-        guard place.hasPrefix(prefix) else { throw error(.permissionDenied, "the path leads out of the folder") }
-        descriptor = Self.open(place.dropFirst(prefix.utf8.count), from: folder)
+        let prefix = folder.utf8.last == UInt8(ascii: "/") ? folder : folder + "/"
+        // In bytes, as the system compares names: texts are equal in Swift that are different files.
+        guard place.utf8.starts(with: prefix.utf8) else {
+            throw error(.permissionDenied, "the path leads out of the folder")
+        }
+        descriptor = Self.open(place.utf8.dropFirst(prefix.utf8.count), from: folder)
         guard descriptor >= 0 else { throw refusal(errno, "there is no such file") }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -133,13 +136,14 @@ private final class OpenedFile: Sendable {
     }
 
     /// The path with segments of dots worked out in the text, so that what lies above the folder is never looked at.
-    private static func withoutDots(_ path: Substring) -> String {
+    private static func withoutDots(_ path: Substring.UTF8View) -> String {
         var names: [Substring] = []
-        for name in path.split(separator: "/") where name != "." {
-            if name == ".." { _ = names.popLast() } else { names.append(name) }
+        for name in path.split(separator: UInt8(ascii: "/")) where !name.elementsEqual(".".utf8) {
+            if name.elementsEqual("..".utf8) { _ = names.popLast() } else { names.append(Substring(name)) }
         }
         // Of a folder, which is no file.
-        return "/" + names.joined(separator: "/") + (path.hasSuffix("/") && !names.isEmpty ? "/" : "")
+        let end = path.last == UInt8(ascii: "/") && !names.isEmpty ? "/" : ""
+        return "/" + names.joined(separator: "/") + end
     }
 
     /// - Returns: the path without links; nil where nothing is there.
@@ -150,9 +154,9 @@ private final class OpenedFile: Sendable {
     }
 
     /// - Returns: below 0, with `errno`, where it cannot be opened, or is a link.
-    private static func open(_ path: Substring, from folder: String) -> Int32 {
+    private static func open(_ path: Substring.UTF8View, from folder: String) -> Int32 {
         var directory = openat(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        let names = path.split(separator: "/").map(String.init)
+        let names = path.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         for (index, name) in names.enumerated() where directory >= 0 {
             let isLast = index == names.count - 1
             // A pipe without a writer must not wait for one.

@@ -60,6 +60,25 @@ public enum PercentEncoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
+    /// The bytes that a text stands for; a `%` without two hex digits stands for itself.
+    static func bytes(_ text: some Sequence<UInt8>) -> [UInt8] {
+        let encoded = Array(text)
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < encoded.count {
+            if encoded[index] == UInt8(ascii: "%"), index + 2 < encoded.count,
+                let high = hexDigit(encoded[index + 1]), let low = hexDigit(encoded[index + 2])
+            {
+                bytes.append(high * 16 + low)
+                index += 3
+            } else {
+                bytes.append(encoded[index])
+                index += 1
+            }
+        }
+        return bytes
+    }
+
     /// Encodes everything except letters, digits and `-._~/`.
     public static func encode(_ text: String) -> String {
         var result = ""

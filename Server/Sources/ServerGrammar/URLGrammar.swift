@@ -107,9 +107,11 @@ public struct URLGrammar: Sendable {
         return segments[count...]
     }
 
-    /// Whether the source is allowed; also checked for the targets of redirects.
+    /// Whether the source is allowed; also checked for the targets of redirects. A path with segments of dots would lead
+    /// elsewhere than its text says.
     public func allows(source: String) -> Bool {
-        allowedSources.isEmpty || allowedSources.contains { $0.matches(source) }
+        if allowedSources.isEmpty { return true }
+        return SourceURL(source)?.hasDotSegments != true && allowedSources.contains { $0.matches(source) }
     }
 
     /// - Returns: the path of a URL with its signature: `/signature/options/source`.

@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import ServerGrammar
+import ServerImages
 
 /// An answer to a client.
 public struct Answer: Sendable {
@@ -13,6 +14,8 @@ public struct Answer: Sendable {
     public var status: Int
     public var fields: HTTPFields
     public var body: Body
+    /// Kept until the body has been sent.
+    var share: SentResults.Share?
 
     public init(status: Int = 200, fields: HTTPFields = [:], body: Body = .none) {
         self.status = status

@@ -8,6 +8,21 @@ struct ConfiguredPictures {
     let manager: ImageManager
     let settings: ServerSettings
 
+    /// Checks what can be checked without decoding or loading anything.
+    ///
+    /// - Throws: if a file cannot be read, or a text is not base64.
+    static func check(_ settings: ServerSettings) throws(SettingsError) {
+        let problems = [("IMGPROXY_WATERMARK", settings.watermark), ("IMGPROXY_FALLBACK_IMAGE", settings.fallback)]
+            .compactMap { name, source -> String? in
+                switch source {
+                case .path(let path): ManagerMaking.fileProblem(path).map { "\(name)_PATH cannot be read (\($0))" }
+                case .data(let text) where ServerSettings.bytes(base64: text) == nil: "\(name)_DATA is not base64"
+                default: nil
+                }
+            }
+        if !problems.isEmpty { throw SettingsError(problems: problems) }
+    }
+
     func watermark() async throws -> Image? {
         guard let source = settings.watermark else { return nil }
         let name = "IMGPROXY_WATERMARK"

@@ -66,7 +66,7 @@ final class ConnectionRequests: ChannelDuplexHandler {
             requests.append(Request(isHead: head.method == .HEAD, isOld: head.version.minor == 0))
             // Connections of HTTP/1.0 are not kept open. Hummingbird does not check the version, nor other spellings of
             // `close`.
-            if !head.isKeepAlive || head.version.minor == 0 || isLast() {
+            if !head.isKeepAlive || head.version.minor == 0 || Self.leavesHTTP(head) || isLast() {
                 hasLastRequest = true
                 head.headers.replaceOrAdd(name: "connection", value: "close")
             }
@@ -142,6 +142,11 @@ final class ConnectionRequests: ChannelDuplexHandler {
 
     private static func waitsToSendBody(_ head: HTTPRequestHead) -> Bool {
         head.version.minor > 0 && head.headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" }
+    }
+
+    /// Whether the parser takes what follows for another protocol, and reads nothing more.
+    private static func leavesHTTP(_ head: HTTPRequestHead) -> Bool {
+        head.method == .CONNECT || head.headers.contains(name: "upgrade")
     }
 
     /// Whether the request names exactly one host (RFC 9112, 3.2), and its body has a defined end (6.3).

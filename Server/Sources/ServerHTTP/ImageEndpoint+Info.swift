@@ -31,7 +31,7 @@ extension ImageEndpoint {
         url.options.expires = picture.options.expires
         addCookies(of: request, record, to: &url)
         var found = try await service.find(options, of: url, client: record.client?.key)
-        record.take(found, SourceHost.name(of: source))
+        record.take(found, SourceURL(source)?.host)
         found.result.replaceBytes(try change(found.result))
         var answer = ResultAnswer(settings: settings, url: url, now: now()).answer(found, request.headerFields)
         answer.fields[.contentDisposition] = nil

@@ -12,7 +12,7 @@ extension ImageEndpoint {
     ) async throws(RequestRefusal) -> Answer {
         try await service.admit(record.client?.key)
         let bytes = try await open(url)
-        record.sourceHost = SourceHost.name(of: url.source)
+        record.sourceHost = SourceURL(url.source)?.host
         let head = bytes.head ?? ResponseHead(status: 200)
         let answer = ResultAnswer(settings: settings, url: url, now: now())
         let freshness = SourceFreshness(head, now: now(), fallback: settings.sourceTTL)

@@ -140,6 +140,8 @@ public struct ImageEndpoint: Sendable {
         case .options: return Answer(status: 200)
         default: return Answer(status: 405, fields: [.allow: "GET, HEAD, OPTIONS"])
         }
+        // The parser of HTTP/1.1 refuses them before.
+        guard target.utf8.allSatisfy({ $0 < 0x80 }) else { return .text("Bad Request", status: 400) }
         guard target.utf8.count <= Self.longestURL else { return .text("URI Too Long", status: 414) }
         if request.headerFields[.transferEncoding] != nil || (request.headerFields[.contentLength] ?? "0") != "0" {
             var answer = Answer.text("Content Too Large", status: 413)
@@ -216,11 +218,11 @@ public struct ImageEndpoint: Sendable {
                 found = try await service.find(url, choice, client: record.client?.key)
             }
         } catch {
-            guard let answer = await fallback(for: error, url, choice) else { throw error }
+            guard let answer = try await fallback(for: error, url, choice, request) else { throw error }
             record.refusal = error
             return answer
         }
-        let host = SourceHost.name(of: url.source)
+        let host = SourceURL(url.source)?.host
         record.take(found, host)
         var answer = ResultAnswer(settings: settings, url: url, now: now())
         let fileExtension = found.result.fileExtension
@@ -232,20 +234,34 @@ public struct ImageEndpoint: Sendable {
         if url.options.expires == 0, !settings.clientHints, !settings.cookies.arePassedOn, asked.length <= 2048 {
             knownURLs.keep(.init(url: url, key: key, host: host, disposition: disposition), asked)
         }
-        return answer.answer(found, request.headerFields)
+        return try sharing(answer.answer(found, request.headerFields), found.result, key, request)
+    }
+
+    /// Lets all answers with a result share its bytes, which count until the client has read them.
+    private func sharing(
+        _ answer: Answer, _ result: StoredResult, _ key: String, _ request: HTTPRequest
+    ) throws(RequestRefusal) -> Answer {
+        guard case .bytes = answer.body, request.method != .head else { return answer }
+        guard let share = service.cache.share(result, key) else {
+            throw .overloaded("clients have not read too many bytes of results yet")
+        }
+        var answer = answer
+        (answer.body, answer.share) = (.bytes(share.bytes), share)
+        return answer
     }
 
     /// Applies the URL's options to the fallback picture, if a source is not available.
     ///
     /// - Returns: nil if there is no fallback picture, or it cannot be processed.
     private func fallback(
-        for refusal: RequestRefusal, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
-    ) async -> Answer? {
+        for refusal: RequestRefusal, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ request: HTTPRequest
+    ) async throws(RequestRefusal) -> Answer? {
         guard refusal.hasNoSource, service.maker.fallback != nil else { return nil }
         var other = url
         (other.source, other.cookies) = (service.maker.fallbackSource, nil)
         guard let found = try? await service.find(other, choice) else { return nil }
-        return ResultAnswer(settings: settings, url: url, now: now()).answer(found, insteadOf: refusal)
+        let answer = ResultAnswer(settings: settings, url: url, now: now()).answer(found, insteadOf: refusal)
+        return try sharing(answer, found.result, service.key(other, choice), request)
     }
 
     /// Adds the client's cookies that are sent to the origin of the source.
@@ -262,7 +278,7 @@ public struct ImageEndpoint: Sendable {
     ) throws(RequestRefusal) -> URLGrammar.ParsedURL {
         var url = try settings.grammar.parse(target: target)
         guard settings.grammar.allows(source: url.source) else {
-            throw .invalidSource("IMGPROXY_ALLOWED_SOURCES does not list the source")
+            throw .invalidSource("IMGPROXY_ALLOWED_SOURCES does not list the source, or its path has segments of dots")
         }
         for warning in url.options.warnings { logger.debug("\(warning)") }
         addCookies(of: request, record, to: &url)

@@ -29,18 +29,19 @@ public struct ImageResponder: HTTPResponder {
         let watch = ClientPresence.watch(task, on: context.channel)
         let answer = await task.value
         watch.end()
-        return Response(status: .init(code: answer.status), headers: answer.fields, body: Self.body(answer.body))
+        return Response(status: .init(code: answer.status), headers: answer.fields, body: Self.body(answer))
     }
 
-    private static func body(_ body: Answer.Body) -> ResponseBody {
-        switch body {
+    private static func body(_ answer: Answer) -> ResponseBody {
+        switch answer.body {
         // No content length here: the fields of an answer to HEAD or of a 304 already state it.
         case .none: return ResponseBody(contentLength: nil) { try await $0.finish(nil) }
         case .bytes(let bytes) where bytes.count <= pieceLength:
             return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
         // Written in pieces: all answers share the bytes, and bytes that a client does not read are not copied for it.
         case .bytes(let bytes):
-            return ResponseBody(contentLength: bytes.count) { writer in
+            return ResponseBody(contentLength: bytes.count) { [share = answer.share] writer in
+                defer { withExtendedLifetime(share) {} }
                 for start in stride(from: 0, to: bytes.count, by: pieceLength) {
                     let piece = bytes[start..<min(start + pieceLength, bytes.count)]
                     try await writer.write(ByteBuffer(bytes: piece))

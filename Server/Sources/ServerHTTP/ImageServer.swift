@@ -51,6 +51,7 @@ public struct ImageServer: Sendable {
         #if TLS
             if let files = settings.certificate { _ = try ServerCertificate(files) }
         #endif
+        try ConfiguredPictures.check(settings)
         return ManagerMaking.directoryProblems(settings)
     }
 
@@ -105,12 +106,13 @@ public struct ImageServer: Sendable {
     /// - Parameter onListening: called with the port when the server listens.
     public func run(onListening: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
         try await checkSockets()
+        let anyHost = await Self.anyHost
         let date = DateField(endpoint.now)
         let memoryAnswers: MemoryAnswers.Make = { [endpoint] hasRoom in
             MemoryAnswers({ endpoint.answerFromMemory($0, from: $1) }, date, hasRoom: hasRoom)
         }
         let images = application(
-            ImageResponder(endpoint: endpoint), settings.address, memoryAnswers, secured: secured
+            ImageResponder(endpoint: endpoint), settings.address.with(host: anyHost), memoryAnswers, secured: secured
         ) { [state] port in
             state.become(.ready)
             onListening(port)
@@ -122,10 +124,13 @@ public struct ImageServer: Sendable {
         ]
         if let spans { services.insert(spans, at: 0) }
         if let address = settings.prometheus {
-            services.append(application(MetricsResponder(endpoint: endpoint), address) { _ in })
+            services.append(application(MetricsResponder(endpoint: endpoint), address.with(host: anyHost)) { _ in })
         }
         if let address = settings.adminAddress {
-            services.append(application(AdminResponder(endpoint: AdminEndpoint(endpoint: endpoint)), address) { _ in })
+            services.append(
+                application(AdminResponder(endpoint: AdminEndpoint(endpoint: endpoint)), address.with(host: anyHost)) {
+                    _ in
+                })
         }
         if let fleet = purging.fleet { services.append(FleetService(fleet: fleet)) }
         #if TLS
@@ -181,6 +186,16 @@ public struct ImageServer: Sendable {
         }
     }
 
+    /// The host of an address without one: `::`, whose sockets accept IPv4, too, or `0.0.0.0` if the system has no IPv6.
+    private static var anyHost: String {
+        get async {
+            let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            guard let channel = try? await bootstrap.bind(host: "::", port: 0).get() else { return "0.0.0.0" }
+            try? await channel.close()
+            return "::"
+        }
+    }
+
     /// How many connections beyond the wanted number are accepted. When they come, the oldest idle connection is
     /// closed. If all are busy, new ones wait to be accepted.
     private static let connectionsToSpare = 64
@@ -230,6 +245,12 @@ public struct ImageServer: Sendable {
                 if case .unix(let path) = address { chmod(path, 0o660) }
                 onListening(channel.localAddress?.port ?? 0)
             }, logger: logger)
+    }
+}
+
+extension ServerSettings.Address {
+    fileprivate func with(host any: String) -> Self {
+        if case .tcp("", let port) = self { .tcp(host: any, port: port) } else { self }
     }
 }
 

@@ -14,12 +14,26 @@ final class KnownURLs: Sendable {
         var disposition: ResultAnswer.Disposition
     }
 
-    /// Everything that determines the meaning of a URL.
+    /// Everything that determines the meaning of a URL. It is compared by its bytes: the signature of one URL is not that
+    /// of another which Swift's strings take for equal.
     struct Asked: Hashable, Sendable {
         var target: String
         var accept: String?
 
         var length: Int { target.utf8.count + (accept?.utf8.count ?? 0) }
+
+        static func == (left: Asked, right: Asked) -> Bool {
+            left.target.utf8.elementsEqual(right.target.utf8)
+                && (left.accept ?? "").utf8.elementsEqual((right.accept ?? "").utf8)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            for text in [target, accept ?? ""] {
+                var text = text
+                text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+                hasher.combine(UInt8(0xFF))
+            }
+        }
     }
 
     private struct State {

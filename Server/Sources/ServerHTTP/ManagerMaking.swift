@@ -37,11 +37,7 @@ struct ManagerMaking {
     func manager(_ coders: CoderRegistry, tiers: [any BytesTier] = []) -> ImageManager {
         var configuration = ImageManager.Configuration()
         configuration.memoryLimits = .init(cost: 0)
-        configuration.disk = settings.cacheDirectory.map {
-            DiskCacheConfiguration(
-                directory: $0, namespace: "originals",
-                limits: .init(bytes: ByteCount(settings.originalCacheBytes)))
-        }
+        configuration.disk = Self.disk(settings, "originals", ByteCount(settings.originalCacheBytes), logger)
         configuration.tiers = tiers
         configuration.decodeThreads = threads
         configuration.isolation = DecoderIsolation(
@@ -90,29 +86,32 @@ struct ManagerMaking {
     }
 
     private static func problem(_ directory: String, _ use: Int32, _ consequence: String) -> String? {
-        guard access(directory, use | X_OK) != 0 else { return nil }
-        return "\(consequence) (\(directory): \(String(cString: strerror(errno))))"
+        fileProblem(directory, use | X_OK).map { "\(consequence) (\($0))" }
+    }
+
+    /// - Returns: the path, and why it cannot be used; nil if it can.
+    static func fileProblem(_ path: String, _ use: Int32 = R_OK) -> String? {
+        access(path, use) == 0 ? nil : "\(path): \(String(cString: strerror(errno)))"
     }
 
     static func resultDisk(_ settings: ServerSettings, _ logger: Logger) -> DiskCache? {
-        settings.cacheDirectory.map { directory in
-            var configuration = DiskCacheConfiguration(
-                directory: directory, namespace: "results",
-                limits: .init(bytes: ByteCount(settings.resultCacheBytes)))
-            configuration.logger = logger
-            return DiskCache(configuration)
-        }
+        disk(settings, "results", ByteCount(settings.resultCacheBytes), logger).map { DiskCache($0) }
     }
 
     /// Where a server without a fleet stores its purges.
     static func purgeFile(_ settings: ServerSettings, _ logger: Logger) -> DiskCache? {
+        disk(settings, "purges", .mebibytes(64), logger).map { DiskCache($0) }
+    }
+
+    /// Nothing has a maximum age: the oldest entries go when there is no more room.
+    static func disk(
+        _ settings: ServerSettings, _ namespace: String, _ bytes: ByteCount, _ logger: Logger
+    ) -> DiskCacheConfiguration? {
         settings.cacheDirectory.map { directory in
             var configuration = DiskCacheConfiguration(
-                directory: directory, namespace: "purges",
-                // Results have no maximum age either.
-                limits: .init(bytes: .mebibytes(64), age: nil))
+                directory: directory, namespace: namespace, limits: .init(bytes: bytes, age: nil))
             configuration.logger = logger
-            return DiskCache(configuration)
+            return configuration
         }
     }
 

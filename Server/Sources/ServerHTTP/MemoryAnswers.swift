@@ -26,6 +26,8 @@ final class MemoryAnswers: ChannelDuplexHandler {
     private var peer: ClientAddress??
     /// The answer to the request whose end has not arrived yet.
     private var answer: Answer?
+    /// Whether a request was answered before its end, which is then discarded.
+    private var dropsRest = false
     /// How many requests went on to Hummingbird and are not answered yet: answers keep the order of requests.
     private var others = 0
     private var hasWritten = false
@@ -52,8 +54,12 @@ final class MemoryAnswers: ChannelDuplexHandler {
                 return
             }
             others += 1
-        case .body: if answer != nil { return }
+        case .body: if answer != nil || dropsRest { return }
         case .end:
+            if dropsRest {
+                dropsRest = false
+                return
+            }
             if let answer {
                 self.answer = nil
                 return write(answer, context)
@@ -63,6 +69,11 @@ final class MemoryAnswers: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        // A client of HTTP/2 that announces a body and sends none would hold its stream, and the connection, for ever.
+        if let answer {
+            (self.answer, dropsRest) = (nil, true)
+            write(answer, context)
+        }
         if hasWritten {
             hasWritten = false
             context.flush()

@@ -13,22 +13,29 @@ struct PassedCookies {
     /// - Parameters:
     ///   - forwardedHost: the host that the client requested, as reported by a trusted proxy.
     func go(to source: String, from request: HTTPRequest, forwardedHost: String?) -> Bool {
-        guard settings.arePassedOn, source.hasPrefix("http://") || source.hasPrefix("https://") else { return false }
+        guard settings.arePassedOn, let target = SourceURL(source), target.isWeb else { return false }
         if settings.goToAll { return true }
         let base = settings.base ?? (forwardedHost ?? request.authority).map { "http://\($0)/" }
-        guard let base, let host = SourceHost.name(of: base), host == SourceHost.name(of: source) else { return false }
-        return Self.path(of: source).hasPrefix(Self.folder(of: base))
+        guard let base = base.flatMap({ SourceURL($0) }), base.host == target.host, Self.isPlain(target.host) else {
+            return false
+        }
+        let folder = Self.folder(of: base)
+        return folder == "/" || (!target.hasDotSegments && target.path.utf8.starts(with: folder.utf8))
     }
 
-    private static func path(of url: String) -> Substring {
-        let rest = url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).dropFirst(2).first ?? ""
-        let path = rest.prefix { $0 != "?" && $0 != "#" }
-        return path.firstIndex(of: "/").map { path[$0...] } ?? "/"
+    /// Whether the library surely connects to the host of this name: it takes other scripts for other names, and
+    /// refuses other characters.
+    private static func isPlain(_ host: String) -> Bool {
+        !host.isEmpty
+            && host.utf8.allSatisfy { byte in
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                    || "-._:[]".utf8.contains(byte)
+            }
     }
 
     /// The default path of cookies (RFC 6265, section 5.1.4), with a trailing slash.
-    private static func folder(of url: String) -> Substring {
-        let path = path(of: url)
-        return path.lastIndex(of: "/").map { path[...$0] } ?? "/"
+    private static func folder(of url: SourceURL) -> Substring {
+        let path = url.path
+        return path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? "/"
     }
 }

@@ -1,4 +1,3 @@
-import ServerFiles
 import WebImage
 import HTTPTypes
 import ServerConfiguration
@@ -86,14 +85,8 @@ struct ResultAnswer {
 
     /// The URL of the source without credentials, for `Link: rel="canonical"`; nil if it is not sent.
     var canonicalLink: String? {
-        guard settings.setsCanonical, source.hasPrefix("http") else { return nil }
-        let parts = source.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count >= 3, let user = parts[2].prefix(while: { $0 != "?" && $0 != "#" }).lastIndex(of: "@")
-        else {
-            return "<\(source)>; rel=\"canonical\""
-        }
-        let host = parts[2][parts[2].index(after: user)...]
-        return "<\((parts[..<2] + [host] + parts[3...]).joined(separator: "/"))>; rel=\"canonical\""
+        guard settings.setsCanonical, let url = SourceURL(source), url.isWeb else { return nil }
+        return "<\(url.withoutUser)>; rel=\"canonical\""
     }
 
     /// - Parameter origin: the origin's freshness, which is used if the configuration says so.
@@ -148,13 +141,7 @@ struct ResultAnswer {
     }
 
     /// The last component of the source's path; empty if there is none.
-    private var sourceName: Substring {
-        let path = source.prefix { $0 != "?" && $0 != "#" }
-        // Skips the scheme, and the host if there is one.
-        let before = LocalFiles.has(source) ? 1 : path.contains("://") ? 2 : 0
-        if path.hasSuffix("/") { return "" }
-        return path.split(separator: "/").dropFirst(before).last ?? ""
-    }
+    private var sourceName: Substring { SourceURL(source)?.name ?? "" }
 
     /// The extension of the source's name; nil if there is none.
     var sourceExtension: String? { sourceName.split(separator: ".").dropFirst().last.map(String.init) }

@@ -296,6 +296,6 @@ public final class ImageService: Sendable {
     private func enterGate(_ source: String) async throws(RequestRefusal) -> MissGate.Place {
         let span = startSpan("webimage.queue")
         defer { span.end() }
-        return try await gate.enter(SourceHost.name(of: source) ?? "")
+        return try await gate.enter(SourceURL(source)?.host ?? "")
     }
 }

@@ -47,7 +47,7 @@ public final class MissGate: Sendable {
         var lastNumber = 0
         /// The cost of one picture, as moving averages.
         var cost = Spent(work: 0.02)
-        /// When a picture was last refused; nil: there is no overload.
+        /// When a picture was last refused while the threads were busy; nil: there is no overload.
         var overloadedAt: ContinuousClock.Instant?
 
         mutating func learn(_ spent: Spent) {
@@ -72,6 +72,7 @@ public final class MissGate: Sendable {
     private let patience: Duration
     private let sleep: @Sendable (Duration) async throws -> Void
     private let now: @Sendable () -> ContinuousClock.Instant
+    private let start: ContinuousClock.Instant
     private let state: Mutex<State>
 
     /// - Parameters:
@@ -87,7 +88,7 @@ public final class MissGate: Sendable {
         self.most = max(most, 1)
         self.threads = max(threads, 1)
         self.patience = patience
-        (self.sleep, self.now) = (sleep, now)
+        (self.sleep, self.now, start) = (sleep, now, now())
         let limits = MissQueue.Limits(
             most: self.most, running: Self.transfers.all + 2 * self.threads,
             runningPerHost: Self.transfers.perHost + 2 * self.threads, beyond: Self.transfers.all)
@@ -98,13 +99,23 @@ public final class MissGate: Sendable {
     public var count: Int { state.withLock { $0.queue.count } }
     /// How many pictures are waiting for their turn.
     public var waiting: Int { state.withLock { $0.queue.waiting } }
-    /// Whether the next picture of a new host would displace another or be refused, or there is an overload.
+    /// Whether the next picture of a new host would be refused, or displace another while the threads are busy, or there
+    /// is an overload.
     public var isFull: Bool {
         state.withLock { state in
-            let isOverloaded = state.overloadedAt.map { now() - $0 <= Self.overload } ?? false
-            return isOverloaded || state.queue.isFull || refusal(state, host: "") != nil
+            if let last = state.overloadedAt, now() - last <= Self.overload { return true }
+            let isFull = state.queue.isFull && (state.queue.waiting == 0 || areThreadsBusy(state))
+            return isFull || refusal(state, host: "") != nil
         }
     }
+
+    /// Whether more threads would help: not where the places are held by hosts that are slow to send.
+    private func areThreadsBusy(_ state: State) -> Bool {
+        // The costs are averages, so half of the threads are enough.
+        state.queue.busyThreads(state.cost.work, at: seconds) >= Double(threads) / 2
+    }
+
+    private var seconds: Double { (now() - start).inSeconds }
 
     /// Whether earlier pictures of the same host already keep the threads busy; pictures of other hosts then go first.
     func isLate(_ place: Place) -> Bool { place.rank >= 2 * threads }
@@ -136,7 +147,7 @@ public final class MissGate: Sendable {
         let (begun, late) = state.withLock { state in
             state.learn(spent ?? Spent(work: state.cost.work, fetch: stay))
             defer { adapt(&state) }
-            let begun = state.queue.leave(place.host, after: stay).compactMap { turn in
+            let begun = state.queue.leave(place.host, after: stay, at: seconds).compactMap { turn in
                 state.waiters.removeValue(forKey: turn.number).map { ($0, turn.rank) }
             }
             return (begun, dropLate(place.host, &state))
@@ -170,7 +181,7 @@ public final class MissGate: Sendable {
                 outcome = .refused(refusal)
                 return nil
             }
-            switch state.queue.enter(number, host) {
+            switch state.queue.enter(number, host, at: seconds) {
             case .begins(let turn, let dropped):
                 outcome = .begins(rank: turn.rank)
                 return dropped.flatMap { state.waiters.removeValue(forKey: $0) }
@@ -179,8 +190,10 @@ public final class MissGate: Sendable {
                 return dropped.flatMap { state.waiters.removeValue(forKey: $0) }
             case .refused:
                 outcome = .refused(full(state))
-                state.overloadedAt = now()
-                adapt(&state)
+                if areThreadsBusy(state) {
+                    state.overloadedAt = now()
+                    adapt(&state)
+                }
                 return nil
             }
         }

@@ -36,11 +36,14 @@ struct MissQueue {
         var waiting: [Int] = []
         /// How long each of its pictures keeps its place, in seconds, as a moving average; nil: none has left yet.
         var stay: Double?
+        /// When a picture last left or, if none has yet, the first began; in seconds.
+        var since = 0.0
 
         var count: Int { running + waiting.count }
 
-        mutating func leave(after stay: Double) {
+        mutating func leave(after stay: Double, at now: Double) {
             running -= 1
+            since = now
             self.stay = self.stay.map { $0 + (stay - $0) * 0.1 } ?? stay
         }
     }
@@ -62,6 +65,16 @@ struct MissQueue {
     var count: Int { running + waiting }
     /// Whether the next picture of a new host would displace another or be refused.
     var isFull: Bool { count >= limits.most + (waiting == 0 ? limits.beyond : 0) }
+
+    /// How many threads the pictures that are being made keep busy. Those of a host that stay for longer than their work
+    /// takes wait for its origin.
+    ///
+    /// - Parameters:
+    ///   - work: how long a picture keeps a thread busy, in seconds.
+    ///   - now: in seconds.
+    func busyThreads(_ work: Double, at now: Double) -> Double {
+        hosts.values.reduce(0) { $0 + Double($1.running) * work / max($1.stay ?? 0, now - $1.since, work) }
+    }
 
     /// How many pictures precede the next one of a host if all hosts take turns.
     func ahead(of host: String) -> Int {
@@ -87,7 +100,8 @@ struct MissQueue {
         return Double(count + 1) * stay / Double(limits.runningPerHost) + stay
     }
 
-    mutating func enter(_ number: Int, _ host: String) -> Entry {
+    /// - Parameter now: in seconds.
+    mutating func enter(_ number: Int, _ host: String, at now: Double = 0) -> Entry {
         if hosts[host]?.count ?? 0 >= mostPerHost { return .refused }
         var dropped: Int?
         if count >= limits.most {
@@ -97,6 +111,7 @@ struct MissQueue {
             if dropped == nil, !mayExceed { return .refused }
         }
         if hosts[host]?.waiting.isEmpty ?? true, mayBegin(hosts[host] ?? Host()) {
+            if hosts[host] == nil { hosts[host] = Host(since: now) }
             return .begins(begin(number, host), dropped: dropped)
         }
         if hosts[host, default: Host()].waiting.isEmpty { turns.append(host) }
@@ -105,10 +120,12 @@ struct MissQueue {
         return .waits(dropped: dropped)
     }
 
-    /// - Parameter stay: for how many seconds the picture had its place.
+    /// - Parameters:
+    ///   - stay: for how many seconds the picture had its place.
+    ///   - now: in seconds.
     /// - Returns: the pictures whose turn has come, now that one of a host is finished.
-    mutating func leave(_ host: String, after stay: Double) -> [Turn] {
-        hosts[host]?.leave(after: stay)
+    mutating func leave(_ host: String, after stay: Double, at now: Double = 0) -> [Turn] {
+        hosts[host]?.leave(after: stay, at: now)
         running -= 1
         forget(host)
         var begun: [Turn] = []

@@ -87,11 +87,10 @@ extension RequestRefusal {
     /// The most informative error in a chain of causes, such as the decoder's error below "no picture", or the reason
     /// why a URL is not retried.
     private static func deepest(_ error: WebImageError) -> WebImageError {
-        guard [.badImageData, .transformFailed, .blockedURL].contains(error.code),
-            let cause = error.cause as? WebImageError
-        else {
-            return error
-        }
-        return deepest(cause)
+        guard let cause = error.cause as? WebImageError else { return error }
+        // The modifier of requests refuses sources that are not allowed.
+        let isRedirect = error.code == .requestRefused && cause.code == .redirectRefused
+        return isRedirect || [.badImageData, .transformFailed, .blockedURL].contains(error.code)
+            ? deepest(cause) : error
     }
 }

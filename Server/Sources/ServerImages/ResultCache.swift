@@ -15,7 +15,9 @@ public final class ResultCache: Sendable {
     }
 
     private let memory: ResultMemory
+    private let sent: SentResults
     private let disk: DiskCache?
+    private let reads = Flights<StoredResult?>()
     private let mostUnwritten: Int
     private let writes = Mutex(Writes())
     private let warnings: RepeatedWarnings
@@ -25,8 +27,13 @@ public final class ResultCache: Sendable {
     ///   - disk: nil: results are kept in memory only.
     ///   - mostUnwritten: how many bytes may wait to be written; further results are kept in memory only. Default 64
     ///   MiB.
-    public init(memoryLimit: Int, disk: DiskCache?, mostUnwritten: Int = 64 << 20, logger: Logger) {
+    ///   - sent: counts the results on their way to clients.
+    public init(
+        memoryLimit: Int, disk: DiskCache?, mostUnwritten: Int = 64 << 20, sent: SentResults = SentResults(),
+        logger: Logger
+    ) {
         memory = ResultMemory(limit: memoryLimit)
+        self.sent = sent
         self.disk = disk
         self.mostUnwritten = mostUnwritten
         warnings = RepeatedWarnings(logger)
@@ -40,15 +47,26 @@ public final class ResultCache: Sendable {
     /// The result, if it is in memory.
     public func cachedResult(_ key: String) -> StoredResult? { memory.result(key) }
 
+    /// The bytes of a result that is about to be sent, which are kept as long as the share is.
+    ///
+    /// - Returns: nil if clients have not read too many bytes of other results yet.
+    public func share(_ result: StoredResult, _ key: String) -> SentResults.Share? { sent.share(result, key) }
+
     public func result(_ key: String) async -> (StoredResult, Layer)? {
-        if let result = memory.result(key) { return (result, .memory) }
+        if let result = memory.result(key) ?? sent.result(key) { return (result, .memory) }
+        guard let disk else { return nil }
+        // Each read makes a copy, so that requests for the same result share one.
+        let result = await reads.value(key) { [self] in await read(key, disk) }.value ?? nil
+        return result.map { ($0, .disk) }
+    }
+
+    private func read(_ key: String, _ disk: DiskCache) async -> StoredResult? {
         do throws(WebImageError) {
-            guard let disk, let entry = try await disk.read(CacheKey(key)),
-                let description = entry.metadata.extendedData,
+            guard let entry = try await disk.read(CacheKey(key)), let description = entry.metadata.extendedData,
                 let result = StoredResult(entry.body, description: description)
             else { return nil }
             memory.keep(result, key)
-            return (result, .disk)
+            return result
         } catch {
             if error.code != .cancelled {
                 warnings.warn("read \(error.code.name)", "a result cannot be read: \(error)")
@@ -60,12 +78,14 @@ public final class ResultCache: Sendable {
     /// Stores a result in memory now, and on disk a little later.
     public func keep(_ result: StoredResult, _ key: String) {
         memory.keep(result, key)
+        sent.replace(result, key)
         write(result, key, isOnDisk: false)
     }
 
     /// Extends the freshness of a result. Its bytes on disk stay.
     public func renew(_ result: StoredResult, _ key: String) {
         memory.keep(result, key)
+        sent.replace(result, key)
         write(result, key, isOnDisk: true)
     }
 

@@ -32,7 +32,8 @@ final class ResultMemory: Sendable {
     }
 
     func keep(_ result: StoredResult, _ key: String) {
-        guard result.bytes.count <= longest, result.cost <= limit else { return }
+        // An older result of the same key must not stay in its place.
+        guard result.bytes.count <= longest, result.cost <= limit else { return remove(key) }
         state.withLock { state in
             if state.old.remove(key) != nil {
                 state.old.insert(key, result)

@@ -21,10 +21,8 @@ public enum SourceRequest {
         _ change: (inout ImageRequest.Options) -> Void
     ) throws(RequestRefusal) -> ImageRequest {
         try check(source, settings)
-        // The text of a URL decides whether the source is allowed and which bucket it is in; a path with `..` would
-        // lead elsewhere.
-        let isTold = !settings.grammar.allowedSources.isEmpty || source.hasPrefix(s3Scheme)
-        if isTold, LocalFiles.has(source) || source.hasPrefix(s3Scheme), climbs(source) {
+        // The text of the URL decides which bucket the source is in.
+        if source.hasPrefix(s3Scheme), SourceURL(source)?.hasDotSegments == true {
             throw .invalidSource("the source has segments of dots")
         }
         if LocalFiles.has(source) {
@@ -70,11 +68,6 @@ public enum SourceRequest {
                 throw .unreachable("the source names no bucket that is served")
             }
         }
-    }
-
-    private static func climbs(_ source: String) -> Bool {
-        let path = source.prefix { $0 != "?" && $0 != "#" }
-        return (PercentEncoding.decode(path) ?? String(path)).split(separator: "/").contains { $0 == "." || $0 == ".." }
     }
 
     private struct Fields: Injector {

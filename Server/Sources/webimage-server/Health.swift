@@ -16,7 +16,7 @@ struct Health: AsyncParsableCommand {
             print("health cannot check servers on a Unix socket")
             throw ExitCode(1)
         }
-        let name = host == "0.0.0.0" || host == "::" ? "127.0.0.1" : host.contains(":") ? "[\(host)]" : host
+        let name = ["", "0.0.0.0", "::"].contains(host) ? "127.0.0.1" : host.contains(":") ? "[\(host)]" : host
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         configuration.timeout = .seconds(5)

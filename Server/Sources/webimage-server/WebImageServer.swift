@@ -63,6 +63,7 @@ struct Serve: AsyncParsableCommand {
     static func serve(
         _ settings: ServerSettings, onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
+        HangUp.isIgnoredWithoutTerminal()
         LineLogHandler.bootstrap(settings)
         let logger = Logger(label: "webimage-server")
         for warning in settings.warnings { logger.warning("\(warning)") }

@@ -157,7 +157,7 @@ import WebImage
         #expect(read.output.formatQuality[.jpeg] == 70)
         #expect(read.output.formatQuality[.webp] == 79)
         #expect(read.output.automatic == [.webp])
-        #expect(read.address == .tcp(host: "0.0.0.0", port: 9000))
+        #expect(read.address == .tcp(host: "", port: 9000))
         #expect(read.grammar.pathPrefix == "/img")
         #expect(read.limits.sourceResolution == 16.8)
         #expect(read.readRequestTimeout == .seconds(3))
@@ -197,6 +197,12 @@ import WebImage
             ])
         }
         #expect(((try? read.get()) != nil) == areTwo)
+    }
+
+    @Test(arguments: [("tcp", ""), ("tcp4", "0.0.0.0"), ("tcp6", "::")])
+    func theNetworkSaysWhichAddressesAreMeant(network: String, host: String) throws {
+        let read = try settings(["IMGPROXY_NETWORK": network, "WEBIMAGE_ALLOW_UNSIGNED": "true"])
+        #expect(read.address == .tcp(host: host, port: 8080) && !read.address.isLocal)
     }
 
     @Test func imgproxysDefaultsComeBackWhenTheyAreAskedFor() throws {

@@ -320,6 +320,18 @@ import WebImageTesting
         }
     }
 
+    /// The parser waits for another protocol, and would never see a further request.
+    @Test(arguments: [
+        "GET /health HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n",
+        "GET /health HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n\r\n", "CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n",
+    ]) func whoAsksForAnotherProtocolGetsOneAnswer(head: String) async throws {
+        try await RunningServer.run(["IMGPROXY_KEEP_ALIVE_TIMEOUT": "3600"]) { server in
+            let text = try await RawConnection.answer(head, port: server.port)
+            #expect(statuses(text) == [head.hasPrefix("CONNECT") ? "405" : "200"])
+            #expect(text.contains("\r\nConnection: close\r\n"))
+        }
+    }
+
     @Test func theConnectionOfHTTP10EndsByItself() async throws {
         try await RunningServer.run { server in
             for fields in ["", "Connection: keep-alive\r\n"] {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import ServerConfiguration
 import ServerImages
 import Testing
 import WebImage
@@ -69,6 +70,46 @@ import WebImageTesting
         let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true", "IMGPROXY_COOKIE_BASE_URL": base])
         _ = await ask(server, host: "example.com")
         #expect(cookies(server) == [go ? "id=1" : nil])
+    }
+
+    /// The library connects to the host before the slash, and Swift makes one character of the slash and the mark.
+    @Test func anotherHostCannotTakeTheNameOfTheOwn() async throws {
+        let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
+        let path = "/%CC%81@good.test/a.png"
+        try server.serve(path)
+        let source = server.origin.url(path).replacing("@", with: "%40")
+        let request = HTTPRequest(
+            method: .get, scheme: "http", authority: "good.test", path: "/_/w:4/plain/\(source)",
+            headerFields: [.cookie: "id=1"])
+        #expect(await server.endpoint.answer(request).status == 200)
+        let seen = server.origin.requests(path)
+        #expect(seen.count == 1 && seen.allSatisfy { !$0.headers.contains { $0.name.lowercased() == "cookie" } })
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1/a/b.png", true), ("http://me@127.0.0.1:8080/a/b.png?x", true),
+        ("http://127.0.0.1/a/../b.png", false), ("http://127.0.0.1/a/%2E%2e/b.png", false),
+        ("http://127.0.0.1/a\u{301}/b.png", false), ("http://127.0.0.1/\u{301}/a/b.png", false),
+        ("http://127.0.0.1\\/a/b.png", false), ("http://127.0.0.1?/a/b.png", false),
+        ("http://127.0.0.1#@evil/a/b.png", false), ("http://evil\\@127.0.0.1/a/b.png", true),
+        ("http://evil/\u{301}@127.0.0.1/a/b.png", false), ("http://evil?@127.0.0.1/a/b.png", false),
+        ("http://evil#@127.0.0.1/a/b.png", false), (" http://127.0.0.1/a/b.png", false),
+        ("http:///\u{301}127.0.0.1/a/b.png", false), ("s3://127.0.0.1/a/b.png", false),
+    ]) func onlySourcesInTheFolderOfTheOwnHostGetThem(source: String, go: Bool) throws {
+        #expect(try passes("http://127.0.0.1/a/", source) == go)
+    }
+
+    @Test func hostsInOtherScriptsGetNone() throws {
+        #expect(try !passes("http://b\u{fc}cher.test/", "http://b\u{fc}cher.test/a"))
+    }
+
+    private func passes(_ base: String, _ source: String) throws -> Bool {
+        let variables = [
+            "IMGPROXY_COOKIE_PASSTHROUGH": "true", "IMGPROXY_COOKIE_BASE_URL": base, "IMGPROXY_BIND": "127.0.0.1:0",
+        ]
+        let settings = try ServerSettings(environment: variables, readFile: { _ in nil }, now: { 0 })
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "x", path: "/")
+        return PassedCookies(settings: settings.cookies).go(to: source, from: request, forwardedHost: nil)
     }
 
     @Test func allOriginsGetThemWhereTheSettingsSayIt() async throws {

@@ -66,6 +66,36 @@ import WebImageTesting
         #expect(!answer.text.contains(files.root.path))
     }
 
+    /// The bytes of the folder's name were once counted as characters, and a longer name stood for a shorter one.
+    @Test(arguments: ["Fotos-\u{e4}", "Fotos-a\u{308}"]) func aFolderMayHaveAnyName(name: String) async throws {
+        let files = try Files()
+        let root = files.all.appending(path: name)
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        let sizes = [("xa.png", 64), ("a.png", 32), ("\u{301}b.png", 16), ("b.png", 8)]
+        for (name, side) in sizes {
+            let picture = try TestServer.bytes(PixelSize(width: side, height: side), as: .png)
+            try Data(picture).write(to: root.appending(path: name))
+        }
+        let server = try TestServer(["IMGPROXY_LOCAL_FILESYSTEM_ROOT": root.path])
+        for (name, side) in sizes {
+            let answer = await server.get("/_/f:png/plain/local:///" + PercentEncoding.encode(name))
+            #expect(try await answer.image().size == PixelSize(width: side, height: side), "\(name)")
+        }
+    }
+
+    /// Swift takes both names for the same text.
+    @Test func aFolderBesideItWithAnEquivalentNameIsAnother() async throws {
+        let files = try Files()
+        let names = ["caf\u{e9}", "cafe\u{301}"].map { files.all.appending(path: $0) }
+        for name in names { try FileManager.default.createDirectory(at: name, withIntermediateDirectories: true) }
+        let picture = Data(try TestServer.bytes(PixelSize(width: 8, height: 8), as: .png))
+        try picture.write(to: names[1].appending(path: "s.png"))
+        try FileManager.default.createSymbolicLink(
+            atPath: names[0].appending(path: "a.png").path, withDestinationPath: names[1].appending(path: "s.png").path)
+        let server = try TestServer(["IMGPROXY_LOCAL_FILESYSTEM_ROOT": names[0].path])
+        #expect(await server.get("/_/w:16/plain/local:///a.png").status == 404)
+    }
+
     @Test func withoutAFolderThereAreNone() async throws {
         let answer = await (try TestServer()).get("/_/w:16/plain/local:///etc/hostname")
         #expect(answer.status == 404 && answer.text == "Source is unreachable")
@@ -75,7 +105,7 @@ import WebImageTesting
         let files = try Files()
         let server = try server(files, ["IMGPROXY_ALLOWED_SOURCES": "local:///in side/"])
         #expect(await server.get("/_/w:16/plain/local:///in%20side/b.png").status == 200)
-        for path in ["a.png", "in%20side/../a.png", "in%20side/%252e%252e/a.png"] {
+        for path in ["a.png", "in%20side/../a.png", "in%20side/%252e%252e/a.png", "in%20side/x%23/../../a.png"] {
             #expect(await server.get("/_/w:16/plain/local:///\(path)").status == 404)
         }
     }

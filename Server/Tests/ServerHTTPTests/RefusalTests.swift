@@ -121,6 +121,48 @@ import WebImageTesting
         #expect(server.origin.hits("/bad/a.png") == 0)
     }
 
+    /// The origin decodes the path, and would serve what is not allowed.
+    @Test(arguments: [
+        "/good/%252e%252e/bad/a.png", "/good/..%252fbad/a.png", "/good/..%255cbad/a.png", "/good/../bad/a.png",
+    ])
+    func segmentsOfDotsLeadNowhereElse(path: String) async throws {
+        let server = try TestServer(["IMGPROXY_ALLOWED_SOURCES": "http://127.0.0.1:*/good/"])
+        let decoded = path.replacing("%25", with: "%")
+        server.origin.serve("/good/r", OriginResponse(status: 302, headers: [("Location", decoded)]))
+        for source in [path, "/good/r"] {
+            let answer = await server.picture("w:10", source)
+            #expect(answer.status == 404 && answer.text == "Invalid source URL", "\(answer.text)")
+        }
+        #expect(server.origin.connectionCount == 1 && server.origin.hits("/good/r") == 1)
+    }
+
+    /// What is not allowed is no origin that is down: the old result is not served in its place.
+    @Test func aRedirectToWhatIsNotAllowedIsAnInvalidSource() async throws {
+        let server = try TestServer([
+            "IMGPROXY_ALLOWED_SOURCES": "http://127.0.0.1", "WEBIMAGE_STALE_WHILE_REVALIDATE": "0",
+        ])
+        try server.serve(headers: [("Cache-Control", "max-age=10")])
+        func redirect(_ url: String) -> OriginResponse {
+            OriginResponse(status: 302, headers: [("Location", url), ("Cache-Control", "max-age=10")])
+        }
+        let elsewhere = server.origin.url("/a.png").replacing("127.0.0.1", with: "localhost")
+        server.origin.serve("/r", redirect(server.origin.url("/a.png")), redirect(elsewhere))
+        #expect(await server.picture("w:10", "/r").status == 200)
+        server.advance(20)
+        let answer = await server.picture("w:10", "/r")
+        #expect(answer.status == 404 && answer.text == "Invalid source URL", "\(answer.text)")
+    }
+
+    /// Two URLs that Swift's strings take for equal have two signatures.
+    @Test func urlsAreComparedByTheirBytes() async throws {
+        let (one, other) = ("/_/plain/http://a/\u{e9}", "/_/plain/http://a/e\u{301}")
+        #expect(one == other && KnownURLs.Asked(target: one) != KnownURLs.Asked(target: other))
+        #expect(Set([one, other].map { KnownURLs.Asked(target: $0) }).count == 2)
+        #expect(KnownURLs.Asked(target: "/", accept: "\u{37e}") != KnownURLs.Asked(target: "/", accept: ";"))
+        // The parser of HTTP/1.1 refuses them, too.
+        #expect(await (try TestServer()).get(one).status == 400)
+    }
+
     @Test func methodsBodiesAndLongURLs() async throws {
         let server = try TestServer()
         let posted = await server.get("/_/plain/http://a.b/c", method: .post)

@@ -287,6 +287,16 @@ import WebImageTesting
         #expect(found.fields[.eTag] == made.fields[.eTag])
     }
 
+    /// They are evicted when there is no more room, and not because nobody has asked for a week.
+    @Test func whatIsOnDiskHasNoMaximumAge() throws {
+        let server = try TestServer(["WEBIMAGE_CACHE_DIR": "/nowhere/cache"])
+        for name in ["results", "originals", "purges"] {
+            let disk = ManagerMaking.disk(server.endpoint.settings, name, .mebibytes(1), Logger(label: "test"))
+            let limits = try #require(disk).limits
+            #expect(limits.age == nil && limits.bytes == .mebibytes(1))
+        }
+    }
+
     /// What other settings made is not served, and what they do not change is.
     @Test(arguments: [
         (["IMGPROXY_QUALITY": "50"], false), (["IMGPROXY_FORMAT_QUALITY": "jpeg=30"], false),
@@ -343,7 +353,6 @@ import WebImageTesting
         #expect(refused.text == "Too many requests")
         #expect(refused.fields[.retryAfter] == "1")
         #expect(server.origin.hits("/3") == 0)
-        #expect(await server.get("/ready").text == "overloaded")
         // What is told of pictures takes a place, too.
         #expect(await server.get("/info/_/avg:1/plain/\(server.origin.url("/3"))").status == 429)
         #expect(server.origin.hits("/3") == 0)

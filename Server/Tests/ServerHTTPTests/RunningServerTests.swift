@@ -1,5 +1,7 @@
 import Foundation
 import Logging
+import NIOCore
+import NIOPosix
 import ServerConfiguration
 import ServerGrammar
 import Testing
@@ -53,6 +55,31 @@ import WebImageTesting
             #expect(error?.description.contains(path) == true)
         }
         try await RunningServer.run(variables) { _ in }
+    }
+
+    /// As Go's servers do.
+    @Test func anAddressWithoutAHostIsAllAddresses() async throws {
+        try await withClient(["IMGPROXY_BIND": ":0", "WEBIMAGE_ALLOW_UNSIGNED": "true"]) { server, client in
+            #expect(server.settings.address == .tcp(host: "", port: 0))
+            let loop = MultiThreadedEventLoopGroup.singleton
+            let hasIPv6 =
+                (try? await ServerBootstrap(group: loop).bind(host: "::1", port: 0).get().close().get()) != nil
+            for host in ["127.0.0.1"] + (hasIPv6 ? ["[::1]"] : []) {
+                let answer = try await client.data(for: ImageRequest("http://\(host):\(server.port)/health"))
+                #expect(String(decoding: answer, as: UTF8.self) == "webimage is running")
+            }
+        }
+    }
+
+    @Test func configuredPicturesThatCannotBeReadAreNamed() throws {
+        var settings = ServerSettings()
+        (settings.watermark, settings.fallback) = (.path("/nowhere/mark.png"), .data("~"))
+        let error = #expect(throws: SettingsError.self) { try ImageServer.warnings(of: settings) }
+        #expect(error?.problems.count == 2)
+        let first = "IMGPROXY_WATERMARK_PATH cannot be read (/nowhere/mark.png: No such file or directory)"
+        #expect(error?.problems.first == first)
+        (settings.watermark, settings.fallback) = (.path("/dev/null"), .data("AAAA"))
+        #expect(try ImageServer.warnings(of: settings) == [])
     }
 
     @Test func directoriesThatCannotBeUsedAreNamed() {

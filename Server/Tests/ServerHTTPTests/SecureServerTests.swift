@@ -163,6 +163,25 @@
             }
         }
 
+        /// The answer is ready on the event loop, where nothing else would ever ask for it.
+        @Test func aPictureInMemoryDoesNotWaitForTheEndOfItsRequest() async throws {
+            let origin = try picture()
+            try await run { server in
+                let client = try await FrameConnection(port: server.port)
+                let path = RunningServer.path("w:20", origin)
+                try await client.get(path, 1)
+                try await client.wait { $0.streams[1]?.hasEnded == true }
+                try await client.get(path, 3, isWhole: false)
+                try await client.wait { $0.streams[3]?.isReset == true }
+                #expect(client.stream(3).status == "200" && client.stream(3).hasEnded)
+                #expect(client.stream(3).body == client.stream(1).body)
+                #expect(server.metric("webimage_cache_requests_total{result=\"memory\"}") == 1)
+                try await client.get(path, 5)
+                try await client.wait { $0.streams[5]?.hasEnded == true }
+                #expect(client.stream(5).status == "200" && client.isOpen)
+            }
+        }
+
         @Test func clientsThatDoNothingAreSentAway() async throws {
             try await run(["IMGPROXY_KEEP_ALIVE_TIMEOUT": "1", "IMGPROXY_READ_REQUEST_TIMEOUT": "1"]) { server in
                 // One has asked for something, one never does, one does not even agree on TLS.

@@ -23,7 +23,8 @@ final class TestServer: Sendable {
 
     init(
         _ variables: [String: String] = [:], coders: CoderRegistry = .standard, watermark: Image? = nil,
-        fallback: [UInt8]? = nil, origin: OriginServer? = nil, fleet: Fleet? = nil
+        fallback: [UInt8]? = nil, origin: OriginServer? = nil, fleet: Fleet? = nil,
+        sent: SentResults = SentResults()
     ) throws {
         let time = Clock()
         var all = ["IMGPROXY_BIND": "127.0.0.1:0", "IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES": "true"]
@@ -42,7 +43,8 @@ final class TestServer: Sendable {
             manager: manager, purging: purging, settings: settings, watermark: watermark, fallback: fallback,
             now: { time.now })
         cache = ResultCache(
-            memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), logger: logger)
+            memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), sent: sent,
+            logger: logger)
         let service = ImageService(
             settings: settings, maker: maker, cache: cache, storage: storage, threads: 2, now: { time.now },
             logger: logger)

@@ -128,6 +128,15 @@ import WebImage
         #expect(memory.result("0") == nil)
     }
 
+    /// The older result would be served, or found stale, each time.
+    @Test(arguments: [false, true]) func whatHasGrownTooLongTakesTheOldResultAlong(isWantedAgain: Bool) {
+        let memory = ResultMemory(limit: 1 << 20)
+        memory.keep(result(1000), "a")
+        if isWantedAgain { #expect(memory.result("a") != nil) }
+        memory.keep(result(600_000), "a")
+        #expect(memory.result("a") == nil && memory.cost == 0)
+    }
+
     @Test func aRandomWalkNeverPassesTheLimit() {
         let memory = ResultMemory(limit: 50_000)
         var random = SystemRandomNumberGenerator()

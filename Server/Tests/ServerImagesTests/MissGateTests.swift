@@ -80,7 +80,8 @@ import WebImageTesting
 
     /// An origin that does not answer holds its places for long, also when there were too many once.
     @Test func anOverloadOfOneHostIsNoOthers() async throws {
-        let gate = MissGate(most: 20, threads: 2, patience: .seconds(1000))
+        let now = ContinuousClock.now
+        let gate = MissGate(most: 20, threads: 2, patience: .seconds(1000), now: { now })
         for _ in 0..<200 { gate.leave(try await gate.enter("fast"), .init(work: 0.01)) }
         var dead: [MissGate.Place] = []
         for _ in 0..<20 { dead.append(try await gate.enter("dead")) }
@@ -91,6 +92,37 @@ import WebImageTesting
         var others: [MissGate.Place] = []
         for number in 0..<6 { others.append(try await gate.enter("\(number)")) }
         #expect(gate.count == 20)
+    }
+
+    /// It fills all places while the threads have nothing to do.
+    @Test func aHostThatSendsNothingIsNoOverload() async throws {
+        let time = Mutex(ContinuousClock.now)
+        let gate = MissGate(most: 30, threads: 2, patience: .seconds(1000), now: { time.withLock { $0 } })
+        for _ in 0..<200 { gate.leave(try await gate.enter("fast"), .init(work: 0.01)) }
+        for _ in 0..<20 { _ = try await gate.enter("dead") }
+        let waiting = (0..<10).map { _ in Task { try await gate.enter("dead") } }
+        while gate.waiting < 10 { await Task.yield() }
+        time.withLock { $0 += .seconds(1) }
+        #expect(await Task { try await gate.enter("dead") }.failure?.status == 429)
+        #expect(!gate.isFull)
+        // Others take its places, and are made.
+        for number in 0..<10 {
+            let place = try await gate.enter("\(number)")
+            time.withLock { $0 += .milliseconds(10) }
+            gate.leave(place, .init(work: 0.01))
+        }
+        #expect(!gate.isFull)
+        for task in waiting { task.cancel() }
+    }
+
+    /// Where hosts that are slow hold even the spare places, others are refused.
+    @Test func hostsThatHoldAllPlacesFillIt() async throws {
+        let time = Mutex(ContinuousClock.now)
+        let gate = MissGate(most: 4, threads: 2, patience: .seconds(1000), now: { time.withLock { $0 } })
+        for number in 0..<68 { _ = try await gate.enter("\(number)") }
+        time.withLock { $0 += .seconds(60) }
+        #expect(await Task { try await gate.enter("other") }.failure?.status == 429)
+        #expect(gate.isFull)
     }
 
     /// What fails teaches how long its source is waited for.
