@@ -24,7 +24,7 @@ import WebImageTesting
         let left = Task { try await slots[.image].show(bench.request(5)).image.size.width }
         _ = await eventually { slots[.image].state.isLoading }
         var answer: Int?
-        slots.load(bench.request(5)) { answer = try? $0.get().image.size.width }
+        slots[.image].load(bench.request(5)) { answer = try? $0.get().image.size.width }
         left.cancel()
         bench.settle()
         let error = await #expect(throws: WebImageError.self) { try await left.value }
@@ -37,7 +37,7 @@ import WebImageTesting
     @Test func theLastCallersTaskEndsTheLoadOfAll() async throws {
         let slots = try makeSlots()
         var code: WebImageError.Code?
-        slots.load(bench.request(5)) { if case .failure(let error) = $0 { code = error.code } }
+        slots[.image].load(bench.request(5)) { if case .failure(let error) = $0 { code = error.code } }
         let began = Gate()
         let last = Task {
             began.open()
