@@ -25,8 +25,14 @@ public final class ImageAnimation: Sendable {
     /// The memory that the kept frames and the state of their decoder take now.
     public var keptByteCount: ByteCount { source.keptByteCount }
 
-    /// Calls that whenever ``keptByteCount`` changed: on any thread, under no lock. The last one set is called.
-    package func onKeptBytesChange(_ action: (@Sendable () -> Void)?) { source.onKeptBytesChange(action) }
+    /// Calls `action` whenever ``keptByteCount`` changed: on any thread, under no lock.
+    ///
+    /// - Parameters:
+    ///   - observer: who is told; a later action of the same observer takes the place of the earlier one.
+    ///   - action: returns whether it is to be called again.
+    package func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool) {
+        source.onKeptBytesChange(for: observer, action)
+    }
 
     /// Returns a frame as it is shown: composited, in the size and colours of the image.
     ///
@@ -112,13 +118,21 @@ package struct AnimationTimeline: Hashable, Sendable {
     package init() {}
 }
 
+/// An entry of a cache that holds an animation, and whose cost changes with the frames that are kept.
+package struct KeptBytesObserver: Hashable, Sendable {
+    package let cache: ObjectIdentifier
+    package let key: CacheKey
+
+    package init(_ cache: AnyObject, _ key: CacheKey) { (self.cache, self.key) = (ObjectIdentifier(cache), key) }
+}
+
 /// What stands behind an ``ImageAnimation``.
 package protocol FrameSource: AnyObject, Sendable {
     var frameSize: PixelSize { get }
     var timeline: AnimationTimeline { get }
     var encodedByteCount: ByteCount { get }
     var keptByteCount: ByteCount { get }
-    func onKeptBytesChange(_ action: (@Sendable () -> Void)?)
+    func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool)
     var bufferLimit: ByteCount { get set }
     func frame(at index: Int) async throws(WebImageError) -> Image
     func decodeNow(_ index: Int) throws(WebImageError)

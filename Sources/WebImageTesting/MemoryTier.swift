@@ -15,6 +15,8 @@ package final class MemoryTier: BytesTier {
         case none
         /// It fails at once; nothing is changed.
         case fails
+        /// It refuses this call at once, and works; nothing is changed.
+        case refuses
         /// It does what it should, and then tells that it failed.
         case failsAfterwards
         /// It waits for ``open()``; a cancelled call ends before.
@@ -32,17 +34,19 @@ package final class MemoryTier: BytesTier {
 
     package let readDeadline: Duration
     package let changeDeadline: Duration
+    package let longestBody: ByteCount?
     private let limit: ByteCount
     private let state = Guarded(State())
 
     /// - Parameter limit: the most that all bodies take together; a put that does not fit is refused.
     package init(
         limit: ByteCount = .mebibytes(64), readDeadline: Duration = .milliseconds(50),
-        changeDeadline: Duration = .seconds(5)
+        changeDeadline: Duration = .seconds(5), longestBody: ByteCount? = nil
     ) {
         self.limit = limit
         self.readDeadline = readDeadline
         self.changeDeadline = changeDeadline
+        self.longestBody = longestBody
     }
 
     /// What it was asked for, in order.
@@ -109,6 +113,7 @@ package final class MemoryTier: BytesTier {
         switch trouble {
         case .none: break
         case .fails: throw Self.failure
+        case .refuses: throw WebImageError(.bodyTooLarge, "the tier was told to refuse")
         case .failsAfterwards:
             _ = state.withLock { work(&$0) }
             throw Self.failure

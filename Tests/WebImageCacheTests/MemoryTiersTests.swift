@@ -129,7 +129,11 @@ struct MemoryTiersTests {
     @Test func anAnimationThatKeepsMoreFramesCostsMoreAndOthersMakeRoom() throws {
         let cache = makeCache(.init(cost: ByteCount(3000 + 3 * overhead)))
         let (image, frames) = try makeAnimation(bytes: 400)
-        image.animation?.onKeptBytesChange { [weak cache] in cache?.updateCost(of: image, for: CacheKey("moving")) }
+        let observer = KeptBytesObserver(cache, CacheKey("moving"))
+        image.animation?.onKeptBytesChange(for: observer) { [weak cache] in
+            cache?.updateCost(of: image, for: CacheKey("moving"))
+            return true
+        }
         for name in ["a", "b"] { cache.store(try makeImage(bytes: 800), for: CacheKey(name)) }
         cache.store(image, for: CacheKey("moving"))
         #expect(cache.cost.bytes == 2000 + 3 * overhead)
@@ -139,7 +143,8 @@ struct MemoryTiersTests {
         #expect(cache.cost.bytes == 2204 + 2 * overhead && cache.count == 2 && cache.contains(CacheKey("moving")))
         frames.keep(0)
         #expect(cache.cost.bytes == 1200 + 2 * overhead && cache.fault() == nil)
-        image.animation?.onKeptBytesChange(nil)
+        // Otherwise the action keeps the picture, and the picture the action.
+        image.animation?.onKeptBytesChange(for: observer) { false }
     }
 
     @Test func anAnimationThatOutgrowsTheLimitLeavesTheOthersAlone() throws {
@@ -188,20 +193,22 @@ struct MemoryTiersTests {
 private final class FakeFrames: FrameSource {
     private struct State {
         var kept = 0
-        var action: (@Sendable () -> Void)?
+        var action: (@Sendable () -> Bool)?
     }
 
     private let state = Guarded(State())
 
     func keep(_ bytes: Int) {
-        state.withLock { state in
+        _ = state.withLock { state in
             state.kept = bytes
             return state.action
         }?()
     }
 
     var keptByteCount: ByteCount { state.withLock { ByteCount($0.kept) } }
-    func onKeptBytesChange(_ action: (@Sendable () -> Void)?) { state.withLock { $0.action = action } }
+    func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool) {
+        state.withLock { $0.action = action }
+    }
     var frameSize: PixelSize { PixelSize(width: 1, height: 1) }
     var timeline: AnimationTimeline { AnimationTimeline() }
     var encodedByteCount: ByteCount { .zero }

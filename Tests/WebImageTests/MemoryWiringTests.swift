@@ -1,11 +1,12 @@
 import Synchronization
 import Testing
-import WebImage
 import WebImageCache
 import WebImageCodecs
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+@testable import WebImage
 
 /// What the manager has its memory cache do.
 struct MemoryWiringTests {
@@ -22,6 +23,21 @@ struct MemoryWiringTests {
         let whole = bench.manager.memoryCache.cost.bytes
         animation.removeKeptFrames()
         #expect(bench.manager.memoryCache.cost.bytes == whole - kept)
+    }
+
+    @Test func theFramesOfAnAnimationUnderTwoKeysCountUnderBoth() async throws {
+        let bench = TestBench()
+        bench.answer(url, with: BlinkingGIF.file(width: 80, height: 60, frames: 3), type: "image/gif")
+        let image = try await bench.manager.image(for: ImageRequest(url)).image
+        let cache = MemoryCache(limits: .init(cost: .mebibytes(16)))
+        for key in ["a", "b"] { #expect(cache.keep(image, for: CacheKey(key), lifetime: nil)) }
+        let animation = try #require(image.animation)
+        for index in 0..<3 { _ = try await animation.frame(at: index) }
+        let (kept, whole) = (animation.keptByteCount.bytes, cache.cost.bytes)
+        let managers = bench.manager.memoryCache.cost.bytes
+        animation.removeKeptFrames()
+        #expect(cache.cost.bytes == whole - 2 * kept)
+        #expect(bench.manager.memoryCache.cost.bytes == managers - kept)
     }
 
     @Test func picturesLeaveWhenMemoryIsShort() async throws {

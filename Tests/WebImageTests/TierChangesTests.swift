@@ -12,7 +12,7 @@ import WebImageTesting
     private let key = CacheKey("a")
 
     private func makeChanges(running: Int = 2, bytes: Int = 100) -> TierChanges {
-        TierChanges(mostRunning: running, mostWaitingBytes: bytes)
+        TierChanges(mostRunning: running, mostBytes: bytes)
     }
 
     private func next(_ changes: inout TierChanges) -> TierChanges.Change? { changes.takeNext() }
@@ -72,6 +72,28 @@ import WebImageTesting
         #expect(changes.add(.remove, other) { _ in }.isRefused)
     }
 
+    /// Thirty-two stores of the longest bodies were in memory at a time.
+    @Test func whatRunsIsBoundedByItsBytes() {
+        var changes = makeChanges(running: 8)
+        let keys = (0..<4).map { CacheKey("\($0)") }
+        func add(_ length: Int, _ key: CacheKey) { _ = changes.add(.put(log(length), DiskMetadata()), key) { _ in } }
+        add(60, keys[0])
+        #expect(changes.takeNext()?.key == keys[0] && changes.runningBytes == 60)
+        add(60, keys[1])
+        add(40, keys[2])
+        #expect(changes.takeNext() == nil, "the first that waits does not fit")
+        changes.end(keys[0])
+        #expect(changes.takeNext()?.key == keys[1] && changes.takeNext()?.key == keys[2])
+        #expect(changes.runningBytes == 100)
+        _ = changes.add(.remove, keys[3]) { _ in }
+        #expect(changes.takeNext()?.key == keys[3], "removals take no room")
+        for key in keys[1...] { changes.end(key) }
+        add(500, keys[0])
+        #expect(changes.takeNext()?.key == keys[0], "one may always run")
+        changes.end(keys[0])
+        #expect(changes.runningBytes == 0 && changes.isIdle)
+    }
+
     @Test(arguments: [UInt64(1), 2, 3]) func everyChangeIsAnsweredOrBeginsAndNoneOfAKeyBesideAnother(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var changes = makeChanges(running: 3, bytes: 200)
@@ -106,6 +128,7 @@ import WebImageTesting
             }
             #expect(running.count == changes.runningCount && running.count <= 3)
             #expect(changes.waitingBytes >= 0 && changes.waitingBytes <= 200)
+            #expect(changes.runningBytes == running.reduce(0) { $0 + $1.length } && changes.runningBytes <= 200)
         }
         for (key, _) in reserved { changes.endReservation(key) }
         while !changes.isIdle {

@@ -44,7 +44,7 @@ extension S3Client {
             headers.append(S3Field("content-type", contentType))
         }
         let location = try configuration.object(key)
-        let hash = configuration.credentials == nil ? .unsigned : body.withUnsafeReadableBytes { S3PayloadHash.of($0) }
+        let hash = configuration.signsRequests ? body.withUnsafeReadableBytes { S3PayloadHash.of($0) } : .unsigned
         let request = S3Request("PUT", location, headers: headers, payload: hash)
         _ = try await send(request, body, deadline: configuration.writeDeadline)
     }

@@ -89,7 +89,8 @@ public final class S3Client: Sendable {
     private func carry(
         _ request: S3Request, _ body: ByteBuffer?, _ deadline: TimeAmount
     ) async -> Result<Answer, S3Error> {
-        let exchange = Exchange(wireRequest(request, body))
+        let exchange: Exchange
+        do throws(S3Error) { exchange = Exchange(try wireRequest(request, body)) } catch { return .failure(error) }
         let result = await withTaskCancellationHandler {
             pool.submit(exchange, deadline: deadline)
             return await exchange.result()
@@ -99,9 +100,9 @@ public final class S3Client: Sendable {
         return result.flatMap { answer in answer.error(to: request.method).map { .failure($0) } ?? .success(answer) }
     }
 
-    private func wireRequest(_ request: S3Request, _ body: ByteBuffer?) -> WireRequest {
+    private func wireRequest(_ request: S3Request, _ body: ByteBuffer?) throws(S3Error) -> WireRequest {
         var fields = request.headers + [S3Field("host", request.location.host)]
-        if let credentials = configuration.credentials {
+        if let credentials = try configuration.credentialsForRequest() {
             let time = S3Timestamp(secondsSince1970: WallClock.now)
             fields = S3Signature(of: request, by: credentials, at: time).headers
         }

@@ -10,8 +10,11 @@ public struct S3Configuration: Sendable {
     public let prefix: String
     /// Whether the bucket stands in the path of URLs, rather than in the name of the host.
     public let usesPathStyle: Bool
-    /// Nil: requests are not signed.
+    /// Nil: requests are not signed, unless there are ``currentCredentials``.
     public let credentials: S3Credentials?
+    /// Returns the credentials for the next request, in place of ``credentials``: for those that expire and are renewed, as a
+    /// role's are. Called before each request; it must return at once, and may be called on any thread. Default nil.
+    public var currentCredentials: (@Sendable () -> S3Credentials)?
     /// For GET, HEAD and DELETE, from the call to the whole answer. Default 2 s.
     public var readDeadline = TimeAmount.seconds(2)
     /// For PUT, from the call to the whole answer. Default 30 s.
@@ -54,6 +57,15 @@ public struct S3Configuration: Sendable {
         self.endpoint = if let endpoint { try Self.endpoint(endpoint) } else { .aws(region: region) }
         self.credentials = credentials
         self.usesPathStyle = usesPathStyle ?? (endpoint != nil || bucket.contains("."))
+    }
+
+    var signsRequests: Bool { credentials != nil || currentCredentials != nil }
+
+    /// The credentials of the next request; nil if it is not signed.
+    func credentialsForRequest() throws(S3Error) -> S3Credentials? {
+        guard let current = currentCredentials?() else { return credentials }
+        try Self.check(current)
+        return current
     }
 
     private static func isRegion(_ text: String) -> Bool {

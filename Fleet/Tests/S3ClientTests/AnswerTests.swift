@@ -2,6 +2,7 @@ import FleetTesting
 import NIOCore
 import S3Client
 import S3Signing
+import Synchronization
 import Testing
 
 /// What becomes of answers, good and bad.
@@ -219,6 +220,33 @@ import Testing
         #expect(!requests[1].head.contains("authorization") && !requests[1].head.contains("x-amz"))
         await signed.close()
         await unsigned.close()
+    }
+
+    /// The credentials of a role expire after some hours, and a client kept those that it was made with.
+    @Test func credentialsMayBeRenewedBetweenRequests() async throws {
+        let server = try await ScriptedServer { _ in [answer(200)] }
+        let number = Mutex(0)
+        let client = try client(
+            of: server.endpoint, credentials: nil,
+            change: { configuration in
+                configuration.currentCredentials = {
+                    let now = number.withLock { $0 }
+                    let token = now == 2 ? "a\nb" : "token\(now)"
+                    return S3Credentials(accessKey: "key\(now)", secretKey: "secret", sessionToken: token)
+                }
+            })
+        try await client.put("a", ByteBuffer(string: "Hello"))
+        number.withLock { $0 = 1 }
+        try await client.remove("a")
+        number.withLock { $0 = 2 }
+        await #expect(throws: S3Error.self) { try await client.remove("a") }
+        let heads = server.requests.events.map(\.head)
+        #expect(heads.count == 2, "what has a line end is not sent")
+        for (number, head) in heads.enumerated() {
+            #expect(head.contains("Credential=key\(number)/") && head.contains("x-amz-security-token: token\(number)"))
+        }
+        #expect(heads[0].contains("185f8db32271fe25f561a6fc938b2e264306ec304eda518007d1764826381969"))
+        await client.close()
     }
 
     @Test(arguments: [

@@ -254,9 +254,10 @@ extension MemoryCache {
     func keep(_ image: Image, for key: CacheKey, lifetime: Duration?, variant: ImageVariant? = nil) -> Bool {
         guard store(image, for: key, lifetime: lifetime, variant: variant) else { return false }
         guard let animation = image.animation else { return true }
-        animation.onKeptBytesChange { [weak self, weak storage = image.storage] in
-            guard let self, let storage else { return }
+        animation.onKeptBytesChange(for: KeptBytesObserver(self, key)) { [weak self, weak storage = image.storage] in
+            guard let self, let storage else { return false }
             updateCost(of: Image(storage), for: key)
+            return true
         }
         updateCost(of: image, for: key)
         return true

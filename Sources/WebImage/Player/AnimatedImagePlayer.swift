@@ -53,8 +53,10 @@ import WebImageSystem
         didSet {
             rate = rate.isFinite && rate > 0 ? min(max(rate, 0.001), 1000) : 0
             guard rate != oldValue else { return }
-            scaleRest(from: oldValue)
-            runOrRest()
+            // Standing still, it keeps the rest of the frame's time in the animation's own time.
+            if isRunning { rest = ownRest(at: oldValue) }
+            guard isRunning, rate > 0 else { return runOrRest() }
+            goOn()
         }
     }
     /// Whether frames that would be late are skipped, so that the animation keeps its pace. If false (the default), the
@@ -72,8 +74,9 @@ import WebImageSystem
 
     private let clock: any FrameClock
     private var playback: Playback
-    /// When the present frame has been shown for its time; while it rests, how much of that time is left.
+    /// When the present frame has been shown for its time.
     private var deadline = Duration.zero
+    /// While the animation rests, how much of that time is left, at the speed 1.
     private var rest: Duration
     private var wake: FrameWake?
     /// Whether the frame that is due has not come to the file yet.
@@ -151,7 +154,6 @@ import WebImageSystem
     public func seek(to index: Int, loop: Int? = nil) {
         hasBegun = true
         playback.seek(to: index, round: loop)
-        stopWaiting()
         showPresent()
     }
 
@@ -220,25 +222,23 @@ import WebImageSystem
         guard runs != isRunning else { return }
         isRunning = runs
         if runs {
-            deadline = clock.now + rest
-            if awaited == nil { schedule() }
+            goOn()
         } else {
-            rest = max(deadline - clock.now, .zero)
+            // Where the rate is 0 by now, the rest was taken before.
+            if rate > 0 { rest = ownRest(at: rate) }
             wake?.cancel()
             wake = nil
         }
     }
 
-    private func scaleRest(from oldRate: Double) {
-        guard oldRate > 0, rate > 0 else { return }
-        let factor = oldRate / rate
-        if isRunning {
-            deadline = clock.now + max(deadline - clock.now, .zero) * factor
-            if awaited == nil { schedule() }
-        } else {
-            rest = rest * factor
-        }
+    /// Shows the present frame for the rest of its time.
+    private func goOn() {
+        deadline = clock.now + rest / rate
+        if awaited == nil { schedule() }
     }
+
+    /// How much of the present frame's time is left, in the animation's own time.
+    private func ownRest(at rate: Double) -> Duration { max(deadline - clock.now, .zero) * rate }
 
     private func visibilityChanged() {
         runOrRest()
@@ -308,6 +308,8 @@ import WebImageSystem
     ///
     /// - Parameter due: when it should be shown; nil: now.
     private func showPresent(due: Duration? = nil, then action: @escaping @MainActor () -> Void = {}) {
+        // A frame that is still waited for would take the place of this one.
+        stopWaiting()
         let index = playback.index
         if let frame = animation.keptFrame(at: index) { return show(frame, index, due: due, then: action) }
         let animation = animation
@@ -345,7 +347,7 @@ import WebImageSystem
         deadline = begin + time(of: index)
         // Late by more than a frame: the others follow one by one, and not all at once.
         if !dropsLateFrames { deadline = max(deadline, clock.now) }
-        rest = max(deadline - clock.now, .zero)
+        rest = rate > 0 ? ownRest(at: rate) : time(of: index)
         onFrame?(frame, index)
         action()
         if playback.isOver { return end() }

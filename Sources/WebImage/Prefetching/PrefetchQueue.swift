@@ -1,4 +1,5 @@
 import WebImageCore
+import WebImageSystem
 
 /// Which picture of which list is loaded next. A pure value: what it answers is carried out outside of the lock.
 ///
@@ -33,8 +34,8 @@ struct PrefetchQueue {
     private let byteBudget: Int?
     private let bytesPerSecond: Int?
     private var lists: [ListID: List] = [:]
-    /// Those that have something to begin, in their order.
-    private var order: [ListID] = []
+    /// Those that may begin something. Their order is that of their numbers, which only grow.
+    private var ready = IndexedHeap<ListID, ListID>()
     private var lastID = 0
     private(set) var runningCount = 0
     /// Nothing begins before then.
@@ -58,25 +59,31 @@ struct PrefetchQueue {
     mutating func add(count: Int) -> ListID {
         lastID += 1
         lists[lastID] = List(progress: PrefetchProgress(total: count))
-        if count > 0 { order.append(lastID) }
+        updateReadiness(of: lastID)
         return lastID
     }
 
-    mutating func setPaused(_ isPaused: Bool, _ id: ListID) { lists[id]?.isPaused = isPaused }
+    mutating func setPaused(_ isPaused: Bool, _ id: ListID) {
+        lists[id]?.isPaused = isPaused
+        updateReadiness(of: id)
+    }
+
+    /// Call it when a list has changed.
+    private mutating func updateReadiness(of id: ListID) {
+        if lists[id]?.mayBegin ?? false { ready.set(id, to: id) } else { ready.remove(id) }
+    }
 
     /// Takes the next picture that may begin.
     mutating func next(now: Duration) -> Step {
         guard !isPaused, runningCount < width else { return .nothing }
-        guard let place = order.firstIndex(where: { lists[$0]?.mayBegin ?? false }) else { return .nothing }
+        guard let id = ready.first?.id, var list = lists[id] else { return .nothing }
         if now < earliest { return .wait(until: earliest) }
-        let id = order[place]
-        guard var list = lists[id] else { return .nothing }
         let index = list.next
         list.next += 1
         list.skipRemoved()
         list.running.insert(index)
-        if list.next >= list.progress.total { order.remove(at: place) }
         lists[id] = list
+        updateReadiness(of: id)
         runningCount += 1
         return .load(id, index: index)
     }
@@ -101,6 +108,7 @@ struct PrefetchQueue {
         }
         if let byteBudget, list.progress.bytes.bytes >= byteBudget { list.close() }
         lists[id] = list
+        updateReadiness(of: id)
         return list.progress
     }
 
@@ -115,7 +123,7 @@ struct PrefetchQueue {
         list.running = []
         runningCount -= running.count
         lists[id] = list
-        order.removeAll { $0 == id }
+        updateReadiness(of: id)
         return running
     }
 
@@ -124,7 +132,10 @@ struct PrefetchQueue {
     /// - Returns: whether it ran.
     mutating func cancel(_ id: ListID, index: Int) -> Bool {
         guard var list = lists[id], (0..<list.progress.total).contains(index) else { return false }
-        defer { lists[id] = list }
+        defer {
+            lists[id] = list
+            updateReadiness(of: id)
+        }
         if list.running.remove(index) != nil {
             runningCount -= 1
             list.progress.dropped += 1
@@ -142,7 +153,7 @@ struct PrefetchQueue {
     mutating func takeEnded(_ id: ListID) -> PrefetchProgress? {
         guard let list = lists[id], list.isOver else { return nil }
         lists[id] = nil
-        order.removeAll { $0 == id }
+        updateReadiness(of: id)
         return list.progress
     }
 

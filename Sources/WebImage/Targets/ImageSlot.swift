@@ -14,7 +14,9 @@ public import WebImageCore
     private let surroundings: SlotSurroundings
     private var machine: SlotMachine
     private var loads: [Int: SlotLoad] = [:]
-    private var completions: [Int: [SlotCompletion]] = [:]
+    /// By call. A caller may join the call before; then several wait for one answer.
+    private var completions: [Int: [(caller: Int, run: SlotCompletion)]] = [:]
+    private var lastCaller = 0
     private var lastOptions = SlotOptions()
 
     init(_ name: SlotName, in surroundings: SlotSurroundings) {
@@ -36,17 +38,25 @@ public import WebImageCore
         begin(request, options ?? surroundings.options, isRetry: false, completion)
     }
 
-    private func begin(_ request: ImageRequest?, _ options: SlotOptions, isRetry: Bool, _ completion: Completion?) {
+    /// - Returns: the number of the caller, for ``cancel(caller:)``.
+    @discardableResult
+    private func begin(
+        _ request: ImageRequest?, _ options: SlotOptions, isRetry: Bool, _ completion: Completion?
+    ) -> Int {
         lastOptions = options
+        lastCaller += 1
+        let caller = lastCaller
         let actions = machine.begin(request, options, isRetry: isRetry)
         if let completion {
-            completions[machine.generation, default: []].append(SlotCompletion(completion, hop: surroundings.hop))
+            let run = SlotCompletion(completion, hop: surroundings.hop)
+            completions[machine.generation, default: []].append((caller, run))
         }
         perform(actions)
+        return caller
     }
 
     /// Loads a picture, and returns when it is shown. Cancelling the task cancels the load, unless the slot has got
-    /// another call since.
+    /// another call since, even one that takes part in the same load.
     ///
     /// - Throws: any code of ``/WebImageCore/WebImageError``; `cancelled` also when another call came first.
     @discardableResult
@@ -55,12 +65,13 @@ public import WebImageCore
         let number = NumberBox()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                load(request, options: options) { continuation.resume(returning: $0) }
-                number.value = machine.generation
-                if Task.isCancelled { cancel(generation: number.value) }
+                number.value = begin(request, options ?? surroundings.options, isRetry: false) {
+                    continuation.resume(returning: $0)
+                }
+                if Task.isCancelled { cancel(caller: number.value) }
             }
         } onCancel: {
-            surroundings.hop { [weak self] in self?.cancel(generation: number.value) }
+            surroundings.hop { [weak self] in self?.cancel(caller: number.value) }
         }
         return try result.get()
     }
@@ -76,8 +87,20 @@ public import WebImageCore
         begin(state.request, lastOptions, isRetry: true, completion)
     }
 
-    private func cancel(generation: Int) {
-        if generation == machine.generation { cancel() }
+    /// Cancels the load if no one has called since; else only the caller's wait ends.
+    private func cancel(caller: Int) {
+        guard let (call, place) = wait(of: caller) else { return }
+        if caller == lastCaller { return cancel() }
+        let waiting = completions[call]?.remove(at: place)
+        waiting?.run(.failure(.cancelled))
+    }
+
+    /// The call whose answer the caller waits for, and the caller's place among those who do; nil after the answer.
+    private func wait(of caller: Int) -> (call: Int, place: Int)? {
+        for (call, waiting) in completions {
+            if let place = waiting.firstIndex(where: { $0.caller == caller }) { return (call, place) }
+        }
+        return nil
     }
 
     // MARK: - From the target
@@ -113,7 +136,7 @@ public import WebImageCore
         case .tellIndicator(let indicator, let fraction): indicator.show(fraction: fraction)
         case .tell(let call): withTarget(of: call) { $0.slot(name, didChange: machine.state) }
         case .answer(let call, let result):
-            for completion in completions.removeValue(forKey: call) ?? [] { completion(result) }
+            for (_, run) in completions.removeValue(forKey: call) ?? [] { run(result) }
         }
     }
 

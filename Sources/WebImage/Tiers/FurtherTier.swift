@@ -9,7 +9,7 @@ import WebImageSystem
 /// calls, ordered changes of each key, and a pause for a tier that keeps failing.
 final class FurtherTier: OriginalTier {
     private struct State {
-        var changes = TierChanges(mostRunning: FurtherTier.mostCalls / 2, mostWaitingBytes: 64 << 20)
+        var changes = TierChanges(mostRunning: FurtherTier.mostCalls / 2, mostBytes: 64 << 20)
         var readCount = 0
         var circuit = CircuitBreaker(
             policy: CircuitPolicy(failures: 5, firstPause: .seconds(1), longestPause: .seconds(30)))
@@ -164,27 +164,34 @@ final class FurtherTier: OriginalTier {
         let added = state.withLock { $0.changes.add(action, key, number: number, then) }
         for change in added.beaten { change.then(nil) }
         if added.isRefused {
-            let error = WebImageError(.cacheIO, "a tier of bytes is too slow: an original was not stored there")
-            note(Result<Void, WebImageError>.failure(error), of: .changes)
+            let error = WebImageError(.cacheIO, "a tier of bytes is too slow: \(action.omission)")
+            // It is not the tier that has failed, so the circuit is not told.
+            log(error)
             then(error)
         }
         beginChanges()
     }
 
     private func beginChanges() {
-        while let change = state.withLock({ $0.changes.takeNext() }) { begin(change) }
+        // A loop, because thousands of changes may wait when the circuit opens.
+        while let change = state.withLock({ $0.changes.takeNext() }) {
+            // A removal is always tried, because the entry would come back with the tier.
+            let isAdmitted =
+                state.withLock { $0.circuit.admits(Use.changes.rawValue, at: clock.now) }
+                || change.isRemoval
+            if isAdmitted {
+                begin(change)
+            } else {
+                change.then(WebImageError(.cacheIO, "a tier of bytes keeps failing and is left alone for now"))
+                finish(change)
+            }
+        }
     }
 
     private func begin(_ change: TierChanges.Change) {
-        // A removal is always tried, because the entry would come back with the tier.
-        let isAdmitted =
-            state.withLock { $0.circuit.admits(Use.changes.rawValue, at: clock.now) }
-            || change.isRemoval
-        guard isAdmitted else {
-            change.then(WebImageError(.cacheIO, "a tier of bytes keeps failing and is left alone for now"))
-            return end(change)
-        }
         switch change.action {
+        case .put where tier.longestBody.map { change.length > $0.bytes } ?? false:
+            make(change) { [tier] () throws(WebImageError) in try await tier.refuse(change.key) }
         case .put(let log, let metadata):
             // The bytes may be in a file.
             executor.run(.low) { [self] in
@@ -219,12 +226,16 @@ final class FurtherTier: OriginalTier {
     }
 
     private func end(_ change: TierChanges.Change) {
+        finish(change)
+        beginChanges()
+    }
+
+    private func finish(_ change: TierChanges.Change) {
         let waiting = state.withLock { state in
             state.changes.end(change.key)
             return state.takeWaiting()
         }
         for run in waiting { run() }
-        beginChanges()
     }
 
     // MARK: - Calls
@@ -264,13 +275,35 @@ final class FurtherTier: OriginalTier {
         guard case .failure(let error) = result else {
             return state.withLock { $0.circuit.note(.success, of: use.rawValue, at: clock.now) }
         }
-        let times = state.withLock { state in
-            state.circuit.note(.failure, of: use.rawValue, at: clock.now)
-            return state.troubles.note(error.code)
-        }
-        guard let times else { return }
+        state.withLock { $0.circuit.note(error.isTiersFailure ? .failure : .neither, of: use.rawValue, at: clock.now) }
+        log(error)
+    }
+
+    private func log(_ error: WebImageError) {
+        guard let times = state.withLock({ $0.troubles.note(error.code) }) else { return }
         logger.warning(
             "a tier of bytes failed, the load goes on", metadata: ["error": "\(error)", "times": "\(times)"])
+    }
+}
+
+extension WebImageError {
+    /// Whether it shows that a tier does not work, and not only that it refused one call.
+    fileprivate var isTiersFailure: Bool {
+        switch code {
+        case .bodyTooLarge, .requestRefused, .locked, .cancelled, .corruptEntry, .limitExceeded: false
+        default: true
+        }
+    }
+}
+
+extension TierChanges.Action {
+    /// What does not happen if it is refused.
+    fileprivate var omission: String {
+        switch self {
+        case .put: "an original was not stored there"
+        case .renew: "the metadata of an original was not updated there"
+        case .remove: "an original was not removed there"
+        }
     }
 }
 

@@ -34,6 +34,8 @@ struct TierChanges {
         var waiting: [Change] = []
         var isRunning = false
         var isRemoving = false
+        /// The length of the change that runs.
+        var runningLength = 0
 
         var isIdle: Bool { reserved == 0 && waiting.isEmpty && !isRunning }
     }
@@ -42,19 +44,20 @@ struct TierChanges {
     private static let mostWaiting = 10_000
 
     private let mostRunning: Int
-    /// The most bytes of stores that may wait; one store may always wait.
-    private let mostWaitingBytes: Int
+    /// The most bytes of stores that may wait, and of those that may run; one store may always do either.
+    private let mostBytes: Int
     private var lines: [CacheKey: Line] = [:]
     /// Keys whose first change may begin, in order.
     private var ready = FIFO<CacheKey>()
     private var nextNumber: UInt64 = 1
     private var waitingCount = 0
     private(set) var waitingBytes = 0
+    private(set) var runningBytes = 0
     private(set) var runningCount = 0
 
-    init(mostRunning: Int, mostWaitingBytes: Int) {
+    init(mostRunning: Int, mostBytes: Int) {
         self.mostRunning = mostRunning
-        self.mostWaitingBytes = mostWaitingBytes
+        self.mostBytes = mostBytes
     }
 
     /// Whether nothing is to be done.
@@ -119,7 +122,7 @@ struct TierChanges {
                 added.beaten = [change]
                 return added
             }
-            guard waitingBytes == 0 || waitingBytes + length <= mostWaitingBytes else {
+            guard waitingBytes == 0 || waitingBytes + length <= mostBytes else {
                 added.isRefused = true
                 return added
             }
@@ -139,21 +142,25 @@ struct TierChanges {
 
     /// The next change that may begin now; it counts as running until ``end(_:)``.
     mutating func takeNext() -> Change? {
-        guard runningCount < mostRunning, let key = ready.popFirst() else { return nil }
-        guard var line = lines[key], !line.waiting.isEmpty else { return takeNext() }
-        let change = line.waiting.removeFirst()
-        (line.isRunning, line.isRemoving) = (true, change.isRemoval)
+        guard runningCount < mostRunning, let key = ready.first, var line = lines[key], let change = line.waiting.first,
+            runningBytes == 0 || runningBytes + change.length <= mostBytes
+        else { return nil }
+        _ = ready.popFirst()
+        line.waiting.removeFirst()
+        (line.isRunning, line.isRemoving, line.runningLength) = (true, change.isRemoval, change.length)
         lines[key] = line
         waitingCount -= 1
         waitingBytes -= change.length
         runningCount += 1
+        runningBytes += change.length
         return change
     }
 
     /// A change has ended.
     mutating func end(_ key: CacheKey) {
         runningCount -= 1
-        change(key) { ($0.isRunning, $0.isRemoving) = (false, false) }
+        runningBytes -= lines[key]?.runningLength ?? 0
+        change(key) { ($0.isRunning, $0.isRemoving, $0.runningLength) = (false, false, 0) }
         if lines[key]?.waiting.isEmpty == false { ready.append(key) }
     }
 

@@ -11,6 +11,10 @@ public import WebImageCore
 /// The manager makes at most 64 calls at a time, and never two changes of one key at once. A call is cancelled when its
 /// deadline is over. It should then end soon, since the next change of that key waits for it.
 ///
+/// After five failures in a row the manager leaves a tier alone for a second, then for longer. Errors with the codes
+/// `bodyTooLarge`, `requestRefused`, `locked`, `cancelled`, `corruptEntry` and `limitExceeded` are no such failures: they say
+/// that one call was refused.
+///
 /// A tier must return exactly the bytes that were stored, or nothing: a tier that cannot trust its storage should keep
 /// a checksum with them. The manager decides from the metadata which requests may be answered with an entry.
 public protocol BytesTier: AnyObject, Sendable {
@@ -19,6 +23,10 @@ public protocol BytesTier: AnyObject, Sendable {
     var readDeadline: Duration { get }
     /// How long a change may take. Loads do not wait for changes. Default 5 s.
     var changeDeadline: Duration { get }
+
+    /// The longest body that the tier stores; nil (the default): the tier decides in ``put(_:for:)``. The manager does not
+    /// read a longer one into memory, and calls ``refuse(_:)`` instead.
+    var longestBody: ByteCount? { get }
 
     /// Returns the entry of a key; nil if there is none.
     func entry(for key: CacheKey) async throws(WebImageError) -> TierEntry?
@@ -31,6 +39,13 @@ public protocol BytesTier: AnyObject, Sendable {
     /// - Returns: false when there is no room for it.
     @discardableResult
     func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool
+
+    /// Called in place of ``put(_:for:)`` for a body that is longer than ``longestBody``: removes the older entry of that key.
+    /// Default: ``remove(_:)``.
+    ///
+    /// - Returns: false, because nothing was stored.
+    @discardableResult
+    func refuse(_ key: CacheKey) async throws(WebImageError) -> Bool
 
     /// Replaces the metadata of an entry by the result of `change`; its body stays.
     ///
@@ -57,6 +72,13 @@ public protocol BytesTier: AnyObject, Sendable {
 extension BytesTier {
     public var readDeadline: Duration { .milliseconds(50) }
     public var changeDeadline: Duration { .seconds(5) }
+    public var longestBody: ByteCount? { nil }
+
+    @discardableResult
+    public func refuse(_ key: CacheKey) async throws(WebImageError) -> Bool {
+        try await remove(key)
+        return false
+    }
 }
 
 /// An entry of a tier.

@@ -25,8 +25,9 @@ package final class FrameBuffer: FrameSource {
         /// Whether the decoder must release it. The holder of the decoder's lock does so before unlocking.
         var mustReleaseWorkingMemory = false
         var work = FrameWork()
-        /// Called when the number of kept bytes changes.
-        var onKeptBytesChange: (@Sendable () -> Void)?
+        /// Called when the number of kept bytes changes, until they return false. The same picture may be in several caches,
+        /// and under several keys.
+        var observers: [KeptBytesObserver: @Sendable () -> Bool] = [:]
         /// The last requested frame.
         var position: Int?
         /// How many players show it.
@@ -133,17 +134,21 @@ package final class FrameBuffer: FrameSource {
 
     package var keptByteCount: ByteCount { state.withLock { ByteCount($0.kept.bytes + $0.workingByteCount) } }
 
-    package func onKeptBytesChange(_ action: (@Sendable () -> Void)?) {
-        state.withLock { $0.onKeptBytesChange = action }
+    package func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool) {
+        state.withLock { $0.observers[observer] = action }
     }
 
-    /// Notifies budget and observer; called without locks.
+    /// Notifies budget and observers; called without locks.
     private func keptBytesChanged(by change: Int) {
         budget.changed(self, by: change)
-        if change != 0 { tellObserver() }
+        if change != 0 { tellObservers() }
     }
 
-    private func tellObserver() { state.withLock { $0.onKeptBytesChange }?() }
+    private func tellObservers() {
+        for (observer, action) in state.withLock({ $0.observers }) where !action() {
+            state.withLock { $0.observers[observer] = nil }
+        }
+    }
 
     package var bufferLimit: ByteCount {
         get { state.withLock { $0.kept.limit } }
@@ -311,7 +316,7 @@ package final class FrameBuffer: FrameSource {
             return state.kept.removeAll()
         }
         let freed = kept + releaseWorkingMemory()
-        if freed != 0 { tellObserver() }
+        if freed != 0 { tellObservers() }
         return freed
     }
 

@@ -34,7 +34,7 @@ package final class DrawnAnimation: FrameSource {
         get { .zero }
         set {}
     }
-    package func onKeptBytesChange(_ action: (@Sendable () -> Void)?) {}
+    package func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool) {}
     package func frame(at index: Int) async throws(WebImageError) -> Image { frames[index] }
     package func decodeNow(_ index: Int) throws(WebImageError) {}
     package func preload(_ count: Int) async throws(WebImageError) {}

@@ -18,6 +18,24 @@ import WebImageTesting
         #expect(bench.buffer.keptFrame(at: 4) != nil)
     }
 
+    /// A picture under two keys, or in two caches, changed its cost in the last one only.
+    @Test func everyObserverIsToldOfKeptBytesUntilItWantsNoMore() async throws {
+        let bench = try FrameBench(frames: 4)
+        let told = Guarded<[String: Int]>([:])
+        for (key, isLasting) in [("a", true), ("b", true), ("once", false)] {
+            bench.buffer.onKeptBytesChange(for: KeptBytesObserver(bench.budget, CacheKey(key))) {
+                told.withLock { $0[key, default: 0] += 1 }
+                return isLasting
+            }
+        }
+        _ = try await bench.shown(0)
+        await bench.executor.idle()
+        bench.buffer.removeKeptFrames()
+        let counts = told.withLock { $0 }
+        #expect(counts["once"] == 1)
+        #expect(counts["a"] ?? 0 > 1 && counts["a"] == counts["b"])
+    }
+
     @Test func theNextFramesAreDecodedAhead() async throws {
         let bench = try FrameBench(frames: 10)
         _ = try await bench.shown(2)

@@ -46,6 +46,44 @@ import WebImageTesting
         #expect(screen.loops == [1, 2] && player.currentLoop == 2 && player.currentFrame.size.width == 1)
     }
 
+    /// The frame that was waited for first was shown when it came, over the one that had taken its place.
+    @Test func aFrameOfAnEarlierModeIsNotShownAnyMore() async throws {
+        let frames = FakeFrames(delays: [100, 100, 100], isInstant: false)
+        let (player, screen) = try player(frames)
+        frames.finish(0)
+        player.mode = .reverse
+        #expect(await eventually { frames.isAwaited(2) })
+        player.mode = .forward
+        #expect(player.isSettled && player.currentIndex == 0)
+        frames.finish(2)
+        for _ in 0..<200 { await Task.yield() }
+        #expect(screen.indices == [0] && player.currentFrame.size.width == 1)
+    }
+
+    /// A frame with nine seconds left waited for nine seconds, however fast it went on.
+    @Test func whatIsLeftOfAFrameFollowsTheSpeedThroughAStop() throws {
+        let (player, screen) = try player(FakeFrames(delays: [10_000, 10_000]))
+        player.play()
+        clock.advance(by: .seconds(1))
+        player.rate = 0
+        clock.advance(by: .seconds(100))
+        player.rate = 10
+        clock.advance(by: .milliseconds(899))
+        #expect(screen.shown.isEmpty)
+        clock.advance(by: .milliseconds(1))
+        #expect(screen.indices == [1])
+        // Paused, and made slower meanwhile.
+        clock.advance(by: .milliseconds(500))
+        player.pause()
+        player.rate = 0
+        player.rate = 5
+        player.play()
+        clock.advance(by: .milliseconds(999))
+        #expect(screen.indices == [1])
+        clock.advance(by: .milliseconds(1))
+        #expect(screen.indices == [1, 0])
+    }
+
     // MARK: - In another size
 
     /// A view that grows loads its animation in a larger size: it began again, also when it was paused or at its end.

@@ -65,7 +65,7 @@ final class FakeFrames: FrameSource {
         get { .zero }
         set {}
     }
-    func onKeptBytesChange(_ action: (@Sendable () -> Void)?) {}
+    func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool) {}
     func frame(at index: Int) async throws(WebImageError) -> Image {
         let result = await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in

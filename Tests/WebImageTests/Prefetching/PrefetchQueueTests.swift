@@ -41,6 +41,29 @@ import WebImageTesting
         #expect(queue.next(now: .zero) == .load(one, index: 0))
     }
 
+    /// Each step of a long queue cost as much as there were lists: these took minutes.
+    @Test func manyShortListsCostAsMuchAsOneLongOne() {
+        let count = 200_000
+        var queue = queue { $0.width = 1 }
+        let paused = (0..<1000).map { _ in queue.add(count: 1) }
+        for id in paused { queue.setPaused(true, id) }
+        let ids = (0..<count).map { _ in queue.add(count: 1) }
+        // From the end, so that each is searched for.
+        for id in ids[(count / 2)...].reversed() {
+            _ = queue.cancel(id)
+            _ = queue.takeEnded(id)
+        }
+        for id in ids[..<(count / 2)] {
+            #expect(queue.next(now: .zero) == .load(id, index: 0))
+            _ = queue.end(id, index: 0, .skipped, now: .zero)
+            _ = queue.takeEnded(id)
+        }
+        #expect(queue.next(now: .zero) == .nothing && queue.listCount == 1000)
+        queue.setPaused(false, paused[7])
+        queue.setPaused(false, paused[3])
+        #expect(queue.next(now: .zero) == .load(paused[3], index: 0), "it has kept its place")
+    }
+
     @Test func anEmptyListHasEnded() {
         var queue = queue()
         let id = queue.add(count: 0)

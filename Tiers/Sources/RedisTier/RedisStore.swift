@@ -29,7 +29,8 @@ struct RedisStore: Sendable {
 
     /// So many removals are remembered, for programs that are cut off for a while.
     private static let mostRemovals = 100_000
-    /// Removals that nobody adds to are forgotten after 31 days.
+    /// Removals that nobody adds to are forgotten after 31 days, except for which was the last: otherwise the next one would seem
+    /// to begin a new list, and every program would clear its caches.
     private static let removalLife = 31 * 86_400
     static let mostRead = 500
 
@@ -41,6 +42,7 @@ struct RedisStore: Sendable {
 
     private func key(_ name: String) -> RESPArgument { RESPArgument("\(start)o:\(name)") }
     private var removals: RESPArgument { RESPArgument("\(start)removed") }
+    private var lastRemoval: RESPArgument { RESPArgument("\(start)last") }
     /// Says that something was removed, and no more.
     var channel: String { "\(start)c" }
 
@@ -90,20 +92,20 @@ struct RedisStore: Sendable {
     func remove(_ name: String, _ fields: [[UInt8]]) async throws(RedisError) -> Bool {
         let script = """
             local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
-            local words = {'p', last and last[1] or '0-0'}
+            local words = {'p', last and last[1] or redis.call('GET', KEYS[3]) or '0-0'}
             for index = 4, #ARGV do
                 words[#words + 1] = 'f'
                 words[#words + 1] = ARGV[index]
             end
-            redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[1], '*', unpack(words))
+            redis.call('SET', KEYS[3], redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[1], '*', unpack(words)))
             redis.call('EXPIRE', KEYS[2], ARGV[2])
             redis.call('PUBLISH', ARGV[3], '1')
             return redis.call('UNLINK', KEYS[1])
             """
         let value = try await client.send(
             [
-                "EVAL", RESPArgument(script), "2", key(name), removals, RESPArgument(Self.mostRemovals),
-                RESPArgument(Self.removalLife), RESPArgument(channel),
+                "EVAL", RESPArgument(script), "3", key(name), removals, lastRemoval,
+                RESPArgument(Self.mostRemovals), RESPArgument(Self.removalLife), RESPArgument(channel),
             ] + fields.map { RESPArgument(ByteBuffer(bytes: $0)) })
         return value.integer == 1
     }
@@ -114,10 +116,11 @@ struct RedisStore: Sendable {
             local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
             local news = {}
             if ARGV[1] ~= '' then news = redis.call('XRANGE', KEYS[1], '(' .. ARGV[1], '+', 'COUNT', ARGV[2]) end
-            return {last and last[1] or '0-0', news}
+            return {last and last[1] or redis.call('GET', KEYS[2]) or '0-0', news}
             """
         let value = try await client.send([
-            "EVAL", RESPArgument(script), "1", removals, RESPArgument(id ?? ""), RESPArgument(Self.mostRead),
+            "EVAL", RESPArgument(script), "2", removals, lastRemoval, RESPArgument(id ?? ""),
+            RESPArgument(Self.mostRead),
         ])
         guard let parts = value.members, parts.count == 2, let last = parts[0].text, let items = parts[1].members else {
             throw .refused("an answer of another form")

@@ -102,6 +102,7 @@ public final class RedisTier: BytesTier {
 
     // MARK: - The tier
 
+    public var longestBody: ByteCount? { configuration.longestBody }
     public var readDeadline: Duration { configuration.deadline }
     public var changeDeadline: Duration { configuration.deadline * 10 }
 
@@ -123,16 +124,23 @@ public final class RedisTier: BytesTier {
     public func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool {
         let name = seal.name(of: key)
         guard entry.body.count <= configuration.longestBody.bytes, let life = life(of: entry.metadata) else {
-            state.withLock { $0.refusals += 1 }
-            // What is there is older.
-            _ = try await failing { () throws(RedisError) in try await store.drop(name) }
-            return false
+            return try await refuse(key)
         }
         let head = seal.head(of: entry, for: key)
         try await failing { () throws(RedisError) in try await store.put(name, head: head, body: entry.body, life: life)
         }
         state.withLock { $0.puts += 1 }
         return true
+    }
+
+    /// Removes the entry of a key, because it is older than one that is not stored; the other programs are not told.
+    ///
+    /// - Returns: false.
+    @discardableResult
+    public func refuse(_ key: CacheKey) async throws(WebImageError) -> Bool {
+        state.withLock { $0.refusals += 1 }
+        _ = try await failing { () throws(RedisError) in try await store.drop(seal.name(of: key)) }
+        return false
     }
 
     @discardableResult

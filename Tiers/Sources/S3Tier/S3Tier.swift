@@ -35,7 +35,7 @@ public final class S3Tier: BytesTier {
     private static let seal = EntrySeal.checksum
 
     private let client: S3Client
-    private let longestBody: Int
+    private let mostBytes: Int
     private let lifetime: Int64
     public let readDeadline: Duration
     public let changeDeadline = Duration.seconds(30)
@@ -52,10 +52,12 @@ public final class S3Tier: BytesTier {
         lifetime: Duration = .seconds(30 * 86_400), deadline: Duration = .milliseconds(500)
     ) {
         self.client = client
-        self.longestBody = longestBody.bytes
+        mostBytes = longestBody.bytes
         self.lifetime = max(lifetime.components.seconds, 1)
         readDeadline = deadline
     }
+
+    public var longestBody: ByteCount? { ByteCount(mostBytes) }
 
     public var statistics: Statistics { state.withLock { $0 } }
 
@@ -91,11 +93,8 @@ public final class S3Tier: BytesTier {
 
     @discardableResult
     public func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool {
-        guard entry.body.count <= longestBody, entry.metadata.sharedLifetime(most: lifetime) != nil else {
-            state.withLock { $0.refusals += 1 }
-            // What is there is older.
-            try await failing { () throws(S3Error) in try await client.remove(Self.name(key)) }
-            return false
+        guard entry.body.count <= mostBytes, entry.metadata.sharedLifetime(most: lifetime) != nil else {
+            return try await refuse(key)
         }
         let blob = ByteBuffer(bytes: SealedBlob.bytes(entry, Self.seal, for: key))
         state.withLock { $0.storing += 1 }
@@ -105,6 +104,16 @@ public final class S3Tier: BytesTier {
         }
         state.withLock { $0.puts += 1 }
         return true
+    }
+
+    /// Removes the entry of a key, because it is older than one that is not stored.
+    ///
+    /// - Returns: false.
+    @discardableResult
+    public func refuse(_ key: CacheKey) async throws(WebImageError) -> Bool {
+        state.withLock { $0.refusals += 1 }
+        try await failing { () throws(S3Error) in try await client.remove(Self.name(key)) }
+        return false
     }
 
     /// Updates the metadata of an entry. Two programs that do this at the same time may undo each other's change; then
@@ -137,7 +146,16 @@ public final class S3Tier: BytesTier {
         } catch .cancelled {
             throw .cancelled
         } catch {
-            throw WebImageError(.cacheIO, "\(error)")
+            throw WebImageError(Self.code(of: error), "\(error)")
+        }
+    }
+
+    /// An answer that is too long, and a key that S3 cannot hold, say nothing about whether the storage works.
+    private static func code(of error: S3Error) -> WebImageError.Code {
+        switch error {
+        case .tooLarge: .bodyTooLarge
+        case .invalid: .requestRefused
+        default: .cacheIO
         }
     }
 }

@@ -148,6 +148,22 @@ struct SharingManagersTests {
         try await second.wait { try await !$0.isOnDisk(url) }
     }
 
+    /// The list of removals has a lifetime. The first removal after its end seemed to follow others that nobody had heard of.
+    @Test func nothingWasMissedWhereNothingWasRemovedForLong() async throws {
+        origin.answer(url, .bytes(picture, contentType: "image/png"))
+        let (first, second) = (try Program(redis, origin), try Program(redis, origin))
+        _ = try await second.source(url)
+        try await second.hears(first)
+        let client = first.tier.store.client
+        _ = try await client.send(["DEL", "{wi:t1}:removed"])
+        // All ask anew, and the next removal begins a new list.
+        _ = try await client.send(["CLIENT", "KILL", "TYPE", "pubsub"])
+        let heard = second.tier.statistics.removalsHeard
+        try await first.manager.cache.remove(ImageRequest("http://pictures.test/other.png"))
+        try await second.wait { $0.tier.statistics.removalsHeard > heard }
+        #expect(try await second.isOnDisk(url))
+    }
+
     /// Who can write to Redis and does not know the secret removes nothing.
     @Test func aRemovalThatIsNotSignedIsNotHeard() async throws {
         origin.answer(url, .bytes(picture, contentType: "image/png"))

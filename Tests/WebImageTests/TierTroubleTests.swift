@@ -1,0 +1,75 @@
+import Testing
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// What a further tier does that is slow, refuses calls, or is given up.
+@Suite struct TierTroubleTests {
+    private let clock = ManualClock()
+    private let key = CacheKey("a")
+
+    private func makeTier(_ tier: MemoryTier) -> FurtherTier {
+        let bench = TestBench(clock: clock)
+        return FurtherTier(
+            tier, bench.manager.loader.decoding, executor: ThreadPool(name: "tier", width: 1),
+            logger: LogBook().logger)
+    }
+
+    private func finish(_ tier: FurtherTier) async {
+        let gate = Gate()
+        tier.whenIdle { gate.open() }
+        await gate.opened()
+    }
+
+    /// Each change that was refused began the next one within itself: thousands of them overflowed the stack.
+    @Test func thousandsOfWaitingChangesAreRefusedOneAfterTheOther() async {
+        let tier = MemoryTier()
+        let further = makeTier(tier)
+        tier.setTrouble { _ in .waits }
+        for number in 0..<9_900 { further.put([1], DiskMetadata(), for: CacheKey("\(number)")) }
+        #expect(await eventually { tier.count(.put) == 32 })
+        clock.advance(by: tier.changeDeadline)
+        await finish(further)
+        #expect(tier.count(.put) == 32)
+    }
+
+    @Test func aBodyThatATierDoesNotStoreIsNotReadForIt() async throws {
+        let tier = MemoryTier(longestBody: ByteCount(10))
+        let further = makeTier(tier)
+        further.put([UInt8](repeating: 1, count: 10), DiskMetadata(), for: key)
+        await finish(further)
+        #expect(tier.entries.count == 1)
+        // What is there is older.
+        further.put([UInt8](repeating: 2, count: 11), DiskMetadata(), for: key)
+        await finish(further)
+        #expect(tier.entries.isEmpty && tier.calls == [.put, .remove])
+    }
+
+    /// Five answers that were too long, and a storage that works was left alone.
+    @Test func aTierThatRefusesCallsIsNotGivenUp() async {
+        let tier = MemoryTier()
+        let further = makeTier(tier)
+        for (trouble, wanted) in [(MemoryTier.Trouble.refuses, 12), (.fails, 5)] {
+            let before = tier.count(.put)
+            tier.setTrouble { _ in trouble }
+            for _ in 0..<12 {
+                further.put([1], DiskMetadata(), for: key)
+                await finish(further)
+            }
+            #expect(tier.count(.put) - before == wanted)
+        }
+    }
+
+    @Test func aRefusedChangeSaysWhatDoesNotHappen() async throws {
+        let tier = MemoryTier()
+        let further = makeTier(tier)
+        tier.setTrouble { _ in .waits }
+        for number in 0..<10_032 { further.put([], DiskMetadata(), for: CacheKey("\(number)")) }
+        let error = await #expect(throws: WebImageError.self) { try await further.remove(CacheKey("other")) }
+        #expect(error?.message.contains("an original was not removed there") == true)
+        #expect(await eventually { tier.count(.put) == 32 })
+        clock.advance(by: tier.changeDeadline)
+        await finish(further)
+    }
+}
