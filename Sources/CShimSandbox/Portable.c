@@ -33,6 +33,8 @@ wi_worker_end wi_worker_wait(const wi_worker *worker) {
     return (wi_worker_end){0};
 }
 
+void wi_worker_reap(wi_worker *worker) { (void)worker; }
+
 void wi_worker_close(wi_worker *worker) { (void)worker; }
 
 const char *wi_signal_name(int number) {

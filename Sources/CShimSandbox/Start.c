@@ -187,24 +187,30 @@ void wi_close(int file) { close(file); }
 /* MARK: Ending */
 
 void wi_worker_kill(const wi_worker *worker) {
+    if (worker->process <= 0) return;
     if (worker->process_file >= 0) {
         syscall(SYS_pidfd_send_signal, worker->process_file, SIGKILL, NULL, 0);
-    } else if (worker->process > 0) {
+    } else {
         kill(worker->process, SIGKILL);
     }
+}
+
+static int wait_for(const wi_worker *worker, siginfo_t *info, int options) {
+    memset(info, 0, sizeof *info);
+    int result;
+    do {
+        /* 3: P_PIDFD, which older headers do not name. */
+        result = worker->process_file >= 0 ? waitid((idtype_t)3, (id_t)worker->process_file, info, options)
+                                           : waitid(P_PID, (id_t)worker->process, info, options);
+    } while (result != 0 && errno == EINTR);
+    return result;
 }
 
 wi_worker_end wi_worker_wait(const wi_worker *worker) {
     wi_worker_end end = {0};
     if (worker->process <= 0) return end;
     siginfo_t info;
-    memset(&info, 0, sizeof info);
-    int result;
-    do {
-        /* 3: P_PIDFD, which older headers do not name. */
-        result = worker->process_file >= 0 ? waitid((idtype_t)3, (id_t)worker->process_file, &info, WEXITED)
-                                           : waitid(P_PID, (id_t)worker->process, &info, WEXITED);
-    } while (result != 0 && errno == EINTR);
+    int result = wait_for(worker, &info, WEXITED | WNOWAIT);
     if (result != 0 || info.si_pid == 0) return end;
     end.is_known = 1;
     if (info.si_code == CLD_EXITED) {
@@ -213,6 +219,13 @@ wi_worker_end wi_worker_wait(const wi_worker *worker) {
         end.signal = info.si_status;
     }
     return end;
+}
+
+void wi_worker_reap(wi_worker *worker) {
+    if (worker->process <= 0) return;
+    siginfo_t info;
+    (void)wait_for(worker, &info, WEXITED | WNOHANG);
+    worker->process = -1;
 }
 
 void wi_worker_close(wi_worker *worker) {

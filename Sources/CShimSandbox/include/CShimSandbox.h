@@ -69,8 +69,12 @@ typedef struct {
     int status;
 } wi_worker_end;
 
-/* Waits until a worker that was killed is gone. */
+/* Waits until a worker that was killed has ended. Its number stays its own until it is reaped. */
 wi_worker_end wi_worker_wait(const wi_worker *worker);
+
+/* Gives the number of a worker that has ended back to the system, and forgets it: the next process may have it, which must not
+   be killed in its place. */
+void wi_worker_reap(wi_worker *worker);
 
 /* Lets go of socket, memory and process file. */
 void wi_worker_close(wi_worker *worker);

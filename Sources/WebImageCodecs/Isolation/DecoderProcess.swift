@@ -1,4 +1,5 @@
 import CShimSandbox
+import Synchronization
 import WebImageCore
 import WebImageSystem
 
@@ -50,7 +51,10 @@ final class DecoderProcess: @unchecked Sendable {
     private var otherEnd: Int32 = -1
     /// The part of the shared input for the next piece.
     var nextInput = 0
-    private var worker: wi_worker
+    /// Locked, because the pool may end it at any time.
+    private let worker: Guarded<wi_worker>
+    /// Its process number.
+    let processNumber: Int32
     private let socket: MessageSocket
 
     /// - Throws: `decoderUnavailable` if no such process can be started.
@@ -69,9 +73,10 @@ final class DecoderProcess: @unchecked Sendable {
                 .decoderUnavailable, "no process for decoding can be started: \(SystemErrorText.of(result))")
         }
         self.kind = kind
-        self.worker = worker
         memory = SharedMemory(base: base)
         socket = MessageSocket(worker.socket, patience: Self.patience)
+        processNumber = worker.process
+        self.worker = Guarded(worker)
     }
 
     /// Creates it without a process: the worker's messages were written into the socket before.
@@ -86,32 +91,37 @@ final class DecoderProcess: @unchecked Sendable {
         }
         wi_end_of_packets(other)
         self.kind = .pictures
-        self.worker = worker
         otherEnd = other
         memory = SharedMemory(base: base)
         socket = MessageSocket(worker.socket, patience: Self.patience)
+        processNumber = worker.process
+        self.worker = Guarded(worker)
         lending.isBusy = false
         lending.isGreeted = true
     }
 
     deinit {
         if otherEnd >= 0 { wi_close(otherEnd) }
-        wi_worker_kill(&worker)
-        _ = wi_worker_wait(&worker)
-        wi_worker_close(&worker)
+        _ = killAndReap()
+        worker.withLock { wi_worker_close(&$0) }
     }
 
-    /// Its process number.
-    var processNumber: Int32 { worker.process }
+    func kill() { worker.withLock { wi_worker_kill(&$0) } }
 
-    func kill() { wi_worker_kill(&worker) }
+    /// Waits without the lock: until the process is reaped its number belongs to no other.
+    private func killAndReap() -> wi_worker_end {
+        kill()
+        var waiting = worker.withLock { $0 }
+        let end = wi_worker_wait(&waiting)
+        worker.withLock { wi_worker_reap(&$0) }
+        return end
+    }
 
     /// Ends it.
     ///
     /// - Returns: the error that describes how it ended.
     func end(while what: String) -> WebImageError {
-        wi_worker_kill(&worker)
-        let end = wi_worker_wait(&worker)
+        let end = killAndReap()
         guard end.is_known != 0 else {
             return WebImageError(.decoderCrashed, "the decoder's process ended while \(what)")
         }

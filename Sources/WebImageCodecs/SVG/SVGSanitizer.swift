@@ -1,6 +1,7 @@
 public import WebImageCore
 
-/// Removes everything from an SVG that browsers would run, so that it can be passed on to them.
+/// Removes everything from an SVG that browsers would run, so that it can be passed on to them, as a file or within an HTML
+/// page.
 ///
 /// Nothing is drawn, and no library is used. The document is parsed strictly, and refused unless it is well-formed up
 /// to its last byte, since browsers run scripts before they come to an error.
@@ -8,13 +9,14 @@ public enum SVGSanitizer {
     /// Returns the document without scripts, that is, without elements that run or embed something (`script`,
     /// `handler`, `listener`, `iframe`, `object`, `embed`, `meta`, `link` and others), event handlers (`onload` and all
     /// other attributes that begin with `on`), `javascript:` and `vbscript:` URLs in any place, links to `data:` URLs
-    /// that are not pictures, instructions such as `xml-stylesheet`, and the document type, whose entities are
-    /// expanded. The rest stays byte for byte, except that UTF-16 becomes UTF-8.
+    /// that are not pictures, instructions such as `xml-stylesheet`, comments, and the document type, whose entities are
+    /// expanded. The rest stays byte for byte, except that CDATA becomes ordinary text and UTF-16 becomes UTF-8.
     ///
     /// - Parameters:
     ///   - file: an SVG that is not compressed.
     ///   - limits: limit the size of expanded entities.
-    /// - Throws: `corruptData` if the document is not well-formed, `unsupportedFeature` for documents within it and
+    /// - Throws: `corruptData` if the document is not well-formed or refers to an entity that it does not declare,
+    ///   `unsupportedFeature` for documents within it and
     ///   encodings that hide markup, `limitExceeded` for entities that grow too large.
     /// - Complexity: linear, and memory for two copies.
     public static func withoutScripts(
@@ -37,6 +39,8 @@ private struct SVGFilter {
         "script", "handler", "listener", "iframe", "frame", "frameset", "object", "embed", "applet", "meta", "base",
         "link", "form",
     ]
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private static let animatedValues: Set = ["to", "from", "by", "values"]
 
@@ -75,9 +79,9 @@ private struct SVGFilter {
 
     private mutating func copyText(from start: Int) throws(WebImageError) {
         let text = cursor.text[start..<cursor.at]
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let isBlank = text.allSatisfy { XMLCursor.isSpace($0) || mark.contains($0) }
+        let isBlank = text.allSatisfy { XMLCursor.isSpace($0) || Self.byteOrderMark.contains($0) }
         guard isBlank || !open.isEmpty else { throw Self.damaged("text stands outside of the document") }
+        try Self.checkReferences(in: UnsafeRawBufferPointer(rebasing: text))
         copy(from: start)
     }
 
@@ -85,19 +89,60 @@ private struct SVGFilter {
         if removedFrom == nil { output += cursor.text[start..<cursor.at] }
     }
 
+    /// Writes characters that are not markup.
+    private mutating func writeText(_ text: Slice<UnsafeRawBufferPointer>) {
+        guard removedFrom == nil else { return }
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "&"): output += "&amp;".utf8
+            case UInt8(ascii: "<"): output += "&lt;".utf8
+            case UInt8(ascii: ">"): output += "&gt;".utf8
+            default: output.append(byte)
+            }
+        }
+    }
+
+    /// HTML has thousands of entities that XML does not have, such as `&colon;`, and some need no semicolon.
+    private static func checkReferences(in text: UnsafeRawBufferPointer) throws(WebImageError) {
+        var cursor = XMLCursor(text)
+        while let place = cursor.find("&", in: cursor.at..<text.count) {
+            cursor.at = place + 1
+            let end = cursor.find(";", in: cursor.at..<min(cursor.at + longestReference, text.count))
+            guard let end, isKnown(UnsafeRawBufferPointer(rebasing: text[cursor.at..<end])) else {
+                throw damaged("it refers to an entity that it does not declare")
+            }
+        }
+    }
+
+    /// A number may have some zeros in front.
+    private static let longestReference = 20
+
+    private static func isKnown(_ reference: UnsafeRawBufferPointer) -> Bool {
+        guard reference.first == UInt8(ascii: "#") else {
+            return ["lt", "gt", "amp", "quot", "apos"].contains { reference.elementsEqual($0.utf8) }
+        }
+        let isHex = reference.dropFirst().first == UInt8(ascii: "x")
+        let digits = String(decoding: reference.dropFirst(isHex ? 2 : 1), as: UTF8.self)
+        guard digits.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return false }
+        return UInt32(digits, radix: isHex ? 16 : 10).flatMap { Unicode.Scalar($0) } != nil
+    }
+
     private mutating func readMark() throws(WebImageError) {
         let start = cursor.at
         if cursor.skips("<!--") {
+            // For HTML a comment may end earlier.
             guard cursor.pass("-->") else { throw Self.damaged("a comment does not end") }
-            copy(from: start)
         } else if cursor.skips("<![CDATA[") {
+            let text = cursor.at
             guard !open.isEmpty, cursor.pass("]]>") else { throw Self.damaged("CDATA does not end") }
-            copy(from: start)
+            writeText(cursor.text[text..<cursor.at - 3])
         } else if cursor.skips("<?") {
             let name = String(decoding: cursor.name(), as: UTF8.self)
             guard cursor.pass("?>") else { throw Self.damaged("an instruction does not end") }
-            // The declaration states the encoding.
-            if name == "xml" { copy(from: start) }
+            // The declaration states the encoding. For HTML an instruction ends with the first ">".
+            let isDeclaration = name == "xml" && output.allSatisfy { Self.byteOrderMark.contains($0) }
+            let marks = cursor.text[start + 1..<cursor.at - 1].filter { "<>".utf8.contains($0) }
+            if isDeclaration, marks.isEmpty { copy(from: start) }
         } else if cursor.skips("<!DOCTYPE") {
             try skipType()
         } else if cursor.skips("</") {
@@ -175,6 +220,7 @@ private struct SVGFilter {
         guard cursor.skips("=") else { return nil }
         cursor.skipSpace()
         guard let value = cursor.literal(), !value.contains(UInt8(ascii: "<")) else { return nil }
+        try Self.checkReferences(in: value)
         return (SVGTag.local(name).lowercased(), SVGTag.decoded(value))
     }
 

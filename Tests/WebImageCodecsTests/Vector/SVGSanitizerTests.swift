@@ -13,8 +13,8 @@
         }
 
         @Test(arguments: [
-            "<rect width='3' height=\"4\"/>", "<!-- a <script> in a comment -->", "<text>a &amp; b</text>",
-            "<style>.a { fill: url(#b) }</style>", "<style><![CDATA[ a > b {} ]]></style>",
+            "<rect width='3' height=\"4\"/>", "<text>a &amp; b</text>", "<text>&lt;&gt;&quot;&apos;&#38;&#x26;</text>",
+            "<style>.a { fill: url(#b) }</style>", "<style> a &gt; b {} </style>",
             "<a href=\"https://example.com/\"><g/></a>", "<use xlink:href='#a'/>",
             "<image href=\"data:image/png;base64,AAAA\"/>", "<image href=\"data:image/svg+xml;base64,AAAA\"/>",
             "<foreignObject><div xmlns='http://www.w3.org/1999/xhtml'>x</div></foreignObject>",
@@ -42,6 +42,40 @@
             ("<?xml-stylesheet href='x.xsl'?><g/>", "<g/>"), ("<meta http-equiv='refresh' content='0'/>", ""),
         ]) func whatRunsIsTakenOut(_ inner: String, _ rest: String) throws {
             #expect(try cleaned(Self.start + inner + "</svg>") == Self.start + rest + "</svg>")
+        }
+
+        /// For HTML, in which the result may lie, these end earlier or mean something else.
+        @Test(arguments: [
+            ("<!-- a <script> in a comment --><g/>", "<g/>"), ("<!--><script>x</script>-->", ""),
+            ("<g><!-- --!><script>x</script> --></g>", "<g></g>"),
+            ("<style><![CDATA[ a > b {} ]]></style>", "<style> a &gt; b {} </style>"),
+            (
+                "<text><![CDATA[<script>x</script>&amp;]]]]><![CDATA[>]]></text>",
+                "<text>&lt;script&gt;x&lt;/script&gt;&amp;amp;]]&gt;</text>"
+            ),
+            ("<script><![CDATA[x]]></script><!-- -->", ""),
+            ("<?xml version='1.0' a='><script>x</script>'?>", ""), ("<g/><?xml version='1.0'?>", "<g/>"),
+        ]) func whatHTMLReadsInAnotherWayIsNotCopied(_ inner: String, _ rest: String) throws {
+            #expect(try cleaned(Self.start + inner + "</svg>") == Self.start + rest + "</svg>")
+        }
+
+        @Test func aDeclarationThatHidesMarksGoes() throws {
+            #expect(
+                try cleaned("<?xml version='1.0' a='><script>x</script>'?>" + Self.start + "</svg>") == Self.start
+                    + "</svg>")
+            let plain = "\u{FEFF}<?xml version='1.0'?>" + Self.start + "</svg>"
+            #expect(try cleaned(plain) == plain)
+        }
+
+        @Test(arguments: [
+            "javascript&colon;x", "java&Tab;script:x", "&NewLine;", "&nbsp;", "&amp", "&", "a & b", "&#106", "&#X6a;",
+            "&#xD800;",
+            "&#1114112;", "&#;", "&#x;", "&#+106;", "&lt ;", "&#00000000000000000000000000106;",
+        ]) func anEntityThatIsNotDeclaredIsRefused(_ text: String) {
+            for document in ["<a href='\(text)'/>", "<text>\(text)</text>"] {
+                let error = #expect(throws: WebImageError.self) { try cleaned(Self.start + document + "</svg>") }
+                #expect(error?.code == .corruptData, "\(document)")
+            }
         }
 
         @Test func entitiesAreReadBeforeTheyAreJudged() throws {
