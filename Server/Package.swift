@@ -117,7 +117,7 @@ let package = Package(
                 fleetTesting,
                 library,
                 testing, shutdown,
-            ] + nio + secure + [
+            ] + hummingbird + nio + secure + [
                 .product(name: "NIOHPACK", package: "swift-nio-http2", condition: .when(traits: ["TLS"]))
             ]),
     ],

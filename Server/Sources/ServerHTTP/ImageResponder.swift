@@ -29,10 +29,12 @@ public struct ImageResponder: HTTPResponder {
         let watch = ClientPresence.watch(task, on: context.channel)
         let answer = await task.value
         watch.end()
-        return Response(status: .init(code: answer.status), headers: answer.fields, body: Self.body(answer))
+        return Response(
+            status: .init(code: answer.status), headers: answer.fields,
+            body: Self.body(answer, context.channel.eventLoop))
     }
 
-    private static func body(_ answer: Answer) -> ResponseBody {
+    static func body(_ answer: Answer, _ loop: any EventLoop) -> ResponseBody {
         switch answer.body {
         // No content length here: the fields of an answer to HEAD or of a 304 already state it.
         case .none: return ResponseBody(contentLength: nil) { try await $0.finish(nil) }
@@ -45,6 +47,7 @@ public struct ImageResponder: HTTPResponder {
                 for start in stride(from: 0, to: bytes.count, by: pieceLength) {
                     let piece = bytes[start..<min(start + pieceLength, bytes.count)]
                     try await writer.write(ByteBuffer(bytes: piece))
+                    try await taken(by: loop)
                 }
                 try await writer.finish(nil)
             }
@@ -54,6 +57,7 @@ public struct ImageResponder: HTTPResponder {
                     for try await piece in body.bytes {
                         // Returns when there is room for the next piece.
                         try await writer.write(ByteBuffer(bytes: piece.bytes))
+                        try await taken(by: loop)
                         body.hasSent(piece.bytes.count)
                     }
                     body.ended(nil)
@@ -65,4 +69,8 @@ public struct ImageResponder: HTTPResponder {
             }
         }
     }
+
+    /// Returns when the event loop has taken what was written. It only then knows whether there is room for more: a
+    /// writer that did not wait would queue the whole body while the loop is busy with other clients.
+    private static func taken(by loop: any EventLoop) async throws { try await loop.submit {}.get() }
 }

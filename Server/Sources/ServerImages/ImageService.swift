@@ -288,7 +288,7 @@ public final class ImageService: Sendable {
             gate.leave(place, spent)
             return value
         } catch {
-            gate.leave(place, nil)
+            gate.leave(place, nil, hasFailed: true)
             throw error
         }
     }

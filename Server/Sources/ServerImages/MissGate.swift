@@ -47,7 +47,7 @@ public final class MissGate: Sendable {
         var lastNumber = 0
         /// The cost of one picture, as moving averages.
         var cost = Spent(work: 0.02)
-        /// When a picture was last refused while the threads were busy; nil: there is no overload.
+        /// When a picture of a host that is not slow was last refused; nil: there is no overload.
         var overloadedAt: ContinuousClock.Instant?
 
         mutating func learn(_ spent: Spent) {
@@ -99,20 +99,20 @@ public final class MissGate: Sendable {
     public var count: Int { state.withLock { $0.queue.count } }
     /// How many pictures are waiting for their turn.
     public var waiting: Int { state.withLock { $0.queue.waiting } }
-    /// Whether the next picture of a new host would be refused, or displace another while the threads are busy, or there
-    /// is an overload.
+    /// Whether the next picture of a new host would be refused, or displace that of a host that is not slow, or there is an
+    /// overload.
     public var isFull: Bool {
         state.withLock { state in
             if let last = state.overloadedAt, now() - last <= Self.overload { return true }
-            let isFull = state.queue.isFull && (state.queue.waiting == 0 || areThreadsBusy(state))
+            let queue = state.queue
+            let isFull = queue.isFull && queue.longestHost.map { !isSlow($0, state) } ?? true
             return isFull || refusal(state, host: "") != nil
         }
     }
 
-    /// Whether more threads would help: not where the places are held by hosts that are slow to send.
-    private func areThreadsBusy(_ state: State) -> Bool {
-        // The costs are averages, so half of the threads are enough.
-        state.queue.busyThreads(state.cost.work, at: seconds) >= Double(threads) / 2
+    /// Whether the pictures of a host hold their places because its origin is slow, and not because the threads are busy.
+    private func isSlow(_ host: String, _ state: State) -> Bool {
+        state.queue.isSlow(host, work: state.cost.work / Double(threads), at: seconds)
     }
 
     private var seconds: Double { (now() - start).inSeconds }
@@ -141,13 +141,16 @@ public final class MissGate: Sendable {
         }
     }
 
-    /// - Parameter spent: nil if no picture was made; the time then counts as waiting for the source.
-    public func leave(_ place: Place, _ spent: Spent?) {
+    /// - Parameters:
+    ///   - spent: nil if no picture was made; the time then counts as waiting for the source.
+    ///   - hasFailed: whether the source could not be loaded, or no picture made of it.
+    public func leave(_ place: Place, _ spent: Spent?, hasFailed: Bool = false) {
         let stay = (now() - place.began).inSeconds
         let (begun, late) = state.withLock { state in
             state.learn(spent ?? Spent(work: state.cost.work, fetch: stay))
             defer { adapt(&state) }
-            let begun = state.queue.leave(place.host, after: stay, at: seconds).compactMap { turn in
+            let begun = state.queue.leave(place.host, after: stay, at: seconds, hasFailed: hasFailed).compactMap {
+                turn in
                 state.waiters.removeValue(forKey: turn.number).map { ($0, turn.rank) }
             }
             return (begun, dropLate(place.host, &state))
@@ -181,7 +184,7 @@ public final class MissGate: Sendable {
                 outcome = .refused(refusal)
                 return nil
             }
-            switch state.queue.enter(number, host, at: seconds) {
+            switch state.queue.enter(number, host) {
             case .begins(let turn, let dropped):
                 outcome = .begins(rank: turn.rank)
                 return dropped.flatMap { state.waiters.removeValue(forKey: $0) }
@@ -190,7 +193,7 @@ public final class MissGate: Sendable {
                 return dropped.flatMap { state.waiters.removeValue(forKey: $0) }
             case .refused:
                 outcome = .refused(full(state))
-                if areThreadsBusy(state) {
+                if !isSlow(host, state) {
                     state.overloadedAt = now()
                     adapt(&state)
                 }

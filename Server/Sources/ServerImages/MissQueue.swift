@@ -36,15 +36,15 @@ struct MissQueue {
         var waiting: [Int] = []
         /// How long each of its pictures keeps its place, in seconds, as a moving average; nil: none has left yet.
         var stay: Double?
-        /// When a picture last left or, if none has yet, the first began; in seconds.
-        var since = 0.0
+        /// The same for pictures that did not fail, and when the last of them left.
+        var made: (stay: Double, at: Double)?
 
         var count: Int { running + waiting.count }
 
-        mutating func leave(after stay: Double, at now: Double) {
+        mutating func leave(after stay: Double, at now: Double, hasFailed: Bool) {
             running -= 1
-            since = now
             self.stay = self.stay.map { $0 + (stay - $0) * 0.1 } ?? stay
+            if !hasFailed { made = (made.map { $0.stay + (stay - $0.stay) * 0.1 } ?? stay, now) }
         }
     }
 
@@ -66,14 +66,21 @@ struct MissQueue {
     /// Whether the next picture of a new host would displace another or be refused.
     var isFull: Bool { count >= limits.most + (waiting == 0 ? limits.beyond : 0) }
 
-    /// How many threads the pictures that are being made keep busy. Those of a host that stay for longer than their work
-    /// takes wait for its origin.
+    /// The host with most waiting pictures, whose newest one loses its place to that of a new host.
+    var longestHost: String? {
+        hosts.filter { !$0.value.waiting.isEmpty }.max { ($0.value.count, $0.key) < ($1.value.count, $1.key) }?.key
+    }
+
+    /// Whether no picture of a host is made, or far more slowly than the threads make all that are there, because they
+    /// wait for its origin.
     ///
     /// - Parameters:
-    ///   - work: how long a picture keeps a thread busy, in seconds.
+    ///   - work: how long all threads together take for a picture, in seconds.
     ///   - now: in seconds.
-    func busyThreads(_ work: Double, at now: Double) -> Double {
-        hosts.values.reduce(0) { $0 + Double($1.running) * work / max($1.stay ?? 0, now - $1.since, work) }
+    func isSlow(_ host: String, work: Double, at now: Double) -> Bool {
+        guard let host = hosts[host] else { return false }
+        guard let made = host.made else { return true }
+        return max(made.stay, now - made.at) > 2 * work * Double(running)
     }
 
     /// How many pictures precede the next one of a host if all hosts take turns.
@@ -100,8 +107,7 @@ struct MissQueue {
         return Double(count + 1) * stay / Double(limits.runningPerHost) + stay
     }
 
-    /// - Parameter now: in seconds.
-    mutating func enter(_ number: Int, _ host: String, at now: Double = 0) -> Entry {
+    mutating func enter(_ number: Int, _ host: String) -> Entry {
         if hosts[host]?.count ?? 0 >= mostPerHost { return .refused }
         var dropped: Int?
         if count >= limits.most {
@@ -111,7 +117,6 @@ struct MissQueue {
             if dropped == nil, !mayExceed { return .refused }
         }
         if hosts[host]?.waiting.isEmpty ?? true, mayBegin(hosts[host] ?? Host()) {
-            if hosts[host] == nil { hosts[host] = Host(since: now) }
             return .begins(begin(number, host), dropped: dropped)
         }
         if hosts[host, default: Host()].waiting.isEmpty { turns.append(host) }
@@ -124,8 +129,10 @@ struct MissQueue {
     ///   - stay: for how many seconds the picture had its place.
     ///   - now: in seconds.
     /// - Returns: the pictures whose turn has come, now that one of a host is finished.
-    mutating func leave(_ host: String, after stay: Double, at now: Double = 0) -> [Turn] {
-        hosts[host]?.leave(after: stay, at: now)
+    mutating func leave(
+        _ host: String, after stay: Double, at now: Double = 0, hasFailed: Bool = false
+    ) -> [Turn] {
+        hosts[host]?.leave(after: stay, at: now, hasFailed: hasFailed)
         running -= 1
         forget(host)
         var begun: [Turn] = []
@@ -167,10 +174,8 @@ struct MissQueue {
     /// newcomer's host will have.
     private mutating func dropNewest(inFavourOf host: String) -> Int? {
         let own = hosts[host]?.count ?? 0
-        let candidates = hosts.filter { !$0.value.waiting.isEmpty }
-        guard let most = candidates.max(by: { ($0.value.count, $0.key) < ($1.value.count, $1.key) }),
-            most.value.count > own + 1, let newest = most.value.waiting.last,
-            remove(newest, most.key)
+        guard let name = longestHost, let most = hosts[name], most.count > own + 1, let newest = most.waiting.last,
+            remove(newest, name)
         else { return nil }
         return newest
     }

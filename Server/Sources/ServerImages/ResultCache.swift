@@ -41,6 +41,8 @@ public final class ResultCache: Sendable {
 
     /// The bytes in memory.
     public var memoryCost: Int { memory.cost }
+    /// The bytes of results that clients have not read yet.
+    public var unsentBytes: Int { sent.bytes }
     /// The bytes on disk.
     public var diskCost: Int { Int(disk?.usage.bytes.bytes ?? 0) }
 

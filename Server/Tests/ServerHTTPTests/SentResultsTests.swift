@@ -1,5 +1,10 @@
+import HTTPTypes
+import HummingbirdCore
 import Logging
+import NIOCore
+import NIOPosix
 import ServerGrammar
+import Synchronization
 import Testing
 import WebImage
 import WebImageTesting
@@ -48,6 +53,45 @@ import WebImageTesting
         #expect(sent.bytes == 0 && sent.result("a") == nil)
         #expect(await cache.result("a")?.1 == .disk)
         #expect(disk.statistics.hits == 2)
+    }
+
+    /// Over real sockets, to clients that read nothing.
+    @Test func theBytesCountAsLongAsAClientReadsNothing() async throws {
+        let origin = try OriginServer()
+        let picture = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        let body = picture + [UInt8](repeating: 7, count: 12_000_000)
+        origin.serve("/a.png", OriginResponse(headers: [("Cache-Control", "max-age=1000")], body: body))
+        let folder = try ScratchDirectory()
+        try await RunningServer.run(["WEBIMAGE_CACHE_DIR": folder.path]) { server in
+            let cache = server.endpoint.service.cache
+            let path = RunningServer.path("skp:png", origin)
+            _ = try await RawConnection.answer(
+                "GET \(path) HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n", port: server.port)
+            await cache.flush()
+            try await server.wait { $0.endpoint.service.cache.unsentBytes == 0 }
+            var clients: [RawConnection] = []
+            for number in 0..<5 {
+                let client = try await RawConnection(port: server.port, reads: false)
+                try await client.send("GET \(path) HTTP/1.1\r\nHost: test\r\n\r\n")
+                client.read()
+                try await client.wait { !$0.isEmpty }
+                clients.append(client)
+                #expect(cache.unsentBytes == body.count, "\(number)")
+            }
+            for client in clients { try await client.close() }
+            try await server.wait { $0.endpoint.service.cache.unsentBytes == 0 }
+        }
+        #expect(origin.hits("/a.png") == 1)
+    }
+
+    /// NIO tells a writer that there is no room only when the event loop has taken what was written before. A writer that
+    /// ran ahead of a busy loop once left whole bodies in memory, for each client its own.
+    @Test func aBodyIsWrittenAsTheEventLoopTakesIt() async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let writer = WatchingWriter(loop)
+        let answer = Answer(body: .bytes([UInt8](repeating: 1, count: Self.length)))
+        try await ImageResponder.body(answer, loop).write(writer)
+        #expect(writer.state.withLock { $0.bytes == Self.length && $0.mostAhead == 1 })
     }
 
     @Test func whatIsBeingSentIsFoundAsItIsNow() async throws {
@@ -99,4 +143,29 @@ import WebImageTesting
         #expect(await server.picture("w:10", "/a.png", [.ifNoneMatch: tag]).share == nil)
         withExtendedLifetime(first) {}
     }
+}
+
+/// Counts by how many pieces its writer is ahead of an event loop.
+private final class WatchingWriter: ResponseBodyWriter, Sendable {
+    struct State {
+        var bytes = 0
+        var ahead = 0
+        var mostAhead = 0
+    }
+
+    let state = Mutex(State())
+    private let loop: any EventLoop
+
+    init(_ loop: any EventLoop) { self.loop = loop }
+
+    func write(_ buffer: ByteBuffer) async throws {
+        state.withLock { state in
+            state.bytes += buffer.readableBytes
+            state.ahead += 1
+            state.mostAhead = max(state.mostAhead, state.ahead)
+        }
+        loop.execute { self.state.withLock { $0.ahead -= 1 } }
+    }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }

@@ -60,6 +60,11 @@ import WebImageTesting
         for _ in 0..<200 { gate.leave(try await gate.enter("a"), spent) }
         var places: [MissGate.Place] = []
         for _ in 0..<20 { places.append(try await gate.enter("a")) }
+        // A burst of which nothing was made yet is no overload.
+        #expect(await Task { try await gate.enter("a") }.failure?.status == 429)
+        #expect(!gate.isFull)
+        gate.leave(places.removeFirst(), spent)
+        places.append(try await gate.enter("a"))
         #expect(await Task { try await gate.enter("a") }.failure?.status == 429)
         #expect(gate.isFull)
         // Those that are there stay. Then some are let in again, and not as many as before.
@@ -85,6 +90,8 @@ import WebImageTesting
         for _ in 0..<200 { gate.leave(try await gate.enter("fast"), .init(work: 0.01)) }
         var dead: [MissGate.Place] = []
         for _ in 0..<20 { dead.append(try await gate.enter("dead")) }
+        gate.leave(dead.removeFirst(), .init(work: 0.01))
+        dead.append(try await gate.enter("dead"))
         #expect(await Task { try await gate.enter("dead") }.failure?.status == 429)
         for _ in 0..<6 { gate.leave(dead.removeFirst(), .init(work: 0.01)) }
         // It has more than the threads have use for; others begin as they come.
@@ -99,12 +106,19 @@ import WebImageTesting
         let time = Mutex(ContinuousClock.now)
         let gate = MissGate(most: 30, threads: 2, patience: .seconds(1000), now: { time.withLock { $0 } })
         for _ in 0..<200 { gate.leave(try await gate.enter("fast"), .init(work: 0.01)) }
-        for _ in 0..<20 { _ = try await gate.enter("dead") }
-        let waiting = (0..<10).map { _ in Task { try await gate.enter("dead") } }
+        var dead: [MissGate.Place] = []
+        for _ in 0..<20 { dead.append(try await gate.enter("dead")) }
+        var waiting = (0..<10).map { _ in Task { try await gate.enter("dead") } }
         while gate.waiting < 10 { await Task.yield() }
-        time.withLock { $0 += .seconds(1) }
-        #expect(await Task { try await gate.enter("dead") }.failure?.status == 429)
-        #expect(!gate.isFull)
+        // Neither at once, nor when the first have failed.
+        for seconds in [0, 1] {
+            time.withLock { $0 += .seconds(seconds) }
+            #expect(await Task { try await gate.enter("dead") }.failure?.status == 429)
+            #expect(!gate.isFull)
+            gate.leave(dead.removeFirst(), nil, hasFailed: true)
+            waiting.append(Task { try await gate.enter("dead") })
+            while gate.waiting < 10 { await Task.yield() }
+        }
         // Others take its places, and are made.
         for number in 0..<10 {
             let place = try await gate.enter("\(number)")
@@ -132,9 +146,12 @@ import WebImageTesting
         for _ in 0..<200 { gate.leave(try await gate.enter("a"), .init(work: 0.01)) }
         var places: [MissGate.Place] = []
         for _ in 0..<20 { places.append(try await gate.enter("a")) }
+        gate.leave(places.removeFirst(), .init(work: 0.01))
+        places.append(try await gate.enter("a"))
         #expect(await Task { try await gate.enter("a") }.failure?.status == 429)
+        #expect(gate.isFull)
         time.withLock { $0 += .seconds(5) }
-        for _ in 0..<10 { gate.leave(places.removeFirst(), nil) }
+        for _ in 0..<10 { gate.leave(places.removeFirst(), nil, hasFailed: true) }
         for _ in 0..<10 { places.append(try await gate.enter("a")) }
         #expect(gate.count == 20)
     }
