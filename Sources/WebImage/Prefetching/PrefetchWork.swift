@@ -277,8 +277,11 @@ final class PrefetchWork: Sendable {
         let key = request.originalKey
         try await takeTurn(to: key)
         defer { giveTurn(to: key) }
+        // Not on the network's thread: who tells one event also tells those that came meanwhile.
         let onProgress: @Sendable (LoadProgress) -> Void = { [self] progress in
-            if list.tell(.transfer(index: index, progress)) { beginMore() }
+            manager.loader.ioExecutor.run(options.priority) { [self] in
+                if list.tell(.transfer(index: index, progress)) { beginMore() }
+            }
         }
         let original = try await manager.keepOriginal(
             for: request, check: check, onProgress: list.isWatched ? onProgress : nil)
