@@ -10,7 +10,7 @@ import WebImageSystem
 
 extension Image {
     /// Writes the picture to a file. The file is written atomically, and replaces an older one, whose permissions it
-    /// keeps; a symbolic link is followed. Encodes and writes on the library's own threads.
+    /// keeps; a symbolic link is followed. A device or a pipe is written to as it is. Encodes and writes on the library's own threads.
     ///
     /// - Parameters:
     ///   - file: a `file` URL.
@@ -68,12 +68,28 @@ extension Data {
         }
     }
 
+    /// Where a link leads to what is not there yet: the link stays.
+    private static func target(of link: URL) -> URL {
+        var target = link
+        // As many as Linux follows.
+        for _ in 0..<40 {
+            guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: target.path) else { break }
+            target = URL(fileURLWithPath: next, relativeTo: target.deletingLastPathComponent())
+        }
+        return target
+    }
+
     fileprivate func writeWhole(to file: URL) throws(WebImageError) {
         do {
             let file = file.resolvingSymlinksInPath()
             let older = try? FileManager.default.attributesOfItem(atPath: file.path)
-            guard let mode = older?[.posixPermissions] else { return try write(to: file, options: .atomic) }
-            try replace(file, mode)
+            switch older?[.type] as? FileAttributeType {
+            case .typeRegular?: try replace(file, older?[.posixPermissions] ?? 0o600)
+            case nil, .typeDirectory?: try write(to: file, options: .atomic)
+            case .typeSymbolicLink?: try write(to: Self.target(of: file), options: .atomic)
+            // A device or a pipe cannot be replaced by a file.
+            default: try write(to: file)
+            }
         } catch let error as CocoaError {
             let (code, reason): (WebImageError.Code, String) =
                 switch error.code {

@@ -212,7 +212,10 @@ private struct TransformerChain: Hashable, Sendable {
 /// names.
 extension ImageRequest: Hashable {
     public static func == (one: Self, other: Self) -> Bool {
-        one.storage === other.storage || (one.storage.place == other.storage.place && one.options == other.options)
+        // Texts that are equal in Swift may name two files, which have two keys.
+        one.storage === other.storage
+            || (one.variantKey == other.variantKey && one.storage.place == other.storage.place
+                && one.options == other.options)
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(variantKey) }

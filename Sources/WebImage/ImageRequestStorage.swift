@@ -79,7 +79,7 @@ final class ImageRequestStorage: Sendable {
     var url: String {
         switch place {
         case .url(let text), .path(let text): text
-        case .bytes(_, _, let number): "data:,\(number)"
+        case .bytes(_, _, let number): RequestIdentity.url(ofBytes: number)
         }
     }
 
@@ -140,7 +140,7 @@ extension DownloadRequest {
         switch place {
         case .url(let url): self.init(url: url)
         case .path(let path): self.init(path: path)
-        case .bytes(_, _, let number): self.init(url: "data:,\(number)")
+        case .bytes(_, _, let number): self.init(url: RequestIdentity.url(ofBytes: number))
         }
         settings = options.downloading
     }

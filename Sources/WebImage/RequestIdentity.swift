@@ -13,6 +13,14 @@ enum RequestIdentity {
     /// Tells apart requests that have no URL.
     static func nextNumber() -> Int { counter.add(1, ordering: .relaxed).newValue }
 
+    private static let secret = {
+        var source = SystemRandomNumberGenerator()
+        return "\(source.next() as UInt64)-\(source.next() as UInt64)"
+    }()
+
+    /// What stands for the URL of bytes in memory. Nobody can guess it: whoever asked for the same would get their picture.
+    static func url(ofBytes number: Int) -> String { "data:,\(secret)-\(number)" }
+
     /// The names of parts that are no header fields. A field of such a name is marked, so that neither stands for the other.
     private static let ownParts: Set<String> = ["who", "ask", "answer", "decrypt", "load"]
 

@@ -86,6 +86,7 @@ struct FetchCommand: AsyncParsableCommand {
             transforms = try await picture.transforms.load()
             destinations = try OutputDestinations(output, inputs: inputs, options: picture)
             if let progressive { try OutputFiles.makeDirectory(progressive) }
+            if let traceFile { try InputFiles(inputs).checkIsNoInput(traceFile, except: nil) }
         } catch {
             // Where no output can go, each input has failed, and says so.
             PictureReport.fail(inputs, error, json: picture.json)
@@ -121,6 +122,36 @@ enum CheckOption: String, ExpressibleByArgument, CaseIterable {
     case full
 }
 
+/// The inputs that are files of this machine, which no output may replace before they are read.
+private struct InputFiles {
+    private struct Identity: Hashable {
+        let device: UInt64
+        let number: UInt64
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino))
+        }
+    }
+
+    private var inputs: [Identity: Int] = [:]
+
+    init(_ inputs: [String]) {
+        for (index, input) in inputs.enumerated() {
+            let path = input.lowercased().hasPrefix("file:") ? URL(string: input)?.path ?? input : input
+            if let identity = Identity(path) { self.inputs[identity] = index }
+        }
+    }
+
+    /// - Parameter own: the input whose output it is, which may take its place; nil: none.
+    /// - Throws: `cannotWrite`.
+    func checkIsNoInput(_ path: String, except own: Int?) throws(WebImageError) {
+        guard !inputs.isEmpty, let identity = Identity(path), let input = inputs[identity], input != own else { return }
+        throw WebImageError(.cannotWrite, "it is one of the inputs, which the output would replace", location: path)
+    }
+}
+
 /// Where each input's output goes.
 struct OutputDestinations {
     struct Place {
@@ -144,6 +175,7 @@ struct OutputDestinations {
         }
         if inputs.isEmpty { return }
         try OutputFiles.makeDirectory(output)
+        let files = InputFiles(inputs)
         var names = OutputNames()
         let folder = output.hasSuffix("/") ? output : output + "/"
         places = inputs.map { input in
@@ -151,6 +183,7 @@ struct OutputDestinations {
                 for: input, fileExtension: options.outputFormat?.fileExtension, drawsVectors: options.changesPicture)
             return Place(path: folder + name, isNamed: false)
         }
+        for (index, place) in places.enumerated() { try files.checkIsNoInput(place.path, except: index) }
     }
 
     func place(at index: Int) -> Place? { index < places.count ? places[index] : nil }

@@ -136,8 +136,12 @@ struct FetchJob: Sendable {
             case .preview(let image):
                 previewNumber += 1
                 try await keep(image, number: previewNumber)
-            case .finished(let result):
-                var response = try result.get()
+            case .finished(.failure(let error)):
+                // With the policy `refresh` there is a picture also while the origin cannot be reached.
+                guard let shown, error.leavesCachedPicture else { throw error }
+                if !isQuiet { Console.err("\(Console.shown(input)): not renewed: \(error.message)") }
+                return shown
+            case .finished(.success(var response)):
                 // Nothing is newer: where it came from is told, not that it was still in memory.
                 if response.source == .memory, let shown {
                     (response.source, response.byteCount) = (shown.source, shown.byteCount)
@@ -244,4 +248,10 @@ enum PictureEncoding {
         }
         return image.alpha == .opaque ? .jpeg : .png
     }
+}
+
+extension WebImageError {
+    /// Whether a picture that the cache has is still good when no newer one could be loaded: not if the origin says that there
+    /// is none any more.
+    var leavesCachedPicture: Bool { code != .cancelled && status.map { $0 >= 500 } ?? true }
 }

@@ -93,7 +93,8 @@ enum OutputFiles {
                 return try check(number, path)
             }
         #endif
-        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        // While it is written, nobody else reads what the older file kept to its owner.
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode == nil ? 0o666 : 0o600)
         guard file >= 0 else { throw error(errno, path) }
         var number = Console.send(bytes, to: file)
         if let mode { _ = fchmod(file, mode) }

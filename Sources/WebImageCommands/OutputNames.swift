@@ -4,6 +4,8 @@ import WebImage
 /// Names for outputs in a folder: from the input's last part, each used once.
 struct OutputNames {
     private var used: Set<String> = []
+    /// Where the numbers of a name go on that many inputs have.
+    private var numbers: [String: Int] = [:]
 
     /// - Parameters:
     ///   - fileExtension: replaces the input's; nil keeps it.
@@ -13,14 +15,16 @@ struct OutputNames {
         if drawsVectors, ImageFormat(name: suffix.lowercased())?.isVector ?? false { suffix = "png" }
         if let fileExtension { suffix = fileExtension }
         let dotted = suffix.isEmpty ? "" : ".\(suffix)"
-        var name = stem + dotted
-        var number = 2
+        let first = stem + dotted
         // Some file systems do not tell upper from lower case.
-        while !used.insert(name.lowercased()).inserted {
-            name = "\(stem)-\(number)\(dotted)"
+        if used.insert(first.lowercased()).inserted { return first }
+        var number = numbers[first.lowercased()] ?? 2
+        defer { numbers[first.lowercased()] = number }
+        while true {
+            let name = "\(stem)-\(number)\(dotted)"
             number += 1
+            if used.insert(name.lowercased()).inserted { return name }
         }
-        return name
     }
 
     private static func parts(of input: String) -> (stem: String, fileExtension: String) {

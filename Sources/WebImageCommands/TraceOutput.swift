@@ -24,7 +24,13 @@ final class TraceOutput: Sendable {
             let asked = ContinuousClock.now - begin - trace.root.duration
             traces.withLock { $0.append((trace, max(asked, .zero))) }
         }
-        return isPrinted ? trace.description : nil
+        return isPrinted ? Self.shown(trace) : nil
+    }
+
+    /// Servers are quoted in a trace, and the names of files.
+    private static func shown(_ trace: LoadTrace) -> String {
+        let lines = trace.description.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { Console.shown(String($0), most: 2000) }.joined(separator: "\n")
     }
 
     /// Writes the file, if there is to be one.

@@ -16,6 +16,23 @@ struct FetchFailureTests {
         #expect(bench.names() == [])
     }
 
+    /// The second picture was overwritten before it was read, and both were told to be well.
+    @Test func noOutputReplacesAnotherInput() async throws {
+        let bench = try CommandBench()
+        let (one, other) = (try Pictures.png(30, 40), try Pictures.png(40, 30))
+        for folder in ["a", "b"] { try PosixFileSystem().makeDirectory(bench.path(folder)) }
+        try bench.write(one, to: "a/x.png")
+        try bench.write(other, to: "b/x.png")
+        let run = try await bench.run("fetch", "a/x.png", "b/x.png", "-o", "b/")
+        #expect(run.code == 1 && run.errors.contains("one of the inputs"))
+        #expect(bench.read("b/x.png") == other && bench.names(in: "b") == ["x.png"])
+        let traced = try await bench.run("fetch", "a/x.png", "--trace-file", "a/x.png")
+        #expect(traced.code == 1 && bench.read("a/x.png") == one)
+        // Its own output may take an input's place.
+        #expect(try await bench.run("fetch", "b/x.png", "-o", "b/").code == 0)
+        #expect(bench.read("b/x.png") == other)
+    }
+
     @Test func aLookAtTheHeaderIsEnoughWhereThatIsSaid() async throws {
         let bench = try CommandBench()
         let broken = try Pictures.broken()

@@ -54,6 +54,21 @@ struct HTTPCacheCommandTests {
         #expect(bench.read("a.png") == newer)
     }
 
+    @Test func refreshHasThePictureAlsoWhileTheOriginIsDown() async throws {
+        let bench = try CommandBench()
+        bench.origin.serve(
+            "/a.png", .bytes(try Pictures.png(), etag: "\"1\""), .status(503), .status(503), .status(404))
+        let url = bench.origin.url("/a.png")
+        _ = try await bench.run("fetch", url)
+        let refresh = ["fetch", url, "--policy", "refresh", "--retries", "0", "-o", "a.png"]
+        let run = try await bench.run(refresh)
+        #expect(run.code == 0 && run.errors.contains("not renewed"))
+        #expect(bench.read("a.png") == (try Pictures.png()))
+        #expect(try await bench.run(refresh + ["--json"]).code == 0)
+        // The origin says that there is none any more.
+        #expect(try await bench.run(refresh).code == 1)
+    }
+
     /// `kill -9` in the middle of a body: the next process asks for the rest.
     @Test func aProcessThatWasKilledLeavesTheBeginningToTheNext() async throws {
         let bench = try CommandBench()

@@ -59,6 +59,13 @@ struct OutputNamesTests {
         }
     }
 
+    /// With a search from the first number on, this would be half a thousand million look-ups.
+    @Test func aLongListOfOneNameIsNumberedInOneGo() {
+        var names = OutputNames()
+        let made = (0..<30_000).map { names.next(for: "https://h/\($0)/image.jpg", fileExtension: nil) }
+        #expect(Set(made).count == made.count && made.last == "image-30000.jpg")
+    }
+
     @Test func noNameComesTwiceAlsoWhenOneLooksLikeANumberedOne() {
         var names = OutputNames()
         let inputs = ["/a-2.png", "/a.png", "/A.png", "/a.png", "/a-2.png", "/a-2-2.png"]

@@ -23,6 +23,14 @@ struct TraceCommandTests {
         #expect(try await bench.run("fetch", "nowhere.png", "--trace").errors.contains("it failed with fileNotFound"))
     }
 
+    /// What a server says reaches the terminal without control characters everywhere else, too.
+    @Test func aTraceSteersNoTerminal() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "e\u{1B}[31m.png")
+        let run = try await bench.run("fetch", "e\u{1B}[31m.png", "--trace")
+        #expect(run.code == 0 && run.errors.contains("e?[31m.png") && !run.errors.contains("\u{1B}[31m.png"))
+    }
+
     @Test func theFileHoldsAllLoads() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.png", try Pictures.png())

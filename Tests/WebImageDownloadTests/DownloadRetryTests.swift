@@ -252,6 +252,16 @@ import WebImageTesting
         #expect(rig.downloader.openCircuits.isEmpty)
     }
 
+    @Test func theLargestNumberIsNoLimit() async throws {
+        let rig = try Rig(
+            .with {
+                $0.maxConcurrent = .max
+                $0.maxConcurrentPerHost = .max
+            })
+        rig.server.serve("/a", tagged())
+        #expect(await rig.fetch("/a").end == "complete")
+    }
+
     @Test func aMissingPictureSaysNothingAgainstItsHost() async throws {
         let rig = try Rig.retrying(0) { $0.circuit = CircuitPolicy(failures: 1) }
         for _ in 1...5 { #expect(await rig.fetch("/missing").end == "badStatus") }

@@ -3,6 +3,14 @@ import Testing
 import WebImage
 import WebImageTesting
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Pictures from and to Foundation's types.
 @Suite struct ImageFileTests {
     private static let names: [(String, ImageFormat)] = {
@@ -68,6 +76,30 @@ import WebImageTesting
         #expect(try manager.destinationOfSymbolicLink(atPath: link.path) == "a.png")
         #expect(try manager.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int == 0o600)
         #expect(Set(try manager.contentsOfDirectory(atPath: folder.path)) == ["a.png", "link.png"])
+    }
+
+    /// Its own permissions, which allow all, became those of the picture.
+    @Test func aLinkToWhatIsNotThereYetStays() async throws {
+        let folder = try TemporaryFolder()
+        let (link, target) = (folder.path + "/link.png", folder.path + "/picture.png")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "picture.png")
+        try await Fixture.gradient(8, 8).write(to: URL(fileURLWithPath: link))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "picture.png")
+        let mode = try FileManager.default.attributesOfItem(atPath: target)[.posixPermissions] as? Int
+        #expect(try #require(mode) & 0o022 == 0)
+    }
+
+    @Test func aPipeIsWrittenToAndStays() async throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.path + "/pipe.png"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        // Open in both directions, so that neither side waits for the other.
+        let reader = open(pipe, O_RDWR)
+        defer { close(reader) }
+        try await Fixture.gradient(8, 8).write(to: URL(fileURLWithPath: pipe))
+        var bytes = [UInt8](repeating: 0, count: 4)
+        #expect(read(reader, &bytes, 4) == 4 && bytes == [0x89, 0x50, 0x4E, 0x47])
+        #expect(try FileManager.default.attributesOfItem(atPath: pipe)[.type] as? FileAttributeType != .typeRegular)
     }
 
     @Test func aURLIsEnoughToLoadAPicture() async throws {

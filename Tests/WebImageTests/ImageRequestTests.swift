@@ -10,6 +10,18 @@ import WebImageDownload
     private let url = "https://pictures.test/a.jpg"
 
     /// Errors are printed: the one that refuses to write a secret down once held it.
+    /// Whoever guessed the URL that stands for another's bytes got their picture.
+    @Test func bytesInMemoryHaveNoNameThatCanBeGuessed() {
+        let own = ImageRequest(data: [1, 2, 3], name: "mine")
+        #expect((0..<10_000).allSatisfy { ImageRequest("data:,\($0)").variantKey != own.variantKey })
+        #expect(own.url.utf8.count > 20 && ImageRequest(data: [1, 2, 3], name: "mine").url != own.url)
+    }
+
+    @Test func namesThatDifferInBytesAreTwoFiles() {
+        let (composed, decomposed) = (ImageRequest(path: "/\u{E9}.png"), ImageRequest(path: "/e\u{301}.png"))
+        #expect(composed != decomposed && Set([composed, decomposed]).count == 2)
+    }
+
     @Test func anErrorOfWritingDownTellsNoSecret() {
         var request = ImageRequest("http://a.test/a.png")
         request.http.headers[.authorization] = "Bearer s3cret"

@@ -27,29 +27,17 @@ public final class ChildProgram: Sendable {
     public init(
         _ program: String, _ arguments: [String], environment: [String: String] = [:], leftovers: [String] = []
     ) throws {
-        guard let shell = RedisServer.find("sh"), let path = RedisServer.find(program) else {
-            throw CannotStart(description: "there is no \(program)")
-        }
-        let (process, input, output) = (Process(), Pipe(), Pipe())
-        process.executableURL = URL(fileURLWithPath: shell)
-        process.arguments = ["-c", Self.keeper, "keeper", path] + arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.environment?["KEEPER_REMOVES"] = leftovers.map { $0 + "\n" }.joined()
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        try output.fileHandleForWriting.close()
-        try input.fileHandleForReading.close()
-        self.input = input.fileHandleForWriting
-        // No other program that is started holds this one's input open.
-        _ = fcntl(self.input.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        let reader = output.fileHandleForReading
-        Thread.detachNewThread { [lines] in
-            while case let piece = reader.availableData, !piece.isEmpty {
+        guard let path = RedisServer.find(program) else { throw CannotStart(description: "there is no \(program)") }
+        let removed = leftovers.map { $0 + "\n" }.joined()
+        let shell = try KeptShell(
+            Self.keeper, [path] + arguments, environment: environment.merging(["KEEPER_REMOVES": removed]) { $1 })
+        input = shell.input
+        Thread.detachNewThread { [lines, output = shell.output] in
+            while case let piece = output.availableData, !piece.isEmpty {
                 lines.append(String(decoding: piece, as: UTF8.self))
             }
             lines.append(Self.end)
+            shell.waitForEnd()
         }
     }
 

@@ -75,10 +75,11 @@ public final class RedisServer: Sendable {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             Thread.detachNewThread { [weak self, arguments] in
                 do {
-                    let (output, running) = try Self.launch(arguments)
-                    self?.state.withLock { $0 = State(pid: running.pid, input: running.input, ended: ended) }
+                    let (shell, pid) = try Self.launch(arguments)
+                    self?.state.withLock { $0 = State(pid: pid, input: shell.input, ended: ended) }
                     continuation.resume()
-                    while !output.availableData.isEmpty {}
+                    while !shell.output.availableData.isEmpty {}
+                    shell.waitForEnd()
                 } catch {
                     continuation.resume(throwing: error)
                 }
@@ -87,28 +88,16 @@ public final class RedisServer: Sendable {
         }
     }
 
-    private static func launch(_ arguments: [String]) throws -> (FileHandle, State) {
-        guard let shell = find("sh") else { throw CannotStart(description: "there is no sh") }
-        let (process, input, output) = (Process(), Pipe(), Pipe())
-        process.executableURL = URL(fileURLWithPath: shell)
-        process.arguments = ["-c", keeper, "keeper"] + arguments
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        try output.fileHandleForWriting.close()
-        try input.fileHandleForReading.close()
-        let (reader, writer) = (output.fileHandleForReading, input.fileHandleForWriting)
-        // No other server that is started holds this one's input open.
-        _ = fcntl(writer.fileDescriptor, F_SETFD, FD_CLOEXEC)
+    private static func launch(_ arguments: [String]) throws -> (KeptShell, pid: Int32) {
+        let shell = try KeptShell(keeper, arguments)
         var (text, pid) = ("", Int32(0))
         while !text.contains("eady to accept connections at") {
-            let piece = reader.availableData
+            let piece = shell.output.availableData
             guard !piece.isEmpty else { throw CannotStart(description: text) }
             text += String(decoding: piece, as: UTF8.self)
         }
         for line in text.split(separator: "\n") where line.hasPrefix("pid ") { pid = Int32(line.dropFirst(4)) ?? 0 }
-        return (reader, State(pid: pid, input: writer))
+        return (shell, pid)
     }
 
     /// Ends it at once, and returns when it has ended. What it held is lost.

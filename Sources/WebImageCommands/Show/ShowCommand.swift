@@ -131,11 +131,17 @@ struct PictureShow: Sendable {
         var request = try await loading.makeRequest(input)
         request.size = size.target
         request.decoding.allowsPartial = true
+        var cached: ImageResponse?
         for await event in manager.events(for: request) {
             switch event {
             case .progress(let progress): display.show(progress, of: index)
-            case .preview, .cached: break
-            case .finished(let result): return try result.get()
+            case .preview: break
+            // With the policy `refresh` it is shown also while the origin cannot be reached.
+            case .cached(let response): cached = response
+            case .finished(.success(let response)): return response
+            case .finished(.failure(let error)):
+                guard let cached, error.leavesCachedPicture else { throw error }
+                return cached
             }
         }
         throw .cancelled

@@ -28,10 +28,12 @@ package struct TransferQueue: Sendable {
         package init(
             total: Int = 6, perHost: Int = 6, reserved: Int = 0, spare: Int = 0, waiting: Int = .max
         ) {
-            self.total = max(total, 1)
-            self.perHost = max(perHost, 1)
-            self.reserved = max(reserved, 0)
-            self.spare = max(spare, 0)
+            // The largest number is a usual way to say "no limit": sums of limits must be numbers, too.
+            let most = 1 << 30
+            self.total = min(max(total, 1), most)
+            self.perHost = min(max(perHost, 1), most)
+            self.reserved = min(max(reserved, 0), most)
+            self.spare = min(max(spare, 0), most)
             self.waiting = max(waiting, 1)
         }
 
