@@ -137,9 +137,9 @@ struct FleetCommands: Sendable {
 
     /// - Returns: nil if the request is within the limit, else the seconds until the next one is.
     func rate(_ client: String, interval: Double, tolerance: Double) async throws(RedisError) -> Double? {
-        let value = try await run(
-            .rate, [keys.rate(client)],
-            [RESPArgument(Int(interval * 1_000_000)), RESPArgument(Int(tolerance * 1_000_000))])
+        // In microseconds, at most some thirty years: a limit may be as low as an operator likes.
+        func microseconds(_ seconds: Double) -> RESPArgument { RESPArgument(Int(min(seconds * 1_000_000, 1e15))) }
+        let value = try await run(.rate, [keys.rate(client)], [microseconds(interval), microseconds(tolerance)])
         guard let wait = value.integer else { throw .unexpected }
         return wait > 0 ? Double(wait) / 1_000_000 : nil
     }

@@ -111,18 +111,21 @@ final class ConnectionPool: Sendable {
 
     private func connect() {
         let loop = loop()
-        let made = NIOLoopBoundBox<S3Connection?>.makeEmptyBox(valueType: S3Connection.self, eventLoop: loop)
+        // Several, where the host has several addresses: of those that are tried at a time, one channel is the result.
+        let made = NIOLoopBoundBox<[S3Connection]>.makeBoxSendingValue([], eventLoop: loop)
         ClientBootstrap(group: loop).connectTimeout(connectTimeout).channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    made.value = try S3Connection.add(to: channel, self, secure)
+                    made.value.append(try S3Connection.add(to: channel, self, secure))
                 }
             }
             .connect(host: host, port: port)
             .whenComplete { [self] result in
                 // The certificate may have been found to be untrusted already.
-                guard case .success = result, let connection = made.value, !connection.isGone else {
-                    let error = made.value?.end ?? .connectionLost
+                guard case .success(let channel) = result,
+                    let connection = made.value.first(where: { $0.isOf(channel) }), !connection.isGone
+                else {
+                    let error = made.value.lazy.compactMap(\.end).first ?? .connectionLost
                     return act { $0.failedToConnect(error) }
                 }
                 act { $0.connected(connection) }

@@ -37,6 +37,8 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
 
     var isGone: Bool { end != nil }
 
+    func isOf(_ channel: any Channel) -> Bool { channel === self.channel }
+
     /// Makes a channel a connection of the pool.
     static func add(
         to channel: any Channel, _ pool: ConnectionPool, _ secure: SecureConnections?
@@ -81,8 +83,10 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
         if let body = request.body, body.readableBytes > 0 {
             channel.write(HTTPClientRequestPart.body(.byteBuffer(body)), promise: nil)
         }
-        channel.writeAndFlush(HTTPClientRequestPart.end(nil)).whenSuccess { [weak self] in
-            if let self, work?.exchange === exchange { work?.isWritten = true }
+        channel.writeAndFlush(HTTPClientRequestPart.end(nil)).whenComplete { [weak self] result in
+            guard let self, work?.exchange === exchange else { return }
+            // A channel that is closed already tells of it in no other way.
+            if case .success = result { work?.isWritten = true } else { fail(.connectionLost) }
         }
     }
 

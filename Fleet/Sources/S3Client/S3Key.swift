@@ -11,10 +11,13 @@ enum S3Key {
             throw .invalid("A key of S3 has a control character.")
         }
         // Servers and proxies that tidy paths would take them for another object, or for another bucket.
-        let segments = key.split(separator: "/", omittingEmptySubsequences: false)
-        guard !segments.contains(where: { $0 == "." || $0 == ".." }) else {
+        // In bytes: a slash and a mark behind it are one character, and no slash.
+        let segments = key.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard !segments.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) else {
             throw .invalid("A key of S3 has a segment of dots only.")
         }
-        guard !segments.dropLast().contains("") else { throw .invalid("A key of S3 has an empty segment.") }
+        guard !segments.dropLast().contains(where: \.isEmpty) else {
+            throw .invalid("A key of S3 has an empty segment.")
+        }
     }
 }

@@ -250,7 +250,8 @@ import Testing
     }
 
     @Test(arguments: [
-        Named("empty", ""), Named("dots", ".."), Named("dots inside", "a/../b"), Named("a dot", "./a"),
+        Named("empty", ""), Named("dots", ".."), Named("dots inside", "a/../b"),
+        Named("a mark behind", "a/../\u{301}b"), Named("a dot", "./a"),
         Named("two slashes", "a//b"), Named("a slash first", "/a"), Named("a line end", "a\n"),
         Named("too long", String(repeating: "a", count: 1025)),
     ])
