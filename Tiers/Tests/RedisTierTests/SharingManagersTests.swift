@@ -154,6 +154,12 @@ struct SharingManagersTests {
         let (first, second) = (try Program(redis, origin), try Program(redis, origin))
         _ = try await second.source(url)
         try await second.hears(first)
+        // The last removal so far is heard as well: otherwise it would be missed indeed.
+        let last = "http://pictures.test/last.png"
+        origin.answer(last, .bytes(picture, contentType: "image/png"))
+        _ = try await second.source(last)
+        try await first.manager.cache.remove(ImageRequest(last))
+        try await second.wait { try await !$0.isOnDisk(last) }
         let client = first.tier.store.client
         _ = try await client.send(["DEL", "{wi:t1}:removed"])
         // All ask anew, and the next removal begins a new list.
