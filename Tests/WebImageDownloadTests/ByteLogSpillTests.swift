@@ -28,8 +28,6 @@ import WebImageTesting
             }
         }
         #expect(kept > 12 << 20 && kept <= 17 << 20)
-        // Who comes when the others have gone has room again.
-        #expect(bench.budget.strand(0))
     }
 
     @Test(arguments: [
