@@ -113,6 +113,7 @@ let package = Package(
         shim("CShimPDF", ["CShimLibrary", "CShimGuard"], libraries: ["z"]),
         shim("CShimGTK", ["CSysGTK"]),
         shim("CShimCurl", ["CSysCurl", "CShimSystem"]),
+        shim("CShimCoding", ["CShimLibrary"], libraries: ["z"]),
 
         room("WebImageCore", ["CShimSystem"]),
         room("WebImageSystem", ["WebImageCore", "CShimSystem"]),
@@ -141,7 +142,7 @@ let package = Package(
         room(
             "WebImageDownload",
             [
-                "WebImageCore", "WebImageSystem", "CShimCurl", "CSysCrypto",
+                "WebImageCore", "WebImageSystem", "CShimCurl", "CShimCoding", "CSysCrypto",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -80,6 +80,22 @@ import WebImageTesting
         #expect(bench.everything(in: log).0.count == 64 * 32 << 10 && budget.used <= 256 << 10)
     }
 
+    @Test func memoryThatNoFileCanRelieveIsGivenBackWithItsLog() {
+        let budget = TransferMemoryBudget(limit: 256 << 10)
+        bench.files.failAll(.openTemporary, with: .error(28))
+        do {
+            let log = bench.log(budget: budget)
+            for _ in 0..<384 {
+                _ = bench.append(pattern(32 << 10), to: log)
+                bench.executor.runAll()
+            }
+            log.finish(.complete)
+            // 12 MiB of 16 are taken.
+            #expect(!budget.strand(8 << 20))
+        }
+        #expect(budget.strand(8 << 20))
+    }
+
     @Test func aFailingDiskReleasesAWriterThatWaitsForIt() {
         let budget = TransferMemoryBudget(limit: 256 << 10)
         let log = bench.log(memory: 0, budget: budget)

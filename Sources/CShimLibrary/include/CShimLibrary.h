@@ -36,3 +36,13 @@ void wi_message_copy(char *_Nonnull output, size_t size, const char *_Nullable m
 #else
 #define WI_LIBRARY(name, version) "lib" name ".so." version
 #endif
+
+/* A list of functions, LIST(F, O), is turned into a table of pointers and what fills it. F is for a function that must be there,
+   O for one that may be missing. The table is named by WI_TABLE. */
+
+#define WI_POINTER(result, name, parameters) result(*name) parameters;
+#define WI_LOOKUP(result, name, parameters) {#name, (void **)&WI_TABLE.name, 0},
+#define WI_OPTIONAL_LOOKUP(result, name, parameters) {#name, (void **)&WI_TABLE.name, 1},
+/// Fails to compile where the header has another type.
+#define WI_SAME_TYPE(result, name, parameters) \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(name), result parameters), #name " has another type");

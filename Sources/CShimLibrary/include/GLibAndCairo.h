@@ -1,4 +1,5 @@
 #pragma once
+#include "CShimLibrary.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,8 +50,6 @@ typedef enum { CAIRO_FORMAT_ARGB32, CAIRO_FORMAT_RGB24 } cairo_format_t;
 
 #endif
 
-/* F is for a function that must be there, O for one that may be missing. */
-
 #define WI_DRAWING_FUNCTIONS(F, O) \
     F(void, g_object_unref, (gpointer object)) \
     F(void, g_error_free, (GError * error)) \
@@ -66,10 +65,3 @@ typedef enum { CAIRO_FORMAT_ARGB32, CAIRO_FORMAT_RGB24 } cairo_format_t;
     F(void, cairo_surface_flush, (cairo_surface_t * surface)) \
     F(void, cairo_surface_finish, (cairo_surface_t * surface)) \
     F(void, cairo_surface_destroy, (cairo_surface_t * surface))
-
-#define WI_POINTER(result, name, parameters) result(*name) parameters;
-#define WI_LOOKUP(result, name, parameters) {#name, (void **)&WI_TABLE.name, 0},
-#define WI_OPTIONAL_LOOKUP(result, name, parameters) {#name, (void **)&WI_TABLE.name, 1},
-/// Fails to compile where the header has another type.
-#define WI_SAME_TYPE(result, name, parameters) \
-    _Static_assert(__builtin_types_compatible_p(__typeof__(name), result parameters), #name " has another type");

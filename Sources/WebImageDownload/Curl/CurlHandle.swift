@@ -79,13 +79,6 @@ final class CurlHandle {
     /// Records that all options are set as `request` demands.
     func noteSetting(of request: TransportRequest) { setting = Setting(of: request) }
 
-    /// Disables decoding for the rest of this transfer; the next one sets all options again.
-    func decodeNothing() {
-        complaint[0] = 0
-        setting = nil
-        wi_curl_set_number(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
-    }
-
     /// Detaches the handle from its transfer, which must no longer be called.
     func letGo() {
         hooks.pointee.context = CurlCallbacks.none.context

@@ -148,21 +148,8 @@ final class CurlLoop: @unchecked Sendable {
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
             guard let handle = transfer.handle else { continue }
             if code == CURLE_OK { transfer.deliverHead() }
-            if code == CURLE_BAD_CONTENT_ENCODING, transfer.asksForUndecoded(handle.complaint),
-                sendAgainUndecoded(handle)
-            {
-                continue
-            }
             end(transfer, CurlResult.result(code, handle, of: transfer))
         }
-    }
-
-    /// libcurl fails a transfer whose content coding it does not know. We request the bytes undecoded instead, because
-    /// the content shows whether they are a picture.
-    private func sendAgainUndecoded(_ handle: CurlHandle) -> Bool {
-        curl_multi_remove_handle(multi, handle.easy)
-        handle.decodeNothing()
-        return curl_multi_add_handle(multi, handle.easy) == CURLM_OK
     }
 
     private func endBatch() {

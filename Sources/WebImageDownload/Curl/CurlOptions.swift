@@ -43,9 +43,6 @@ struct CurlOptions {
         wi_curl_set_number(easy, CURLOPT_BUFFERSIZE, 64 << 10)
         wi_curl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         wi_curl_set_number(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // Pictures are compressed already, but with this option libcurl decodes what a server compresses unasked. The
-        // field itself is among the header lines, where it costs less.
-        wi_curl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "identity")
         wi_curl_set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, Self.connectTimeout(of: request))
         setMethodAndFields(of: request, on: handle)
         // Without TLS the version is unknown before the first answer, for which PIPEWAIT would delay the other

@@ -15,7 +15,12 @@ enum CurlResult {
         _ code: CURLcode, _ handle: CurlHandle, of transfer: CurlTransfer
     ) -> Result<TransportTimings, WebImageError> {
         if transfer.isCancelled { return .failure(.cancelled) }
-        if code == CURLE_OK { return .success(timings(handle.easy, of: transfer)) }
+        if code == CURLE_OK {
+            guard transfer.isCutShort else { return .success(timings(handle.easy, of: transfer)) }
+            let message = "the body ends before the end that its Content-Encoding demands"
+            return .failure(WebImageError(.truncatedBody, message))
+        }
+        if let refusal = transfer.bodyRefusal { return .failure(refusal) }
         // Some of several addresses may be refused and another one connected to.
         if !transfer.isConnected, let address = transfer.refusedAddress {
             return .failure(WebImageError(.addressRefused, "the address policy does not allow \(address)"))
@@ -34,11 +39,6 @@ enum CurlResult {
             return .failure(WebImageError(.protocolError, message))
         }
         if !transfer.isConnected, let refusal = tunnelRefusal(handle.easy) { return .failure(refusal) }
-        // Our callbacks refuse bytes only to cancel, so this means that libcurl cannot decode them.
-        if [CURLE_WRITE_ERROR, CURLE_BAD_CONTENT_ENCODING].contains(code) {
-            let message = "the body cannot be unpacked as its Content-Encoding says"
-            return .failure(WebImageError(.protocolError, message))
-        }
         let complaint = String(cString: handle.complaint)
         let meaning = meaning(of: code, complaint: complaint, hasHead: transfer.isHeadDelivered)
         let detail = complaint.isEmpty ? String(cString: curl_easy_strerror(code)) : complaint

@@ -37,8 +37,10 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     private(set) var isHeadTooLong = false
     /// Whether libcurl was prevented from repeating the request.
     private(set) var isRepeatRefused = false
-    /// True if the body is passed on without decoding.
-    private(set) var isUndecoded = false
+    /// Undoes the body's coding, if it has one that we know.
+    @exclusivity(unchecked) private var decoder: ContentDecoder?
+    /// Why no byte of the body is taken, or no more.
+    private(set) var bodyRefusal: WebImageError?
     private(set) var refusedAddress: String?
     @exclusivity(unchecked) private(set) var bodyBytes = 0
 
@@ -104,12 +106,35 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         }
         deliverHead()
         // The receiver may have cancelled or paused at the head.
+        if isCancelled || bodyRefusal != nil { return 0 }
+        guard let decoder else {
+            deliver(bytes)
+            return bytes.count
+        }
+        let outcome = decoder.decode(bytes) { decoded in
+            deliver(decoded)
+            return !isPaused && !isCancelled
+        }
         if isCancelled { return 0 }
+        switch outcome {
+        case .consumed: return bytes.count
+        case .stopped:
+            isHeld = true
+            return Int(WI_CURL_PAUSE)
+        case .broken:
+            bodyRefusal = WebImageError(.protocolError, "the body cannot be unpacked as its Content-Encoding says")
+            return 0
+        }
+    }
+
+    private func deliver(_ bytes: UnsafeRawBufferPointer) {
         bodyBytes += bytes.count
         touch()
         if receiver?.didReceive(bytes) == .pause { isPaused = true }
-        return bytes.count
     }
+
+    /// Whether libcurl's good end is one in the middle of a coded body.
+    var isCutShort: Bool { decoder?.isWhole == false }
 
     func becomeReady(_ address: UnsafePointer<CChar>?) -> Bool {
         if isCancelled { return false }
@@ -117,22 +142,11 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         if !isConnected { receiver?.didConnect() }
         // A second request follows the server's challenge, unless libcurl repeats it because the connection was dead:
         // then there is no answer yet.
-        if isConnected, headLines.isEmpty, !request.mayRepeat, !isUndecoded {
+        if isConnected, headLines.isEmpty, !request.mayRepeat {
             isRepeatRefused = true
             return false
         }
         isConnected = true
-        return true
-    }
-
-    /// Whether the answer has a coding that libcurl does not know. No part of it has been delivered yet, so it can be
-    /// requested again without decoding.
-    func asksForUndecoded(_ complaint: UnsafePointer<CChar>) -> Bool {
-        guard !isHeadDelivered, !isUndecoded, !isCancelled, request.method == .get,
-            String(cString: complaint).contains("nrecognized content encoding")
-        else { return false }
-        isUndecoded = true
-        headLines = []
         return true
     }
 
@@ -155,11 +169,25 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
             default: .http11
             }
         let address = wi_curl_text(easy, CURLINFO_PRIMARY_IP).map { String(cString: $0) }
-        receiver?.didReceive(
-            head: ResponseHead(
-                status: wi_curl_number(easy, CURLINFO_RESPONSE_CODE), lines: headLines, version: version,
-                remoteAddress: address))
+        let head = ResponseHead(
+            status: wi_curl_number(easy, CURLINFO_RESPONSE_CODE), lines: headLines, version: version,
+            remoteAddress: address)
         headLines = []
+        receiver?.didReceive(head: head)
+        do throws(WebImageError) {
+            try refuseTransferCoding(head[.transferEncoding])
+            decoder = try ContentDecoder(contentEncoding: head[.contentEncoding])
+        } catch {
+            bodyRefusal = error
+        }
+    }
+
+    /// libcurl undoes transfer codings, too, although nobody asks for one; a paused receiver could not stop it.
+    private func refuseTransferCoding(_ field: String?) throws(WebImageError) {
+        let codings = (field ?? "").split(separator: ",").map { String($0).trimmingBlanks().lowercased() }
+        if codings.allSatisfy(["chunked", "identity"].contains) { return }
+        throw WebImageError(
+            .protocolError, "the answer has a transfer coding that nobody asked for: \((field ?? "").prefix(32))")
     }
 
     func endBatch() {
