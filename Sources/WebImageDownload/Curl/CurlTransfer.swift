@@ -198,6 +198,7 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     func finish(_ result: Result<TransportTimings, WebImageError>) {
         let last = receiver
         receiver = nil
+        decoder = nil
         last?.didFinish(result)
     }
 
