@@ -235,7 +235,7 @@ public final class Fleet: Sendable {
 
     /// Announces purges to all servers.
     ///
-    /// - Throws: if Redis cannot be told; nothing was purged then.
+    /// - Throws: if Redis did not confirm it. Nothing was purged if the error `isUnsent`; else that is not known.
     public func purge(_ purges: [Purge]) async throws(RedisError) {
         guard !purges.isEmpty else { return }
         let members = purges.map(PurgeMember.init)
