@@ -91,6 +91,16 @@ struct RedisTierTests {
         #expect(try await tier.metadata(for: key)?.value(of: "etag") == "\"2\"")
     }
 
+    @Test func anEntryIsRemovedAlsoWhereRedisIsFull() async throws {
+        try await tier.put(entry(), for: key)
+        _ = try await tier.store.client.send(["CONFIG", "SET", "maxmemory", "1"])
+        await #expect(throws: WebImageError.self) { try await tier.put(entry(), for: key) }
+        let before = try await tier.store.removals(after: nil).last
+        #expect(try await tier.remove(key))
+        #expect(try await tier.entry(for: key) == nil)
+        #expect(try await tier.store.removals(after: before).items.count == 1)
+    }
+
     @Test func anEntryIsRemoved() async throws {
         try await tier.put(entry(), for: key)
         #expect(try await tier.remove(key))
