@@ -241,6 +241,19 @@ import Testing
         #expect(error?.isUnsent == true)
     }
 
+    /// Somebody has written into Redis what no server would.
+    @Test(arguments: ["1e19", "9.2e18", "inf"]) func aTimeThatNoClockShowsIsNotBelieved(_ time: String) async throws {
+        let server = try await RedisServer()
+        let one = try fleet(server)
+        try await one.purge([.tag("t")])
+        _ = try await one.commands.client.send([
+            "ZADD", RESPArgument(one.commands.keys.purges), RESPArgument(time), "all",
+        ])
+        await #expect(throws: RedisError.self) { try await one.purge([.url("https://a/b")]) }
+        #expect(await once(one) { _ in ("made", nil) } == "made")
+        #expect(one.statistics.alone == 1)
+    }
+
     /// A message that is lost costs some time.
     @Test func withoutMessagesTheListIsReadNowAndThen() async throws {
         let server = try await RedisServer()
