@@ -10,6 +10,8 @@ typedef enum { AT_START, INSIDE, AT_END, BEYOND } place;
 struct wi_coding {
     wi_coding_kind kind;
     place place;
+    /* Whether there was no room for all that the bytes so far have made. */
+    int has_more;
     z_stream z;
     BrotliDecoderState *brotli;
     ZSTD_DStream *zstd;
@@ -138,6 +140,9 @@ static int unpack_zstd(wi_coding *coding, span *span) {
 
 int wi_coding_decode(
     wi_coding *coding, const uint8_t *bytes, size_t count, size_t *taken, uint8_t *output, size_t room, size_t *made) {
+    *taken = *made = 0;
+    /* zstd takes too many calls that change nothing for a fault. */
+    if (count == 0 && !coding->has_more) return 0;
     span span = {bytes, count, output, room};
     int result = 0;
     switch (coding->kind) {
@@ -148,5 +153,6 @@ int wi_coding_decode(
     }
     *taken = coding->place == BEYOND ? count : count - span.count;
     *made = room - span.room;
+    coding->has_more = span.room == 0;
     return result;
 }

@@ -30,10 +30,12 @@ struct BytesTierTests {
     }
 
     private let key = CacheKey("https://pictures.test/a.png")
+    /// One time for all entries of a test, so that equal ones are equal whenever they are made.
+    private let storedAt = SystemClock.shared.wallTime
 
     private func entry(_ body: [UInt8], tag: String = "\"1\"") -> TierEntry {
         var metadata = DiskMetadata()
-        metadata.storedAt = SystemClock.shared.wallTime
+        metadata.storedAt = storedAt
         metadata.status = 200
         metadata.headers = [DiskMetadata.Field(name: "etag", value: tag)]
         metadata.extendedData = [1, 2, 3]

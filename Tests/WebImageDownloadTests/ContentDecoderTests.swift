@@ -91,7 +91,7 @@ import WebImageTesting
                     return false
                 }
             }
-            #expect(outcome != .broken)
+            try #require(outcome != .broken)
             if outcome == .consumed { pieces.removeFirst() }
         }
         #expect(body == Self.body && decoder.isWhole)

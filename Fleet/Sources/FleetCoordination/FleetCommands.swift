@@ -30,12 +30,14 @@ struct FleetCommands: Sendable {
         let value = try await run(
             .begin, [keys.lock(result), keys.result(result), keys.failure(source), keys.purges],
             [RESPArgument(token), RESPArgument(lease), RESPArgument(notBefore)])
-        guard let parts = value.members, parts.count == 5, let latest = parts[1].integer, let list = parts[2].text,
-            let now = parts[3].integer
+        guard let parts = value.members, parts.count == 5, let latest = parts[1].time, let list = parts[2].text,
+            let now = parts[3].time
         else { throw .unexpected }
         let answer: FleetAnswer
         switch (parts[0].text, parts[4].integer) {
-        case ("lead", let begun?): answer = .lead(begun: begun)
+        case ("lead", _):
+            guard let begun = parts[4].time else { throw .unexpected }
+            answer = .lead(begun: begun)
         case ("taken", let left?): answer = .taken(left: left)
         case ("known", _):
             guard let bytes = parts[4].bytes, let outcome = FleetOutcome(bytes.readableBytesView) else {
@@ -77,7 +79,7 @@ struct FleetCommands: Sendable {
             .purge, [keys.purges],
             [RESPArgument(newList), RESPArgument(life), RESPArgument(most), RESPArgument(keys.purgeChannel)]
                 + members.map { RESPArgument($0.text) })
-        guard let time = value.integer else { throw .unexpected }
+        guard let time = value.time else { throw .unexpected }
         return time
     }
 
@@ -118,14 +120,14 @@ struct FleetCommands: Sendable {
                 RESPArgument(newList), RESPArgument(last), RESPArgument(most), RESPArgument(server),
                 RESPArgument(gone),
             ])
-        guard let parts = value.members, parts.count == 7, let now = parts[0].integer, let list = parts[1].text,
-            let dropped = parts[2].integer, let run = parts[3].text, let servers = parts[4].integer,
-            let latest = parts[5].integer, let purges = parts[6].members, purges.count % 2 == 0
+        guard let parts = value.members, parts.count == 7, let now = parts[0].time, let list = parts[1].text,
+            let dropped = parts[2].time, let run = parts[3].text, let servers = parts[4].integer,
+            let latest = parts[5].time, let purges = parts[6].members, purges.count % 2 == 0
         else { throw .unexpected }
         var news = News(
             now: now, list: list, dropped: dropped, run: run, servers: servers, latestPurge: latest, purges: [])
         for index in stride(from: 0, to: purges.count, by: 2) {
-            guard let text = purges[index].text, let time = purges[index + 1].integer else { throw .unexpected }
+            guard let text = purges[index].text, let time = purges[index + 1].time else { throw .unexpected }
             news.purges.append(.init(text: text, time: time))
         }
         return news
@@ -162,6 +164,12 @@ struct FleetCommands: Sendable {
         digests.keep(digest, script)
         return try await client.send(["EVALSHA", RESPArgument(digest)] + rest)
     }
+}
+
+extension RESPValue {
+    /// Milliseconds since 1970. Nil for what no clock shows and Lua cannot count exactly: anybody who may write to Redis may
+    /// have written it, and sums with it could overflow.
+    fileprivate var time: Int? { integer.flatMap { (0...1 << 53).contains($0) ? $0 : nil } }
 }
 
 extension RedisError {

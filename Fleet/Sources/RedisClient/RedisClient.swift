@@ -25,7 +25,8 @@ public final class RedisClient: Sendable {
         /// The server is left alone for a while, because it failed with this error. Told once until ``recovered``, and once more
         /// if the reason becomes clear only then.
         case failing(RedisError)
-        /// The server refused commands of one kind, and carries out others. Told at the first command that succeeds thereafter.
+        /// The server refused commands of one kind, and carries out others. Told at the first command that succeeds thereafter;
+        /// of subscriptions at once, and by each event loop once for each reason.
         case refused(RedisError)
         /// The server carries out commands again.
         case recovered
@@ -102,7 +103,9 @@ public final class RedisClient: Sendable {
         connections = group.makeIterator().map { loop in
             Connections(
                 loop: loop, commands: CommandConnection(configuration, RedisLink(configuration, secure, on: loop)),
-                subscriber: SubscriberConnection(configuration, RedisLink(configuration, secure, on: loop)))
+                subscriber: SubscriberConnection(configuration, RedisLink(configuration, secure, on: loop)) {
+                    onNotice(.refused($0))
+                })
         }
     }
 

@@ -26,7 +26,7 @@ public struct RedisConfiguration: Sendable {
     /// Commands of one event loop that may wait for answers. Default 1024.
     public var mostInFlight = 1024
     /// How long to wait before a lost connection is made anew: the first time, and at most. Doubled each time between, and
-    /// shortened at random by up to a half. Default 100 ms and 5 s.
+    /// shortened at random by up to a half, until a connection has lasted for a second. Default 100 ms and 5 s.
     public var backoff = (first: TimeAmount.milliseconds(100), most: TimeAmount.seconds(5))
     public var limits = RESPLimits()
 

@@ -31,6 +31,15 @@ public enum RedisError: Error, Hashable, Sendable {
         }
     }
 
+    /// Whether the command certainly was not sent. After any other error it may have been carried out, wholly or in part: the answer
+    /// may be lost, and a script may be refused in its midst.
+    public var isUnsent: Bool {
+        switch self {
+        case .configuration, .noConnection, .overloaded, .circuitOpen: true
+        case .connectionLost, .timedOut, .refused, .malformed, .closed: false
+        }
+    }
+
     /// Whether it says what is wrong, rather than that something is.
     var isSpecific: Bool {
         switch self {

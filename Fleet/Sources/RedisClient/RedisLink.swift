@@ -27,12 +27,16 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         var mayConnect: () -> Void = {}
     }
 
+    private static let shortestGoodLife = TimeAmount.seconds(1)
+
     let loop: any EventLoop
     private let configuration: RedisConfiguration
     private let secure: SecureConnections?
     private var phase = Phase.idle
     private var observer: Observer?
     private var backoff: TimeAmount
+    /// When the connection became ready.
+    private var readySince = NIODeadline.now()
     private var timer: Scheduled<Void>?
     private var flushIsScheduled = false
     /// Why there is no connection. Nil until one cannot be made or is lost, and while there is one.
@@ -153,7 +157,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
                 return
             }
             timer?.cancel()
-            backoff = configuration.backoff.first
+            readySince = loop.now
             failure = nil
             phase = .ready(channel)
             observer?.ready()
@@ -168,7 +172,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
             drop(
                 error == .connectionLost ? .noConnection(ConnectionFailure.early(byTLS: configuration.usesTLS)) : error)
         case .ready(let current) where current === channel: drop(error)
-        case .connecting: lose(error)
+        // The end of an earlier channel, which comes late with TLS. An attempt that fails is told by its bootstrap.
         default: break
         }
     }
@@ -194,7 +198,10 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
     private func lose(_ error: RedisError) {
         switch phase {
         case .waiting, .closed, .idle: return
-        case .connecting, .introducing, .ready: break
+        case .connecting, .introducing: break
+        case .ready:
+            // A server may take each connection and refuse what it is for, so only one that lasted counts as good.
+            if loop.now - readySince >= Self.shortestGoodLife { backoff = configuration.backoff.first }
         }
         failure = error
         timer?.cancel()

@@ -14,14 +14,18 @@ public enum SubscriptionEvent: Hashable, Sendable {
 final class SubscriberConnection: @unchecked Sendable {  // Its state is touched on its event loop only.
     private let link: RedisLink
     private let configuration: RedisConfiguration
+    private let onRefusal: (RedisError) -> Void
     private var subscriptions = Subscriptions()
     private var handlers: [Int: (SubscriptionEvent) -> Void] = [:]
     private var heartbeat: RepeatedTask?
     private var unansweredPings = 0
+    private var lastRefusal: RedisError?
 
-    init(_ configuration: RedisConfiguration, _ link: RedisLink) {
+    /// - Parameter onRefusal: told that the server refuses a subscription, once for each reason.
+    init(_ configuration: RedisConfiguration, _ link: RedisLink, onRefusal: @escaping (RedisError) -> Void) {
         self.configuration = configuration
         self.link = link
+        self.onRefusal = onRefusal
         link.observe(
             RedisLink.Observer(
                 ready: { [weak self] in self?.resubscribe() },
@@ -80,7 +84,7 @@ final class SubscriberConnection: @unchecked Sendable {  // Its state is touched
     private func take(_ value: RESPValue) {
         guard case .push(let members) = value, let kind = members.first?.text else {
             // The answer to a PING, which is not a push.
-            if case .error(let text) = value { link.drop(.refused(text)) } else { unansweredPings = 0 }
+            if case .error(let text) = value { refuse(.refused(text)) } else { unansweredPings = 0 }
             return
         }
         guard members.count == 3, let channel = members[1].text else { return }
@@ -92,6 +96,13 @@ final class SubscriberConnection: @unchecked Sendable {  // Its state is touched
             for listener in subscriptions.listeners(of: channel).sorted() { handlers[listener]?(.message(bytes)) }
         default: break
         }
+    }
+
+    /// It is tried again after a while, because what the user may do can be changed.
+    private func refuse(_ error: RedisError) {
+        link.drop(error)
+        if error != lastRefusal { onRefusal(error) }
+        lastRefusal = error
     }
 
     private func lose() {

@@ -14,12 +14,17 @@ final class ConnectionPool: Sendable {
     private let port: Int
     private let connectTimeout: TimeAmount
     private let secure: SecureConnections?
+    private let resolver: (any Resolver & Sendable)?
     private let loops: [any EventLoop]
     private let nextLoop = Atomic<Int>(0)
     private let state: Mutex<State>
 
+    /// - Parameter resolver: nil: the system finds the addresses.
     /// - Throws: `configuration`.
-    init(_ configuration: S3Configuration, group: any EventLoopGroup) throws(S3Error) {
+    init(
+        _ configuration: S3Configuration, group: any EventLoopGroup, resolver: (any Resolver & Sendable)?
+    ) throws(S3Error) {
+        self.resolver = resolver
         let endpoint = configuration.endpoint
         host = configuration.location("").hostName
         port = endpoint.port ?? endpoint.scheme.defaultPort
@@ -99,6 +104,8 @@ final class ConnectionPool: Sendable {
             case .start(let exchange, let connection):
                 // Later, so that data that is being read now is not taken for the answer.
                 connection.loop.execute { connection.start(exchange) }
+            // It has just been made, so this is its event loop.
+            case .keep(let connection): connection.waitForUse()
             case .fail(let exchange, let error): exchange.end(.failure(error))
             case .close(let connection): connection.loop.execute { connection.close() }
             }
@@ -113,7 +120,8 @@ final class ConnectionPool: Sendable {
         let loop = loop()
         // Several, where the host has several addresses: of those that are tried at a time, one channel is the result.
         let made = NIOLoopBoundBox<[S3Connection]>.makeBoxSendingValue([], eventLoop: loop)
-        ClientBootstrap(group: loop).connectTimeout(connectTimeout).channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        ClientBootstrap(group: loop).resolver(resolver).connectTimeout(connectTimeout)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
                     made.value.append(try S3Connection.add(to: channel, self, secure))

@@ -9,6 +9,8 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         case connect
         /// Send the request by the connection.
         case start(Request, Connection)
+        /// Nobody needs the new connection yet. Close it if that remains so.
+        case keep(Connection)
         /// End the request with an error.
         case fail(Request, S3Error)
         case close(Connection)
@@ -16,7 +18,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
 
     private struct Waiting {
         var request: Request
-        /// It failed on a reused connection, so it needs a new one.
+        /// It failed on a connection that had been unused, so it needs a new one.
         var wantsNew = false
     }
 
@@ -49,7 +51,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         return assign()
     }
 
-    /// A reused connection did not carry out the request. It goes first, and gets a new connection.
+    /// A connection that had been unused did not carry out the request. It goes first, and gets a new connection.
     mutating func addAgain(_ request: Request) -> [Action] {
         if isClosed { return [.fail(request, .closed)] }
         waiting.insert(Waiting(request: request, wantsNew: true), at: 0)
@@ -65,7 +67,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         connections.insert(connection)
         guard !waiting.isEmpty else {
             unused.append(connection)
-            return []
+            return [.keep(connection)]
         }
         return [.start(waiting.removeFirst().request, connection)] + assign()
     }

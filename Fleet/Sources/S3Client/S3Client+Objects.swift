@@ -3,14 +3,17 @@ import NIOHTTP1
 import S3Signing
 
 extension S3Client {
-    /// Reads an object.
+    /// Reads an object, or the beginning of one.
     ///
-    /// - Parameter key: without the prefix.
+    /// - Parameters:
+    ///   - key: without the prefix.
+    ///   - most: so many bytes are enough, which must be one at least; a server that ignores ranges sends all. Nil: all.
     /// - Returns: nil where there is no such object. That there is no such bucket is an error.
     /// - Throws: within the read deadline. `tooLarge` where the object is longer than the longest body.
     /// - Complexity: the memory of the body, up to twice as much while it comes without its length.
-    public func get(_ key: String) async throws(S3Error) -> S3Object? {
-        let request = S3Request("GET", try configuration.object(key))
+    public func get(_ key: String, upTo most: Int? = nil) async throws(S3Error) -> S3Object? {
+        let range = most.map { [S3Field("range", "bytes=0-\($0 - 1)")] } ?? []
+        let request = S3Request("GET", try configuration.object(key), headers: range)
         let answer = try await send(request, deadline: configuration.readDeadline)
         return answer.status == 404 ? nil : S3Object(answer, isHead: false)
     }

@@ -1,6 +1,7 @@
 import FleetConnections
 public import NIOCore
 import NIOHTTP1
+import NIOPosix
 import S3Signing
 import Synchronization
 
@@ -48,14 +49,22 @@ public final class S3Client: Sendable {
     ///   - group: its loops carry the connections.
     ///   - onNotice: told when the server fails and when it works again.
     /// - Throws: `configuration`.
-    public init(
+    public convenience init(
         _ configuration: S3Configuration, group: any EventLoopGroup,
+        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+    ) throws(S3Error) {
+        try self.init(configuration, group: group, resolver: nil, onNotice: onNotice)
+    }
+
+    /// - Parameter resolver: finds the addresses of the server. Nil: the system does.
+    init(
+        _ configuration: S3Configuration, group: any EventLoopGroup, resolver: (any Resolver & Sendable)?,
         onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws(S3Error) {
         self.configuration = configuration
         self.onNotice = onNotice
         probeLoop = group.next()
-        pool = try ConnectionPool(configuration, group: group)
+        pool = try ConnectionPool(configuration, group: group, resolver: resolver)
     }
 
     deinit { pool.closeLater() }

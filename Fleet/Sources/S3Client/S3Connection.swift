@@ -13,8 +13,8 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
     private struct Work {
         let exchange: Exchange
         var reader: AnswerReader
-        /// Whether the connection has carried another request before.
-        let isReused: Bool
+        /// Whether the connection was unused before: the server may have closed it meanwhile.
+        let wasUnused: Bool
         var isWritten = false
     }
 
@@ -24,7 +24,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
     private let notice = FirstByteNotice()
     private var secure: (any ChannelHandler)?
     private var work: Work?
-    private var workCount = 0
+    private var wasUnused = false
     private var idleTimer: Scheduled<Void>?
     /// Why it is closed or about to be, which the pool knows. Nil while it is open.
     private(set) var end: S3Error?
@@ -67,18 +67,16 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
             if !isGone { becomeIdle() }
             return
         }
-        let isReused = workCount > 0
         if let end {
             exchange.leaveConnection()
             // It was closed meanwhile, before the request was sent.
-            if isReused { pool.retry(exchange) } else { exchange.end(.failure(end)) }
+            if wasUnused { pool.retry(exchange) } else { exchange.end(.failure(end)) }
             return
         }
-        workCount += 1
         notice.hasSeenBytes = false
         let request = exchange.request
         let reader = AnswerReader(isHead: request.head.method == .HEAD, longestBody: pool.longestBody)
-        work = Work(exchange: exchange, reader: reader, isReused: isReused)
+        work = Work(exchange: exchange, reader: reader, wasUnused: wasUnused)
         channel.write(HTTPClientRequestPart.head(request.head), promise: nil)
         if let body = request.body, body.readableBytes > 0 {
             channel.write(HTTPClientRequestPart.body(.byteBuffer(body)), promise: nil)
@@ -98,8 +96,14 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
     /// Ends its request with `closed`, if it has one.
     func close() { fail(.closed) }
 
-    private func becomeIdle() {
+    /// Closes the connection unless the pool gives it a request in time.
+    func waitForUse() {
+        wasUnused = true
         idleTimer = loop.scheduleTask(in: pool.idleLimit) { [weak self] in self?.expire() }
+    }
+
+    private func becomeIdle() {
+        waitForUse()
         pool.free(self)
     }
 
@@ -116,7 +120,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
         idleTimer?.cancel()
         let work = work
         self.work = nil
-        if let work, error == .connectionLost, work.isReused, !notice.hasSeenBytes, !work.exchange.isOver {
+        if let work, error == .connectionLost, work.wasUnused, !notice.hasSeenBytes, !work.exchange.isOver {
             work.exchange.leaveConnection()
             pool.lose(self, retrying: work.exchange)
         } else {

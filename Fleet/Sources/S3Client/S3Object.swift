@@ -3,7 +3,7 @@ public import NIOCore
 
 /// An object, or what is said about one.
 public struct S3Object: Hashable, Sendable {
-    /// Empty where only the head was asked for.
+    /// Empty where only the head was asked for, and perhaps no more than the beginning where that was.
     public var body: ByteBuffer
     /// How many bytes the object has. Nil where the server does not say it.
     public var length: Int?
@@ -27,7 +27,7 @@ extension S3Object {
 
     init(_ answer: Answer, isHead: Bool) {
         body = answer.body
-        length = isHead ? answer.headers.first(name: "content-length").flatMap { Int($0) } : answer.body.readableBytes
+        length = Self.length(answer, isHead: isHead)
         etag = answer.headers.first(name: "etag")
         contentType = answer.headers.first(name: "content-type")
         lastModified = answer.headers.first(name: "last-modified")
@@ -35,5 +35,12 @@ extension S3Object {
         for (name, value) in answer.headers where name.lowercased().hasPrefix(Self.metadataPrefix) {
             metadata[String(name.lowercased().dropFirst(Self.metadataPrefix.count))] = value
         }
+    }
+
+    private static func length(_ answer: Answer, isHead: Bool) -> Int? {
+        if isHead { return answer.headers.first(name: "content-length").flatMap { Int($0) } }
+        guard answer.status == 206 else { return answer.body.readableBytes }
+        // As in "bytes 0-9/1234".
+        return answer.headers.first(name: "content-range")?.split(separator: "/").last.flatMap { Int($0) }
     }
 }

@@ -220,6 +220,40 @@ import Testing
         }
     }
 
+    /// Redis reads what it was sent when it goes on, also where nobody waits for the answer any more.
+    @Test func aPurgeWithoutAnAnswerMayHaveHappened() async throws {
+        let server = try await RedisServer()
+        let (one, other) = (try fleet(server, deadline: .milliseconds(200)), try fleet(server) { $0.readInterval = 20 })
+        try await reading([other]) {
+            while other.purges.verdict(source: "any", begun: 1) != .current { await Task.yield() }
+            // The script is known from here on.
+            while (try? await one.purge([.tag("t")])) == nil {}
+            let begun = other.stamp
+            server.pause()
+            let error = await #expect(throws: RedisError.self) { try await one.purge([.url("https://a/b")]) }
+            #expect(error == .timedOut && error?.isUnsent == false)
+            server.resume()
+            await isPurged(other, "https://a/b", begun)
+        }
+        await server.kill()
+        while one.isAvailable { _ = try? await one.purge([.all]) }
+        let error = await #expect(throws: RedisError.self) { try await one.purge([.all]) }
+        #expect(error?.isUnsent == true)
+    }
+
+    /// Somebody has written into Redis what no server would.
+    @Test(arguments: ["1e19", "9.2e18", "inf"]) func aTimeThatNoClockShowsIsNotBelieved(_ time: String) async throws {
+        let server = try await RedisServer()
+        let one = try fleet(server)
+        try await one.purge([.tag("t")])
+        _ = try await one.commands.client.send([
+            "ZADD", RESPArgument(one.commands.keys.purges), RESPArgument(time), "all",
+        ])
+        await #expect(throws: RedisError.self) { try await one.purge([.url("https://a/b")]) }
+        #expect(await once(one) { _ in ("made", nil) } == "made")
+        #expect(one.statistics.alone == 1)
+    }
+
     /// A message that is lost costs some time.
     @Test func withoutMessagesTheListIsReadNowAndThen() async throws {
         let server = try await RedisServer()

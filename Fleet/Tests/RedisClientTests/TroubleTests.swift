@@ -128,6 +128,40 @@ import Testing
         await control.close()
     }
 
+    /// A user who may not listen to a channel. The connection stands each time, and is refused only then.
+    @Test func aRefusedSubscriptionIsToldOnceAndTriedLessAndLess() async throws {
+        let server = try await RedisServer()
+        let control = try Self.control(server)
+        _ = try await control.send(["ACL", "SETUSER", "limited", "on", ">secret", "~*", "+@all", "resetchannels"])
+        let notices = EventLog<RedisClient.Notice>()
+        let client = try client(
+            of: server.url, loops: 1, onNotice: { notices.append($0) },
+            change: {
+                ($0.user, $0.password) = ("limited", "secret")
+                $0.backoff = (.milliseconds(1), .hours(1))
+            })
+        let events = EventLog<SubscriptionEvent>()
+        let begin = ContinuousClock.now
+        let before = try await Self.connectionCount(control)
+        let subscription = client.subscribe(to: "channel") { events.append($0) }
+        await notices.wait { !$0.isEmpty }
+        #expect("\(notices.events)".contains("NOPERM"))
+        // The pauses between ten connections are of 1, 2, 4 ... 256 ms, shortened by up to a half.
+        while try await Self.connectionCount(control) < before + 10 {}
+        #expect(ContinuousClock.now - begin > .milliseconds(250))
+        #expect(notices.events.count == 1 && events.events.isEmpty)
+        subscription.end()
+        await client.close()
+        await control.close()
+    }
+
+    /// How many connections the server has taken.
+    private static func connectionCount(_ control: RedisClient) async throws -> Int {
+        let text = try await control.send(["INFO", "stats"]).text ?? ""
+        let line = text.split(separator: "\r\n").first { $0.hasPrefix("total_connections_received:") }
+        return line.flatMap { Int($0.drop { $0 != ":" }.dropFirst()) } ?? 0
+    }
+
     private static func control(_ server: RedisServer) throws -> RedisClient { try client(of: server.url) }
 }
 

@@ -72,6 +72,14 @@ import Testing
         #expect(places.count == 1)
     }
 
+    @Test func whatNobodyNeedsIsKeptForLater() {
+        var places = places()
+        _ = places.add(1)
+        places.remove(1)
+        #expect(places.connected(10) == [.keep(10)])
+        #expect(places.add(2) == [.start(2, 10)])
+    }
+
     @Test func onlyWhatIsUnusedIsRetired() {
         var places = places()
         _ = places.add(1)
@@ -189,6 +197,7 @@ private struct Walk {
                     isWrong = true
                 }
                 carried[connection] = request
+            case .keep(let connection): if carried[connection] != nil { isWrong = true }
             case .fail(let request, _): if waiting.remove(request) == nil { isWrong = true }
             case .close(let connection):
                 if carried[connection] != nil || connections.remove(connection) == nil { isWrong = true }

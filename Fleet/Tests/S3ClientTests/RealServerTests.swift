@@ -30,6 +30,18 @@ import Testing
         await #expect(throws: S3Error.closed) { try await client.get("a") }
     }
 
+    @Test func theBeginningOfAnObjectIsEnough() async throws {
+        let client = try client(of: try await Self.server.endpoint, prefix: "beginning")
+        try await client.put("a", ByteBuffer(string: "0123456789"), metadata: [("note", "1")])
+        for (most, text) in [(1, "0"), (4, "0123"), (10, "0123456789"), (1000, "0123456789")] {
+            let object = try #require(try await client.get("a", upTo: most))
+            #expect(object.body.text == text && object.length == 10 && object.metadata == ["note": "1"])
+        }
+        #expect(try await client.get("no", upTo: 4) == nil)
+        #expect(client.statistics.failures == 0)
+        await client.close()
+    }
+
     @Test func whatIsNotThereIsNil() async throws {
         let client = try client(of: try await Self.server.endpoint, prefix: "absent")
         #expect(try await client.get("no") == nil)

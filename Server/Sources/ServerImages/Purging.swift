@@ -118,7 +118,8 @@ public final class Purging: Sendable {
     /// Purges on all servers of the fleet.
     ///
     /// - Parameter onlyHere: purges now on this server only; the others are told when that is possible.
-    /// - Throws: 503 if the others cannot be told; nothing was purged then.
+    /// - Throws: 503 if Redis did not confirm the purge. What the refusal says tells apart whether nothing was purged, or
+    ///   whether that is not known.
     public func purge(_ purges: [Purge], onlyHere: Bool) async throws(RequestRefusal) {
         if let fleet {
             if onlyHere {
@@ -127,7 +128,7 @@ public final class Purging: Sendable {
                 do throws(RedisError) {
                     try await fleet.purge(purges)
                 } catch {
-                    throw .overloaded("Redis cannot be told of a purge: \(error)")
+                    throw .overloaded(Self.text(error))
                 }
             }
         } else {
@@ -137,6 +138,12 @@ public final class Purging: Sendable {
         }
         count.withLock { $0 += purges.count }
         onPurge()
+    }
+
+    private static func text(_ error: RedisError) -> String {
+        error.isUnsent
+            ? "Redis cannot be told of a purge, so nothing was purged: \(error)"
+            : "it is not known whether the purge happened, so repeat it: \(error)"
     }
 
     private func keep() async {

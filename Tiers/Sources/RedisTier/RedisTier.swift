@@ -73,9 +73,15 @@ public final class RedisTier: BytesTier {
 
     /// Makes a tier, which connects when it is first used.
     ///
-    /// - Parameter loop: the event loop of the connection. Default: one of NIO's own.
+    /// - Parameters:
+    ///   - loop: the event loop of the connection. Default: one of NIO's own.
+    ///   - onNotice: told when the server fails and when it works again, and that it refuses to tell of removals, which nothing
+    ///     else shows. It must return at once.
     /// - Throws: if the secret is too short, or a feature is not built in (TLS without that trait).
-    public init(_ configuration: Configuration, on loop: (any EventLoop)? = nil) throws(TierSetupError) {
+    public init(
+        _ configuration: Configuration, on loop: (any EventLoop)? = nil,
+        onNotice: @escaping @Sendable (RedisClient.Notice) -> Void = { _ in }
+    ) throws(TierSetupError) {
         var configuration = configuration
         seal = try EntrySeal(secret: configuration.secret)
         configuration.redis.deadline = TimeAmount(configuration.deadline)
@@ -85,7 +91,9 @@ public final class RedisTier: BytesTier {
         self.configuration = configuration
         do throws(RedisError) {
             store = try RedisStore(
-                RedisClient(configuration.redis, group: loop ?? MultiThreadedEventLoopGroup.singleton.next()),
+                RedisClient(
+                    configuration.redis, group: loop ?? MultiThreadedEventLoopGroup.singleton.next(), onNotice: onNotice
+                ),
                 prefix: configuration.prefix)
         } catch {
             throw TierSetupError("\(error)")

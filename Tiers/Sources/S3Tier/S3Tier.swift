@@ -32,6 +32,8 @@ public final class S3Tier: BytesTier {
 
     /// Longer ones are not written again because they are fresh for longer.
     private static let longestRenewed = 64 << 10
+    /// Metadata is seldom longer with what stands before it.
+    private static let usualHead = 16 << 10
     private static let seal = EntrySeal.checksum
 
     private let client: S3Client
@@ -71,24 +73,30 @@ public final class S3Tier: BytesTier {
 
     public func entry(for key: CacheKey) async throws(WebImageError) -> TierEntry? {
         let object = try await failing { () throws(S3Error) in try await client.get(Self.name(key)) }
-        guard let object else {
-            state.withLock { $0.misses += 1 }
-            return nil
-        }
+        guard let object else { return count(nil) }
         guard let entry = SealedBlob.entry(Array(object.body.readableBytesView), Self.seal, for: key) else {
             state.withLock { $0.damaged += 1 }
             return nil
         }
-        if entry.metadata.wasStored(before: lifetime) {
-            state.withLock { $0.misses += 1 }
-            return nil
-        }
-        state.withLock { $0.hits += 1 }
-        return entry
+        return count(entry.metadata.wasStored(before: lifetime) ? nil : entry)
+    }
+
+    private func count<Found>(_ found: Found?) -> Found? {
+        state.withLock { if found == nil { $0.misses += 1 } else { $0.hits += 1 } }
+        return found
     }
 
     public func metadata(for key: CacheKey) async throws(WebImageError) -> DiskMetadata? {
-        try await entry(for: key)?.metadata
+        // Bodies are long, and the manager reserves no memory for metadata.
+        let object = try await failing { () throws(S3Error) in
+            try await client.get(Self.name(key), upTo: Self.usualHead)
+        }
+        guard let object else { return count(nil) }
+        guard let metadata = SealedBlob.metadata(Array(object.body.readableBytesView), Self.seal, for: key) else {
+            // The head is longer than usual, or the entry is damaged.
+            return try await entry(for: key)?.metadata
+        }
+        return count(metadata.wasStored(before: lifetime) ? nil : metadata)
     }
 
     @discardableResult

@@ -14,9 +14,19 @@ public enum SealedBlob {
 
     /// - Returns: nil for bytes that were not made by ``bytes(_:_:for:)`` with the same secret for that key.
     public static func entry(_ bytes: [UInt8], _ seal: EntrySeal, for key: CacheKey) -> TierEntry? {
+        guard let end = headEnd(bytes) else { return nil }
+        return seal.entry(head: Array(bytes[4..<end]), body: Array(bytes[end...]), for: key)
+    }
+
+    /// - Parameter bytes: an entry, or its beginning.
+    /// - Returns: nil for bytes of another kind, and where the head goes on behind them.
+    public static func metadata(_ bytes: [UInt8], _ seal: EntrySeal, for key: CacheKey) -> DiskMetadata? {
+        headEnd(bytes).flatMap { seal.metadata(of: Array(bytes[4..<$0]), for: key) }
+    }
+
+    private static func headEnd(_ bytes: [UInt8]) -> Int? {
         guard bytes.count >= 4 else { return nil }
         let length = (0..<4).reduce(0) { $0 | Int(bytes[$1]) << ($1 * 8) }
-        guard length <= bytes.count - 4 else { return nil }
-        return seal.entry(head: Array(bytes[4..<4 + length]), body: Array(bytes[(4 + length)...]), for: key)
+        return length <= bytes.count - 4 ? 4 + length : nil
     }
 }

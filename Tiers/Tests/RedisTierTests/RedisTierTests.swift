@@ -54,6 +54,21 @@ struct RedisTierTests {
         #expect(other.statistics.hits == 2 && other.statistics.misses == 2 && tier.statistics.puts == 1)
     }
 
+    /// Removals come by a channel, to which not every user may listen.
+    @Test func aChannelThatIsRefusedIsTold() async throws {
+        let words = ["ACL", "SETUSER", "limited", "on", ">secret", "~*", "+@all", "resetchannels"]
+        _ = try await tier.store.client.send(words.map { RESPArgument($0) })
+        let notices = EventLog<RedisClient.Notice>()
+        var configuration = try RedisTier.Configuration(url: redis.url, secret: Array("a secret of all programs".utf8))
+        (configuration.redis.user, configuration.redis.password) = ("limited", "secret")
+        let limited = try RedisTier(configuration, onNotice: { notices.append($0) })
+        let following = limited.follow { _ in }
+        await notices.wait { !$0.isEmpty }
+        #expect("\(notices.events)".contains("NOPERM"))
+        following.stop()
+        await limited.close()
+    }
+
     @Test func anEntryIsRenewedWhereItIsStillThat() async throws {
         try await tier.put(entry(("etag", "\"1\"")), for: key)
         #expect(try await tier.renew(key) { $0.value(of: "etag") == "\"2\"" ? $0 : nil } == false)
@@ -74,6 +89,16 @@ struct RedisTierTests {
         try await tier.put(entry(("etag", "\"2\"")), for: key)
         #expect(try await tier.store.replace(tier.seal.name(of: key), head: head, by: head, life: 5) == false)
         #expect(try await tier.metadata(for: key)?.value(of: "etag") == "\"2\"")
+    }
+
+    @Test func anEntryIsRemovedAlsoWhereRedisIsFull() async throws {
+        try await tier.put(entry(), for: key)
+        _ = try await tier.store.client.send(["CONFIG", "SET", "maxmemory", "1"])
+        await #expect(throws: WebImageError.self) { try await tier.put(entry(), for: key) }
+        let before = try await tier.store.removals(after: nil).last
+        #expect(try await tier.remove(key))
+        #expect(try await tier.entry(for: key) == nil)
+        #expect(try await tier.store.removals(after: before).items.count == 1)
     }
 
     @Test func anEntryIsRemoved() async throws {

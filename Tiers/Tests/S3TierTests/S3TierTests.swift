@@ -43,11 +43,26 @@ import WebImage
         #expect(other.statistics.hits == 6 && tier.statistics.puts == 3 && tier.statistics.misses == 1)
     }
 
+    @Test func metadataIsReadWithoutTheBody() async throws {
+        let long = [UInt8](repeating: 7, count: 900_000)
+        try await tier.put(entry(body: long), for: key)
+        let before = client.statistics.bytesRead
+        #expect(try await tier.metadata(for: key) == entry().metadata)
+        #expect(client.statistics.bytesRead - before < 20_000)
+        // Metadata that is longer than what is read of it at first.
+        var other = entry(body: long)
+        other.metadata.headers.append(.init(name: "x", value: String(repeating: "x", count: 30_000)))
+        try await tier.put(other, for: key)
+        #expect(try await tier.metadata(for: key) == other.metadata)
+        #expect(tier.statistics.hits == 2 && tier.statistics.damaged == 0)
+    }
+
     @Test func whatIsTooOldIsAbsent() async throws {
         var old = entry()
         old.metadata.storedAt = 1_000_000_000
         #expect(try await tier.put(old, for: key))
         #expect(try await tier.entry(for: key) == nil)
+        #expect(try await tier.metadata(for: key) == nil)
         let patient = S3Tier(client, lifetime: .seconds(3_000_000_000))
         #expect(try await patient.entry(for: key) == old)
     }
