@@ -40,7 +40,7 @@ import WebImageCore
             #expect(unended.error == nil && unended.pixels == whole.pixels)
         }
         let early = decode(Array(BMPMaker.runs4.dropLast(4)))
-        #expect(early.error?.code == .truncatedData && early.rows == 1)
+        #expect(early.error?.code == .truncatedData)
     }
 
     @Test func anyNumberOfJumpsIsNotTooDeep() {
