@@ -69,7 +69,7 @@ import WebImageTesting
         defer { bench.manager.shutDown() }
         let bytes = try Self.turnedPNG()
         let header = try await bench.manager.details(for: ImageRequest(data: bytes, name: "card")).header
-        #expect(header.orientation == .right && header.displaySize == PixelSize(width: 800, height: 1200))
+        #expect(header.orientation == .right && header.displaySize == PixelSize(width: 1200, height: 800))
         #expect(header.metadata.exif != nil)
         let image = try await bench.manager.image(for: ImageRequest(data: bytes, name: "card")).image
         #expect(image.size == header.displaySize)
@@ -84,7 +84,7 @@ import WebImageTesting
         let bytes = try Self.turnedPNG()
         bench.transport.answer(url, .bytes(bytes, contentType: "image/png").held(by: Gate(), after: bytes.count / 2))
         let details = try await bench.manager.details(for: ImageRequest(url))
-        #expect(details.header.size == PixelSize(width: 1200, height: 800))
+        #expect(details.header.size == PixelSize(width: 800, height: 1200))
         await bench.transport.waitForCancels(url, 1)
     }
 
