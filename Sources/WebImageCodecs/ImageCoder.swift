@@ -211,6 +211,10 @@ public protocol ImageDecoder: AnyObject {
     /// at the header. Default false.
     var mayLearnMore: Bool { get }
 
+    /// Whether metadata may lie behind the picture, which a decoder that has stopped at the header finds in further
+    /// bytes. Unlike for ``mayLearnMore``, only bytes that have arrived already are worth reading. Default false.
+    var mayLearnLate: Bool { get }
+
     /// Whether the decoder calls the checkpoint often enough by itself, however many bytes it gets at once. If all
     /// bytes are available, they then come in one push, and can be read in place. Default false: they come in pieces of
     /// at most 128 KiB.
@@ -239,6 +243,7 @@ public protocol ImageDecoder: AnyObject {
 
 extension ImageDecoder {
     public var mayLearnMore: Bool { false }
+    public var mayLearnLate: Bool { false }
     public var takesLongPushes: Bool { false }
     public var preferredPushLength: Int { 0 }
 

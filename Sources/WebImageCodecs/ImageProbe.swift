@@ -32,6 +32,9 @@ package final class ImageProbe {
     /// Whether further bytes may add to the header without decoding.
     package var mayLearnMore: Bool { decoder?.mayLearnMore ?? false }
 
+    /// Whether further bytes may hold metadata that lies behind the picture.
+    package var mayLearnLate: Bool { decoder?.mayLearnLate ?? false }
+
     /// Whether all bytes of a picture that begins with these are needed for its header.
     package func needsWholeFile(_ first: UnsafeRawBufferPointer) -> Bool {
         guard decoder == nil, prefix.isEmpty else { return false }

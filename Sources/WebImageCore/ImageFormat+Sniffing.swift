@@ -28,7 +28,7 @@ extension ImageFormat {
         if bytes.starts(with: [0x49, 0x49, 0x2B, 0, 8, 0, 0, 0]) { return .bigTIFF }
         if bytes.starts(with: [0x4D, 0x4D, 0, 0x2B, 0, 8, 0, 0]) { return .bigTIFF }
         if bytes.starts(with: "qoif".utf8) { return .qoi }
-        if bytes.starts(with: "%PDF-".utf8) { return .pdf }
+        if isPDF(bytes) { return .pdf }
         if isBMP(bytes) { return .bmp }
         if let icon = iconFormat(bytes) { return icon }
         if isPNM(bytes) { return .pnm }
@@ -59,8 +59,17 @@ extension ImageFormat {
         else { return nil }
         let entries = Int(bytes[4]) | Int(bytes[5]) << 8
         let (size, offset) = (Int(bytes.littleEndian32(at: 14)), Int(bytes.littleEndian32(at: 18)))
-        guard entries > 0, bytes[9] == 0, size > 0, offset >= 6 + 16 else { return nil }
+        // Reserved, and 0 in all files but those of .NET's writer.
+        guard bytes[9] == 0 || bytes[9] == 255 else { return nil }
+        guard entries > 0, size > 0, offset >= 6 + 16 else { return nil }
         return bytes[2] == 1 ? .ico : .cur
+    }
+
+    /// Readers look for a PDF's head in the first 1024 bytes (PDF Reference 1.7, implementation note 13). Only what programs put
+    /// before it by mistake is skipped here, since a text may also contain such a head.
+    private static func isPDF(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        return bytes[start...].prefix(1024).drop(while: isSpace).starts(with: "%PDF-".utf8)
     }
 
     private static func isPNM(_ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -138,6 +138,34 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
         #expect(decode(maker.file()).header?.orientation == .right)
     }
 
+    @Test func aProbeFindsAnOrientationBehindThePicture() throws {
+        var maker = PNGMaker.random(.rgb, depth: 8, size: (40, 40), isInterlaced: false, isKeyed: false, seed: 3)
+        func probed(_ bytes: [UInt8], every length: Int) throws -> (probe: ImageProbe, header: ImageHeader?) {
+            let probe = ImageProbe()
+            var header: ImageHeader?
+            for start in stride(from: 0, to: bytes.count, by: length) {
+                let piece = Array(bytes[start..<min(start + length, bytes.count)])
+                header = try piece.withUnsafeBytes { try probe.push($0) }
+            }
+            return (probe, header)
+        }
+        let plain = try probed(maker.file(), every: 7)
+        #expect(plain.header?.orientation == .up && !plain.probe.mayLearnLate)
+        maker.after = [("eXIf", EXIFOrientation.block(.left))]
+        let bytes = maker.file()
+        for length in [7, bytes.count] {
+            let late = try probed(bytes, every: length)
+            #expect(late.header?.orientation == .left && !late.probe.mayLearnLate)
+        }
+        // What comes behind a complete header may be missing or damaged.
+        let early = try probed(Array(bytes.prefix(500)), every: 500)
+        #expect(early.header?.orientation == .up && early.probe.mayLearnLate && !early.probe.mayLearnMore)
+        let damaged = try probed(Array(bytes.prefix(bytes.count - 12)) + [UInt8](repeating: 0, count: 20), every: 9)
+        #expect(damaged.header?.orientation == .left)
+        let broken = try probed(Array(maker.file().prefix(500)) + [UInt8](repeating: 0, count: 90_000), every: 999)
+        #expect(broken.header?.orientation == .up && !broken.probe.mayLearnLate)
+    }
+
     @Test func anAnimationGivesItsStillPicture() {
         var maker = PNGMaker.random(.rgba, depth: 8, size: (6, 6), isInterlaced: false, isKeyed: false, seed: 3)
         maker.before = [("acTL", big(2, 4) + big(0, 4))]

@@ -54,6 +54,40 @@ import WebImageTesting
         #expect(try await Image(data: written).info.metadata.exif != nil)
     }
 
+    /// A PNG that tells behind its pixels, far from its beginning, how it is turned.
+    private static func turnedPNG() throws -> [UInt8] {
+        let early = try SamplePicture(
+            "card", "", width: 1200, height: 800, as: .png, orientation: .right,
+            drawing: { size throws(WebImageError) in try SamplePictures.testCard(size) }
+        ).encoded()
+        return try #require(LoadStormTests.movingOrientationToTheEnd(of: early))
+    }
+
+    @Test(arguments: [DecoderIsolation.none, .all])
+    func detailsTellWhatComesLastInBytesThatAreThere(_ isolation: DecoderIsolation) async throws {
+        let bench = TestBench { $0.isolation = isolation }
+        defer { bench.manager.shutDown() }
+        let bytes = try Self.turnedPNG()
+        let header = try await bench.manager.details(for: ImageRequest(data: bytes, name: "card")).header
+        #expect(header.orientation == .right && header.displaySize == PixelSize(width: 1200, height: 800))
+        #expect(header.metadata.exif != nil)
+        let image = try await bench.manager.image(for: ImageRequest(data: bytes, name: "card")).image
+        #expect(image.size == header.displaySize)
+        // Damage behind the header is none of its own.
+        let cut = try await bench.manager.details(
+            for: ImageRequest(data: Array(bytes.prefix(bytes.count / 2)), name: "half"))
+        #expect(cut.header.orientation == .up && cut.header.size == header.size)
+    }
+
+    @Test func detailsDoNotWaitForWhatComesLast() async throws {
+        let bench = TestBench()
+        let bytes = try Self.turnedPNG()
+        bench.transport.answer(url, .bytes(bytes, contentType: "image/png").held(by: Gate(), after: bytes.count / 2))
+        let details = try await bench.manager.details(for: ImageRequest(url))
+        #expect(details.header.size == PixelSize(width: 800, height: 1200))
+        await bench.transport.waitForCancels(url, 1)
+    }
+
     @Test func anOrientationThatIsKeptIsWritten() async throws {
         let image = try await image { $0.decoding.appliesOrientation = false }
         #expect(image.size == PixelSize(width: 12, height: 6) && image.info.orientation == .right)

@@ -169,7 +169,7 @@ import WebImageTesting
     }
 
     /// Puts the `eXIf` chunk of a PNG between its last `IDAT` and its `IEND`.
-    private static func movingOrientationToTheEnd(of png: [UInt8]) -> [UInt8]? {
+    static func movingOrientationToTheEnd(of png: [UInt8]) -> [UInt8]? {
         var (rest, moved, offset) = (Array(png[..<8]), [UInt8](), 8)
         while offset + 12 <= png.count {
             let length = png[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }

@@ -4,7 +4,7 @@ import WebImageDownload
 import WebImageSystem
 
 /// Reads a log until a picture's header is complete, and no further. For a GIF that is the whole file, since its frames
-/// must be counted.
+/// must be counted. Where the transfer has ended, metadata behind a picture is looked for, too.
 final class HeaderProbe: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
     private var log: ByteLog
@@ -52,7 +52,9 @@ final class HeaderProbe: @unchecked Sendable {
                     if offset == 0, try takeFile(chunk) { continue }
                     offset = chunk.range.upperBound
                     let header = try chunk.withUnsafeBytes { bytes throws(WebImageError) in try probe.push(bytes) }
-                    if let header, !probe.mayLearnMore { return answer(header) }
+                    // What lies behind the picture is not worth a download, but a look at bytes that are there.
+                    let mayLearn = probe.mayLearnMore || (log.end != nil && probe.mayLearnLate)
+                    if let header, !mayLearn { return answer(header) }
                 case .end where log.successor != nil: beginAnew()
                 case .end(.failed(let error)) where offset == 0: throw error
                 case .end(let end):

@@ -51,11 +51,14 @@ final class BMPDecoder: ImageDecoder {
         case .pixels: break
         }
         stage = .complete
+        let height = header?.size.height ?? 0
+        // Some writers leave out the end after the last pixel.
+        if runs?.isRowFull == true, writer?.rowsDone == height - 1 { try writeRunRow() }
         let rows = writer?.rowsDone ?? 0
         try writer?.finish()
+        guard rows < height else { return }
         throw WebImageError(
-            .truncatedData, "the BMP's data ends early: \(rows) of \(header?.size.height ?? 0) rows are there",
-            format: .bmp)
+            .truncatedData, "the BMP's data ends early: \(rows) of \(height) rows are there", format: .bmp)
     }
 
     // MARK: before the pixels

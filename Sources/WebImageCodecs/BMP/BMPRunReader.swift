@@ -24,6 +24,9 @@ struct BMPRunReader {
     /// The current row.
     private(set) var indices: [UInt8]
 
+    /// Whether the current row has all its pixels.
+    var isRowFull: Bool { x == width }
+
     init(width: Int, isNibbles: Bool) {
         self.width = width
         self.isNibbles = isNibbles

@@ -223,7 +223,8 @@ final class DecoderWorker {
         _ body: (any ImageDecoder) throws(WebImageError) -> DecodeState?
     ) {
         // More bytes of a complete picture may still arrive.
-        guard parts.state.mayLearnMore || !(parts.state.isComplete || parts.state.hasStoppedAtHeader) else {
+        let mayLearn = parts.state.mayLearnMore || parts.state.mayLearnLate
+        guard mayLearn || !(parts.state.isComplete || parts.state.hasStoppedAtHeader) else {
             return tell(.still, parts.state.wireBytes)
         }
         var failure: WebImageError?
@@ -243,6 +244,7 @@ final class DecoderWorker {
             sessions[current] = nil
         } else {
             state.mayLearnMore = decoder.mayLearnMore
+            state.mayLearnLate = decoder.mayLearnLate
             tell(.still, state.wireBytes)
             state.header = nil
             parts.state = state

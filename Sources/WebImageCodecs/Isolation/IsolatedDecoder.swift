@@ -29,6 +29,7 @@ final class IsolatedDecoder: FileReadingDecoder {
     }
 
     var mayLearnMore: Bool { state.mayLearnMore }
+    var mayLearnLate: Bool { state.mayLearnLate }
     /// The checkpoint is called whenever this decoder waits for the worker.
     var takesLongPushes: Bool { true }
     /// The worker decodes one piece while the next one is being sent.

@@ -232,6 +232,7 @@ struct StillState: WireValue {
     /// If it differs from the last reported one.
     var header: ImageHeader?
     var mayLearnMore = false
+    var mayLearnLate = false
     /// Of `DecodeState`.
     var isComplete = false
     var hasStoppedAtHeader = false
@@ -239,6 +240,7 @@ struct StillState: WireValue {
     func write(to writer: inout WireWriter) {
         writer.put(header)
         writer.put(mayLearnMore)
+        writer.put(mayLearnLate)
         writer.put(isComplete)
         writer.put(hasStoppedAtHeader)
     }
@@ -248,6 +250,7 @@ struct StillState: WireValue {
     init(from reader: inout WireReader) throws(WireReader.Fault) {
         header = try reader.optionalValue()
         mayLearnMore = try reader.bool()
+        mayLearnLate = try reader.bool()
         isComplete = try reader.bool()
         hasStoppedAtHeader = try reader.bool()
     }

@@ -45,6 +45,11 @@
 
         var mayLearnMore: Bool { header != nil && header?.frameCount == nil && stage != .ended }
 
+        /// Boxes with metadata may follow the picture.
+        var mayLearnLate: Bool { sink == nil && stage == .counting }
+
+        private var knowsFrames: Bool { scout.isComplete || info.have_animation == JXL_FALSE }
+
         var takesLongPushes: Bool { true }
 
         func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
@@ -65,7 +70,8 @@
         /// The scout goes first, so that no layer beyond the limits is decoded.
         private func take(_ piece: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
             boxes.push(piece)
-            do throws(WebImageError) { if !isScoutLost { try scout.push(piece) } } catch {
+            let isScouting = !isScoutLost && (stage != .counting || !knowsFrames)
+            do throws(WebImageError) { if isScouting { try scout.push(piece) } } catch {
                 // If the first frame can be decoded, an error in later ones only stops the count.
                 guard scout.hasFirstFrame else { throw error }
                 isScoutLost = true
@@ -73,14 +79,13 @@
             if stage != .counting { try stream.push(piece) { status throws(WebImageError) in try take(status) } }
             if scout.isComplete { header?.frameCount = scout.header?.frameCount }
             if stage == .counting { learnLate() }
-            if stage == .counting, isScoutLost { stage = .ended }
+            if stage == .counting, isScoutLost, !knowsFrames { stage = .ended }
         }
 
         private func learnLate() {
             let metadata = ImageMetadata(readingEXIF: boxes.exif, xmp: boxes.xmp)
             if metadata != header?.metadata { header?.metadata = metadata }
-            let knowsFrames = scout.isComplete || info.have_animation == JXL_FALSE
-            let knowsMetadata = sink == nil || !boxes.isOpen || (boxes.exif != nil && boxes.xmp != nil)
+            let knowsMetadata = !boxes.isOpen || (boxes.exif != nil && boxes.xmp != nil)
             if knowsFrames, knowsMetadata { stage = .ended }
         }
 

@@ -31,6 +31,8 @@ final class PNGDecoder: ImageDecoder {
     private(set) var received = 0
     private var planner: DecodePlanner?
     private var chunks: PNGChunkReader
+    /// Whether nothing more is read behind a picture that is not decoded.
+    private var isLateOver = false
 
     /// The size of pictures from which another thread helps.
     private let leastPixelsForHelp: Int
@@ -82,6 +84,20 @@ final class PNGDecoder: ImageDecoder {
             guard let piece else { break }
             try take(piece)
         }
+        while mayLearnLate, !rest.isEmpty { readLate(&rest) }
+    }
+
+    /// Whether an `eXIf` chunk may still follow the picture.
+    var mayLearnLate: Bool { stage == .stoppedAtHeader && !isLateOver && chunks.exif == nil }
+
+    /// Looks for EXIF behind a picture that is not decoded. Its header is complete without it: damage is no error here.
+    private func readLate(_ rest: inout UnsafeBufferPointer<UInt8>) {
+        do throws(WebImageError) {
+            if case .whole(let chunk)? = try chunks.next(&rest) {
+                isLateOver = chunk.dropFirst(4).starts(with: "IEND".utf8)
+            }
+        } catch { isLateOver = true }
+        learnLate()
     }
 
     func finish() throws(WebImageError) {

@@ -33,6 +33,16 @@ import WebImageCore
         }
     }
 
+    @Test func runsMayEndWithTheLastPixel() {
+        let whole = decode(BMPMaker.runs4)
+        for keepsWhole in [true, false] {
+            let unended = decode(Array(BMPMaker.runs4.dropLast(2)), keepsWhole: keepsWhole)
+            #expect(unended.error == nil && unended.pixels == whole.pixels)
+        }
+        let early = decode(Array(BMPMaker.runs4.dropLast(4)))
+        #expect(early.error?.code == .truncatedData)
+    }
+
     @Test func anyNumberOfJumpsIsNotTooDeep() {
         let result = decode(BMPMaker.jumps(500_000))
         #expect(

@@ -219,6 +219,17 @@ import WebImageCore
                     #expect(result.header?.metadata == expected)
                 }
             }
+            // A header's reader finds them, too, however far behind the picture they are.
+            let far = start + picture + box("jumb", [UInt8](repeating: 7, count: 300_000)) + boxes
+            let probe = ImageProbe()
+            var header: ImageHeader?
+            for place in stride(from: 0, to: far.count, by: 1000) {
+                header = try Array(far[place...].prefix(1000)).withUnsafeBytes { try probe.push($0) }
+                let isOver = place + 1000 >= far.count
+                #expect(
+                    probe.mayLearnLate != isOver && !probe.mayLearnMore && (header?.metadata.exif == exif) == isOver)
+            }
+            #expect(header?.metadata.xmp == Self.xmp)
             // A cut after the picture is no loss of the picture.
             let cut = decode(Array((start + picture + boxes).dropLast(5)))
             #expect(cut.error == nil && cut.rows == 8 && cut.header?.metadata.exif == exif)
