@@ -107,6 +107,8 @@
                     "size 30x20 scale 2 pixels 60x40", "size 40x25 scale 2 pixels 80x50", "screenshot 80x50",
                     // 60x20 pixels are 30x10 logical ones, and 60 wide they are 20 high.
                     "measured 0 30", "measured 0 20",
+                    // No larger than it is.
+                    "measured-none 0 10",
                 ])
         }
 
