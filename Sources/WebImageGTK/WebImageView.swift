@@ -75,7 +75,7 @@
             box.paintable.contentFit = fit
             target = PaintableTarget(
                 box.paintable, manager: manager, options: options ?? Self.standardOptions(fit))
-            target.slots.isVisible = false
+            target.setVisible(false)
             overlay = GTKWidget.made(gtk_overlay_new())
             ObjectTie.tie(overlay, to: Unmanaged.passUnretained(self).toOpaque())
             gtk_overlay_set_child(OpaquePointer(overlay), box.widget.cWidget)

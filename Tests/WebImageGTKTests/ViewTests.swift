@@ -71,6 +71,11 @@
             #expect(try Probe("reused", ["GDK_SCALE=\(scale)"]).lines == lines)
         }
 
+        /// A view that never was in a window played what memory had for it.
+        @Test func anAnimationWaitsUntilItIsSeen() throws {
+            #expect(try Probe("unseen").lines == ["unseen false", "seen true"])
+        }
+
         @Test func widgetsOfGTKsOwnLoadForTheSizeThatTheyHave() throws {
             #expect(
                 try Probe("widgetSizes").lines == [
