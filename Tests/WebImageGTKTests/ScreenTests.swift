@@ -84,7 +84,7 @@
             #expect(
                 try Probe("signals").lines == [
                     "signal hide", "signal disconnected true false", "signal hide", "signal gone true false",
-                    "signal unknown true", "signal notify true",
+                    "signal unknown true", "signal notify true", "signal plain notify", "signal refused true",
                 ])
         }
 
