@@ -103,4 +103,14 @@ unsigned long wi_connect_scroll(
     void *object, const char *signal, wi_scroll_handler handler, void *context, void (*release)(void *)) {
     return join(object, signal, (kind){"dd", TRUE}, G_CALLBACK(handler), context, release);
 }
+
+int wi_scroll_is_in_pixels(void *controller) {
+#if GTK_CHECK_VERSION(4, 8, 0)
+    return gtk_event_controller_scroll_get_unit(controller) == GDK_SCROLL_UNIT_SURFACE;
+#else
+    /* There the movement of fingers was told in steps, too. */
+    (void)controller;
+    return 0;
+#endif
+}
 #endif

@@ -119,6 +119,9 @@ unsigned long wi_connect_scroll(
     void *_Nonnull object, const char *_Nonnull signal, wi_scroll_handler _Nonnull handler, void *_Nonnull context,
     void (*_Nonnull release)(void *_Nonnull context));
 
+/// Whether a GtkEventControllerScroll tells of pixels, as touchpads have it do, and not of steps of a wheel.
+int wi_scroll_is_in_pixels(void *_Nonnull controller);
+
 // --- The main loop
 
 /// Has GLib's default main loop call `serve_queue` whenever the descriptor can be read; -1: never. The first call counts.
