@@ -1,6 +1,7 @@
 #include "CShimGTK.h"
 #if __has_include(<gtk/gtk.h>)
 #include <gtk/gtk.h>
+#include <string.h>
 
 /* A closure's notifier has a second argument; contexts are released by functions of one. */
 typedef struct {
@@ -15,12 +16,52 @@ static void end(gpointer data, GClosure *closure) {
     g_free(ending);
 }
 
-static gulong join(void *object, const char *signal, GCallback handler, void *context, void (*release)(void *)) {
+/* What a handler takes and returns, a letter each; a handler of another signal would read arguments that are not there. */
+typedef struct {
+    /* NULL for any. */
+    const char *arguments;
+    gboolean has_answer;
+} kind;
+
+static gboolean is_of_type(GType type, char letter) {
+    switch (G_TYPE_FUNDAMENTAL(type & ~G_SIGNAL_TYPE_STATIC_SCOPE)) {
+    case G_TYPE_OBJECT:
+    case G_TYPE_INTERFACE:
+    case G_TYPE_PARAM:
+    case G_TYPE_BOXED:
+    case G_TYPE_POINTER: return letter == 'p';
+    case G_TYPE_INT: return letter == 'i';
+    case G_TYPE_UINT:
+    case G_TYPE_FLAGS: return letter == 'u';
+    case G_TYPE_DOUBLE: return letter == 'd';
+    default: return FALSE;
+    }
+}
+
+static gboolean takes(kind kind, guint signal) {
+    GSignalQuery query;
+    g_signal_query(signal, &query);
+    GType answer = query.return_type & ~G_SIGNAL_TYPE_STATIC_SCOPE;
+    /* Where GTK wants no answer, it does not look at one. */
+    if (answer != G_TYPE_NONE && !(kind.has_answer && answer == G_TYPE_BOOLEAN)) return FALSE;
+    if (kind.arguments == NULL) return TRUE;
+    if (query.n_params != strlen(kind.arguments)) return FALSE;
+    for (guint i = 0; i < query.n_params; i++) {
+        if (!is_of_type(query.param_types[i], kind.arguments[i])) return FALSE;
+    }
+    return TRUE;
+}
+
+static gulong join(
+    void *object, const char *signal, kind kind, GCallback handler, void *context, void (*release)(void *)) {
     guint id;
     GQuark detail;
     /* GLib would print a warning and drop the context. */
     if (!g_signal_parse_name(signal, G_OBJECT_TYPE(object), &id, &detail, TRUE)) return 0;
-    GClosure *closure = g_cclosure_new(handler, context, NULL);
+    if (!takes(kind, id)) return 0;
+    /* With the context first, before whatever the signal has. */
+    gboolean is_plain = kind.arguments == NULL;
+    GClosure *closure = is_plain ? g_cclosure_new_swap(handler, context, NULL) : g_cclosure_new(handler, context, NULL);
     ending *new = g_new(ending, 1);
     new->context = context;
     new->release = release;
@@ -30,36 +71,46 @@ static gulong join(void *object, const char *signal, GCallback handler, void *co
 
 unsigned long wi_connect_plain(
     void *object, const char *signal, wi_plain_handler handler, void *context, void (*release)(void *)) {
-    return join(object, signal, G_CALLBACK(handler), context, release);
+    return join(object, signal, (kind){NULL, FALSE}, G_CALLBACK(handler), context, release);
 }
 
 unsigned long wi_connect_object(
     void *object, const char *signal, wi_object_handler handler, void *context, void (*release)(void *)) {
-    return join(object, signal, G_CALLBACK(handler), context, release);
+    return join(object, signal, (kind){"p", FALSE}, G_CALLBACK(handler), context, release);
 }
 
 unsigned long wi_connect_position(
     void *object, const char *signal, wi_position_handler handler, void *context, void (*release)(void *)) {
-    return join(object, signal, G_CALLBACK(handler), context, release);
+    return join(object, signal, (kind){"u", FALSE}, G_CALLBACK(handler), context, release);
 }
 
 unsigned long wi_connect_question(
     void *object, const char *signal, wi_question_handler handler, void *context, void (*release)(void *)) {
-    return join(object, signal, G_CALLBACK(handler), context, release);
+    return join(object, signal, (kind){"", TRUE}, G_CALLBACK(handler), context, release);
 }
 
 unsigned long wi_connect_press(
     void *object, const char *signal, wi_press_handler handler, void *context, void (*release)(void *)) {
-    return join(object, signal, G_CALLBACK(handler), context, release);
+    return join(object, signal, (kind){"idd", FALSE}, G_CALLBACK(handler), context, release);
 }
 
 unsigned long wi_connect_key(
     void *object, const char *signal, wi_key_handler handler, void *context, void (*release)(void *)) {
-    return join(object, signal, G_CALLBACK(handler), context, release);
+    return join(object, signal, (kind){"uuu", TRUE}, G_CALLBACK(handler), context, release);
 }
 
 unsigned long wi_connect_scroll(
     void *object, const char *signal, wi_scroll_handler handler, void *context, void (*release)(void *)) {
-    return join(object, signal, G_CALLBACK(handler), context, release);
+    return join(object, signal, (kind){"dd", TRUE}, G_CALLBACK(handler), context, release);
+}
+
+int wi_scroll_is_in_pixels(void *controller) {
+#if GTK_CHECK_VERSION(4, 8, 0)
+    return gtk_event_controller_scroll_get_unit(controller) == GDK_SCROLL_UNIT_SURFACE;
+#else
+    /* There the movement of fingers was told in steps, too. */
+    (void)controller;
+    return 0;
+#endif
 }
 #endif

@@ -129,6 +129,11 @@
             onVisibilityChange?(isVisible)
         }
 
+        /// What GTK finds that the box wants for its picture when it gives it a width.
+        func naturalSize(inWidth width: Int) -> (width: Int, height: Int) {
+            (measured(isVertical: false, other: nil).natural, measured(isVertical: true, other: width).natural)
+        }
+
         /// The least and the wanted length of a side, when the other one has the length `other`.
         private func measured(isVertical: Bool, other: Int?) -> (minimum: Int, natural: Int) {
             if let fixedSize {

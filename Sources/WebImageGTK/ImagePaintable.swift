@@ -20,7 +20,13 @@
         /// replaced, a fade continues with frames of the new one.
         public weak var ticks: (any FrameTicks)? { didSet { if ticks !== oldValue { moveTicks(from: oldValue) } } }
         /// The fit of pictures that are shown without a fit of their own. Default ``ContentFit/contain``.
-        public var contentFit = ContentFit.contain { didSet { if contentFit != oldValue { invalidateContents() } } }
+        public var contentFit = ContentFit.contain {
+            didSet {
+                guard contentFit != oldValue else { return }
+                invalidateSize()
+                invalidateContents()
+            }
+        }
         /// How many pixels of a picture make one logical pixel: the screen's scale factor, for pictures that were
         /// loaded for it. Default 1; values that are not positive count as 1.
         public var scale = 1.0 {

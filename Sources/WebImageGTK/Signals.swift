@@ -25,18 +25,18 @@
             g_signal_handler_disconnect(object, handler)
         }
 
-        /// Connects a handler without arguments: `map`, `clicked`, `value-changed`, `activate` of applications.
+        /// Connects a handler that needs no arguments: `map`, `clicked`, `value-changed`, `activate` of applications.
         ///
         /// - Parameters:
         ///   - object: a `GObject *`.
         ///   - signal: its name, with a detail (`notify::active`) if need be.
         ///   - body: what is called.
-        /// - Returns: nil when the object has no such signal.
+        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
         @discardableResult public static func connect(
             _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor () -> Void
         ) -> SignalConnection? {
             connect(object, body) { context in
-                let handler: wi_plain_handler = { _, context in
+                let handler: wi_plain_handler = { context in
                     onMainActor(context, ()) { (signal: SignalBody<@MainActor () -> Void>, _) in signal.body() }
                 }
                 return wi_connect_plain(object, signal, handler, context, release)
@@ -50,7 +50,7 @@
         ///   - object: a `GObject *`.
         ///   - signal: its name.
         ///   - body: what is called, with the argument.
-        /// - Returns: nil when the object has no such signal.
+        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
         @discardableResult public static func connectObject(
             _ object: UnsafeMutableRawPointer, _ signal: String,
             _ body: @escaping @MainActor (OpaquePointer?) -> Void
@@ -72,7 +72,7 @@
         ///   - object: a `GObject *`.
         ///   - signal: its name.
         ///   - body: what is called, with the position.
-        /// - Returns: nil when the object has no such signal.
+        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
         @discardableResult public static func connectPosition(
             _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor (Int) -> Void
         ) -> SignalConnection? {
@@ -92,7 +92,7 @@
         ///   - object: a `GObject *`.
         ///   - signal: its name.
         ///   - body: what is called; true prevents GTK's default action.
-        /// - Returns: nil when the object has no such signal.
+        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
         @discardableResult public static func connectQuestion(
             _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor () -> Bool
         ) -> SignalConnection? {
@@ -112,7 +112,7 @@
         ///   - object: a `GtkGestureClick *`.
         ///   - signal: its name.
         ///   - body: the closure, which gets the number of clicks, and their position in the widget's logical pixels.
-        /// - Returns: nil when the object has no such signal.
+        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
         @discardableResult public static func connectPress(
             _ object: UnsafeMutableRawPointer, _ signal: String,
             _ body: @escaping @MainActor (_ count: Int, _ x: Double, _ y: Double) -> Void
@@ -135,7 +135,7 @@
         ///   - signal: its name.
         ///   - body: what is called, with the key's value (`GDK_KEY_…`) and the bits of a `GdkModifierType`; true stops
         ///     the key from reaching other handlers.
-        /// - Returns: nil when the object has no such signal.
+        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
         @discardableResult public static func connectKey(
             _ object: UnsafeMutableRawPointer, _ signal: String,
             _ body: @escaping @MainActor (_ key: UInt32, _ modifiers: UInt32) -> Bool
@@ -157,7 +157,7 @@
         ///   - signal: its name.
         ///   - body: the closure, which gets how far the wheel was turned or the fingers moved; true stops the event
         ///     from reaching other handlers.
-        /// - Returns: nil when the object has no such signal.
+        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
         @discardableResult public static func connectScroll(
             _ object: UnsafeMutableRawPointer, _ signal: String,
             _ body: @escaping @MainActor (_ x: Double, _ y: Double) -> Bool

@@ -60,6 +60,9 @@
                 gtk_overlay_set_measure_overlay(OpaquePointer(overlay), retry.cWidget, buttonGivesSize ? 1 : 0)
             }
         }
+        private var place = PlaceSize()
+        /// The size for which pictures are loaded, in device pixels.
+        private var loadedSize = PixelSize(width: 0, height: 0)
         /// The last BlurHash and its picture.
         private var blur: (hash: String, image: Image?) = ("", nil)
 
@@ -72,7 +75,7 @@
             box.paintable.contentFit = fit
             target = PaintableTarget(
                 box.paintable, manager: manager, options: options ?? Self.standardOptions(fit))
-            target.slots.isVisible = false
+            target.setVisible(false)
             overlay = GTKWidget.made(gtk_overlay_new())
             ObjectTie.tie(overlay, to: Unmanaged.passUnretained(self).toOpaque())
             gtk_overlay_set_child(OpaquePointer(overlay), box.widget.cWidget)
@@ -240,14 +243,17 @@
 
     extension WebImageView: ImageBoxOwner {
         func boxWasLaidOut(_ allocation: BoxSize) {
+            // GTK has measured the box by the scale factor that it had until now.
+            let isOther = place.update(
+                to: allocation, wanted: wantedSize(allocation), isLoaded: target.state.image != nil)
+            if isOther { loadedSize = box.widget.loadedSize(of: place.size) }
             box.paintable.scale = Double(allocation.scale)
             owner?.viewWasLaidOut()
-            let sides = box.widget.loadedSize(of: placeSize(allocation))
             // Nothing but what memory has is shown of a view that is not seen yet: that must not wait.
             let showsNow = !target.slots.isVisible && allocation.width > 0 && allocation.height > 0
             let before = box.paintable.texture?.displaySize
             if showsNow {
-                target.slots.resize(toSides: sides)
+                target.slots.resize(toSides: loadedSize)
                 target.slots.lookInMemory()
             }
             let needsLayout = box.fixedSize == nil && box.paintable.texture?.displaySize != before
@@ -256,28 +262,16 @@
             Task { @MainActor [weak self] in
                 guard let self else { return }
                 if needsLayout { gtk_widget_queue_resize(box.widget.cWidget) }
-                if !showsNow { target.slots.resize(toSides: sides) }
+                if !showsNow { target.slots.resize(toSides: loadedSize) }
                 makeRoom()
             }
             beginSoon()
         }
 
-        /// What the place of the view gives it: a side that is only as long as the placeholder, or as the button of a failed
-        /// load, follows from the picture.
-        private func placeSize(_ allocation: BoxSize) -> BoxSize {
-            var size = allocation
-            if buttonGivesSize {
-                let button = leastSize(of: retry)
-                if size.width <= button.width { size.width = 0 }
-                if size.height <= button.height { size.height = 0 }
-                return size
-            }
-            guard box.fixedSize == nil, target.state.image == nil, let natural = box.paintable.naturalSize else {
-                return allocation
-            }
-            if size.width == Int(natural.width.rounded()) { size.width = 0 }
-            if size.height == Int(natural.height.rounded()) { size.height = 0 }
-            return size
+        /// How large the view would be by what it shows: its picture or placeholder, or the button of a failed load.
+        private func wantedSize(_ allocation: BoxSize) -> (width: Int, height: Int) {
+            if buttonGivesSize { return leastSize(of: retry) }
+            return box.fixedSize == nil ? box.naturalSize(inWidth: allocation.width) : (0, 0)
         }
 
         func boxVisibilityChanged(to isVisible: Bool) {

@@ -12,6 +12,9 @@
         /// Whether the widget was laid out since it was mapped.
         private var isLaidOut = false
         private var isDue = false
+        private var place = PlaceSize()
+        /// The size for which pictures are loaded, in device pixels.
+        private var loadedSize = PixelSize(width: 0, height: 0)
 
         /// - Parameters:
         ///   - widget: a `GtkWidget *`, which outlives this object.
@@ -28,6 +31,7 @@
             if let clock = gtk_widget_get_frame_clock(widget) {
                 layouts = SignalConnection.connect(UnsafeMutableRawPointer(clock), "layout") { [weak self] in
                     self?.isLaidOut = true
+                    self?.updatePlace()
                     self?.tellSoon()
                 }
             }
@@ -52,12 +56,36 @@
 
         private func tell() {
             guard layouts != nil else { return }
-            let size = BoxSize(
+            if !isLaidOut { updatePlace() }
+            let allocation = allocation
+            target?.paintable.scale = Double(allocation.scale)
+            guard isLaidOut || allocation.width > 0 || allocation.height > 0 else { return }
+            target?.slots.resize(toSides: loadedSize)
+        }
+
+        /// Called before anything changes that the widget was measured by.
+        private func updatePlace() {
+            let allocation = allocation
+            let wanted = (
+                width: wantedLength(GTK_ORIENTATION_HORIZONTAL, -1),
+                height: wantedLength(GTK_ORIENTATION_VERTICAL, allocation.width)
+            )
+            let isOther = place.update(to: allocation, wanted: wanted, isLoaded: target?.state.image != nil)
+            if isOther { loadedSize = GTKWidget(UnsafeMutableRawPointer(widget)).loadedSize(of: place.size) }
+        }
+
+        private var allocation: BoxSize {
+            BoxSize(
                 width: Int(gtk_widget_get_width(widget)), height: Int(gtk_widget_get_height(widget)),
                 scale: Int(gtk_widget_get_scale_factor(widget)))
-            target?.paintable.scale = Double(size.scale)
-            guard isLaidOut || size.width > 0 || size.height > 0 else { return }
-            target?.slots.resize(toSides: GTKWidget(UnsafeMutableRawPointer(widget)).loadedSize(of: size))
+        }
+
+        /// How long a side would be by the picture; 0 where its length does not come from that. A `GtkPicture` without a picture
+        /// also wants some pixels.
+        private func wantedLength(_ orientation: GtkOrientation, _ otherLength: Int) -> Int {
+            var (minimum, natural): (Int32, Int32) = (0, 0)
+            gtk_widget_measure(widget, orientation, Int32(otherLength), &minimum, &natural, nil, nil)
+            return natural > minimum ? Int(natural) : 0
         }
     }
 #endif

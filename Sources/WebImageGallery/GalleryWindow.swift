@@ -100,6 +100,12 @@
         }
 
         func goBack() {
+            guard isDetail else { return }
+            showGrid()
+            grid.focus()
+        }
+
+        private func showGrid() {
             guard let position else { return }
             self.position = nil
             header.setDetail(false)
@@ -107,7 +113,6 @@
             detail.show(nil)
             grid.selected = position
             grid.scroll(to: position)
-            grid.focus()
         }
 
         private func detailChanged() {
@@ -122,8 +127,9 @@
 
         // MARK: - What buttons do
 
+        /// The focus stays where the query is typed.
         private func search(_ query: String) {
-            goBack()
+            showGrid()
             grid.search(query)
         }
 

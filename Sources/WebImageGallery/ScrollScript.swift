@@ -64,6 +64,7 @@
             try await rest()
             try await lookAtWarmCells()
             try await search()
+            try await searchFromDetail()
             report()
         }
 
@@ -156,6 +157,21 @@
                 try await look()
                 try await settle()
             }
+        }
+
+        /// A search from a picture that is shown large goes to the grid, and leaves the focus where the query is typed.
+        private func searchFromDetail() async throws(ScriptError) {
+            window.open(0)
+            window.header.focusSearch()
+            guard window.header.isSearching else { throw ScriptError("the search has no focus") }
+            window.header.query = "9"
+            try await events.wait(for: "the search") { [window] in window.grid.shown.query == "9" }
+            guard !window.isDetail, window.header.isSearching else {
+                throw ScriptError("the search from a large picture has lost the focus")
+            }
+            // One page fades into the other.
+            await events.frames(for: .milliseconds(300))
+            try await settle()
         }
 
         private func report() {

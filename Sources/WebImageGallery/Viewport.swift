@@ -1,5 +1,13 @@
 import WebImage
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Which part of a picture a window shows, and how large. All lengths of the window are pixels of the screen.
 struct Viewport: Equatable {
     /// The size of the original, upright.
@@ -16,6 +24,8 @@ struct Viewport: Equatable {
     static let largestZoom = 32.0
     /// How much one step changes the zoom.
     static let step = 1.25
+    /// How far fingers on a touchpad move for one step, in logical pixels.
+    private static let pixelsPerStep = 40.0
 
     init(picture: PixelSize, window: PixelSize) {
         self.picture = picture
@@ -64,6 +74,15 @@ struct Viewport: Equatable {
         keepInside()
     }
 
+    /// By how much scrolling changes the zoom. Wheels and touchpads tell of steps and of parts of steps.
+    ///
+    /// - Parameters:
+    ///   - distance: how far it was scrolled down.
+    ///   - isInPixels: whether that is in logical pixels, and not in steps of a wheel.
+    static func factor(ofScrolling distance: Double, isInPixels: Bool) -> Double {
+        pow(step, -(isInPixels ? distance / pixelsPerStep : distance))
+    }
+
     /// Moves the picture by pixels of the screen.
     mutating func pan(_ dx: Double, _ dy: Double) {
         center = (center.x - dx / zoom, center.y - dy / zoom)
@@ -89,6 +108,20 @@ struct Viewport: Equatable {
         return PixelRect(
             x: left, y: top, width: max(min(center.x + width / 2, Double(picture.width)) - left, 0),
             height: max(min(center.y + height / 2, Double(picture.height)) - top, 0))
+    }
+
+    /// In which size all of a picture is to be decoded that cannot be had in parts; nil where what there is has enough pixels.
+    /// Vector pictures are drawn anew in any size, and animations have all their frames in one: as much as a large screen
+    /// shows, and for animations no more than they have.
+    ///
+    /// - Parameter whole: the size to which it was decoded.
+    func enlargedSize(of whole: PixelSize, isVector: Bool) -> PixelSize? {
+        let most = 4096.0
+        let (width, height) = (Double(picture.width), Double(picture.height))
+        let zoom = min(zoom, isVector ? most / max(width, height) : 1)
+        // By the longer sides: a short one is rounded by more than that, and would never be long enough.
+        guard Double(max(whole.width, whole.height)) < max(width, height) * zoom * 0.95 else { return nil }
+        return PixelSize(width: Int((width * zoom).rounded(.up)), height: Int((height * zoom).rounded(.up)))
     }
 
     /// No more empty space than a picture smaller than the window has.

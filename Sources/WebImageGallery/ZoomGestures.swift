@@ -1,4 +1,5 @@
 #if GTK
+    import CShimGTK
     import CSysGTK
     import WebImageGTK
 
@@ -16,7 +17,7 @@
             addClicks(to: widget)
         }
 
-        /// The wheel zooms about the pointer.
+        /// Wheel and touchpad zoom about the pointer.
         private func addScroll(to widget: Widget) {
             guard let motion = gtk_event_controller_motion_new(),
                 let scroll = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL)
@@ -29,9 +30,11 @@
                     return false
                 }
             }
-            SignalConnection.connectScroll(UnsafeMutableRawPointer(scroll), "scroll") { [weak self] _, y in
+            let wheel = UnsafeMutableRawPointer(scroll)
+            SignalConnection.connectScroll(wheel, "scroll") { [weak self] _, y in
                 guard let self else { return false }
-                view.zoom(by: y > 0 ? 1 / Viewport.step : Viewport.step, about: pointer)
+                let factor = Viewport.factor(ofScrolling: y, isInPixels: wi_scroll_is_in_pixels(wheel) != 0)
+                view.zoom(by: factor, about: pointer)
                 return true
             }
         }

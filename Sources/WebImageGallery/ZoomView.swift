@@ -176,19 +176,10 @@
             onChange?()
         }
 
-        /// Vector pictures are drawn anew in any size, and animations have all their frames in one: as much as a large screen
-        /// shows, and for animations no more than they have.
+        /// Has all of a picture decoded larger that cannot be had in parts.
         private func enlarge(_ viewport: Viewport, _ whole: ImageResponse) {
-            let most = 4096.0
-            let picture = viewport.picture
-            let limit = whole.image.info.isVector ? most / Double(max(picture.width, picture.height)) : 1
-            let zoom = min(viewport.zoom, limit)
-            guard wholeTask == nil, Double(whole.image.displaySize.width) < Double(picture.width) * zoom * 0.95
-            else { return }
-            loadWhole(
-                size: PixelSize(
-                    width: Int((Double(picture.width) * zoom).rounded(.up)),
-                    height: Int((Double(picture.height) * zoom).rounded(.up))))
+            let size = viewport.enlargedSize(of: whole.image.displaySize, isVector: whole.image.info.isVector)
+            if wholeTask == nil, let size { loadWhole(size: size) }
         }
 
         private var layers: [ZoomCanvas.Layer] {

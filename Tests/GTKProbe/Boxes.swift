@@ -19,11 +19,15 @@
             box.fixedSize = nil
             await stage.window.nextFrame()
             // The height that follows from a width of 60: as many times the natural one.
-            for (orientation, size) in [(GTK_ORIENTATION_HORIZONTAL, Int32(-1)), (GTK_ORIENTATION_VERTICAL, 60)] {
+            func measure(_ name: String, _ orientation: GtkOrientation, _ size: Int32) {
                 var (minimum, natural): (Int32, Int32) = (-1, -1)
                 gtk_widget_measure(box.widget.cWidget, orientation, size, &minimum, &natural, nil, nil)
-                print("measured \(minimum) \(natural)")
+                print("\(name) \(minimum) \(natural)")
             }
+            measure("measured", GTK_ORIENTATION_HORIZONTAL, -1)
+            measure("measured", GTK_ORIENTATION_VERTICAL, 60)
+            box.paintable.contentFit = .none
+            measure("measured-none", GTK_ORIENTATION_VERTICAL, 60)
         }
 
         static func visibility() async {

@@ -45,6 +45,38 @@
             }
         }
 
+        /// Views and pictures of GTK's own without a size, in which one picture after the other is shown.
+        static func reused() async {
+            let origin = Views.Origin()
+            origin.answer(1, width: 120, height: 80)
+            origin.answer(2, width: 600, height: 840)
+            for (name, isPacked) in [("packed", true), ("column", false), ("picture", true)] {
+                let box = GTKWidget(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0))
+                let window = GTKWidget(gtk_window_new())
+                gtk_window_set_decorated(window.cWindow, 0)
+                gtk_window_set_default_size(window.cWindow, 300, 600)
+                gtk_window_set_child(window.cWindow, box.cWidget)
+                let (view, picture) = (WebImageView(manager: origin.manager), GTKWidget(gtk_picture_new()))
+                let widget = name == "picture" ? picture : view.widget
+                for align in [gtk_widget_set_halign, gtk_widget_set_valign] where isPacked {
+                    align(widget.cWidget, GTK_ALIGN_START)
+                }
+                gtk_box_append(box.pointer.assumingMemoryBound(to: GtkBox.self), widget.cWidget)
+                gtk_window_present(window.cWindow)
+                let options = WebImageView.standardOptions()
+                let target = name == "picture" ? picture.webImage(origin.manager, options: options) : view.target
+                var sizes: [String] = []
+                for number in [1, 2, 1, 2] {
+                    let image = try? await target?.slots[.image].show(origin.request(number)).image
+                    for _ in 0..<3 { await window.nextFrame() }
+                    sizes.append(image?.size.description ?? "none")
+                }
+                print("\(name) \(sizes.joined(separator: " "))")
+                print("\(name)-now \(gtk_widget_get_width(widget.cWidget))x\(gtk_widget_get_height(widget.cWidget))")
+                gtk_window_destroy(window.cWindow)
+            }
+        }
+
         /// Pictures of GTK's own that decode to their size: one that is loaded before it is shown, and one afterwards.
         static func widgetSizes() async {
             let (origin, stage) = (Views.Origin(), Stage())

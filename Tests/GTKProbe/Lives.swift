@@ -129,7 +129,17 @@
             let other = GTKWidget(gtk_button_new())
             print("signal unknown \(other.onSignal("no-such-signal") {} == nil)")
             SignalConnection.connectObject(other.pointer, "notify::label") { print("signal notify \($0 != nil)") }
+            other.onSignal("notify::label") { print("signal plain notify") }
             gtk_button_set_label(other.pointer.assumingMemoryBound(to: GtkButton.self), "text")
+            // Handlers would read arguments that the signal does not have, or GTK an answer that no handler gives.
+            let window = GTKWidget(gtk_window_new())
+            let refused = [
+                SignalConnection.connectObject(other.pointer, "clicked") { _ in },
+                SignalConnection.connectPosition(other.pointer, "notify::label") { _ in },
+                SignalConnection.connect(window.pointer, "close-request") {},
+            ]
+            print("signal refused \(refused.allSatisfy { $0 == nil })")
+            gtk_window_destroy(window.cWindow)
         }
     }
 #endif

@@ -3,7 +3,7 @@
     @MainActor enum Script: String, CaseIterable {
         case textures, orientations, fits, fades, widgetFades, lives, signals, pump, sizes, visibility, clock, label,
             frames, files, loads, retries, ends, plays, widgets, cells, reloads, prefetches, sizeless, widgetSizes,
-            growing,
+            growing, reused, unseen,
             room, sizelessFailure, buttonLabel, hooks, blur, noAnimations
 
         func run() async {
@@ -33,6 +33,8 @@
             case .sizeless: await Layouts.sizeless()
             case .widgetSizes: await Layouts.widgetSizes()
             case .growing: await Layouts.growing()
+            case .reused: await Layouts.reused()
+            case .unseen: await Views.unseen()
             case .room: await Parts.room()
             case .sizelessFailure: await Parts.sizelessFailure()
             case .buttonLabel: await Parts.buttonLabel()

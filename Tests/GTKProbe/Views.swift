@@ -158,6 +158,23 @@
             print("hidden \(player.isVisible)")
         }
 
+        /// An animation that memory has, in a view that is in no window.
+        static func unseen() async {
+            let (origin, stage) = (Origin(), Stage())
+            origin.animate(9, frames: 4, loops: 0)
+            let seen = WebImageView(manager: origin.manager, fit: .none)
+            stage.put(seen.widget)
+            await stage.show()
+            seen.load(origin.request(9))
+            await wait(seen) { if case .loaded = $0.phase { true } else { false } }
+            let unseen = WebImageView(manager: origin.manager, fit: .none)
+            unseen.load(origin.request(9))
+            print("unseen \(unseen.target.player?.isVisible.description ?? "none")")
+            stage.put(unseen.widget)
+            while unseen.target.player?.isVisible == false { await stage.window.nextFrame() }
+            print("seen \(unseen.target.player?.isVisible.description ?? "none")")
+        }
+
         /// The three widgets of GTK's own that can show pictures.
         static func widgets() async {
             let (origin, stage) = (Origin(), Stage())

@@ -42,6 +42,19 @@
             #expect(viewport.isFitted && viewport.placed == PixelRect(x: 0, y: 0, width: 800, height: 600))
         }
 
+        /// A touchpad tells of many small parts of a step, and each of them zoomed by a whole one.
+        @Test func scrollingZoomsAsFarAsItGoes() {
+            #expect(Viewport.factor(ofScrolling: -1, isInPixels: false) == Viewport.step)
+            #expect(Viewport.factor(ofScrolling: 0, isInPixels: true) == 1)
+            for (parts, isInPixels) in [(10, false), (40, true)] {
+                let part = (isInPixels ? 40.0 : 1.0) / Double(parts)
+                let zoom = (0..<parts).reduce(1.0) { zoom, _ in
+                    zoom * Viewport.factor(ofScrolling: part, isInPixels: isInPixels)
+                }
+                #expect(abs(zoom - 1 / Viewport.step) < 0.000_001)
+            }
+        }
+
         @Test func onlyWhatIsSeenIsDecodedSharply() throws {
             var viewport = Viewport(
                 picture: PixelSize(width: 4000, height: 3000), window: PixelSize(width: 800, height: 600))
@@ -55,6 +68,22 @@
             #expect(part.serves(viewport))
             viewport.pan(100, 0)
             #expect(!part.serves(viewport))
+        }
+
+        /// An animation three pixels wide is one pixel wide where it is fitted, which is less than 1.2: it was loaded again and
+        /// again.
+        @Test func whatCannotBeHadInPartsIsLoadedLargerOnce() throws {
+            let window = PixelSize(width: 800, height: 400)
+            let narrow = Viewport(picture: PixelSize(width: 3, height: 1000), window: window)
+            #expect(narrow.enlargedSize(of: PixelSize(width: 1, height: 400), isVector: false) == nil)
+            var viewport = Viewport(picture: PixelSize(width: 1600, height: 800), window: window)
+            #expect(viewport.enlargedSize(of: window, isVector: false) == nil)
+            viewport.setZoom(4)
+            #expect(viewport.enlargedSize(of: window, isVector: false) == viewport.picture)
+            #expect(viewport.enlargedSize(of: viewport.picture, isVector: false) == nil)
+            let drawn = try #require(viewport.enlargedSize(of: viewport.picture, isVector: true))
+            #expect(drawn == PixelSize(width: 4096, height: 2048))
+            #expect(viewport.enlargedSize(of: drawn, isVector: true) == nil)
         }
 
         @Test func thePanelIsReadFourTimesASecondAndNotAtRest() {

@@ -84,7 +84,7 @@
             #expect(
                 try Probe("signals").lines == [
                     "signal hide", "signal disconnected true false", "signal hide", "signal gone true false",
-                    "signal unknown true", "signal notify true",
+                    "signal unknown true", "signal notify true", "signal plain notify", "signal refused true",
                 ])
         }
 
@@ -107,6 +107,8 @@
                     "size 30x20 scale 2 pixels 60x40", "size 40x25 scale 2 pixels 80x50", "screenshot 80x50",
                     // 60x20 pixels are 30x10 logical ones, and 60 wide they are 20 high.
                     "measured 0 30", "measured 0 20",
+                    // No larger than it is.
+                    "measured-none 0 10",
                 ])
         }
 

@@ -53,6 +53,29 @@
                 ])
         }
 
+        @Test func onAFineScreenAViewWithoutASizeIsAsLargeAsItsPixels() throws {
+            #expect(
+                try Probe("sizeless", ["GDK_SCALE=2"]).lines == [
+                    "column 120x80 in 300x200", "row 120x80 in 300x300", "packed 120x80 in 60x40",
+                    "wide 600x400 in 300x200", "explicit 90x60 in 300x200", "placeholder 120x80 in 60x40",
+                    "natural 120x80 in 60x40",
+                ])
+        }
+
+        /// The next picture was loaded for the size that the view had from the one before: each was smaller than the last.
+        @Test(arguments: [1, 2]) func aViewWithoutASizeGetsItFromEachOfItsPictures(scale: Int) throws {
+            let lines = ["packed", "column", "picture"].flatMap { name in
+                let large = "\(300 * scale)x\(420 * scale)"
+                return ["\(name) 120x80 \(large) 120x80 \(large)", "\(name)-now 300x420"]
+            }
+            #expect(try Probe("reused", ["GDK_SCALE=\(scale)"]).lines == lines)
+        }
+
+        /// A view that never was in a window played what memory had for it.
+        @Test func anAnimationWaitsUntilItIsSeen() throws {
+            #expect(try Probe("unseen").lines == ["unseen false", "seen true"])
+        }
+
         @Test func widgetsOfGTKsOwnLoadForTheSizeThatTheyHave() throws {
             #expect(
                 try Probe("widgetSizes").lines == [

@@ -83,7 +83,8 @@ char *_Nullable wi_check_label(void *_Nonnull widget, const char *_Nonnull text)
 
 // --- Signals
 
-typedef void (*wi_plain_handler)(void *_Nonnull object, void *_Nonnull context);
+/// Works for signals with any arguments, of which it gets none.
+typedef void (*wi_plain_handler)(void *_Nonnull context);
 typedef void (*wi_object_handler)(void *_Nonnull object, void *_Nullable other, void *_Nonnull context);
 typedef void (*wi_position_handler)(void *_Nonnull object, unsigned position, void *_Nonnull context);
 typedef int (*wi_question_handler)(void *_Nonnull object, void *_Nonnull context);
@@ -94,7 +95,7 @@ typedef int (*wi_key_handler)(
 typedef int (*wi_scroll_handler)(void *_Nonnull object, double x, double y, void *_Nonnull context);
 
 /// Connects a handler to a signal; `release` is called when it is disconnected or the object goes.
-/// Returns the handler's number; 0 when the object has no such signal.
+/// Returns the handler's number; 0 when the object has no such signal, or one whose handlers are of another kind.
 unsigned long wi_connect_plain(
     void *_Nonnull object, const char *_Nonnull signal, wi_plain_handler _Nonnull handler, void *_Nonnull context,
     void (*_Nonnull release)(void *_Nonnull context));
@@ -117,6 +118,9 @@ unsigned long wi_connect_key(
 unsigned long wi_connect_scroll(
     void *_Nonnull object, const char *_Nonnull signal, wi_scroll_handler _Nonnull handler, void *_Nonnull context,
     void (*_Nonnull release)(void *_Nonnull context));
+
+/// Whether a GtkEventControllerScroll tells of pixels, as touchpads have it do, and not of steps of a wheel.
+int wi_scroll_is_in_pixels(void *_Nonnull controller);
 
 // --- The main loop
 
