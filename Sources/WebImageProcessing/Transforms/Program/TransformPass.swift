@@ -42,9 +42,11 @@ struct TransformPass: Sendable {
     /// - Parameters:
     ///   - layout: of the result, whose alpha is opaque or straight.
     ///   - helpers: threads that take a part of a large picture while they are idle. The result is the same.
-    /// - Throws: `limitExceeded` without memory.
+    ///   - checkpoint: called before each row of the result; its error ends the pass.
+    /// - Throws: `limitExceeded` without memory, and the error of the checkpoint.
     func run(
-        _ image: Image, to layout: PixelLayout, with helpers: TransformProgram.Helpers? = nil
+        _ image: Image, to layout: PixelLayout, with helpers: TransformProgram.Helpers? = nil,
+        _ checkpoint: TransformProgram.Checkpoint? = nil
     ) throws(WebImageError) -> PixelBuffer {
         var pixels: PixelBuffer
         if stages.isEmpty {
@@ -54,17 +56,17 @@ struct TransformPass: Sendable {
         } else {
             pixels = try PixelBuffer(size: output, layout: layout)
             try share(bands(helpers), with: helpers) { [pixels] (band) throws(WebImageError) in
-                try run(Source(image, view), into: pixels, band)
+                try run(Source(image, view), into: PassOutput(pixels, checkpoint), band)
             }
         }
         return try pixels.oriented(by: turn)
     }
 
     /// Makes some rows of the result.
-    private func run(_ source: Source, into pixels: PixelBuffer, _ band: PassBand) throws(WebImageError) {
+    private func run(_ source: Source, into result: PassOutput, _ band: PassBand) throws(WebImageError) {
         let isOpaque = stages.last?.isOpaque ?? (source.samples.alpha == .opaque)
-        var next: any RowOutput = pixels
-        var samples = RowSamples(pixels.layout, isOpaque ? .opaque : .straight)
+        var next: any RowOutput = result
+        var samples = RowSamples(result.pixels.layout, isOpaque ? .opaque : .straight)
         // Opaque bytes that are only weighted are processed as integers: twice as fast, and within one level.
         let bytes = Self.opaqueBytes
         let staysBytes = samples == bytes && source.samples == bytes && stages.allSatisfy(\.onlyWeighs)
@@ -159,7 +161,7 @@ struct TransformPass: Sendable {
         let runner = PointRunner(operations, width: source.size.width)
         // Consecutive unchanged rows are copied together: most of a picture that gets round corners.
         let copies = samples == source.samples || (samples.kind == source.samples.kind && samples.alpha == .straight)
-        let whole = copies && samples.kind != .floats ? next as? PixelBuffer : nil
+        let whole = copies && samples.kind != .floats ? (next as? PassOutput)?.pixels : nil
         var y = rows.lowerBound
         while y < rows.upperBound {
             if let whole, source.rows.bytesPerRow == whole.bytesPerRow, source.samples.alpha != .premultiplied {
