@@ -15,6 +15,9 @@ import WebImageTesting
         [.sharpen(sigma: 1.5, amount: 0.8)],
         [.sharpenLightness(sigma: 2)],
         [.resize(width: 300, upscale: true)],
+        [.resize(width: 1, height: 1, fit: .fill)],
+        [.blur(sigma: 3), .gray(), .resize(width: 1, height: 1, fit: .fill)],
+        [.gray(), .resize(width: 1, height: 1, fit: .fill)],
         [.pixelate(7)],
         [.pad(40)],
         [.vignette(), .crop(PixelRect(x: 3, y: 5, width: 90, height: 100))],
@@ -44,9 +47,8 @@ import WebImageTesting
         let counter = Counter()
         let whole = try program.run(image, checkpoint: { () throws(WebImageError) in try counter.check() })
         #expect(whole.pixels.channels == (try program.run(image)).pixels.channels)
-        // Round corners leave many rows as they are, which are copied together.
         let calls = counter.calls.load(ordering: .relaxed)
-        #expect(calls > (number == 1 ? 10 : 50))
+        #expect(calls > 10)
         for last in [0, 1, calls / 2, calls - 1] {
             let ending = Counter(throwsAfter: last)
             let error = #expect(throws: WebImageError.self) {

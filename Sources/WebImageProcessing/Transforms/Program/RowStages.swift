@@ -26,7 +26,7 @@ final class StageInput: RowOutput {
 /// The rows of a pass's result, which a checkpoint may end.
 final class PassOutput: RowOutput {
     let pixels: PixelBuffer
-    private let checkpoint: TransformProgram.Checkpoint?
+    let checkpoint: TransformProgram.Checkpoint?
 
     init(_ pixels: PixelBuffer, _ checkpoint: TransformProgram.Checkpoint?) {
         self.pixels = pixels
