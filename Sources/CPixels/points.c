@@ -373,10 +373,13 @@ void wi_sharpen_row(
     float *restrict output, const float *restrict sharp, const float *restrict blurred, size_t width, float amount,
     float threshold) {
     for (size_t x = 0; x < width; x++) {
-        float alpha = sharp[4 * x + 3];
+        // Colours are compared at the same alpha: a picture of one colour stays as it is where it becomes transparent.
+        float alpha = sharp[4 * x + 3], around = blurred[4 * x + 3];
+        float scale = around > 1e-5f ? alpha / around : 0;
+        float used = scale > 0 ? amount : 0;
         for (int c = 0; c < 3; c++) {
-            float difference = sharp[4 * x + c] - blurred[4 * x + c];
-            float value = sharp[4 * x + c] + (fabsf(difference) >= threshold ? difference * amount : 0);
+            float difference = sharp[4 * x + c] - blurred[4 * x + c] * scale;
+            float value = sharp[4 * x + c] + (fabsf(difference) >= threshold * alpha ? difference * used : 0);
             value = value < 0 ? 0 : value;
             output[4 * x + c] = value > alpha ? alpha : value;
         }

@@ -18,7 +18,8 @@ extension ImageRequest {
         public var convertsToSRGB = true
         /// Whether a picture is scaled in linear light rather than by its stored values. Fine detail then keeps its
         /// brightness, but scaling takes longer, since the codec cannot help. Default false, as in browsers and other
-        /// loaders.
+        /// loaders. It applies to scaling that is a part of decoding: the request's size, and a resize at the beginning of
+        /// the transformers. A resize behind other steps takes the stored values.
         public var scalesInLinearLight = false
         /// The most memory that the decoded bitmap may take; a larger picture is decoded to a smaller size. It replaces
         /// ``ImageRequest/Options/size``. Default nil: no limit.

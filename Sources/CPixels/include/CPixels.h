@@ -189,7 +189,8 @@ void wi_run_blend(wi_planes *run, const wi_planes *top, size_t count, wi_blend_m
 /// The same for opaque bytes, without a threshold; `amount` is at most 1.
 void wi_sharpen_row_8(
     uint8_t *output, const uint8_t *sharp, const uint8_t *blurred, size_t width, float amount);
-/// Adds `amount` times what a row of premultiplied floats differs from its blurred self by, where that is `threshold` or more.
+/// Adds `amount` times what the colours of a row of premultiplied floats differ from those of its blurred self by, where that
+/// is `threshold` or more. Alpha stays.
 void wi_sharpen_row(
     float *output, const float *sharp, const float *blurred, size_t width, float amount, float threshold);
 

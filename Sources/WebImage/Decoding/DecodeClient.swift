@@ -1,5 +1,6 @@
 import WebImageCore
 import WebImageDownload
+import WebImageProcessing
 
 /// An order for one picture that is made from some bytes.
 protocol PictureOrder: Sendable {
@@ -10,6 +11,13 @@ protocol PictureOrder: Sendable {
     var isAbandoned: Bool { get }
     /// Whether a waiter follows progress, not only the result.
     var isWatched: Bool { get }
+}
+
+extension Array where Element: PictureOrder {
+    /// Ends work whose result is for these orders only, when none of them has waiters left.
+    var checkpoint: TransformProgram.Checkpoint {
+        { () throws(WebImageError) in if allSatisfy(\.isAbandoned) { throw .cancelled } }
+    }
 }
 
 /// The client of a decode, which knows the orders for pictures and receives the results. It is called on any thread,

@@ -46,7 +46,10 @@ extension DecodeSession {
         var made: [PictureKey: Image] = [:]
         for order in orders {
             let key = PictureKey(order.recipe)
-            let image = made[key] ?? order.recipe.transformed(preview: preview, isAnimated: target.frames != nil)
+            let image =
+                made[key]
+                ?? order.recipe.transformed(
+                    preview: preview, isAnimated: target.frames != nil, checkpoint: [order].checkpoint)
             made[key] = image
             if let image { client.showPreview(image, of: order) }
         }
@@ -56,8 +59,9 @@ extension DecodeSession {
     func showFirstFrames() {
         guard client.showsPreviews else { return }
         for made in work.targets where made.isWatched {
-            guard let image = made.target.takeFirstFrame() else { continue }
-            for order in made.orders { client.showPreview(image, of: order) }
+            let orders = made.orders
+            guard let image = made.target.takeFirstFrame(orders.checkpoint) else { continue }
+            for order in orders { client.showPreview(image, of: order) }
         }
     }
 }

@@ -80,7 +80,9 @@ final class DecodeTarget {
 
     /// Returns the first frame of a possible animation once, when all its rows are available; the animation keeps
     /// growing.
-    func takeFirstFrame() -> Image? {
+    ///
+    /// - Parameter checkpoint: called between rows of the recipe's steps; its error means that there is no picture.
+    func takeFirstFrame(_ checkpoint: @escaping TransformProgram.Checkpoint) -> Image? {
         guard let frames, !hasShownFirstFrame, let (buffer, format) = try? made(), rowsDone == buffer.size.height
         else { return nil }
         hasShownFirstFrame = true
@@ -88,7 +90,7 @@ final class DecodeTarget {
         if case .scaled = rows { convert(copy) }
         guard
             let image = try? finished(copy, format.alpha, isPartial: false),
-            let whole = try? recipe.transformed(firstFrame: image)
+            let whole = try? recipe.transformed(firstFrame: image, checkpoint: checkpoint)
         else { return nil }
         return whole.with(animation: frames.animation(first: whole))
     }

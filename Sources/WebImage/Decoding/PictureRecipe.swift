@@ -55,11 +55,16 @@ struct PictureRecipe: Sendable {
 
     /// Applies the remaining transformers to a preview. Nil if one of them fails: then there is no preview.
     ///
-    /// - Parameter isAnimated: whether the picture may be the first of an animation.
-    func transformed(preview image: Image, isAnimated: Bool) -> Image? {
+    /// - Parameters:
+    ///   - isAnimated: whether the picture may be the first of an animation.
+    ///   - checkpoint: called between rows; its error ends the work.
+    func transformed(
+        preview image: Image, isAnimated: Bool, checkpoint: TransformProgram.Checkpoint? = nil
+    ) -> Image? {
         guard hasSteps else { return image }
-        if isAnimated { return try? transformed(firstFrame: image) }
-        return try? transformed(image, by: decodedSteps..<transformers.count, isAnimated: false)
+        if isAnimated { return try? transformed(firstFrame: image, checkpoint: checkpoint) }
+        return try? transformed(
+            image, by: decodedSteps..<transformers.count, isAnimated: false, checkpoint: checkpoint)
     }
 
     /// The recipe for stored bytes of a picture that this recipe made, without the steps that are applied already.
@@ -82,10 +87,14 @@ struct PictureRecipe: Sendable {
 
     /// Applies the remaining transformers to an animation's first frame.
     ///
-    /// - Throws: `transformFailed`.
-    func transformed(firstFrame image: Image) throws(WebImageError) -> Image {
+    /// - Parameter checkpoint: called between rows; its error ends the work.
+    /// - Throws: `transformFailed`, and the error of the checkpoint.
+    func transformed(
+        firstFrame image: Image, checkpoint: TransformProgram.Checkpoint? = nil
+    ) throws(WebImageError) -> Image {
         if !decoding.transformsAnimations { return image }
-        return try transformed(image, by: decodedSteps..<transformers.count, isAnimated: true)
+        return try transformed(
+            image, by: decodedSteps..<transformers.count, isAnimated: true, checkpoint: checkpoint)
     }
 
     /// Applies some of the transformers to a picture. Consecutive ``/WebImageProcessing/ImageTransform`` values are
@@ -94,13 +103,15 @@ struct PictureRecipe: Sendable {
     /// - Parameters:
     ///   - isAnimated: whether it is the first picture of an animation.
     ///   - helpers: threads that take a part of a large picture while they are idle.
-    /// - Throws: `transformFailed`.
+    ///   - checkpoint: called between rows; its error ends the work.
+    /// - Throws: `transformFailed`, and the error of the checkpoint.
     func transformed(
-        _ image: Image, by steps: Range<Int>, isAnimated: Bool, with helpers: (any IdleThreads)? = nil
+        _ image: Image, by steps: Range<Int>, isAnimated: Bool, with helpers: (any IdleThreads)? = nil,
+        checkpoint: TransformProgram.Checkpoint? = nil
     ) throws(WebImageError) -> Image {
         if image.info.isVector, !decoding.transformsVectors { return image }
         return try StepPrograms(transformers[steps], limits: decoding.limits, isForFrames: isAnimated)
-            .run(image, with: helpers)
+            .run(image, with: helpers, checkpoint: checkpoint)
     }
 
     /// The remaining transformers, for the frames of an animation.

@@ -51,14 +51,11 @@ struct PictureSteps<Order: PictureOrder>: Sendable {
         guard let recipe = orders.first?.recipe else { return }
         let end = commonEnd(of: orders, from: step)
         var picture = picture
-        guard !orders.allSatisfy(\.isAbandoned) else {
-            for order in orders { finish(order, .failure(.cancelled)) }
-            return
-        }
         let begin = service.clock.now
         do throws(WebImageError) {
             picture.image = try recipe.transformed(
-                picture.image, by: step..<end, isAnimated: picture.isAnimated, with: service.idleThreads)
+                picture.image, by: step..<end, isAnimated: picture.isAnimated, with: service.idleThreads,
+                checkpoint: orders.checkpoint)
         } catch {
             for order in orders { finish(order, .failure(error)) }
             return

@@ -53,20 +53,30 @@ final class StepPrograms: Sendable {
 
     /// Applies the steps to a picture.
     ///
-    /// - Parameter helpers: threads that take a part of a large picture while they are idle.
-    /// - Throws: `transformFailed`.
-    func run(_ image: Image, with helpers: (any IdleThreads)? = nil) throws(WebImageError) -> Image {
+    /// - Parameters:
+    ///   - helpers: threads that take a part of a large picture while they are idle.
+    ///   - checkpoint: called between rows; once it throws, it always does. Transformers that get the whole picture are
+    ///     not interrupted.
+    /// - Throws: `transformFailed`, and the error of the checkpoint.
+    func run(
+        _ image: Image, with helpers: (any IdleThreads)? = nil, checkpoint: TransformProgram.Checkpoint? = nil
+    ) throws(WebImageError) -> Image {
         var image = image
         for (index, run) in runs.enumerated() {
+            try checkpoint?()
             do throws(WebImageError) {
                 switch run {
                 case .own(let transformer): image = try transformer.transform(image)
                 case .values(let transforms):
                     let upright = try image.upright()
                     image = try program(index, transforms, for: upright)
-                        .run(upright, with: helpers.map { TransformProgram.Helpers($0) }, among: cuts?[index])
+                        .run(
+                            upright, with: helpers.map { TransformProgram.Helpers($0) }, among: cuts?[index],
+                            checkpoint: checkpoint)
                 }
             } catch {
+                // Its own errors are not those of a transformer, whose closures may throw `cancelled` too.
+                try checkpoint?()
                 throw WebImageError(.transformFailed, "the transformer \(run.name) failed", cause: error)
             }
         }

@@ -145,11 +145,12 @@ struct Blackboard {
         let blur = blurred(sigma: sigma)
         return made(size) { x, y in
             let sharp = pixel(x, y)
-            let difference = sharp - blur.pixel(x, y)
+            let around = blur.pixel(x, y)
+            let difference = around[3] > 0 ? sharp - around * (sharp[3] / around[3]) : Pixel()
             return Self.held(
                 Pixel(
                     (0..<4).map { part in
-                        part < 3 && abs(difference[part]) >= threshold
+                        part < 3 && abs(difference[part]) >= threshold * sharp[3]
                             ? sharp[part] + difference[part] * amount : sharp[part]
                     }))
         }

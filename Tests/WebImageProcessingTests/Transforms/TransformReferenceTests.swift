@@ -94,6 +94,35 @@ import WebImageTesting
         }
     }
 
+    /// It had a bright line along its edges, as if it lay on black.
+    @Test(arguments: [PixelLayout.rgba8, .rgba16]) func aCutOutOfOneColorIsNotChangedBySharpening(_ layout: PixelLayout)
+        throws
+    {
+        let size = PixelSize(40, 40)
+        let round = try Image(size: size, alpha: .straight) { bytes in
+            for pixel in 0..<size.width * size.height {
+                let (x, y) = (Double(pixel % size.width) - 19.5, Double(pixel / size.width) - 19.5)
+                let alpha = min(max(14.5 - (x * x + y * y).squareRoot(), 0), 1)
+                for (part, value) in [100, 150, 60, UInt8(alpha * 255)].enumerated() { bytes[pixel * 4 + part] = value }
+            }
+        }
+        let pixels = layout == .rgba8 ? round.pixels : try round.pixels.widened()
+        let image = Image(pixels: pixels, info: round.info)
+        for sigma in [0.5, 2, 20] {
+            let sharp = try image.transformed(by: [.sharpen(sigma: sigma, amount: 3)])
+            let made = layout == .rgba8 ? sharp.pixels : try sharp.pixels.narrowed()
+            made.withBytes { bytes in
+                round.pixels.withBytes { before in
+                    for pixel in 0..<size.width * size.height where before[pixel * 4 + 3] > 0 {
+                        for part in 0..<4 {
+                            #expect(abs(Int(bytes[pixel * 4 + part]) - Int(before[pixel * 4 + part])) <= 1)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test(arguments: Input.all) func sharpeningTheLightnessIsAsLibvipsDoesIt(_ input: Input) throws {
         let image = try input.image()
         // exp(-d * d / 2 sigma^2) is 0.1 at 2.15 sigma.

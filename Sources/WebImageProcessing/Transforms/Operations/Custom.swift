@@ -115,7 +115,9 @@ private struct CustomPictureWork: WholeOperation {
     let takesDeepPixels = false
     let change: @Sendable (Image) throws(WebImageError) -> Image
 
-    func apply(_ image: Image) throws(WebImageError) -> Image { try change(image).upright() }
+    func apply(_ image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> Image {
+        try change(image).upright()
+    }
 }
 
 struct CustomPixels: PlannedOperation, PointOperation {

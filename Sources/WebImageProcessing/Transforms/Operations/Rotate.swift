@@ -79,7 +79,7 @@ struct RotateWork: WholeOperation {
             : size
     }
 
-    func apply(_ image: Image) throws(WebImageError) -> Image {
+    func apply(_ image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> Image {
         let pixels = try PixelBuffer(size: output, layout: image.layout)
         let row = try RowScratch(width: output.width)
         let run = PixelRun()
@@ -87,6 +87,7 @@ struct RotateWork: WholeOperation {
         let floats = RowSamples.floats(isOpaque: false)
         let (width, height) = (Double(image.size.width), Double(image.size.height))
         for y in 0..<output.height {
+            try checkpoint?()
             // The place of the row's first pixel in the source: the result turned back around the middle.
             let across = 0.5 - Double(output.width) / 2
             let down = Double(y) + 0.5 - Double(output.height) / 2

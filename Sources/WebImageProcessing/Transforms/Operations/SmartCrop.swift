@@ -14,7 +14,7 @@ struct SmartCrop: CuttingOperation {
     /// Not larger than the picture.
     let kept: PixelSize
 
-    func part(of image: Image) throws(WebImageError) -> CutPart {
+    func part(of image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> CutPart {
         let map = try AttentionMap(image)
         let size = image.size
         let scale = (

@@ -75,9 +75,9 @@ struct TrimWork: CuttingOperation {
 
     var isForStillsOnly: Bool { trim.asImgproxy }
 
-    func part(of image: Image) throws(WebImageError) -> CutPart {
+    func part(of image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> CutPart {
         let orientation = trim.asImgproxy ? image.info.header?.orientation ?? .up : .up
-        guard let box = try MarginFinder(image, trim, orientation).box else {
+        guard let box = try MarginFinder(image, trim, orientation, checkpoint).box else {
             return CutPart(x: 0, y: 0, size: image.size)
         }
         var (equalX, equalY) = (trim.equalX, trim.equalY)
@@ -106,7 +106,9 @@ private struct MarginFinder {
     private var rows: [[UInt8]]
 
     /// - Parameter orientation: of the stored picture, whose top left pixel has the colour of the margins.
-    init(_ image: Image, _ trim: Trim, _ orientation: Orientation) throws(WebImageError) {
+    init(
+        _ image: Image, _ trim: Trim, _ orientation: Orientation, _ checkpoint: TransformProgram.Checkpoint?
+    ) throws(WebImageError) {
         self.image = image
         width = image.size.width
         threshold = Int32(trim.threshold.rounded(.down))
@@ -121,16 +123,17 @@ private struct MarginFinder {
             background = Array(row[pixel..<pixel + 3]) + [255]
         }
         self.background = background
-        find()
+        try find(checkpoint)
     }
 
-    private mutating func find() {
+    private mutating func find(_ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) {
         let height = image.size.height
         var (left, right, top, bottom) = (width, -1, height, -1)
         var differs = [UInt8](repeating: 0, count: width * 4)
         rows[1] = Self.flat(image, row: 0)
         rows[2] = rows[1]
         for y in 0..<height {
+            try checkpoint?()
             rows[0] = y == 0 ? rows[2] : rows[1]
             rows[1] = rows[2]
             rows[2] = y + 1 < height ? Self.flat(image, row: y + 1) : rows[1]

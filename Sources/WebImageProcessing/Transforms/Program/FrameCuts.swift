@@ -16,7 +16,8 @@ protocol CuttingOperation: WholeOperation {
     /// Whether frames of an animation stay whole. Default false.
     var isForStillsOnly: Bool { get }
 
-    func part(of image: Image) throws(WebImageError) -> CutPart
+    /// - Parameter checkpoint: called now and then; its error ends the search.
+    func part(of image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> CutPart
 }
 
 extension CuttingOperation {
@@ -24,7 +25,9 @@ extension CuttingOperation {
 
     var takesDeepPixels: Bool { true }
 
-    func apply(_ image: Image) throws(WebImageError) -> Image { try image.cut(by: try part(of: image)) }
+    func apply(_ image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> Image {
+        try image.cut(by: try part(of: image, checkpoint))
+    }
 }
 
 /// The crops of an animation's frames that depend on pixels: the first processed frame determines them. Any thread may
@@ -35,10 +38,12 @@ package final class FrameCuts: Sendable {
     package init() {}
 
     /// - Parameter number: the operation's index among those of its kind in the chain.
-    func cut(_ number: Int, of image: Image, by operation: any CuttingOperation) throws(WebImageError) -> CutPart {
+    func cut(
+        _ number: Int, of image: Image, by operation: any CuttingOperation, _ checkpoint: TransformProgram.Checkpoint?
+    ) throws(WebImageError) -> CutPart {
         if operation.isForStillsOnly { return CutPart(x: 0, y: 0, size: image.size) }
         if let known = parts.withLock({ $0[number] }), known.fits(image.size) { return known }
-        let part = try operation.part(of: image)
+        let part = try operation.part(of: image, checkpoint)
         return parts.withLock { parts in
             if let known = parts[number], known.fits(image.size) { return known }
             parts[number] = part

@@ -23,6 +23,24 @@ final class StageInput: RowOutput {
     }
 }
 
+/// The rows of a pass's result, which a checkpoint may end.
+final class PassOutput: RowOutput {
+    let pixels: PixelBuffer
+    let checkpoint: TransformProgram.Checkpoint?
+
+    init(_ pixels: PixelBuffer, _ checkpoint: TransformProgram.Checkpoint?) {
+        self.pixels = pixels
+        self.checkpoint = checkpoint
+    }
+
+    func row(_ index: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
+        try checkpoint?()
+        return pixels.row(index)
+    }
+
+    func commit(_ index: Int) {}
+}
+
 /// Floats for one row, which each user overwrites.
 final class RowScratch {
     let floats: UnsafeMutablePointer<Float>

@@ -30,6 +30,8 @@ struct TransformPass: Sendable {
     /// The final turn of its result.
     var turn = Orientation.up
 
+    /// A result may have too few rows to check often enough.
+    private static let rowsBetweenCheckpoints = 16
     private static let opaqueBytes = RowSamples(kind: .eight, alpha: .opaque)
 
     /// Before the turn.
@@ -42,9 +44,11 @@ struct TransformPass: Sendable {
     /// - Parameters:
     ///   - layout: of the result, whose alpha is opaque or straight.
     ///   - helpers: threads that take a part of a large picture while they are idle. The result is the same.
-    /// - Throws: `limitExceeded` without memory.
+    ///   - checkpoint: called before each row of the result, and after some rows of the source; its error ends the pass.
+    /// - Throws: `limitExceeded` without memory, and the error of the checkpoint.
     func run(
-        _ image: Image, to layout: PixelLayout, with helpers: TransformProgram.Helpers? = nil
+        _ image: Image, to layout: PixelLayout, with helpers: TransformProgram.Helpers? = nil,
+        _ checkpoint: TransformProgram.Checkpoint? = nil
     ) throws(WebImageError) -> PixelBuffer {
         var pixels: PixelBuffer
         if stages.isEmpty {
@@ -54,17 +58,17 @@ struct TransformPass: Sendable {
         } else {
             pixels = try PixelBuffer(size: output, layout: layout)
             try share(bands(helpers), with: helpers) { [pixels] (band) throws(WebImageError) in
-                try run(Source(image, view), into: pixels, band)
+                try run(Source(image, view), into: PassOutput(pixels, checkpoint), band)
             }
         }
         return try pixels.oriented(by: turn)
     }
 
     /// Makes some rows of the result.
-    private func run(_ source: Source, into pixels: PixelBuffer, _ band: PassBand) throws(WebImageError) {
+    private func run(_ source: Source, into result: PassOutput, _ band: PassBand) throws(WebImageError) {
         let isOpaque = stages.last?.isOpaque ?? (source.samples.alpha == .opaque)
-        var next: any RowOutput = pixels
-        var samples = RowSamples(pixels.layout, isOpaque ? .opaque : .straight)
+        var next: any RowOutput = result
+        var samples = RowSamples(result.pixels.layout, isOpaque ? .opaque : .straight)
         // Opaque bytes that are only weighted are processed as integers: twice as fast, and within one level.
         let bytes = Self.opaqueBytes
         let staysBytes = samples == bytes && source.samples == bytes && stages.allSatisfy(\.onlyWeighs)
@@ -74,7 +78,7 @@ struct TransformPass: Sendable {
             next = try makeOutput(stages[index], band.rows[index], from: input, to: samples, next: next)
             samples = input
         }
-        try drive(stages[0], source, band, to: samples, next)
+        try drive(stages[0], source, band, to: samples, next, result.checkpoint)
     }
 
     /// Makes the output that takes rows of floats for a stage.
@@ -114,31 +118,33 @@ struct TransformPass: Sendable {
 
     /// Feeds the first stage directly with the rows of the source in memory.
     private func drive(
-        _ stage: Stage, _ source: Source, _ band: PassBand, to samples: RowSamples, _ next: any RowOutput
+        _ stage: Stage, _ source: Source, _ band: PassBand, to samples: RowSamples, _ next: any RowOutput,
+        _ checkpoint: TransformProgram.Checkpoint?
     ) throws(WebImageError) {
         switch stage.work {
         case .resample(let axes):
-            try axes.makeStage(from: source.samples, to: samples, rows: band.rows[0])
-                .advance(source.rows, available: stage.input.height, into: next)
+            let work = try axes.makeStage(from: source.samples, to: samples, rows: band.rows[0])
+            try advance(work, source, rows: stage.input.height, next, checkpoint)
         case .points(let operations):
-            try load(source, band.source, operations, to: samples, next)
+            try load(source, band.source, operations, to: samples, next, checkpoint)
         case .sharpen(let plan):
             guard let amount = plan.mildAmount, source.samples == Self.opaqueBytes, samples == source.samples else {
                 fallthrough
             }
             // Bytes in, bytes out, and the original rows are in memory.
             let output = ByteSharpenOutput(amount, source.rows, size: stage.input, next: next)
-            try feed(plan.blur, source, band.rows[0], output)
+            try feed(plan.blur, source, band.rows[0], output, checkpoint)
         case .crop, .canvas, .neighbors:
             let floats = RowSamples.floats(isOpaque: source.samples.alpha == .opaque)
             let first = try makeOutput(stage, band.rows[0], from: floats, to: samples, next: next)
-            try load(source, band.source, [], to: floats, first)
+            try load(source, band.source, [], to: floats, first, checkpoint)
         }
     }
 
     /// - Parameter rows: the rows of the filters' result to make.
     private func feed(
-        _ filters: [SizedAxes], _ source: Source, _ rows: Range<Int>, _ output: any RowOutput
+        _ filters: [SizedAxes], _ source: Source, _ rows: Range<Int>, _ output: any RowOutput,
+        _ checkpoint: TransformProgram.Checkpoint?
     ) throws(WebImageError) {
         let samples = source.samples
         var (next, rows) = (output, rows)
@@ -148,18 +154,31 @@ struct TransformPass: Sendable {
             rows = filter.axes.inputRows(for: rows)
         }
         guard let first = filters.first else { return }
-        try first.axes.makeStage(from: samples, to: samples, rows: rows)
-            .advance(source.rows, available: first.input.height, into: next)
+        let stage = try first.axes.makeStage(from: samples, to: samples, rows: rows)
+        try advance(stage, source, rows: first.input.height, next, checkpoint)
+    }
+
+    /// Runs a stage over the rows of the source, some at a time.
+    private func advance(
+        _ stage: any ResampleStage, _ source: Source, rows: Int, _ next: any RowOutput,
+        _ checkpoint: TransformProgram.Checkpoint?
+    ) throws(WebImageError) {
+        var available = 0
+        while available < rows {
+            try checkpoint?()
+            available = min(available + Self.rowsBetweenCheckpoints, rows)
+            try stage.advance(source.rows, available: available, into: next)
+        }
     }
 
     private func load(
         _ source: Source, _ rows: Range<Int>, _ operations: [any PointOperation], to samples: RowSamples,
-        _ next: any RowOutput
+        _ next: any RowOutput, _ checkpoint: TransformProgram.Checkpoint?
     ) throws(WebImageError) {
         let runner = PointRunner(operations, width: source.size.width)
         // Consecutive unchanged rows are copied together: most of a picture that gets round corners.
         let copies = samples == source.samples || (samples.kind == source.samples.kind && samples.alpha == .straight)
-        let whole = copies && samples.kind != .floats ? next as? PixelBuffer : nil
+        let whole = copies && samples.kind != .floats ? (next as? PassOutput)?.pixels : nil
         var y = rows.lowerBound
         while y < rows.upperBound {
             if let whole, source.rows.bytesPerRow == whole.bytesPerRow, source.samples.alpha != .premultiplied {
@@ -169,6 +188,7 @@ struct TransformPass: Sendable {
                     from: source.rows.address(of: first), byteCount: (y - first) * whole.bytesPerRow)
                 if y == rows.upperBound { break }
             }
+            if y % Self.rowsBetweenCheckpoints == 0 { try checkpoint?() }
             let target = try next.row(y)
             runner.apply(y: y, from: source.rows.address(of: y), source.samples, to: target, samples.kind)
             try next.commit(y)

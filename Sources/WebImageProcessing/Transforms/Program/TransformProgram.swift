@@ -4,8 +4,10 @@ package import WebImageCore
 protocol WholeOperation: Sendable {
     /// Whether it takes 16 bits a channel as well as 8.
     var takesDeepPixels: Bool { get }
-    /// - Parameter image: upright, with any alpha mode.
-    func apply(_ image: Image) throws(WebImageError) -> Image
+    /// - Parameters:
+    ///   - image: upright, with any alpha mode.
+    ///   - checkpoint: called now and then; its error ends the operation.
+    func apply(_ image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> Image
 }
 
 /// A chain of transforms, compiled for pictures of one size. A value: several threads may run it at once.
@@ -19,6 +21,9 @@ package struct TransformProgram: Sendable {
         /// Compiled when the size of the preceding picture is known.
         case rest([ImageTransform])
     }
+
+    /// Called between rows, by every thread that takes a part; its error ends the program.
+    package typealias Checkpoint = @Sendable () throws(WebImageError) -> Void
 
     /// Threads that take a part of a large picture while they are idle.
     package struct Helpers: Sendable {
@@ -94,40 +99,42 @@ package struct TransformProgram: Sendable {
     ///   - image: upright, of the size that the program was made for.
     ///   - helpers: threads that take a part of a large picture while they are idle. The result is the same.
     ///   - frames: the crops of the other frames of the same animation; nil: it is not a frame.
-    /// - Throws: `limitExceeded` without memory, and errors of the program's closures.
+    ///   - checkpoint: ends the program early. A closure that gets the whole picture is not interrupted.
+    /// - Throws: `limitExceeded` without memory, and errors of the checkpoint and of the program's closures.
     package func run(
-        _ image: Image, with helpers: Helpers? = nil, among frames: FrameCuts? = nil
+        _ image: Image, with helpers: Helpers? = nil, among frames: FrameCuts? = nil, checkpoint: Checkpoint? = nil
     ) throws(WebImageError) -> Image {
         var cutsDone = 0
-        return try run(image, helpers, frames, &cutsDone)
+        return try run(image, helpers, frames, checkpoint, &cutsDone)
     }
 
     private func run(
-        _ image: Image, _ helpers: Helpers?, _ frames: FrameCuts?, _ cutsDone: inout Int
+        _ image: Image, _ helpers: Helpers?, _ frames: FrameCuts?, _ checkpoint: Checkpoint?, _ cutsDone: inout Int
     ) throws(WebImageError) -> Image {
         let layout = image.layout
         var image = image
         for (index, part) in parts.enumerated() {
+            try checkpoint?()
             switch part {
             case .pass(let pass, let isOpaque):
                 var info = image.info
                 info.alpha = isOpaque ? .opaque : .straight
                 if pass.turn != .up { info.metadata = info.metadata.turned(by: pass.turn) }
-                let pixels = try pass.run(image, to: layoutBehind(index, layout), with: helpers)
+                let pixels = try pass.run(image, to: layoutBehind(index, layout), with: helpers, checkpoint)
                 image = Image(pixels: pixels, info: info)
             case .whole(let operation):
                 if !operation.takesDeepPixels { image = try image.with(layout: layout) }
                 guard let frames, let cut = operation as? any CuttingOperation else {
-                    image = try operation.apply(image)
+                    image = try operation.apply(image, checkpoint)
                     continue
                 }
-                image = try image.cut(by: try frames.cut(cutsDone, of: image, by: cut))
+                image = try image.cut(by: try frames.cut(cutsDone, of: image, by: cut, checkpoint))
                 cutsDone += 1
             case .rest(let rest):
                 let program = try TransformProgram(
                     rest, size: image.size, isOpaque: image.alpha == .opaque, original: image.info.original,
                     limits: limits)
-                image = try program.run(image, helpers, frames, &cutsDone)
+                image = try program.run(image, helpers, frames, checkpoint, &cutsDone)
             }
         }
         return try image.with(layout: layout)

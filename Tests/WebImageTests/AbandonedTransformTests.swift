@@ -1,0 +1,105 @@
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// A chain that has no waiters left ends at its next row: it held its thread to the end, however long it was.
+@Suite struct AbandonedTransformTests {
+    /// Counts the rows that a transform makes, and stops once in the middle of the first picture.
+    private final class HeldRows: Sendable {
+        private let made = Guarded(0)
+        private let reached = Gate()
+        private let gate = Gate()
+
+        static let heldRow = 10
+
+        var count: Int { made.withLock { $0 } }
+
+        func waitUntilReached() async { await reached.opened() }
+        func open() { gate.open() }
+
+        var step: ImageTransform {
+            .customPixels(id: "held") { [self] stretch in
+                made.withLock { $0 += 1 }
+                if stretch.y == Self.heldRow {
+                    reached.open()
+                    gate.wait()
+                }
+            }
+        }
+    }
+
+    private let url = "http://pictures.test/a.png"
+    private let size = PixelSize(width: 32, height: 48)
+
+    private func bench(threads: Int = 2) throws -> TestBench {
+        let bench = TestBench { $0.decodeThreads = threads }
+        bench.answer(url, with: try Fixture.png(size.width, size.height), type: "image/png")
+        return bench
+    }
+
+    private func request(_ steps: [any ImageTransformer]) -> ImageRequest {
+        ImageRequest(url) { $0.transformers = steps }
+    }
+
+    @Test func theLastToLeaveEndsTheTransformsAtTheNextRow() async throws {
+        let (bench, rows, ledger) = (try bench(), HeldRows(), Ledger())
+        let token = bench.manager.load(request([rows.step])) { ledger.take($0) }
+        await rows.waitUntilReached()
+        token.cancel()
+        rows.open()
+        #expect(await eventually { bench.manager.loader.decoding.memory.used == 0 })
+        #expect(rows.count == HeldRows.heldRow + 1)
+        #expect(ledger.failures == [.cancelled: 1] && bench.manager.cachedImage(for: request([rows.step])) == nil)
+    }
+
+    @Test func aPictureMadeOfOneInMemoryEndsAtTheNextRowToo() async throws {
+        let (bench, rows, ledger) = (try bench(threads: 1), HeldRows(), Ledger())
+        _ = try await bench.manager.image(for: request([]))
+        let token = bench.manager.load(request([rows.step])) { ledger.take($0) }
+        await rows.waitUntilReached()
+        token.cancel()
+        rows.open()
+        // The only thread is free again when the next picture is made.
+        _ = try await bench.manager.image(for: request([ImageTransform.invert]))
+        #expect(rows.count == HeldRows.heldRow + 1 && ledger.failures == [.cancelled: 1])
+    }
+
+    @Test func whoComesWhenTheLastOneHasJustLeftGetsThePicture() async throws {
+        let (bench, rows, gone, late) = (try bench(), HeldRows(), Ledger(), Ledger())
+        let token = bench.manager.load(request([rows.step])) { gone.take($0) }
+        await rows.waitUntilReached()
+        token.cancel()
+        bench.manager.load(request([rows.step])) { late.take($0) }
+        rows.open()
+        #expect(try await late.finished().get().image.size == size)
+        #expect(await eventually { bench.manager.loader.decoding.memory.used == 0 })
+        #expect(rows.count == HeldRows.heldRow + 1 + size.height)
+        #expect(gone.failures == [.cancelled: 1] && late.finishedCount == 1 && bench.manager.runningLoads == 0)
+    }
+
+    /// Also one that only needs the picture for more steps.
+    @Test func whoStaysGetsThePictureOfTheOneWhoLeaves() async throws {
+        let (bench, rows, gone, stays, more) = (try bench(), HeldRows(), Ledger(), Ledger(), Ledger())
+        let token = bench.manager.load(request([rows.step])) { gone.take($0) }
+        await rows.waitUntilReached()
+        bench.manager.load(request([rows.step])) { stays.take($0) }
+        bench.manager.load(request([rows.step, ImageTransform.invert])) { more.take($0) }
+        token.cancel()
+        rows.open()
+        #expect(try await stays.finished().get().image.size == size)
+        #expect(try await more.finished().get().image.size == size)
+        #expect(rows.count == size.height && gone.failures == [.cancelled: 1])
+        #expect(bench.transport.hits(url) == 1)
+    }
+
+    @Test func aClosureThatSaysItWasCancelledIsAFailedTransformer() async throws {
+        let bench = try bench()
+        let step = ImageTransform.custom(id: "refuses") { (_) throws(WebImageError) in throw .cancelled }
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request([step])) }
+        #expect(error?.code == .transformFailed)
+    }
+}
