@@ -27,6 +27,7 @@ struct ConnectionDeadlines {
     /// The parts of answers that wait for the client, and when it took one last.
     private var parts = (waiting: 0, since: NIODeadline.distantFuture)
     private var isMultiplexed = false
+    private var isLeaving = false
     private var end: NIODeadline?
 
     init(_ limits: Limits, now: NIODeadline) {
@@ -45,9 +46,15 @@ struct ConnectionDeadlines {
 
     mutating func requestEnded() { isRequestPartial = false }
 
-    /// From now on, incoming bytes do not mean that a request begins, and idle clients are not closed here. Only the
-    /// first request has a deadline.
+    /// From now on, incoming bytes do not mean that a request begins: only the first request has a deadline. Another
+    /// handler asks idle clients to leave, and those that do not are closed here.
     mutating func becomesMultiplexed() { isMultiplexed = true }
+
+    /// The server stops, and has told the client so.
+    mutating func leaves(now: NIODeadline) {
+        isLeaving = true
+        if requestsInProgress == 0 { turnBegan = now }
+    }
 
     /// The connection is no longer usable: answers in progress have a reader's time to finish.
     mutating func breaks(now: NIODeadline) { end = min(end ?? .distantFuture, now + limits.reading) }
@@ -65,6 +72,7 @@ struct ConnectionDeadlines {
     mutating func partWent(now: NIODeadline) {
         parts.waiting -= 1
         parts.since = now
+        if requestsInProgress == 0 { turnBegan = now }
     }
 
     /// Called when the end of an answer has been written. An answer to an unparsable request has no matching beginning.
@@ -96,7 +104,9 @@ struct ConnectionDeadlines {
         if let partDeadline { return partDeadline }
         guard requestsInProgress == 0 else { return nil }
         if isRequestPartial { return turnBegan + limits.request }
-        return isMultiplexed ? nil : turnBegan + limits.idle
+        guard isMultiplexed else { return turnBegan + limits.idle }
+        // The client has a reader's time to confirm that it knows that the server leaves. One that has vanished does not.
+        return turnBegan + (isLeaving ? .zero : limits.idle) + limits.reading
     }
 
     private var partDeadline: NIODeadline? { parts.waiting > 0 ? parts.since + limits.reading : nil }

@@ -18,6 +18,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// The bytes of all answers.
     private var written: UInt64 = 0
     private var isClosing = false
+    private var isBroken = false
 
     /// - Parameters:
     ///   - connections: the connections of the server.
@@ -44,12 +45,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func requestEnded() { deadlines.requestEnded() }
 
-    /// The connection speaks HTTP/2: its bytes do not show where requests begin, and another handler closes idle
-    /// connections.
+    /// The connection speaks HTTP/2: its bytes do not show where requests begin, and another handler asks idle clients
+    /// to leave.
     func becomesMultiplexed() { deadlines.becomesMultiplexed() }
 
-    /// Called when the client violates the protocol.
+    /// Called when the client violates the protocol. What it sends from then on is discarded: NIO would report each
+    /// further piece to the client, and these reports would pile up for a client that does not read.
     func breaks() {
+        isBroken = true
         deadlines.breaks(now: .now())
         scheduleCheck()
     }
@@ -93,8 +96,16 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent {
+            deadlines.leaves(now: .now())
+            scheduleCheck()
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isClosing else { return }
+        guard !isClosing, !isBroken else { return }
         deadlines.receivedBytes(now: .now())
         context.fireChannelRead(data)
         scheduleCheck()

@@ -57,7 +57,7 @@ public struct ImageEndpoint: Sendable {
         guard request.method == .get || request.method == .head, settings.secret == nil, state.current == .ready,
             !settings.clientHints,
             !settings.cookies.arePassedOn,
-            fields[.transferEncoding] == nil, (fields[.contentLength] ?? "0") == "0",
+            !Self.hasBody(request),
             let known = knownURLs.known(.init(target: request.path ?? "", accept: fields[.accept])),
             let found = service.cached(known.key, source: known.url.source),
             found.result.bytes.count <= MemoryAnswers.longestBody
@@ -96,7 +96,10 @@ public struct ImageEndpoint: Sendable {
             answer.fields[.accessControlAllowOrigin] = origin
             answer.fields[.accessControlAllowMethods] = "GET, OPTIONS"
         }
-        if state.current == .draining || settings.keepAliveTimeout == .zero { answer.fields[.connection] = "close" }
+        // A body is not read: in small chunks it costs more than it costs the client.
+        if Self.hasBody(request) || state.current == .draining || settings.keepAliveTimeout == .zero {
+            answer.fields[.connection] = "close"
+        }
         switch answer.body {
         case _ where Self.hasNoBody(answer.status): answer.body = .none
         case .bytes(let bytes): answer.fields[.contentLength] = "\(bytes.count)"
@@ -129,6 +132,11 @@ public struct ImageEndpoint: Sendable {
         }
     }
 
+    private static func hasBody(_ request: HTTPRequest) -> Bool {
+        let fields = request.headerFields
+        return fields[.transferEncoding] != nil || (fields[.contentLength] ?? "0") != "0"
+    }
+
     /// Whether an answer of this status has no body (RFC 9112, 6.3).
     static func hasNoBody(_ status: Int) -> Bool { status < 200 || status == 204 || status == 304 }
 
@@ -143,11 +151,7 @@ public struct ImageEndpoint: Sendable {
         // The parser of HTTP/1.1 refuses them before.
         guard target.utf8.allSatisfy({ $0 < 0x80 }) else { return .text("Bad Request", status: 400) }
         guard target.utf8.count <= Self.longestURL else { return .text("URI Too Long", status: 414) }
-        if request.headerFields[.transferEncoding] != nil || (request.headerFields[.contentLength] ?? "0") != "0" {
-            var answer = Answer.text("Content Too Large", status: 413)
-            answer.fields[.connection] = "close"
-            return answer
-        }
+        if Self.hasBody(request) { return .text("Content Too Large", status: 413) }
         let prefix = settings.grammar.pathPrefix
         let hasPrefix = prefix.isEmpty || path == prefix || path.hasPrefix(prefix + "/")
         let rest = hasPrefix ? path.dropFirst(prefix.count) : path
@@ -182,11 +186,12 @@ public struct ImageEndpoint: Sendable {
         }
     }
 
-    var readiness: Answer {
+    var readiness: Answer { readiness(decoders: service.maker.isolationReport) }
+
+    func readiness(decoders: IsolationReport) -> Answer {
         let phase = state.current
         if phase != .ready { return .text(phase.rawValue, status: 503) }
         if service.gate.isFull { return .text("overloaded", status: 503) }
-        let decoders = service.maker.isolationReport
         return decoders.startsAgainIn != nil && decoders.running == 0
             ? .text("decoders do not start", status: 503) : .text("ready")
     }

@@ -36,6 +36,7 @@
             case .head(var head):
                 // The fields of HTTP/1.1 that control the connection are not allowed in HTTP/2 (RFC 9113, 8.2.2).
                 head.headerFields[.connection] = nil
+                Self.limitTable(&head.headerFields)
                 context.write(wrapOutboundOut(.head(head)), promise: promise)
             case .body(var body):
                 while body.readableBytes > Self.partBytes, let part = body.readSlice(length: Self.partBytes) {
@@ -59,6 +60,20 @@
         }
 
         func handlerRemoved(context: ChannelHandlerContext) { answered() }
+
+        /// The fields that have one of a few values in all answers of a server.
+        private static let repeatedFields: Set<HTTPField.Name> = [
+            .server, .contentSecurityPolicy, .named("X-Content-Type-Options"), .cacheStatus, .vary, .acceptRanges,
+            .accessControlAllowOrigin, .accessControlAllowMethods,
+        ]
+
+        /// Keeps fields whose values differ out of the table of HPACK. NIO lets the client determine the size of that
+        /// table, up to 4 GiB, and searches all of it for each field.
+        private static func limitTable(_ fields: inout HTTPFields) {
+            for index in fields.indices where !repeatedFields.contains(fields[index].name) {
+                fields[index].indexingStrategy = .avoid
+            }
+        }
 
         private func write(
             _ part: HTTPResponsePart, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?

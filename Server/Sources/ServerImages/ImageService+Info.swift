@@ -10,11 +10,11 @@ extension ImageService {
         let key = Base64URL.encode(Digest.sha256(Array("info 1\n\(options.key)\n\(url.sourceName)".utf8)))
         var known = await cache.result(key)
         if let (result, layer) = known {
-            let isCurrent = purging.verdict(result, url.source) == .current
-            if isCurrent, result.freshness.freshUntil > now() {
-                return Found(result: result, source: layer == .memory ? .memory : .disk)
+            switch serving(of: result, url.source) {
+            case .fresh: return Found(result: result, source: layer == .memory ? .memory : .disk)
+            case .never, .onceConfirmed: known = nil
+            case .whileRenewed, .expired: break
             }
-            if !isCurrent { known = nil }
         }
         try await admit(client)
         do throws(RequestRefusal) {

@@ -85,9 +85,7 @@ public final class ImageService: Sendable {
     ///
     /// - Parameter source: the URL of the source.
     public func cached(_ key: String, source: String) -> Found? {
-        guard let result = cache.cachedResult(key), result.freshness.freshUntil > now(),
-            purging.verdict(result, source) == .current
-        else { return nil }
+        guard let result = cache.cachedResult(key), serving(of: result, source) == .fresh else { return nil }
         return Found(result: result, source: .memory)
     }
 
@@ -117,18 +115,16 @@ public final class ImageService: Sendable {
         let key = key(url, choice)
         var known = await cache.result(key)
         if let (result, layer) = known {
-            let late = now() - result.freshness.freshUntil
-            switch purging.verdict(result, url.source) {
-            case .purged: known = nil
-            case .unsure:
-                _ = await renewals.value(key) { [self] in await renew(result, key, url, choice, certainly: true) }
-                if let renewed = cached(key, source: url.source) { return renewed }
-            case .current where late < 0:
-                return Found(result: result, source: layer == .memory ? .memory : .disk)
-            case .current where mayServeStale(result, for: .renewal):
+            switch serving(of: result, url.source) {
+            case .fresh: return Found(result: result, source: layer == .memory ? .memory : .disk)
+            case .whileRenewed:
                 renewLater(result, key, url, choice)
                 return Found(result: result, source: .stale)
-            case .current: break
+            case .onceConfirmed:
+                _ = await renewals.value(key) { [self] in await renew(result, key, url, choice, certainly: true) }
+                if let renewed = cached(key, source: url.source) { return renewed }
+            case .never: known = nil
+            case .expired: break
             }
         }
         try await admit(client)
@@ -138,12 +134,6 @@ public final class ImageService: Sendable {
             guard error.isSourceDown, let (result, _) = known, mayServeStale(result, for: .failure) else { throw error }
             return Found(result: result, source: .stale)
         }
-    }
-
-    /// Whether a stale result may be served while it is renewed, or because its source is down.
-    func mayServeStale(_ result: StoredResult, for use: SourceFreshness.StaleUse) -> Bool {
-        let most = use == .renewal ? settings.staleWhileRevalidate : settings.staleIfError
-        return result.freshness.mayBeServed(for: use, now: now(), most: most)
     }
 
     func make(
@@ -228,24 +218,23 @@ public final class ImageService: Sendable {
     private func stored(
         _ result: StoredResult, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String
     ) async -> Landing? {
-        let late = now() - result.freshness.freshUntil
-        let verdict = purging.verdict(result, url.source)
-        switch verdict {
-        case .purged: return nil
-        case .current where late < 0:
+        let serving = serving(of: result, url.source)
+        switch serving {
+        case .never: return nil
+        case .fresh:
             cache.keep(result, key)
             return Landing(result: .success(.init(result: result)), source: .stored)
-        case .current where mayServeStale(result, for: .renewal):
+        case .whileRenewed:
             cache.keep(result, key)
             renewLater(result, key, url, choice)
             return Landing(result: .success(.init(result: result)), source: .stale)
-        case .current, .unsure:
+        case .expired, .onceConfirmed:
             // If the origin cannot answer this question, making the picture would fail, too.
             guard
                 let renewed = try? await inTurn(
                     url.source,
                     { _, left throws(RequestRefusal) in
-                        let certainly = verdict == .unsure
+                        let certainly = serving == .onceConfirmed
                         return (try await renewed(result, url, certainly: certainly, timeout: left), nil)
                     })
             else { return nil }

@@ -106,4 +106,47 @@ import Testing
         let end = try #require(end { $0 < 5 ? 0 : 100_000_000 })
         #expect(end == 20)
     }
+
+    /// - Returns: a connection of HTTP/2 on which a request was made and answered by the fifth second.
+    private func multiplexed() -> ConnectionDeadlines {
+        var deadlines = Self.opened()
+        deadlines.becomesMultiplexed()
+        deadlines.requestBegan()
+        deadlines.requestEnded()
+        deadlines.answered(now: at(5))
+        return deadlines
+    }
+
+    /// It is asked to leave after the idle time, and has a reader's time to do so.
+    @Test func aClientThatDoesNotLeaveIsClosed() {
+        var deadlines = multiplexed()
+        deadlines.receivedBytes(now: at(20))
+        #expect(deadlines.nextCheck == at(45))
+        #expect(deadlines.verdict(progress: 0, now: at(44.9)) == .open)
+        #expect(deadlines.verdict(progress: 0, now: at(45)) == .idle)
+    }
+
+    @Test func aClientIsNotIdleWhileItReads() {
+        var deadlines = multiplexed()
+        deadlines.requestBegan()
+        deadlines.partWaits(now: at(50))
+        deadlines.answered(now: at(50))
+        #expect(deadlines.nextCheck == at(60))
+        deadlines.partWent(now: at(59))
+        #expect(deadlines.verdict(progress: 0, now: at(60)) == .open)
+        #expect(deadlines.nextCheck == at(99))
+    }
+
+    @Test func aServerThatStopsDoesNotWaitForIdleClients() {
+        var deadlines = multiplexed()
+        deadlines.leaves(now: at(6))
+        #expect(deadlines.nextCheck == at(16))
+        // Who still waits for an answer stays for it.
+        var busy = multiplexed()
+        busy.requestBegan()
+        busy.leaves(now: at(6))
+        #expect(busy.nextCheck == nil)
+        busy.answered(now: at(30))
+        #expect(busy.nextCheck == at(40))
+    }
 }

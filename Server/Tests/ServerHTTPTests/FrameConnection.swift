@@ -21,8 +21,12 @@
 
         struct Inbox: Sendable {
             var streams: [Int: Stream] = [:]
-            /// Whether the server has said that it takes no more.
-            var isLeaving = false
+            /// How often the server has said that it takes no more.
+            var leavings = 0
+            /// The names of the fields that the server has put into the table of HPACK.
+            var kept: Set<String> = []
+
+            var isLeaving: Bool { leavings > 0 }
         }
 
         private final class Collector: ChannelInboundHandler, Sendable {
@@ -35,7 +39,10 @@
                     var stream = inbox.streams[Int(frame.streamID)] ?? Stream()
                     switch frame.payload {
                     case .headers(let headers):
-                        for (name, value, _) in headers.headers { stream.fields[name] = value }
+                        for (name, value, indexing) in headers.headers {
+                            stream.fields[name] = value
+                            if case .indexable = indexing, !name.hasPrefix(":") { inbox.kept.insert(name) }
+                        }
                         stream.status = stream.fields[":status"]
                         stream.hasEnded = headers.endStream
                     case .data(let data):
@@ -44,7 +51,7 @@
                         }
                         stream.hasEnded = data.endStream
                     case .rstStream: stream.isReset = true
-                    case .goAway: inbox.isLeaving = true
+                    case .goAway: inbox.leavings += 1
                     default: return
                     }
                     inbox.streams[Int(frame.streamID)] = stream
@@ -54,22 +61,33 @@
             func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
         }
 
+        /// Discards all that is sent.
+        private final class Silence: ChannelOutboundHandler, Sendable {
+            typealias OutboundIn = IOData
+
+            func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+                promise?.succeed()
+            }
+        }
+
         private let collector: Collector
         private let channel: any Channel
 
-        init(port: Int) async throws {
+        /// - Parameter tableSize: how large the server's table of HPACK may be.
+        init(port: Int, tableSize: Int = 4096) async throws {
             let collector = Collector()
             self.collector = collector
             var settings = TLSConfiguration.makeClientConfiguration()
             settings.certificateVerification = .none
             settings.applicationProtocols = ["h2"]
             let context = try NIOSSLContext(configuration: settings)
+            let table = HTTP2Setting(parameter: .headerTableSize, value: tableSize)
             channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         let pipeline = channel.pipeline.syncOperations
                         try pipeline.addHandler(try NIOSSLClientHandler(context: context, serverHostname: nil))
-                        try pipeline.addHandler(NIOHTTP2Handler(mode: .client))
+                        try pipeline.addHandler(NIOHTTP2Handler(mode: .client, initialSettings: [table]))
                         try pipeline.addHandler(collector)
                     }
                 }
@@ -107,6 +125,15 @@
             try await channel.eventLoop.submit { [channel] in
                 let http = try channel.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self)
                 http.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
+            }.get()
+        }
+
+        /// Says nothing from now on, not even that it has heard something, like a client that has lost its network.
+        func fallSilent() async throws {
+            try await channel.eventLoop.submit { [channel] in
+                let pipeline = channel.pipeline.syncOperations
+                let http = try pipeline.handler(type: NIOHTTP2Handler.self)
+                try pipeline.addHandler(Silence(), position: .before(http))
             }.get()
         }
 

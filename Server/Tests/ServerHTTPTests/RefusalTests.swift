@@ -168,10 +168,32 @@ import WebImageTesting
         let posted = await server.get("/_/plain/http://a.b/c", method: .post)
         #expect(posted.status == 405)
         #expect(posted.fields[.allow] == "GET, HEAD, OPTIONS")
+        #expect(posted.fields[.connection] == nil)
         #expect(await server.get("/health", [.contentLength: "5"]).status == 413)
+        // The rest of such a connection is not read, whatever the method.
+        for method in [HTTPRequest.Method.get, .post, .options] {
+            for field in [
+                HTTPField(name: .contentLength, value: "5"), .init(name: .transferEncoding, value: "chunked"),
+            ] {
+                #expect(
+                    await server.get("/health", [field.name: field.value], method: method).fields[.connection]
+                        == "close")
+            }
+        }
         #expect(await server.get("/_/plain/http://a.b/" + String(repeating: "c", count: 9000)).status == 414)
         #expect(await server.get("/health").status == 200)
         #expect(await server.get("/ready").text == "ready")
+    }
+
+    /// Balancers send nothing to a server whose decoders fail to start, unless one runs already.
+    @Test func aServerWhoseDecodersDoNotStartIsNotReady() async throws {
+        let server = try TestServer()
+        var decoders = server.manager.isolationReport
+        decoders.startsAgainIn = .seconds(1)
+        let answer = server.endpoint.readiness(decoders: decoders)
+        #expect(answer.status == 503 && answer.text == "decoders do not start")
+        decoders.running = 1
+        #expect(server.endpoint.readiness(decoders: decoders).text == "ready")
     }
 
     @Test func headIsCheckedAndHasTheFieldsOfGet() async throws {

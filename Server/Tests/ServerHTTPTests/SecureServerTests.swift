@@ -153,6 +153,43 @@
             }
         }
 
+        /// Each further violation was reported to it. A client that did not read the reports let them pile up.
+        @Test func whoGoesOnBreakingTheProtocolIsToldOnce() async throws {
+            try await run(["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1"]) { server in
+                let client = try await FrameConnection(port: server.port)
+                // Continuations of no head.
+                for _ in 0..<200 { try? await client.sendUnchecked([0, 0, 0, 9, 0, 0, 0, 0, 1]) }
+                try await client.closed()
+                // One says that the connection is broken, one that the server leaves.
+                #expect((1...2).contains(client.inbox.leavings))
+            }
+        }
+
+        /// A client may allow a table of 4 GiB, which was searched for each field of each answer.
+        @Test func whatDiffersFromAnswerToAnswerIsNotKeptForCompression() async throws {
+            try await run { server in
+                let client = try await FrameConnection(port: server.port, tableSize: 1 << 20)
+                for number in 0..<100 { try await client.get("/_/\(number)", 2 * number + 1) }
+                try await client.wait { $0.streams.values.count { $0.hasEnded } == 100 }
+                let ids = Set(client.inbox.streams.values.compactMap { $0.fields["x-request-id"] })
+                #expect(ids.count == 100)
+                #expect(
+                    client.inbox.kept.isSubset(of: ["server", "x-content-type-options", "content-security-policy"]))
+                #expect(client.inbox.kept.count == 3)
+            }
+        }
+
+        @Test func whoDoesNotAnswerTheFarewellIsClosed() async throws {
+            try await run(["IMGPROXY_KEEP_ALIVE_TIMEOUT": "1", "IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1"]) { server in
+                let client = try await FrameConnection(port: server.port)
+                try await client.get("/health", 1)
+                try await client.wait { $0.streams[1]?.hasEnded == true }
+                try await client.fallSilent()
+                try await client.closed()
+                #expect(client.stream(1).status == "200" && client.inbox.isLeaving)
+            }
+        }
+
         @Test func aBodyThatNeverEndsHoldsNothing() async throws {
             try await run { server in
                 let client = try await FrameConnection(port: server.port)
