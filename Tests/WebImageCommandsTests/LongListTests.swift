@@ -55,7 +55,7 @@ struct LongListTests {
     @Test(arguments: ["fetch", "prefetch"])
     func aReaderThatHasGoneEndsTheCommand(command: String) async throws {
         let bench = try CommandBench()
-        let urls = try list(bench, 300)
+        let urls = try list(bench, 3000)
         try bench.write(Array(urls.joined(separator: "\n").utf8), to: "list.txt")
         try bench.write([], to: ".stdin")
         var ends: [Int32] = [0, 0]
@@ -64,8 +64,8 @@ struct LongListTests {
         let process = try bench.start([command, "--concurrency", "6", "--input-list", "list.txt"], output: ends[1])
         close(ends[1])
         #expect(await bench.end(of: process) == 0)
-        // The six that ran when the first line was lost, and those that had been begun since.
-        #expect(bench.origin.hits("/a.png") <= 24)
+        // The six that ran when the first line was lost, and those that had been begun since: on a busy machine some more.
+        #expect(bench.origin.hits("/a.png") <= 300)
         let errors = String(decoding: bench.read(".stderr") ?? [], as: UTF8.self)
         #expect(errors == "", "nobody waits for what was left, nor for the numbers")
     }
