@@ -1,24 +1,13 @@
 #if TLS
-    import NIOCore
     import NIOHTTP2
 
-    /// Closes connections whose client violates the protocol. NIO reports this as an error, but leaves the connection
-    /// open.
-    final class BrokenConnection: ChannelInboundHandler {
-        typealias InboundIn = HTTP2Frame
+    /// Closes connections whose client violates the protocol. NIO tells the client so, but leaves the connection open.
+    /// Errors that concern only one stream, which NIO resets, leave the others alone.
+    struct BrokenConnection: NIOHTTP2FrameDelegate {
+        let connectionGuard: ConnectionGuard
 
-        private let connectionGuard: ConnectionGuard
-
-        init(_ connectionGuard: ConnectionGuard) { self.connectionGuard = connectionGuard }
-
-        func errorCaught(context: ChannelHandlerContext, error: any Error) {
-            switch error {
-            // The error concerns only one stream, which has been reset.
-            case is NIOHTTP2Errors.StreamError, is NIOHTTP2Errors.StreamClosed: break
-            default:
-                connectionGuard.breaks()
-                context.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
-            }
+        func wroteFrame(_ frame: HTTP2Frame) {
+            if case .goAway(_, let code, _) = frame.payload, code != .noError { connectionGuard.breaks() }
         }
     }
 #endif

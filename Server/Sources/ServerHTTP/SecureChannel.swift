@@ -58,11 +58,14 @@
                 HTTP2Setting(parameter: .maxHeaderListSize, value: ImageChannel.mostHeaderBytes),
             ]
             handling.stream.streamResetFrameRateLimit.maximumCount = Self.mostResets
-            let management = NIOHTTP2ServerConnectionManagementHandler.Configuration(
-                maxIdleTime: images.limits.idle, maxAge: nil, maxGraceTime: images.limits.reading, keepalive: nil)
+            let management = NIOHTTP2ServerConnectionManagementHandler(
+                eventLoop: channel.eventLoop,
+                configuration: .init(
+                    maxIdleTime: images.limits.idle, maxAge: nil, maxGraceTime: images.limits.reading, keepalive: nil))
             let pipeline = channel.pipeline.syncOperations
             let multiplexer = try pipeline.configureAsyncHTTP2Pipeline(
-                mode: .server, connectionManagerConfiguration: management, http2HandlerConfiguration: handling
+                mode: .server, streamDelegate: management.http2StreamDelegate,
+                frameDelegate: BrokenConnection(connectionGuard: connectionGuard.value), configuration: handling
             ) { stream in
                 stream.eventLoop.makeCompletedFuture {
                     let pipeline = stream.pipeline.syncOperations
@@ -76,7 +79,7 @@
                     return try Stream(wrappingChannelSynchronously: stream)
                 }
             }
-            try pipeline.addHandler(BrokenConnection(connectionGuard.value))
+            try pipeline.addHandler(management)
             return multiplexer
         }
 

@@ -153,6 +153,25 @@
             }
         }
 
+        /// Other requests of the connection may be those of other users behind a proxy.
+        @Test func aMalformedRequestEndsNoOther() async throws {
+            let gate = Gate()
+            let origin = try picture([.hold(gate, at: .beforeHead)])
+            try await run(["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1"]) { server in
+                let client = try await FrameConnection(port: server.port)
+                try await client.get(RunningServer.path("w:10", origin), 1)
+                try await server.wait { $0.endpoint.service.waitingCount == 1 }
+                try await client.get("/a b", 3)
+                try await client.wait { $0.streams[3]?.isReset == true }
+                gate.open()
+                try await client.wait { $0.streams[1]?.hasEnded == true }
+                try await client.get("/health", 5)
+                try await client.wait { $0.streams[5]?.hasEnded == true }
+                #expect(client.stream(1).status == "200" && client.stream(5).status == "200")
+                #expect(!client.inbox.isLeaving)
+            }
+        }
+
         /// Each further violation was reported to it. A client that did not read the reports let them pile up.
         @Test func whoGoesOnBreakingTheProtocolIsToldOnce() async throws {
             try await run(["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1"]) { server in
