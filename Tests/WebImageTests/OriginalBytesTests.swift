@@ -358,6 +358,22 @@ import WebImageTesting
         #expect(error?.code == .deadlineExceeded)
     }
 
+    /// Once a client that took longer than the timeout got a part of the picture.
+    @Test func theTimeCountsUntilTheTransferHasEnded() async throws {
+        let clock = ManualClock()
+        let bench = TestBench(clock: clock)
+        bench.transport.answer(url, .bytes(picture, contentType: "image/png"))
+        var request = ImageRequest(url)
+        request.timeout = .seconds(5)
+        let stream = try await bench.manager.bytes(for: request)
+        var whole: [UInt8] = []
+        for try await piece in stream { whole += piece.bytes }
+        clock.advance(by: .seconds(6))
+        var again: [UInt8] = []
+        for try await piece in stream { again += piece.bytes }
+        #expect(whole == picture && again == picture)
+    }
+
     // MARK: Headers
 
     @Test func aHintTellsTheFormatOfAHeaderToo() async throws {

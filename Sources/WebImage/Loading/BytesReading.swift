@@ -68,11 +68,15 @@ final class BytesReading: Sendable {
         }
     }
 
-    /// Waits for an answer within the request's timeout.
+    /// Waits for an answer within the request's timeout. It counts until the transfer has ended: how fast the bytes that
+    /// are there are read is the caller's affair.
     ///
     /// - Throws: the error of the answer; `deadlineExceeded`, `cancelled`.
     func value<Value: Sendable>(of answer: CancellableAnswer<Value>) async throws(WebImageError) -> Value {
-        try await inTime({ answer.give(.failure($0)) }) { () async throws(WebImageError) in try await answer.value() }
+        if bytes.log.latest.end != nil { return try await answer.value() }
+        return try await inTime({ answer.give(.failure($0)) }) { () async throws(WebImageError) in
+            try await answer.value()
+        }
     }
 
     /// - Parameter end: called when the timeout passes before `work` has ended; at once if it has passed already.
