@@ -84,6 +84,15 @@ struct InfoCommandTests {
         #expect(try json.objects.allSatisfy { $0.text("isolation") != nil })
     }
 
+    /// The words are those of the guide TheCommandsJSON.
+    @Test(arguments: [("none", "off"), ("automatic", "unused")])
+    func theObjectTellsHowDecodersAreIsolated(option: String, state: String) async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "a.png")
+        let run = try await bench.run("info", "a.png", "--isolation", option, "--json")
+        #expect(try run.objects.first?.text("isolation") == state)
+    }
+
     @Test func aLongPictureIsNotReadToItsEnd() async throws {
         let bench = try CommandBench()
         let bytes = try Pictures.progressive()
