@@ -14,6 +14,8 @@ struct PrefetchCommand: AsyncParsableCommand {
             A picture that cannot be stored, for example because the disk is full or the server forbids it, counts as \
             failed. Local files are not copied into the cache.
 
+            With --rate or --budget, 4 pictures are loaded at once unless --concurrency is given.
+
             To continue an interrupted run, run the same command again. An interrupted picture is continued, too.
             """)
 
