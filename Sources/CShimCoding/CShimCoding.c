@@ -61,7 +61,8 @@ typedef struct {
     size_t room;
 } span;
 
-/* Some servers send deflated bytes without zlib's head, whose first byte ends in 8: deflate has no block that begins like this. */
+/* Some servers send deflated bytes without zlib's head, whose first byte ends in 8. No encoder begins a block of deflate like this: it
+   would be a stored one with bits set where they mean nothing. */
 static int has_zlib_head(uint8_t first) { return (first & 15) == 8; }
 
 static int inflate_some(wi_coding *coding, span *span) {

@@ -50,7 +50,8 @@ extension ImageManager {
     /// The original's bytes as they arrive, without decoding. If they are read to the end, they are stored as with
     /// ``data(for:)``.
     ///
-    /// Returns when the origin has answered. Releasing the result ends the transfer, unless others need it.
+    /// Returns when the origin has answered. Releasing the result ends the transfer, unless others need it. The request's
+    /// timeout counts until the transfer has ended, however slowly the bytes are read then.
     /// - Throws: any code of ``/WebImageCore/WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func bytes(for request: ImageRequest) async throws(WebImageError) -> ImageBytes {
         try await loader.intercepted(request) { [self] request throws(WebImageError) in
