@@ -44,8 +44,11 @@
             set { gtk_editable_set_text(entry.opaque, newValue) }
         }
 
+        /// Whether keys go to the query while the window has the focus. The state flags of the entry would also say no while
+        /// another window has it.
         var isSearching: Bool {
-            gtk_widget_get_state_flags(entry).rawValue & GTK_STATE_FLAG_FOCUS_WITHIN.rawValue != 0
+            guard let root = gtk_widget_get_root(entry), let focus = gtk_root_get_focus(root) else { return false }
+            return focus == entry || gtk_widget_is_ancestor(focus, entry) != 0
         }
 
         func focusSearch() { gtk_widget_grab_focus(entry) }
