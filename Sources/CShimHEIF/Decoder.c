@@ -4,7 +4,7 @@
 
 #include "CShimHEIF.h"
 #include "Functions.h"
-#include <libde265/de265.h>
+#include "Decoder.h"
 #include <libheif/heif.h>
 #include <libheif/heif_plugin.h>
 #include <pthread.h>
@@ -63,33 +63,44 @@ static const char *plugin_name(void) { return "libde265, strict"; }
 // The least there is: libheif takes it only when it is asked for by its name.
 static int priority(enum heif_compression_format format) { return format == heif_compression_HEVC ? 1 : 0; }
 
-static struct heif_error make_decoder(void **decoder) {
+de265_decoder_context *wi_hevc_context(void) {
     de265_decoder_context *context = de265_new_decoder();
-    if (context == NULL) return no_memory;
+    if (context == NULL) return NULL;
     struct de265_image_allocation planes = {take_planes, give_planes_back};
     de265_set_image_allocation_functions(context, &planes, NULL);
     de265_set_parameter_bool(context, DE265_DECODER_PARAM_SUPPRESS_FAULTY_PICTURES, 1);
-    *decoder = context;
-    return well;
+    return context;
+}
+
+static struct heif_error make_decoder(void **decoder) {
+    *decoder = wi_hevc_context();
+    return *decoder == NULL ? no_memory : well;
 }
 
 static void free_decoder(void *decoder) { de265_free_decoder(decoder); }
 
-/* Units, each behind its length in four bytes. */
-static struct heif_error push(void *decoder, const void *data, size_t count) {
-    const uint8_t *bytes = data;
+const char *wi_hevc_push(de265_decoder_context *context, const uint8_t *bytes, size_t count) {
     while (count > 0) {
         size_t length = 0;
-        if (count < 4) return damage("the data ends within a length");
+        if (count < 4) return "the data ends within a length";
         for (int index = 0; index < 4; index++) length = length << 8 | bytes[index];
         bytes += 4;
         count -= 4;
-        if (length > count || length > INT32_MAX) return damage("the data ends within a unit");
-        if (de265_push_NAL(decoder, bytes, (int)length, 0, NULL) != DE265_OK) return no_memory;
+        if (length > count || length > INT32_MAX) return "the data ends within a unit";
+        if (de265_push_NAL(context, bytes, (int)length, 0, NULL) != DE265_OK) return no_memory.message;
         bytes += length;
         count -= length;
     }
-    return well;
+    return NULL;
+}
+
+_Thread_local const struct de265_image *wi_hevc_lent;
+
+static struct heif_error push(void *decoder, const void *data, size_t count) {
+    if (wi_hevc_lent != NULL) return well;
+    const char *fault = wi_hevc_push(decoder, data, count);
+    if (fault == NULL) return well;
+    return fault == no_memory.message ? no_memory : damage(fault);
 }
 
 static struct heif_error copy_plane(const struct de265_image *image, int plane, struct heif_image *into) {
@@ -144,15 +155,15 @@ static struct heif_error copy(const struct de265_image *image, struct heif_image
     return error;
 }
 
-/* The first thing that is wrong with the data; of what it may say besides, nothing changes a pixel. */
-static de265_error first_warning(de265_decoder_context *context) {
+const char *wi_hevc_damage(de265_decoder_context *context) {
     for (;;) {
         de265_error warning = de265_get_warning(context);
         switch (warning) {
+        case DE265_OK: return NULL;
         case DE265_WARNING_NO_WPP_CANNOT_USE_MULTITHREADING:
         case DE265_WARNING_NUMBER_OF_THREADS_LIMITED_TO_MAXIMUM:
         case DE265_WARNING_SPS_MISSING_CANNOT_DECODE_SEI: break;
-        default: return warning;
+        default: return de265_get_error_text(warning);
         }
     }
 }
@@ -171,14 +182,14 @@ static struct heif_error decode_pictures(de265_decoder_context *context, struct 
         de265_release_next_picture(context);
         if (error.code != heif_error_Ok) return error;
     }
-    de265_error warning = first_warning(context);
-    if (warning != DE265_OK) return damage(de265_get_error_text(warning));
+    const char *fault = wi_hevc_damage(context);
+    if (fault != NULL) return damage(fault);
     return *output != NULL ? well : damage("the data holds no whole picture");
 }
 
 static struct heif_error decode(void *decoder, struct heif_image **output) {
     *output = NULL;
-    struct heif_error error = decode_pictures(decoder, output);
+    struct heif_error error = wi_hevc_lent != NULL ? copy(wi_hevc_lent, output) : decode_pictures(decoder, output);
     // libheif forgets it after a failure.
     if (error.code != heif_error_Ok && *output != NULL) {
         heif_image_release(*output);

@@ -22,6 +22,7 @@
     F(de265_get_warning) \
     F(de265_init) \
     F(de265_new_decoder) \
+    F(de265_peek_next_picture) \
     F(de265_push_NAL) \
     F(de265_release_next_picture) \
     F(de265_set_image_allocation_functions) \

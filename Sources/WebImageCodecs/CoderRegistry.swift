@@ -18,6 +18,7 @@ public final class CoderRegistry: Sendable {
         #endif
         #if HEIF
             coders.append(HEIFCoder())
+            coders.append(HEICSequenceCoder())
         #endif
         #if JXL
             coders.append(JXLCoder())

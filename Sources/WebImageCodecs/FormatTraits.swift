@@ -3,8 +3,8 @@ import WebImageCore
 /// The package traits for optional formats.
 enum FormatTraits {
     private static let traits: [ImageFormat: String] = [
-        .avif: "AVIF", .avifSequence: "AVIF", .heic: "HEIF", .heif: "HEIF", .jxl: "JXL", .svg: "SVG", .svgz: "SVG",
-        .tiff: "TIFF", .bigTIFF: "TIFF", .pdf: "PDF",
+        .avif: "AVIF", .avifSequence: "AVIF", .heic: "HEIF", .heif: "HEIF", .heicSequence: "HEIF", .jxl: "JXL",
+        .svg: "SVG", .svgz: "SVG", .tiff: "TIFF", .bigTIFF: "TIFF", .pdf: "PDF",
     ]
 
     /// The traits that this build was made with.

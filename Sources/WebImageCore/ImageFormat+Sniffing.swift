@@ -91,12 +91,14 @@ extension ImageFormat {
         switch brands[0] {
         case "avis": return .avifSequence
         case "avif": return .avif
-        case "heic", "heix", "hevc", "hevx", "heim", "heis": return .heic
+        case "heic", "heix", "heim", "heis": return .heic
+        case "hevc", "hevx": return .heicSequence
         default: break
         }
         guard brands.contains(where: { ["mif1", "msf1", "mif2", "miaf"].contains($0) }) else { return nil }
         if brands.contains("avis") { return .avifSequence }
         if brands.contains("avif") { return .avif }
+        if brands[0] == "msf1", brands.contains(where: { ["hevc", "hevx"].contains($0) }) { return .heicSequence }
         return .heif
     }
 

@@ -14,6 +14,7 @@ public struct ImageFormat: RawRepresentable, Hashable, Sendable, Codable {
     public static let avifSequence = ImageFormat(rawValue: "avif-sequence")
     public static let heic = ImageFormat(rawValue: "heic")
     public static let heif = ImageFormat(rawValue: "heif")
+    public static let heicSequence = ImageFormat(rawValue: "heic-sequence")
     public static let jxl = ImageFormat(rawValue: "jxl")
     public static let tiff = ImageFormat(rawValue: "tiff")
     public static let bigTIFF = ImageFormat(rawValue: "bigtiff")
@@ -43,6 +44,7 @@ extension ImageFormat {
         .avifSequence: Facts(mimeType: "image/avif-sequence", fileExtensions: ["avifs"]),
         .heic: Facts(mimeType: "image/heic", fileExtensions: ["heic"]),
         .heif: Facts(mimeType: "image/heif", fileExtensions: ["heif"]),
+        .heicSequence: Facts(mimeType: "image/heic-sequence", fileExtensions: ["heics"]),
         .jxl: Facts(mimeType: "image/jxl", fileExtensions: ["jxl"]),
         .tiff: Facts(mimeType: "image/tiff", fileExtensions: ["tiff", "tif"]),
         .bigTIFF: Facts(mimeType: "image/tiff", fileExtensions: ["btf", "tf8"]),

@@ -72,13 +72,13 @@ public struct FormatChoice: Hashable, Sendable {
 }
 
 extension ResultFormat {
-    /// The format of a source. As in imgproxy, an APNG is a PNG, an AVIF sequence an AVIF, and a BigTIFF a TIFF.
+    /// The format of a source. As in imgproxy, an APNG is a PNG, a sequence of AVIF or HEIC its still, and a BigTIFF a TIFF.
     init?(ofSource format: ImageFormat) {
         switch format {
         case .apng: self = .png
         case .avifSequence: self = .avif
         case .bigTIFF: self = .tiff
-        case .heif: self = .heic
+        case .heif, .heicSequence: self = .heic
         default: self.init(name: format.rawValue)
         }
     }

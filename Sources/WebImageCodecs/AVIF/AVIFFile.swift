@@ -96,7 +96,10 @@
         var frameCount: Int { max(Int(handle.pointee.imageCount), 1) }
 
         /// The frames' durations, and the number of repetitions. Costs a pass through the file's tables.
-        var timing: SequenceTiming { SequenceTiming(bytes.all, frames: frameCount) }
+        var timing: SequenceTiming {
+            let reader = BoxReader(bytes: bytes.all)
+            return SequenceTiming(SequenceTrack.shown(in: reader, of: ["av01"]), frames: frameCount, reader)
+        }
 
         /// The end of the data for a frame, including the frames that it depends on; nil if it is not known.
         func dataEnd(of frame: Int) -> Int? {

@@ -152,7 +152,7 @@ extension Image {
 extension ImageFormat {
     /// Whether the format can store the code points of high dynamic range.
     fileprivate var tellsDynamicRange: Bool {
-        [.png, .apng, .avif, .avifSequence, .heic, .heif, .jxl].contains(self)
+        [.png, .apng, .avif, .avifSequence, .heic, .heif, .heicSequence, .jxl].contains(self)
     }
 
     /// Whether the format stores more than 8 bits a channel of a still picture.

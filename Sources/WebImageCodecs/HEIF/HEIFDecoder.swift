@@ -156,7 +156,7 @@
                 return
             }
             stage = .rows
-            rows = HEIFRows(picture, header, sink, options)
+            rows = HEIFRows(picture.tiling, header, sink, options)
         }
 
         /// Decodes a row of tiles and passes on its pixels.

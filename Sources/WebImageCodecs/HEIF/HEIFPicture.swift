@@ -14,7 +14,7 @@
 
         /// Derived items that only rotate or crop another one.
         private static let mostAliases = 8
-        private static let alphaTypes = [
+        static let alphaTypes: Set = [
             "urn:mpeg:hevc:2015:auxid:1", "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:avc:2015:auxid:1",
         ]
 
@@ -65,6 +65,11 @@
                 chain.append(next)
             }
             return chain
+        }
+
+        var tiling: HEIFTiling {
+            HEIFTiling(
+                size: colors.size, tileSize: colors.tileSize, frame: frame, isPremultiplied: isPremultiplied)
         }
 
         private static func isAlpha(_ id: Int, _ items: HEIFItems) -> Bool {

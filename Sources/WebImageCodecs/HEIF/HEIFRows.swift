@@ -1,16 +1,26 @@
 #if HEIF
     import WebImageCore
 
+    /// How tiles form a picture.
+    struct HEIFTiling {
+        /// The size of the stored picture.
+        let size: PixelSize
+        let tileSize: PixelSize
+        /// The shown part of it.
+        let frame: ItemFrame
+        let isPremultiplied: Bool
+    }
+
     /// Converts rows of tiles and passes their pixels to a sink.
     struct HEIFRows {
-        private let picture: HEIFPicture
+        private let tiling: HEIFTiling
         private let format: RowFormat
         private let sink: any RowSink
         private let options: DecodeOptions
         private var row = 0
 
-        init(_ picture: HEIFPicture, _ header: ImageHeader, _ sink: any RowSink, _ options: DecodeOptions) {
-            self.picture = picture
+        init(_ tiling: HEIFTiling, _ header: ImageHeader, _ sink: any RowSink, _ options: DecodeOptions) {
+            self.tiling = tiling
             self.sink = sink
             self.options = options
             format = RowFormat(
@@ -26,8 +36,8 @@
         /// - Parameter top: the first row of the tiles in the stored picture.
         mutating func emit(_ tiles: [HEIFPixels], top: Int, _ alpha: HEIFAlpha?) throws(WebImageError) {
             if row == 0 { try sink.begin(format) }
-            let end = min(top + picture.colors.tileSize.height, picture.frame.rows.upperBound)
-            var stored = picture.frame.rows.lowerBound + row
+            let end = min(top + tiling.tileSize.height, tiling.frame.rows.upperBound)
+            var stored = tiling.frame.rows.lowerBound + row
             while stored < end {
                 try options.checkpoint?()
                 let count = min(RowBand.rows, end - stored)
@@ -49,7 +59,7 @@
         }
 
         private func copy(_ tiles: [HEIFPixels], row: Int, to target: UnsafeMutableRawPointer) {
-            let (width, shown) = (picture.colors.tileSize.width, picture.frame.columns)
+            let (width, shown) = (tiling.tileSize.width, tiling.frame.columns)
             let bytesPerPixel = format.layout.bytesPerPixel
             for (column, tile) in tiles.enumerated() {
                 let part = shown.clamped(to: column * width..<(column + 1) * width)
@@ -77,9 +87,9 @@
             let most = UInt32(Sample.max)
             for pixel in 0..<format.size.width {
                 let value = alpha.value(
-                    x: picture.frame.columns.lowerBound + pixel, y: stored, of: picture.colors.size, most: most)
+                    x: tiling.frame.columns.lowerBound + pixel, y: stored, of: tiling.size, most: most)
                 samples[pixel * 4 + 3] = Sample(value)
-                guard picture.isPremultiplied, value > 0, value < most else { continue }
+                guard tiling.isPremultiplied, value > 0, value < most else { continue }
                 for index in pixel * 4..<pixel * 4 + 3 {
                     samples[index] = Sample(min((UInt32(samples[index]) * most + value / 2) / value, most))
                 }
@@ -89,22 +99,30 @@
 
     /// The alpha of a whole picture.
     final class HEIFAlpha {
-        private let plane: HEIFPlane
+        private let size: PixelSize
+        private let tileSize: PixelSize
+        private let columns: Int
         private let tiles: [HEIFPixels]
 
         init(_ plane: HEIFPlane, _ source: HEIFTiles) throws(WebImageError) {
-            self.plane = plane
+            (size, tileSize, columns) = (plane.size, plane.tileSize, plane.columns)
             tiles = try source.decode(plane.tiles, as: .alpha)
         }
 
+        /// Of one piece.
+        init(_ pixels: HEIFPixels) {
+            (size, tileSize, columns) = (pixels.size, pixels.size, 1)
+            tiles = [pixels]
+        }
+
         /// The alpha of a pixel in a picture with that size, from 0 to `most`; the nearest one if the sizes differ.
-        func value(x: Int, y: Int, of size: PixelSize, most: UInt32) -> UInt32 {
-            let x = plane.size.width == size.width ? x : x * plane.size.width / size.width
-            let y = plane.size.height == size.height ? y : y * plane.size.height / size.height
-            let (column, row) = (x / plane.tileSize.width, y / plane.tileSize.height)
-            let tile = tiles[row * plane.columns + column]
-            let line = tile.row(y - row * plane.tileSize.height)
-            let at = x - column * plane.tileSize.width
+        func value(x: Int, y: Int, of whole: PixelSize, most: UInt32) -> UInt32 {
+            let x = size.width == whole.width ? x : x * size.width / whole.width
+            let y = size.height == whole.height ? y : y * size.height / whole.height
+            let (column, row) = (x / tileSize.width, y / tileSize.height)
+            let tile = tiles[row * columns + column]
+            let line = tile.row(y - row * tileSize.height)
+            let at = x - column * tileSize.width
             let sample = tile.depth > 8 ? UInt32(line[2 * at]) | UInt32(line[2 * at + 1]) << 8 : UInt32(line[at])
             let range = UInt32(1) << UInt32(tile.depth) - 1
             return range == most ? min(sample, most) : (min(sample, range) * most + range / 2) / range

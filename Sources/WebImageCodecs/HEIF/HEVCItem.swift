@@ -5,7 +5,7 @@
     struct HEVCConfiguration {
         let parameters: HEVCParameters
         private let lengthSize: Int
-        private var sets: [ArraySlice<UInt8>] = []
+        private(set) var sets: [ArraySlice<UInt8>] = []
 
         private static let sequenceSet: UInt8 = 33
         private static let parameterSets: ClosedRange<UInt8> = 32...34
@@ -16,7 +16,7 @@
         /// Pictures that do not depend on others (H.265, table 7-1).
         private static let intraSlices: ClosedRange<UInt8> = 16...21
         /// Those for which a decoder needs no memory for earlier pictures.
-        private static let instantSlices: ClosedRange<UInt8> = 19...20
+        static let instantSlices: ClosedRange<UInt8> = 19...20
 
         /// - Throws: `corruptData`, `unsupportedFeature`, and `limitExceeded` for parameter sets of pictures that are
         ///   too large.
@@ -68,41 +68,69 @@
         /// - Throws: `corruptData` if it is not one picture, `unsupportedFeature` if it depends on others,
         ///   `limitExceeded` for more parameter sets or pixels than allowed.
         func file(of data: [UInt8], color: [UInt8]?, limits: DecodeLimits) throws(WebImageError) -> [UInt8] {
-            var whole = self
-            var slices: [ArraySlice<UInt8>] = []
-            var (at, pictures) = (0, 0)
-            while at < data.count {
-                guard let unit = Self.unit(in: data[...], at: &at, lengthSize: lengthSize) else { throw Self.damage }
-                // Higher layers (H.265, annex F) are other views of the picture.
-                guard unit.count > 2, Self.layer(of: unit) == 0 else { continue }
-                switch Self.type(of: unit) {
-                case Self.parameterSets: try whole.add(unit)
-                case 0...31:
-                    slices.append(unit)
-                    pictures += Int(unit[unit.startIndex + 2] >> 7)
-                default: break
-                }
-            }
-            guard let type = slices.first.map({ Self.type(of: $0) }), pictures == 1 else {
-                throw WebImageError(
-                    .corruptData, "an item of the file has \(pictures) pictures in place of one", format: .heif)
-            }
-            guard Self.intraSlices.contains(type), slices.allSatisfy({ Self.type(of: $0) == type }) else {
+            let picture = try picture(in: data[...])
+            guard Self.intraSlices.contains(picture.type),
+                picture.slices.allSatisfy({ Self.type(of: $0) == picture.type })
+            else {
                 throw WebImageError(
                     .unsupportedFeature, "the HEVC picture is made from other pictures", format: .heif)
             }
             // libde265 may create all reference pictures if one begins within a sequence.
-            guard Self.instantSlices.contains(type) || (parameters.codedSize.pixelCount ?? 0) <= limits.pixels / 8
-            else {
+            if !Self.instantSlices.contains(picture.type) { try checkReferences(limits) }
+            return HEIFPlainFile.make(
+                configuration: picture.configuration.bytes, size: parameters.size, color: color, slices: picture.slices)
+        }
+
+        /// Checks that a decoder may keep as many pictures as it can for others.
+        ///
+        /// - Throws: `limitExceeded`.
+        func checkReferences(_ limits: DecodeLimits) throws(WebImageError) {
+            guard (parameters.codedSize.pixelCount ?? .max) <= limits.pixels / 8 else {
                 throw WebImageError(
                     .limitExceeded, "the HEVC picture is too large for one from within a sequence", format: .heif)
             }
-            return HEIFPlainFile.make(
-                configuration: whole.bytes, size: parameters.size, color: color, slices: slices)
+        }
+
+        struct Picture {
+            /// The configuration with the picture's own parameter sets.
+            var configuration: HEVCConfiguration
+            /// Its own parameter sets.
+            var sets: [ArraySlice<UInt8>] = []
+            var slices: [ArraySlice<UInt8>] = []
+            /// The kind of its first slice.
+            var type: UInt8 = 0
+        }
+
+        /// Takes apart the units of one picture.
+        ///
+        /// - Throws: `corruptData` if it is not one picture, `limitExceeded` for more parameter sets than allowed.
+        func picture(in data: ArraySlice<UInt8>) throws(WebImageError) -> Picture {
+            var picture = Picture(configuration: self)
+            var (at, pictures) = (data.startIndex, 0)
+            while at < data.endIndex {
+                guard let unit = Self.unit(in: data, at: &at, lengthSize: lengthSize) else { throw Self.damage }
+                // Higher layers (H.265, annex F) are other views of the picture.
+                guard unit.count > 2, Self.layer(of: unit) == 0 else { continue }
+                switch Self.type(of: unit) {
+                case Self.parameterSets:
+                    try picture.configuration.add(unit)
+                    picture.sets.append(unit)
+                case 0...31:
+                    picture.slices.append(unit)
+                    pictures += Int(unit[unit.startIndex + 2] >> 7)
+                default: break
+                }
+            }
+            guard let first = picture.slices.first, pictures == 1 else {
+                throw WebImageError(
+                    .corruptData, "an item of the file has \(pictures) pictures in place of one", format: .heif)
+            }
+            picture.type = Self.type(of: first)
+            return picture
         }
 
         /// The configuration for libheif, made from the parameters.
-        private var bytes: [UInt8] {
+        var bytes: [UInt8] {
             var bytes: [UInt8] = [1] + parameters.profile + [0xF0, 0, 0xFC, 0xFC | UInt8(parameters.chroma)]
             bytes += [0xF8 | UInt8(parameters.lumaDepth - 8), 0xF8 | UInt8(parameters.chromaDepth - 8), 0, 0, 0x0F]
             bytes.append(UInt8(sets.count))

@@ -15,7 +15,8 @@
 
         /// The longest part of a set up to the last value that is read here.
         private static let longestHead = 512
-        private static let mostReferences = 16
+        /// How many pictures a decoder keeps at most (H.265, A.4.1).
+        static let mostReferences = 16
 
         /// - Parameter unit: a whole NAL unit with its two-byte header.
         /// - Throws: `corruptData` for invalid values, `unsupportedFeature` for what libde265 does not decode.

@@ -16,7 +16,7 @@ enum WorkerKind: Hashable, CaseIterable {
         }
     }
 
-    private static let ofPhotos: Set<ImageFormat> = [.avif, .heic, .heif, .jxl]
+    private static let ofPhotos: Set<ImageFormat> = [.avif, .heic, .heif, .heicSequence, .jxl]
 
     /// The kind's part of the `WI_WORKER_` options.
     var options: Int {

@@ -1,0 +1,124 @@
+#if HEIF
+    import CShimHEIF
+    import WebImageCore
+
+    /// The pictures of one track, which depend on each other. Continues from the picture that was shown last, or begins anew at
+    /// one that needs no other.
+    final class HEVCStream {
+        let configuration: HEVCConfiguration
+        private let samples: SampleTable
+        private var handle: OpaquePointer?
+        /// The number of the picture that libde265 has reached, in the order of showing; -1: none.
+        private var shown = -1
+        /// The next one that it gets, in the order of decoding.
+        private var next = 0
+        /// What it gets before that.
+        private var sets: [UInt8] = []
+        private var isFlushed = false
+
+        init(_ configuration: HEVCConfiguration, _ samples: SampleTable) {
+            self.configuration = configuration
+            self.samples = samples
+        }
+
+        deinit { wi_hevc_stream_free(handle) }
+
+        var count: Int { samples.ranges.count }
+
+        /// The end in the file of what a picture needs. How much later it is decoded than shown is known only after that; it is
+        /// never later than by the pictures that a decoder keeps. The beginning of the next one tells libde265 its end.
+        func dataEnd(of index: Int) -> Int {
+            samples.ends[min(index + HEVCParameters.mostReferences + 1, count - 1)]
+        }
+
+        /// The first picture that is decoded when this one is asked for.
+        func firstNeeded(for index: Int, in file: UnsafeRawBufferPointer) -> Int {
+            if handle != nil, shown == index { return index }
+            let start = start(for: index, in: file)
+            return handle != nil && shown >= start && shown < index ? shown + 1 : start
+        }
+
+        /// A picture that resets the decoder. In the order of showing it comes after all that are decoded before it, so it has the same
+        /// number in both orders.
+        private func start(for index: Int, in file: UnsafeRawBufferPointer) -> Int {
+            samples.starts(upTo: index).first { configuration.beginsAnew(file[samples.ranges[$0]]) } ?? 0
+        }
+
+        /// Decodes up to a picture.
+        ///
+        /// - Throws: `corruptData`, `unsupportedFeature`, `limitExceeded`, and the errors of the checkpoint.
+        func show(_ index: Int, in file: UnsafeRawBufferPointer, _ options: DecodeOptions) throws(WebImageError) {
+            let first = firstNeeded(for: index, in: file)
+            do throws(WebImageError) {
+                if handle == nil || shown < first - 1 || shown > index { try begin(at: first) }
+                while shown < index {
+                    try options.checkpoint?()
+                    try advance(file, options)
+                }
+            } catch {
+                // What follows would be made from a damaged picture.
+                close()
+                throw error
+            }
+        }
+
+        private func close() {
+            wi_hevc_stream_free(handle)
+            handle = nil
+        }
+
+        private func begin(at index: Int) throws(WebImageError) {
+            close()
+            handle = wi_hevc_stream_create()
+            guard handle != nil else {
+                throw WebImageError(.limitExceeded, "there is no memory for a decoder", format: .heicSequence)
+            }
+            (shown, next, isFlushed) = (index - 1, index, false)
+            sets = configuration.setUnits
+        }
+
+        private func advance(_ file: UnsafeRawBufferPointer, _ options: DecodeOptions) throws(WebImageError) {
+            guard let handle else { return }
+            var fault: UnsafePointer<CChar>?
+            while true {
+                switch wi_hevc_stream_advance(handle, &fault) {
+                case 1:
+                    shown += 1
+                    return
+                case 0:
+                    guard !isFlushed else { throw Self.corrupt("it has fewer pictures than it says") }
+                    if next < count {
+                        try push(sets + configuration.units(ofPicture: file[samples.ranges[next]]), to: handle)
+                        (next, sets) = (next + 1, [])
+                    } else {
+                        _ = wi_hevc_stream_push(handle, nil, 0)
+                        isFlushed = true
+                    }
+                default: throw Self.corrupt(fault.map { String(cString: $0) } ?? "libde265 fails")
+                }
+            }
+        }
+
+        private func push(_ units: [UInt8], to handle: OpaquePointer) throws(WebImageError) {
+            let fault = units.withUnsafeBytes { wi_hevc_stream_push(handle, $0.baseAddress, $0.count) }
+            if let fault { throw Self.corrupt(String(cString: fault)) }
+        }
+
+        /// The pixels of the picture that was shown last.
+        func pixels(as kind: HEIFPixels.Kind, color: [UInt8]?) throws(WebImageError) -> HEIFPixels {
+            // Registered before it is used below.
+            _ = wi_heif_strict_decoder()
+            wi_hevc_stream_lend(handle)
+            defer { wi_hevc_stream_lend(nil) }
+            let file = configuration.placeholder(color: color)
+            return try file.withUnsafeBufferPointer { bytes throws(WebImageError) -> HEIFPixels in
+                try HEIFPixels(
+                    decoding: UnsafeRawBufferPointer(bytes), of: configuration.parameters, as: kind)
+            }
+        }
+
+        private static func corrupt(_ fault: String) -> WebImageError {
+            WebImageError(.corruptData, "the HEVC sequence is damaged: \(fault)", format: .heicSequence)
+        }
+    }
+#endif

@@ -1,0 +1,86 @@
+#if HEIF
+    import WebImageCore
+
+    /// Where the pictures of a track lie in the file, in the order of decoding (ISO/IEC 14496-12, 8.6.2, 8.7.3 to 8.7.5).
+    struct SampleTable {
+        private(set) var ranges: [Range<Int>] = []
+        /// The end of each picture and all before it.
+        private(set) var ends: [Int] = []
+        /// How many pictures the track says it has.
+        let count: Int
+        /// The pictures with which decoding may begin, in rising order; nil: the track does not say it.
+        private var starts: [Int]?
+
+        /// - Parameters:
+        ///   - most: how many pictures are read; further ones only count.
+        ///   - limit: the greatest length of a file.
+        /// - Throws: `corruptData` for tables that contradict themselves, `unsupportedFeature` for pictures with different
+        ///   descriptions.
+        init(_ track: SequenceTrack, most: Int, limit: Int, _ reader: BoxReader) throws(WebImageError) {
+            guard let (_, sizes) = track.table("stsz", reader),
+                let size = reader.integer(at: sizes.lowerBound, 4, in: sizes),
+                let count = reader.integer(at: sizes.lowerBound + 4, 4, in: sizes), count > 0,
+                size > 0 || count <= (sizes.count - 8) / 4
+            else { throw Self.damage }
+            self.count = count
+            try place(min(count, most), limit: limit, track, reader) { index in
+                size > 0 ? size : reader.integer(at: sizes.lowerBound + 8 + index * 4, 4, in: sizes)
+            }
+            if let (_, list) = track.table("stss", reader) {
+                let given = reader.integer(at: list.lowerBound, 4, in: list) ?? 0
+                starts = (0..<min(given, (list.count - 4) / 4)).compactMap { index in
+                    reader.integer(at: list.lowerBound + 4 + index * 4, 4, in: list).map { $0 - 1 }
+                }.sorted()
+            }
+        }
+
+        /// Finds the pictures in the chunks of the file in which they lie one behind the other.
+        private mutating func place(
+            _ count: Int, limit: Int, _ track: SequenceTrack, _ reader: BoxReader, size: (Int) -> Int?
+        ) throws(WebImageError) {
+            guard let (_, groups) = track.table("stsc", reader) else { throw Self.damage }
+            let short = track.table("stco", reader)
+            guard let (_, chunks) = short ?? track.table("co64", reader) else { throw Self.damage }
+            let width = short == nil ? 8 : 4
+            guard let groupCount = reader.integer(at: groups.lowerBound, 4, in: groups),
+                let chunkCount = reader.integer(at: chunks.lowerBound, 4, in: chunks)
+            else { throw Self.damage }
+            var (group, inEach) = (0, 0)
+            for chunk in 0..<chunkCount where ranges.count < count {
+                // Groups tell the first of the chunks that have as many pictures, counted from 1.
+                let entry = groups.lowerBound + 4 + group * 12
+                if group < groupCount, reader.integer(at: entry, 4, in: groups) == chunk + 1 {
+                    guard let number = reader.integer(at: entry + 4, 4, in: groups) else { throw Self.damage }
+                    guard reader.integer(at: entry + 8, 4, in: groups) == 1 else {
+                        throw WebImageError(
+                            .unsupportedFeature, "the sequence's pictures have different descriptions",
+                            format: .heicSequence)
+                    }
+                    (group, inEach) = (group + 1, number)
+                }
+                guard var start = reader.integer(at: chunks.lowerBound + 4 + chunk * width, width, in: chunks) else {
+                    throw Self.damage
+                }
+                for _ in 0..<min(inEach, count - ranges.count) {
+                    guard let length = size(ranges.count), length > 0, start <= limit, length <= limit - start else {
+                        throw Self.damage
+                    }
+                    ranges.append(start..<start + length)
+                    ends.append(max(ends.last ?? 0, start + length))
+                    start += length
+                }
+            }
+            guard ranges.count == count else { throw Self.damage }
+        }
+
+        /// The pictures up to one with which decoding may begin, the nearest first.
+        func starts(upTo index: Int) -> [Int] {
+            guard let starts else { return (0...index).reversed() }
+            return starts.filter { (0...index).contains($0) }.reversed()
+        }
+
+        private static var damage: WebImageError {
+            WebImageError(.corruptData, "the sequence's tables are damaged", format: .heicSequence)
+        }
+    }
+#endif

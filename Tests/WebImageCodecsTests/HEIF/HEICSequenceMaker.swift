@@ -1,0 +1,125 @@
+#if HEIF
+    import Foundation
+
+    /// Writes HEIC image sequences of six small frames, whose HEVC pictures x265 made: the first and the fifth need no other, the
+    /// fourth is shown second and the second fourth.
+    struct HEICSequenceMaker {
+        /// A white square of 16 pixels, 8 pixels further right in each frame, on `background(of:)`, is what the frames show.
+        static let side = 64
+        static let count = 6
+        static func background(of frame: Int) -> [UInt8] { [UInt8(30 * frame), 100, UInt8(200 - 30 * frame), 255] }
+        static func square(of frame: Int) -> (x: Range<Int>, y: Range<Int>) { (8 * frame..<8 * frame + 16, 24..<40) }
+        /// What the alpha is outside the square.
+        static let clear: UInt8 = 40
+
+        /// When the frames are shown, in the order of showing, in thousandths of a second; then the end.
+        var times = [0, 100, 250, 300, 400, 500, 600]
+        var brands = ["hevc", "msf1", "mif1"]
+        /// Nil: no edit list; 0: for ever.
+        var loops: Int?
+        var hasAlpha = false
+        var isPremultiplied = false
+        var matrix = [1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30]
+        var properties: [UInt8] = []
+        var dataFirst = false
+        /// How many frames the tables say; nil: as many as there are.
+        var claimed: Int?
+        /// Changes the data of the colours.
+        var change: (inout [[UInt8]]) -> Void = { _ in }
+
+        func file() -> [UInt8] {
+            var colors = Self.colors
+            change(&colors)
+            let type = Self.box(
+                "ftyp", Array(brands[0].utf8) + [0, 0, 0, 0] + brands.dropFirst().flatMap { Array($0.utf8) })
+            let layers = hasAlpha ? [colors, Self.alphas] : [colors]
+            let data = Self.box("mdat", layers.flatMap { $0.flatMap { $0 } })
+            let length = movie(layers, start: 0).count
+            let movie = movie(layers, start: type.count + (dataFirst ? 0 : length) + 8)
+            return type + (dataFirst ? data + movie : movie + data)
+        }
+
+        private func movie(_ layers: [[[UInt8]]], start: Int) -> [UInt8] {
+            var offset = start
+            var tracks: [UInt8] = []
+            for (index, layer) in layers.enumerated() {
+                tracks += track(layer, isAlpha: index == 1, at: offset)
+                offset += layer.reduce(0) { $0 + $1.count }
+            }
+            return Self.box("moov", Self.box("mvhd", [UInt8](repeating: 0, count: 100)) + tracks)
+        }
+
+        private func track(_ samples: [[UInt8]], isAlpha: Bool, at offset: Int) -> [UInt8] {
+            let n = Self.number
+            let end = times[times.count - 1]
+            let duration = loops.map { $0 == 0 ? 0xFFFF_FFFF : $0 * end } ?? end
+            var head = n(1, 4) + n(0, 8) + n(isAlpha ? 2 : 1, 4) + n(0, 4) + n(duration, 4) + n(0, 16)
+            head += matrix.flatMap { n($0, 4) } + n(Self.side << 16, 4) + n(Self.side << 16, 4)
+            var content = Self.box("tkhd", head)
+            if loops != nil {
+                content += Self.box("edts", Self.box("elst", n(1, 4) + n(1, 4) + n(end, 4) + n(0, 4) + n(1 << 16, 4)))
+            }
+            if isAlpha { content += Self.box("tref", Self.box("auxl", n(1, 4))) }
+            if !isAlpha, isPremultiplied { content += Self.box("tref", Self.box("prem", n(2, 4))) }
+            var entry = n(0, 6) + n(1, 2) + n(0, 16) + n(Self.side, 2) + n(Self.side, 2) + n(0, 50)
+            entry += Self.box("hvcC", isAlpha ? Self.alphaConfiguration : Self.configuration)
+            if isAlpha {
+                entry += Self.box("auxi", n(0, 4) + Array("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0".utf8))
+            } else {
+                entry += Self.box("colr", Array("nclx".utf8) + [0, 1, 0, 13, 0, 6, 0x80]) + properties
+            }
+            // The order of showing of the pictures in the order of decoding.
+            let shown = [0, 3, 2, 1, 4, 5]
+            let offsets = shown.enumerated().flatMap { n(1, 4) + n(times[$1] - $0 * 100, 4) }
+            var tables = Self.box("stsd", n(0, 4) + n(1, 4) + Self.box("hvc1", entry))
+            tables += Self.box("stts", n(0, 4) + n(2, 4) + n(5, 4) + n(100, 4) + n(1, 4) + n(end - times[5], 4))
+            tables += Self.box("ctts", n(1 << 24, 4) + n(6, 4) + offsets)
+            tables += Self.box("stss", n(0, 4) + n(2, 4) + n(1, 4) + n(5, 4))
+            tables += Self.box("stsc", n(0, 4) + n(2, 4) + [1, 2, 1, 2, 4, 1].flatMap { n($0, 4) })
+            let count = claimed ?? samples.count
+            tables += Self.box("stsz", n(0, 8) + n(count, 4) + samples.flatMap { n($0.count, 4) })
+            // Two pictures in the first chunk, four in the second.
+            let second = offset + samples[0].count + samples[1].count
+            tables += Self.box("stco", n(0, 4) + n(2, 4) + n(offset, 4) + n(second, 4))
+            let media = Self.box("mdhd", n(0, 12) + n(1000, 4) + n(end, 4) + n(0, 4))
+            let handler = Self.box("hdlr", n(0, 8) + Array((isAlpha ? "auxv" : "pict").utf8) + n(0, 13))
+            return Self.box(
+                "trak", content + Self.box("mdia", media + handler + Self.box("minf", Self.box("stbl", tables))))
+        }
+
+        static func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
+            number(content.count + 8, 4) + Array(type.utf8) + content
+        }
+
+        static func number(_ value: Int, _ length: Int) -> [UInt8] {
+            (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * min(length - 1 - $0, 7))) }
+        }
+
+        private static func bytes(_ text: String) -> [UInt8] { [UInt8](Data(base64Encoded: text) ?? Data()) }
+
+        static let configuration = bytes(
+            "AQFgAAAAkAAAAAAAHvAA/P34+AAADwOgAAEAGEABDAH//wFgAAADAJAAAAMAAAMAHpWQCaEAAQAqQgEBAWAAAAMAkAAAAwAAAwAe"
+                + "oCCBBZZWSSTK5uBAQMCAAAADAIAAAAUEogABAAdEAcFytCJA")
+        static let colors = [
+            "AAAAiigBrwrg4wawbuf/0CeK/4PO0g6Jfr7+sTek+zaYBt9hHsp/92Sw/dAefEydwmf5+aEpVBVyamA082RLkKyD4h+2KMiEYvFf"
+                + "KEtdf3QNZX93rbZ0395vn9zUzBLTTBNDKk+fcCh7us//6sFufc7dPy196O6ka4FNv90h8J+K2fwg/Sfnn/45/CjUyg==",
+            "AAAAKgIB0BlfhHBGDgB2oB3lYVT7IlLut/U8t70k/0ghMMa4bzAYBaigqj2QYA==",
+            "AAAAKgIB4ESX4YTQ+SuW+Mnp5q6//JNd+Fti+YJkt41ITrOMj1+CPtN8G6J7Eg==",
+            "AAAAFgAB4CT/+iwjgOl8VaHOoD8ohXlQ3YA=",
+            "AAAAUygBrwvg4wLcU6fDf/8ey//7hvsup+Z6tLgB6wPWPP/zx3qUpbN+XrAvNi6Lm8/XeUY5fOo+kpNt+rQWFqFDQ+v7sBobcIll"
+                + "44Q0LYMeAzTWTj2G",
+            "AAAANgIB0Al+EFzjgeDwIgQYVb9duSYv/0gNmHKQL+wruNmtxbo34Nahdptb2QlciSB5faYcg0w5gA==",
+        ].map { bytes($0) }
+        static let alphaConfiguration = bytes(
+            "AQQIAAAAn8gAAAAAHvAA/Pz4+AAADwOgAAEAF0ABDAH//wQIAAADAJ/IAAADAAAelZAJoQABACdCAQEECAAAAwCfyAAAAwAAHsCC"
+                + "BBZZWSSTK5sCAAADAAIAAAMAFBCiAAEAB0QBwXK0IkA=")
+        static let alphas = [
+            "AAAAOCgBrhXA4hLW/f/7xk6vM+4n2SykmwRwADsKoa4iaeYGRwN49hCxNA4//2SyptFh//lbaXZlt0qA",
+            "AAAAHgIB0BlfCDCq9z7w6fsAX8t9BR2CDmVMG5rbunr17A==",
+            "AAAADgIB4ESXwwmgvd8J4RS4",
+            "AAAACwAB4CT/9FhHQ+Jw",
+            "AAAAMygBrhfAQxJj//4ZHJ5d5An/8GWX/PXRjH2lDM4+o+5AX1/1aCwubx3opbF85Ym5ym2wsA==",
+            "AAAADgIB0Al8IMKo7lTQWDdM",
+        ].map { bytes($0) }
+    }
+#endif
