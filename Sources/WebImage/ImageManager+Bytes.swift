@@ -79,18 +79,35 @@ extension ImageManager {
     ///
     /// - Throws: what a load of it would throw.
     public func details(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
+        try await details(for: request, onRest: nil)
+    }
+
+    /// As ``details(for:)``, but EXIF behind the picture is also found in bytes that still come.
+    ///
+    /// - Parameter onRest: called as soon as everything but that is known, perhaps several times. The rest is then read
+    ///   to its end, and it is for the caller to make that come soon.
+    package func details(
+        for request: ImageRequest, onRest: (@Sendable () -> Void)?
+    ) async throws(WebImageError) -> ImageDetails {
         try await loader.intercepted(request) { [self] request throws(WebImageError) in
-            try await originalDetails(for: request)
+            try await originalDetails(for: request, onRest)
         }
     }
 
-    private func originalDetails(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
+    private func originalDetails(
+        for request: ImageRequest, _ onRest: (@Sendable () -> Void)?
+    ) async throws(WebImageError) -> ImageDetails {
         let reading = try await BytesReading.open(request, by: loader)
-        return try await reading.notingOutcome { () async throws(WebImageError) in try await details(of: reading) }
+        return try await reading.notingOutcome { () async throws(WebImageError) in
+            try await details(of: reading, onRest)
+        }
     }
 
-    private func details(of reading: BytesReading) async throws(WebImageError) -> ImageDetails {
-        let probe = HeaderProbe(reading.bytes.log, reading.bytes.source, for: reading.request, by: loader.decoding)
+    private func details(
+        of reading: BytesReading, _ onRest: (@Sendable () -> Void)? = nil
+    ) async throws(WebImageError) -> ImageDetails {
+        let probe = HeaderProbe(
+            reading.bytes.log, reading.bytes.source, for: reading.request, by: loader.decoding, onRest: onRest)
         var details = try await reading.inTime({ probe.end($0) }) { () async throws(WebImageError) in
             try await probe.details()
         }

@@ -56,7 +56,7 @@ struct InfoCommand: AsyncParsableCommand {
                 request = ImageRequest(data: bytes, name: input)
                 request.decoding.limits = limits
             }
-            let details = try await manager.details(for: request)
+            let details = try await manager.details(for: request, onRest: pipe.map { $0.beginRest })
             report.header = details.header
             report.byteCount = details.byteCount?.bytes
             report.source = report.source ?? details.source

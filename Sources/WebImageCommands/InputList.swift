@@ -6,15 +6,13 @@ enum InputList {
     static func read(_ path: String?) throws -> [String] {
         guard let path else { return [] }
         let data: Data
-        if path == "-" {
-            data = FileHandle.standardInput.readDataToEndOfFile()
-        } else {
+        do {
             // Pipes and devices too.
-            do {
-                data = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).readToEnd() ?? Data()
-            } catch {
-                throw ValidationError("--input-list \(path): the file cannot be read")
-            }
+            let file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            data = try file.readToEnd() ?? Data()
+        } catch {
+            let name = path == "-" ? "standard input" : "the file"
+            throw ValidationError("--input-list \(path): \(name) cannot be read")
         }
         let text = String(decoding: data, as: UTF8.self)
         return text.drop { $0 == "\u{FEFF}" }.split(whereSeparator: \.isNewline)

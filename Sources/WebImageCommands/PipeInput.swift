@@ -16,19 +16,21 @@ final class PipeInput: Sendable {
         /// nil: not opened yet.
         var file: Int32?
         var count = 0
+        /// Until when the rest is read; nil: everything still counts.
+        var restEnd: ContinuousClock.Instant?
     }
 
     private enum Step: Sendable {
         case bytes([UInt8])
         case end
-        /// Nothing came while the rest is only counted.
+        /// Of the rest no more is waited for.
         case pause
     }
 
-    /// How long the next bytes are waited for when they are only counted.
+    /// How long the next bytes of the rest are waited for, in milliseconds.
     private static let grace: Int32 = 100
-    /// For how long they are counted, also from a sender that never stops.
-    private static let countingTime = Duration.seconds(2)
+    /// For how long the rest is read, also from a sender that never stops.
+    private static let restTime = Duration.seconds(2)
 
     private let input: String
     private let limit: Int
@@ -36,7 +38,6 @@ final class PipeInput: Sendable {
     private let timeout: Double
     private let thread = ThreadPool(name: "wi-input", width: 1)
     private let state = Guarded(State())
-    private let isCounted = Atomic(false)
 
     /// - Parameters:
     ///   - input: a path, or `-`.
@@ -52,7 +53,7 @@ final class PipeInput: Sendable {
 
     private var name: String { input == "-" ? "standard input" : "the input" }
 
-    /// The next bytes; nil at the end. One call after the other.
+    /// The next bytes; nil at the end, and where no more of the rest is waited for. One call after the other.
     func next() async throws(WebImageError) -> [UInt8]? {
         switch try await step() {
         case .bytes(let bytes): bytes
@@ -67,17 +68,23 @@ final class PipeInput: Sendable {
         return bytes
     }
 
-    /// Reads the rest without keeping it, unless its sender keeps it waiting or sends for long.
+    /// Says that what comes from now on is not worth a wait: it ends when the sender pauses, or sends for long.
+    func beginRest() {
+        state.withLock { state in
+            if state.restEnd == nil { state.restEnd = .now + Self.restTime }
+        }
+    }
+
+    /// Reads the rest without keeping it.
     ///
     /// - Returns: the length of the whole input; nil if its end has not come.
     func countToEnd() async -> Int? {
-        isCounted.store(true, ordering: .releasing)
-        let end = ContinuousClock.now + Self.countingTime
-        while ContinuousClock.now < end {
-            switch try? await step() {
+        beginRest()
+        while let step = try? await step() {
+            switch step {
             case .bytes: continue
             case .end: return state.withLock { $0.count }
-            case .pause, nil: return nil
+            case .pause: return nil
             }
         }
         return nil
@@ -101,6 +108,7 @@ final class PipeInput: Sendable {
         guard try waitForBytes(file) else { return .pause }
         // One byte more than the limit shows that there is more.
         let room = min(256 << 10, limit + 1 - state.withLock { $0.count })
+        guard room > 0 else { throw tooLong }
         var (count, reason) = (0, Int32(0))
         let bytes = [UInt8](unsafeUninitializedCapacity: room) { buffer, used in
             repeat { count = systemRead(file, buffer.baseAddress, room) } while count < 0 && errno == EINTR
@@ -113,22 +121,24 @@ final class PipeInput: Sendable {
             state.count += count
             return state.count
         }
-        guard sum <= limit else {
-            throw WebImageError(
-                .bodyTooLarge, "\(name) is longer than \(ByteCount(limit)); raise --max-bytes to allow it",
-                location: input)
-        }
+        guard sum <= limit else { throw tooLong }
         return .bytes(bytes)
     }
 
-    /// - Returns: false if nothing came and the rest is only counted.
+    private var tooLong: WebImageError {
+        WebImageError(
+            .bodyTooLarge, "\(name) is longer than \(ByteCount(limit)); raise --max-bytes to allow it", location: input)
+    }
+
+    /// - Returns: false if no more of the rest is waited for.
     private func waitForBytes(_ file: Int32) throws(WebImageError) -> Bool {
         let begin = ContinuousClock.now
         while true {
             var waiting = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-            // Not longer, so that it is noticed when the rest is only counted.
-            if poll(&waiting, 1, Self.grace) != 0 { return true }
-            if isCounted.load(ordering: .acquiring) { return false }
+            // Not longer, so that it is noticed when the rest begins.
+            let isReadable = poll(&waiting, 1, Self.grace) != 0
+            if let end = state.withLock({ $0.restEnd }) { return isReadable && ContinuousClock.now < end }
+            if isReadable { return true }
             if timeout > 0, ContinuousClock.now - begin >= .seconds(timeout) {
                 throw WebImageError(
                     .deadlineExceeded, "nothing came from \(name) for \(timeout) seconds; --timeout allows more",

@@ -22,7 +22,7 @@ public struct WebImageCommand: AsyncParsableCommand {
             Shell completions: webimage --generate-completion-script bash|zsh|fish
             To try it with sample pictures: webimage demo
             """,
-        version: CommandVersion.text,
+        version: WebImageVersion.text,
         subcommands: [
             FetchCommand.self, PrefetchCommand.self, InfoCommand.self, ConvertCommand.self, ShowCommand.self,
             CacheCommand.self, DemoCommand.self,
@@ -92,10 +92,6 @@ public struct WebImageCommand: AsyncParsableCommand {
             return isHelp ? 0 : 2
         }
     }
-}
-
-enum CommandVersion {
-    static let text = "0.1.0"
 }
 
 /// Says that a flag belongs to the command but not to this build, as wrong usage.

@@ -52,6 +52,31 @@ struct InfoCommandTests {
         #expect(object.text("source") == "file" && object.isNull("bytes"))
     }
 
+    @Test func whatAPictureTellsBehindItsPixelsIsFoundInAPipe() async throws {
+        let bench = try CommandBench()
+        let picture = try Pictures.turnedAtTheEnd()
+        try bench.write(picture, to: "a.png")
+        let run = try await bench.run(["-c", "cat a.png | \(try bench.command) info - --json"], program: "/bin/sh")
+        let object = try #require(try run.objects.first)
+        #expect(object.number("orientation") == 6 && object.number("exif_bytes") ?? 0 > 0)
+        #expect(object.number("bytes") == picture.count)
+    }
+
+    /// It is not waited for, and neither a limit nor damage takes away what is known.
+    @Test(arguments: ["sleep 600", "cat /dev/zero"])
+    func aPipeMayEndBeforeWhatIsBehindThePixels(_ rest: String) async throws {
+        let bench = try CommandBench()
+        let picture = try Pictures.turnedAtTheEnd()
+        try bench.write(Array(picture.prefix(picture.count / 2)), to: "a.png")
+        let command =
+            "mkfifo pipe; (cat a.png; exec \(rest)) > pipe & \(try bench.command) info pipe --max-bytes 300k --json; "
+            + "code=$?; kill $! 2>&-; exit $code"
+        let run = try await bench.run(["-c", command], program: "/bin/sh")
+        let object = try #require(try run.objects.first)
+        #expect(run.code == 0 && object.number("width") == 90 && object.number("orientation") == 1)
+        #expect(object.isNull("bytes"))
+    }
+
     @Test func theLengthOfAPipeThatEndsIsTold() async throws {
         let bench = try CommandBench()
         let picture = try Pictures.logo()

@@ -22,6 +22,20 @@ enum Pictures {
         try SamplePictures.testCard(PixelSize(width: width, height: height)).encoded(as: .png)
     }
 
+    /// Says behind its pixels how it is turned.
+    static func turnedAtTheEnd() throws -> [UInt8] {
+        var bytes = try SamplePicture(
+            "card", "", width: 90, height: 60, as: .png, orientation: .right, drawing: SamplePictures.testCard
+        ).encoded()
+        guard let name = bytes.indices.first(where: { bytes[$0...].starts(with: "eXIf".utf8) }) else { return [] }
+        let length = bytes[name - 4..<name].reduce(0) { $0 << 8 | Int($1) }
+        let chunk = bytes[name - 4..<name + length + 8]
+        bytes.removeSubrange(chunk.indices)
+        // Before the last chunk, which has no contents.
+        bytes.insert(contentsOf: chunk, at: bytes.count - 12)
+        return bytes
+    }
+
     /// Three frames, long enough to come in several pieces.
     static func animatedWebP() throws -> [UInt8] {
         let size = PixelSize(width: 640, height: 480)

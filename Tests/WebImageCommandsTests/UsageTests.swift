@@ -1,4 +1,6 @@
 import Testing
+import WebImageCore
+import WebImageDownload
 import WebImageTesting
 
 /// Wrong usage ends with 2 and says what was wrong; help and completions end with 0.
@@ -11,6 +13,21 @@ struct UsageTests {
             let run = try await bench.run(["-c", "\(try bench.command) \(arguments) >&-"], program: "/bin/sh")
             #expect(run.code == 1 && run.errors.contains("standard output"), "\(arguments): \(run.errors)")
         }
+    }
+
+    /// It crashed.
+    @Test(arguments: ["fetch", "prefetch", "cache import ."], ["<&-", "< ."])
+    func aListThatCannotBeReadIsWrongUsage(command: String, input: String) async throws {
+        let bench = try CommandBench()
+        let line = "\(try bench.command) \(command) --input-list - \(input)"
+        let run = try await bench.run(["-c", line], program: "/bin/sh")
+        #expect(run.code == 2 && run.errors.contains("standard input cannot be read"), "\(run.errors)")
+    }
+
+    @Test func theVersionIsThatOfTheLibrary() async throws {
+        let run = try await CommandBench().run("--version")
+        #expect(run.code == 0 && run.lines == [WebImageVersion.text])
+        #expect(DownloadConfiguration.userAgent.hasPrefix("webimage/\(WebImageVersion.text) "))
     }
 
     @Test(arguments: [

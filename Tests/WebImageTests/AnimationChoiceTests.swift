@@ -37,6 +37,50 @@ import WebImageTesting
         }
     }
 
+    /// As browsers do. The picture beside it is for programs that know no animations.
+    @Test(arguments: [DecoderIsolation.none, .all])
+    func anAPNGOfOneFrameShowsItAndNotThePictureBesideIt(_ isolation: DecoderIsolation) async throws {
+        let bench = TestBench { $0.isolation = isolation }
+        defer { bench.manager.shutDown() }
+        let (still, frame) = (SIMD3<UInt8>(200, 0, 0), SIMD3<UInt8>(0, 0, 200))
+        let file = try Self.apng(of: frame, beside: still)
+        let inverted = SIMD3<UInt8>(255, 255, 55)
+        let cases: [(expected: SIMD3<UInt8>, change: (inout ImageRequest) -> Void)] = [
+            (frame, { _ in }), (frame, { $0.size = TargetSize(width: 20) }),
+            (inverted, { $0.transformers = [.invert] }),
+            (inverted, { ($0.transformers, $0.decoding.transformsAnimations) = ([.crop(.square), .invert], false) }),
+            (still, { $0.decoding.firstFrameOnly = true }),
+        ]
+        for (index, (expected, change)) in cases.enumerated() {
+            var request = ImageRequest(data: file, name: "one")
+            change(&request)
+            let image = try await bench.manager.image(for: request).image
+            #expect(image.animation == nil && image.info.header?.frameCount == 1)
+            #expect(image.withPixels { [SIMD3($0[0], $0[1], $0[2])] } == [expected], "\(index)")
+        }
+    }
+
+    /// An APNG of one frame, with a still that is not part of the animation.
+    private static func apng(of frame: SIMD3<UInt8>, beside still: SIMD3<UInt8>) throws -> [UInt8] {
+        let size = PixelSize(width: 40, height: 30)
+        func picture(_ color: SIMD3<UInt8>) throws -> Image {
+            try Image(size: size, alpha: .opaque) { bytes in
+                for place in bytes.indices { bytes[place] = place % 4 == 3 ? 255 : color[place % 4] }
+            }
+        }
+        let (first, second) = (try picture(still).encoded(as: .png), try picture(frame).encoded(as: .png))
+        let numbers = [0, size.width, size.height, 0, 0].flatMap { PNGChunks.big($0) }
+        let control = PNGChunks.chunk("fcTL", numbers + [0, 1, 0, 10, 0, 0])
+        var bytes = Array(first.prefix(8))
+        for (name, data) in PNGChunks.all(in: first) where name != "IEND" {
+            if name == "IDAT" { bytes += PNGChunks.chunk("acTL", PNGChunks.big(1) + PNGChunks.big(0)) }
+            bytes += PNGChunks.chunk(name, data)
+        }
+        bytes += control
+        let data = PNGChunks.all(in: second).filter { $0.name == "IDAT" }.flatMap(\.data)
+        return bytes + PNGChunks.chunk("fdAT", PNGChunks.big(1) + data) + PNGChunks.chunk("IEND", [])
+    }
+
     /// Where pixels decide, the first frame decides for all.
     @Test func framesAreCutAlike() async throws {
         // A white square that moves by 20 pixels a frame, on black.

@@ -46,33 +46,15 @@ import WebImageTesting
             }
         }.with { $0.colorDescription = description }.encoded(as: .png)
         func control(_ sequence: Int) -> [UInt8] {
-            let numbers = [sequence, size.width, size.height, 0, 0].flatMap { big($0) }
-            return chunk("fcTL", numbers + [0, 1, 0, 10, 0, 0])
+            let numbers = [sequence, size.width, size.height, 0, 0].flatMap { PNGChunks.big($0) }
+            return PNGChunks.chunk("fcTL", numbers + [0, 1, 0, 10, 0, 0])
         }
-        var (bytes, data, place) = (Array(png[..<8]), [UInt8](), 8)
-        while place < png.count {
-            let end = place + png[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } + 12
-            switch String(decoding: png[place + 4..<place + 8], as: UTF8.self) {
-            case "IDAT": data += png[place + 8..<end - 4]
-            case "IEND": break
-            default: bytes += png[place..<end]
-            }
-            place = end
+        var (bytes, data) = (Array(png[..<8]), [UInt8]())
+        for (name, content) in PNGChunks.all(in: png) where name != "IEND" {
+            if name == "IDAT" { data += content } else { bytes += PNGChunks.chunk(name, content) }
         }
-        bytes += chunk("acTL", big(2) + big(0)) + control(0) + chunk("IDAT", data)
-        return bytes + control(1) + chunk("fdAT", big(2) + data) + chunk("IEND", [])
-    }
-
-    private static func big(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(number >> (24 - 8 * $0) & 255) } }
-
-    /// With its checksum (PNG specification, annex D).
-    private static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
-        let body = Array(name.utf8) + data
-        var checksum = UInt32.max
-        for byte in body {
-            checksum ^= UInt32(byte)
-            for _ in 0..<8 { checksum = checksum & 1 == 1 ? checksum >> 1 ^ 0xEDB8_8320 : checksum >> 1 }
-        }
-        return big(data.count) + body + big(Int(~checksum))
+        bytes +=
+            PNGChunks.chunk("acTL", PNGChunks.big(2) + PNGChunks.big(0)) + control(0) + PNGChunks.chunk("IDAT", data)
+        return bytes + control(1) + PNGChunks.chunk("fdAT", PNGChunks.big(2) + data) + PNGChunks.chunk("IEND", [])
     }
 }

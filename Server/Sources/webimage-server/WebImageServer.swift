@@ -5,12 +5,14 @@ import ServerConfiguration
 import ServerGrammar
 import ServerHTTP
 import Tracing
+import WebImage
 
 @main
 struct WebImageServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webimage-server", abstract: "Serves pictures from other servers in other sizes and formats.",
-        discussion: "The settings are environment variables; see Server/Documentation/RunTheServer.md.", version: "0.1",
+        discussion: "The settings are environment variables; see Server/Documentation/RunTheServer.md.",
+        version: WebImageVersion.text,
         subcommands: [Serve.self, CheckConfig.self, Sign.self, Health.self, Demo.self, FleetDemo.self],
         defaultSubcommand: Serve.self)
 }

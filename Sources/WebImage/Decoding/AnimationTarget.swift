@@ -39,6 +39,9 @@ final class AnimationTarget: Sendable {
 
     var beginsWithStill: Bool { buffer.beginsWithStill }
 
+    /// The first frame if the file has a still beside its frames, else nil. Decoded on this thread.
+    func firstFrameBesideStill() throws(WebImageError) -> Image? { try buffer.firstFrameBesideStill() }
+
     /// The animation of the picture `first`, which is its first frame unless the file has a still beside its frames.
     /// Nil if the picture is a still after all, and before a frame is known.
     func animation(first: Image) -> ImageAnimation? {

@@ -49,7 +49,12 @@ final class DecodeTarget {
     ///
     /// - Throws: as ``DecodeService/converter(for:_:layout:)``.
     func beginAnimation(_ coder: any ImageCoder, by service: DecodeService) throws(WebImageError) {
-        guard header.frameCount != 1, !recipe.decoding.firstFrameOnly else { return }
+        // An APNG of one frame may have another picture for programs that know no animations.
+        let isAnimation = header.frameCount != 1
+        guard isAnimation || header.format == .apng, !recipe.decoding.firstFrameOnly else { return }
+        var recipe = recipe
+        // What is made of that frame is a still, which goes through the steps as one.
+        if !isAnimation { recipe.transformers.removeSubrange(recipe.decodedSteps...) }
         // Frames have 8 bits a channel, also if the picture keeps 16.
         let converter = try service.converter(for: header, recipe, layout: .rgba8)
         let style = FrameStyle(
@@ -72,6 +77,7 @@ final class DecodeTarget {
             header = recipe.reading(finalHeader)
             frames?.learn(header)
         }
+        if header.frameCount == 1, !isPartial, let frame = try frames?.firstFrameBesideStill() { return frame }
         let (buffer, format) = try made()
         if isPartial { clearMissingRows() }
         if case .scaled = rows { convert(buffer) }
@@ -83,7 +89,8 @@ final class DecodeTarget {
     ///
     /// - Parameter checkpoint: called between rows of the recipe's steps; its error means that there is no picture.
     func takeFirstFrame(_ checkpoint: @escaping TransformProgram.Checkpoint) -> Image? {
-        guard let frames, !hasShownFirstFrame, let (buffer, format) = try? made(), rowsDone == buffer.size.height
+        guard let frames, header.frameCount != 1, !hasShownFirstFrame, let (buffer, format) = try? made(),
+            rowsDone == buffer.size.height
         else { return nil }
         hasShownFirstFrame = true
         guard let copy = copy(buffer, rows: rowsDone) else { return nil }

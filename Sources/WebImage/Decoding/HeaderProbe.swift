@@ -1,10 +1,11 @@
+import Synchronization
 import WebImageCodecs
 import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
 /// Reads a log until a picture's header is complete, and no further. For a GIF that is the whole file, since its frames
-/// must be counted. Where the transfer has ended, metadata behind a picture is looked for, too.
+/// must be counted. Where the transfer has ended, or ends soon, metadata behind a picture is looked for, too.
 final class HeaderProbe: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
     private var log: ByteLog
@@ -13,13 +14,21 @@ final class HeaderProbe: @unchecked Sendable {
     private let priority: LoadPriority
     private let executor: any WorkExecutor
     private let makeProbe: () -> ImageProbe
+    private let onRest: (@Sendable () -> Void)?
+    /// What is known while the rest is read, which may fail or take too long.
+    private let known = Guarded<ImageDetails?>(nil)
     private var probe: ImageProbe
     private var offset = 0
     private let result = CancellableAnswer<ImageDetails>()
 
-    init(_ log: ByteLog, _ source: ImageSource, for request: ImageRequest, by service: DecodeService) {
+    /// - Parameter onRest: see ``ImageManager/details(for:onRest:)``.
+    init(
+        _ log: ByteLog, _ source: ImageSource, for request: ImageRequest, by service: DecodeService,
+        onRest: (@Sendable () -> Void)? = nil
+    ) {
         self.log = log
         self.source = source
+        self.onRest = onRest
         (place, priority) = (request.redactedURL, request.options.priority)
         executor = service.executor
         let recipe = request.recipe
@@ -33,8 +42,11 @@ final class HeaderProbe: @unchecked Sendable {
         return try await result.value()
     }
 
-    /// Ends the probe with an error, unless it has ended.
-    func end(_ error: WebImageError) { result.give(.failure(error.endingALoad(of: place))) }
+    /// Ends the probe with an error, unless it has ended, or everything but what lies behind the picture is known.
+    func end(_ error: WebImageError) {
+        if let details = known.withLock({ $0 }) { return result.give(.success(details)) }
+        result.give(.failure(error.endingALoad(of: place)))
+    }
 
     private func resumeWhenReadable() {
         log.whenReadable(after: offset) { self.executor.run(self.priority) { self.run() } }
@@ -53,8 +65,13 @@ final class HeaderProbe: @unchecked Sendable {
                     offset = chunk.range.upperBound
                     let header = try chunk.withUnsafeBytes { bytes throws(WebImageError) in try probe.push(bytes) }
                     // What lies behind the picture is not worth a download, but a look at bytes that are there.
-                    let mayLearn = probe.mayLearnMore || (log.end != nil && probe.mayLearnLate)
-                    if let header, !mayLearn { return answer(header) }
+                    let mayLearn = probe.mayLearnMore || ((log.end != nil || onRest != nil) && probe.mayLearnLate)
+                    guard let header else { continue }
+                    if !mayLearn { return answer(header) }
+                    if let onRest, !probe.mayLearnMore {
+                        known.withLock { $0 = details(header) }
+                        onRest()
+                    }
                 case .end where log.successor != nil: beginAnew()
                 case .end(.failed(let error)) where offset == 0: throw error
                 case .end(let end):
@@ -88,10 +105,13 @@ final class HeaderProbe: @unchecked Sendable {
         log = log.latest
         offset = 0
         probe = makeProbe()
+        known.withLock { $0 = nil }
     }
 
-    private func answer(_ header: ImageHeader) {
+    private func answer(_ header: ImageHeader) { result.give(.success(details(header))) }
+
+    private func details(_ header: ImageHeader) -> ImageDetails {
         let length = log.expectedLength ?? (log.end == nil ? nil : log.receivedCount)
-        result.give(.success(ImageDetails(header: header, byteCount: length.map { ByteCount($0) }, source: source)))
+        return ImageDetails(header: header, byteCount: length.map { ByteCount($0) }, source: source)
     }
 }

@@ -295,6 +295,12 @@ package final class FrameBuffer: FrameSource {
     /// See ``AnimationDecoder/beginsWithStill``.
     package var beginsWithStill: Bool { withDecoder { $0.beginsWithStill } }
 
+    /// The first frame if that is not the picture that a decoder of stills finds, else nil. Decoded on this thread.
+    package func firstFrameBesideStill() throws(WebImageError) -> Image? {
+        guard !beginsWithStill, !timeline.delays.isEmpty else { return nil }
+        return try decode(0)
+    }
+
     package func forEachFrame(
         _ body: (Image, Duration) throws(WebImageError) -> Void
     ) throws(WebImageError) {

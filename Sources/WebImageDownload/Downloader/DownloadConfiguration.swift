@@ -101,9 +101,7 @@ public struct DownloadConfiguration: Sendable {
     }
 
     /// `webimage/<version> (<system>)`.
-    public static var userAgent: String { "webimage/\(version) (Linux)" }
-
-    static let version = "0.1"
+    public static var userAgent: String { "webimage/\(WebImageVersion.text) (Linux)" }
 
     /// An `Accept` value: the formats by name, then any picture, then anything.
     public static func accept(_ formats: [ImageFormat]) -> String {

@@ -59,7 +59,9 @@ private struct CubeFile {
     private var isCurves = false
 
     init(_ text: String) throws(WebImageError) {
-        for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+        // Windows programs write a byte order mark.
+        let lines = text.drop { $0 == "\u{FEFF}" }.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (number, line) in lines.enumerated() {
             let words = line.split { $0 == " " || $0 == "\t" }
             guard let first = words.first, !first.hasPrefix("#") else { continue }
             try read(first, Array(words.dropFirst()), line: number + 1)

@@ -76,6 +76,8 @@ import WebImageTesting
             1 1 1
             """
         let cube = try ColorCube(text: text)
+        // As Windows writes it.
+        #expect(try ColorCube(text: "\u{FEFF}" + text.replacing("\n", with: "\r\n")) == cube)
         let image = try image(PixelSize(150, 3)) { x, y in [x, 2 * x % 256, 7 * y, 255] }
         let made = try image.transformed(by: [.lookup(cube)])
         for x in 0..<150 { #expect(made.pixels.pixel(x, 1) == [7, 2 * x % 256, x, 255]) }

@@ -1,0 +1,27 @@
+/// The chunks of a PNG, to make files of that no encoder writes.
+enum PNGChunks {
+    /// Name and data of each.
+    static func all(in png: [UInt8]) -> [(name: String, data: [UInt8])] {
+        var (chunks, place): ([(name: String, data: [UInt8])], Int) = ([], 8)
+        while place < png.count {
+            let end = place + png[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } + 12
+            chunks.append(
+                (String(decoding: png[place + 4..<place + 8], as: UTF8.self), Array(png[place + 8..<end - 4])))
+            place = end
+        }
+        return chunks
+    }
+
+    /// With its checksum (PNG specification, annex D).
+    static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
+        let body = Array(name.utf8) + data
+        var checksum = UInt32.max
+        for byte in body {
+            checksum ^= UInt32(byte)
+            for _ in 0..<8 { checksum = checksum & 1 == 1 ? checksum >> 1 ^ 0xEDB8_8320 : checksum >> 1 }
+        }
+        return big(data.count) + body + big(Int(~checksum))
+    }
+
+    static func big(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(number >> (24 - 8 * $0) & 255) } }
+}
