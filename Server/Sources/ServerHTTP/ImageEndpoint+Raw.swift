@@ -32,7 +32,7 @@ extension ImageEndpoint {
         let known = ResultFormat.allCases.first { $0.mediaType == mediaType }?.fileExtension ?? suffix
         fields[.contentDisposition] = answer.disposition(url.options.filename.isEmpty ? nil : known)
         guard let length = bytes.length.map({ Int($0.bytes) }) else {
-            return Answer(fields: fields, body: try body(bytes, length: nil, request))
+            return Answer(fields: fields, body: try body(bytes, length: nil, request, record.client))
         }
         fields[.acceptRanges] = "bytes"
         fields[.contentLength] = "\(length)"
@@ -41,11 +41,12 @@ extension ImageEndpoint {
             ? conditions.part(of: length, eTag: head[.eTag], lastModified: freshness.lastModified) : .whole
         switch part {
         case .whole:
-            return Answer(fields: fields, body: try body(bytes, length: length, request))
+            return Answer(fields: fields, body: try body(bytes, length: length, request, record.client))
         case .bytes(let range):
             fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"
             fields[.contentLength] = "\(range.count)"
-            return Answer(status: 206, fields: fields, body: try body(bytes[range], length: range.count, request))
+            return Answer(
+                status: 206, fields: fields, body: try body(bytes[range], length: range.count, request, record.client))
         case .none:
             var answer = Answer.text("Range Not Satisfiable", status: 416)
             answer.fields[.contentRange] = "bytes */\(length)"
@@ -55,13 +56,13 @@ extension ImageEndpoint {
 
     /// - Parameter bytes: of which a transfer brings the whole, also where a part is sent.
     private func body(
-        _ bytes: ImageBytes, length: Int?, _ request: HTTPRequest
+        _ bytes: ImageBytes, length: Int?, _ request: HTTPRequest, _ client: ClientAddress?
     ) throws(RequestRefusal) -> Answer.Body {
         // What comes from a file waits there, and not for the client.
         let isThere = bytes.source == .file || bytes.source == .disk || request.method == .head
         let waiting = isThere ? 0 : Int((bytes.length ?? StreamedBytes.usualLength).bytes)
-        guard let share = streamedBytes.take(waiting) else {
-            throw .overloaded("clients have not read too many bytes of raw sources yet")
+        guard let share = streamedBytes.take(waiting, for: client?.key) else {
+            throw .overloaded("clients, or this one, have not read too many bytes of raw sources yet")
         }
         return .stream(StreamedBody(bytes, length: length, share: share))
     }

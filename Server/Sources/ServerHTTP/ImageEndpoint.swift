@@ -223,7 +223,7 @@ public struct ImageEndpoint: Sendable {
                 found = try await service.find(url, choice, client: record.client?.key)
             }
         } catch {
-            guard let answer = try await fallback(for: error, url, choice, request) else { throw error }
+            guard let answer = try await fallback(for: error, url, choice, request, record.client) else { throw error }
             record.refusal = error
             return answer
         }
@@ -239,16 +239,17 @@ public struct ImageEndpoint: Sendable {
         if url.options.expires == 0, !settings.clientHints, !settings.cookies.arePassedOn, asked.length <= 2048 {
             knownURLs.keep(.init(url: url, key: key, host: host, disposition: disposition), asked)
         }
-        return try sharing(answer.answer(found, request.headerFields), found.result, key, request)
+        return try sharing(answer.answer(found, request.headerFields), found.result, key, request, record.client)
     }
 
     /// Lets all answers with a result share its bytes, which count until the client has read them.
     private func sharing(
-        _ answer: Answer, _ result: StoredResult, _ key: String, _ request: HTTPRequest
+        _ answer: Answer, _ result: StoredResult, _ key: String, _ request: HTTPRequest,
+        _ client: ClientAddress?
     ) throws(RequestRefusal) -> Answer {
         guard case .bytes = answer.body, request.method != .head else { return answer }
-        guard let share = service.cache.share(result, key) else {
-            throw .overloaded("clients have not read too many bytes of results yet")
+        guard let share = service.cache.share(result, key, for: client?.key) else {
+            throw .overloaded("clients, or this one, have not read too many bytes of results yet")
         }
         var answer = answer
         (answer.body, answer.share) = (.bytes(share.bytes), share)
@@ -259,14 +260,15 @@ public struct ImageEndpoint: Sendable {
     ///
     /// - Returns: nil if there is no fallback picture, or it cannot be processed.
     private func fallback(
-        for refusal: RequestRefusal, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ request: HTTPRequest
+        for refusal: RequestRefusal, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ request: HTTPRequest,
+        _ client: ClientAddress?
     ) async throws(RequestRefusal) -> Answer? {
         guard refusal.hasNoSource, service.maker.fallback != nil else { return nil }
         var other = url
         (other.source, other.cookies) = (service.maker.fallbackSource, nil)
         guard let found = try? await service.find(other, choice) else { return nil }
         let answer = ResultAnswer(settings: settings, url: url, now: now()).answer(found, insteadOf: refusal)
-        return try sharing(answer, found.result, service.key(other, choice), request)
+        return try sharing(answer, found.result, service.key(other, choice), request, client)
     }
 
     /// Adds the client's cookies that are sent to the origin of the source.

@@ -1,3 +1,4 @@
+import ServerImages
 import Synchronization
 import WebImage
 
@@ -44,28 +45,27 @@ final class StreamedBytes: Sendable {
     /// Returned when it is released.
     final class Share: Sendable {
         private let bytes: Int
+        private let client: String?
         private let owner: StreamedBytes
 
-        fileprivate init(_ bytes: Int, _ owner: StreamedBytes) { (self.bytes, self.owner) = (bytes, owner) }
+        fileprivate init(_ bytes: Int, _ client: String?, _ owner: StreamedBytes) {
+            (self.bytes, self.client, self.owner) = (bytes, client, owner)
+        }
 
-        deinit { owner.taken.withLock { $0 -= bytes } }
+        deinit { owner.taken.withLock { $0.giveBack(bytes, of: client) } }
     }
 
     /// The share of a body of unknown length.
     static let usualLength = ByteCount.mebibytes(16)
 
-    private let most: Int
-    private let taken = Mutex(0)
+    private let taken: Mutex<ByteBudget>
 
-    init(most: Int = 1 << 30) { self.most = most }
+    init(most: Int = 1 << 30) { taken = Mutex(ByteBudget(most: most)) }
 
-    /// - Returns: nil if there is no room. A single body always fits.
-    func take(_ bytes: Int) -> Share? {
-        let fits = taken.withLock { taken in
-            guard taken == 0 || taken <= most - bytes else { return false }
-            taken += bytes
-            return true
-        }
-        return fits ? Share(bytes, self) : nil
+    /// - Parameter client: its address; nil: it is not known.
+    /// - Returns: nil if there is no room, or the client already reads too much. A single body always fits.
+    func take(_ bytes: Int, for client: String? = nil) -> Share? {
+        let fits = bytes == 0 || taken.withLock { $0.take(bytes, for: client) }
+        return fits ? Share(bytes, client, self) : nil
     }
 }

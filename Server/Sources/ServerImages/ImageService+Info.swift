@@ -12,8 +12,8 @@ extension ImageService {
         if let (result, layer) = known {
             switch serving(of: result, url.source) {
             case .fresh: return Found(result: result, source: layer == .memory ? .memory : .disk)
-            case .never, .onceConfirmed: known = nil
-            case .whileRenewed, .expired: break
+            case .never: known = nil
+            case .whileRenewed, .expired, .onceConfirmed: break
             }
         }
         try await admit(client)

@@ -1,3 +1,4 @@
+import FleetCoordination
 import Logging
 import ServerConfiguration
 import ServerGrammar
@@ -21,51 +22,89 @@ extension ImageService {
         }
     }
 
+    /// Asks the origin while the client waits, because purges may have been missed.
+    ///
+    /// - Returns: nil if that is still not known.
+    func confirmed(
+        _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
+    ) async throws(RequestRefusal) -> Found? {
+        let (outcome, _) = await renewals.value(key) { [self] in
+            await renew(result, key, url, choice, certainly: true)
+        }
+        guard let outcome else { throw .clientGone }
+        let found = try outcome.get()
+        // A renewal in the background may have begun before purges were missed.
+        return purging.verdict(found.result, url.source) == .current ? found : nil
+    }
+
     /// - Parameter certainly: whether the origin must be asked, because purges may have been missed.
-    func renew(
+    private func renew(
         _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, certainly: Bool
-    ) async -> Bool {
+    ) async -> Result<Found, RequestRefusal> {
         // Another renewal may have ended since the caller looked.
-        if cached(key, source: url.source) != nil { return true }
+        if let found = cached(key, source: url.source) { return .success(found) }
         do throws(RequestRefusal) {
             // No client waits for a renewal in the background, so it has a low priority.
-            if let renewed = try await renewed(
+            let renewal = try await ask(
                 result, url, certainly: certainly, timeout: settings.timeout, priority: certainly ? .normal : .low)
-            {
+            switch renewal {
+            case .same(let renewed):
                 cache.renew(renewed, key)
                 // A write to the storage is worthwhile if other servers can use it for long.
                 if Self.isForAll(url), renewed.freshness.freshUntil - now() >= Self.longFreshness {
                     storage?.keep(renewed, key)
                 }
-            } else {
-                _ = try await make(url, choice, key)
+                return .success(Found(result: renewed, source: .memory))
+            case .changed(let loaded):
+                let made = try await make(url, choice, key, from: loaded)
+                // The new result is not kept, so the old one would be served again.
+                if made.result.freshness.forbidsStoring { retire(result, key, url) }
+                return .success(made)
             }
-            return true
         } catch {
             logger.debug("a result cannot be renewed: \(error.detail)")
-            if error.fault == .gone {
-                // If the source no longer exists, the result is not served again.
-                var last = result
-                last.freshness.mustRevalidate = true
-                cache.renew(last, key)
-            }
-            return false
+            // The source no longer exists.
+            if error.fault == .gone { retire(result, key, url) }
+            return .failure(error)
         }
     }
 
-    /// - Returns: the result with the freshness of the origin's answer; nil if the source has changed.
-    func renewed(
+    /// The result is not served again unless its origin confirms it.
+    private func retire(_ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL) {
+        var last = result
+        last.freshness.mustRevalidate = true
+        cache.renew(last, key)
+        if Self.isForAll(url) { storage?.keep(last, key) }
+    }
+
+    enum Renewal {
+        /// With the freshness of the origin's answer.
+        case same(StoredResult)
+        /// With the new source, unless the caches have it.
+        case changed(LoadedSource?)
+    }
+
+    /// A source with its bytes, which was loaded for a renewal.
+    struct LoadedSource {
+        var original: OriginalResponse
+        /// See ``StoredResult/begun``.
+        var begun: Int
+
+        var tags: [UInt64] { SourceTags.hashes(of: original.head) }
+    }
+
+    func ask(
         _ result: StoredResult, _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration,
         priority: LoadPriority = .normal
-    ) async throws(RequestRefusal) -> StoredResult? {
+    ) async throws(RequestRefusal) -> Renewal {
         let begun = purging.stamp
-        guard
-            let freshness = try await maker.askOrigin(
-                of: result, url, certainly: certainly, timeout: timeout, priority: priority)
-        else { return nil }
-        var renewed = result
-        renewed.freshness = freshness
-        if certainly { (renewed.begun, renewed.checkedAt) = (max(begun, result.begun), now()) }
-        return renewed
+        switch try await maker.askOrigin(of: result, url, timeout: timeout, priority: priority) {
+        case .changed(let original): return .changed(original.map { LoadedSource(original: $0, begun: begun) })
+        case .unchanged(let freshness):
+            var renewed = result
+            renewed.freshness = freshness
+            if certainly { (renewed.begun, renewed.checkedAt) = (max(begun, result.begun), now()) }
+            return .same(renewed)
+        }
     }
 }

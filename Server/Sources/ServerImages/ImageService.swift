@@ -46,7 +46,7 @@ public final class ImageService: Sendable {
     private let resultName: String
     private let limiter: RateLimiter?
     let flights = Flights<Landing>()
-    let renewals = Flights<Bool>()
+    let renewals = Flights<Result<Found, RequestRefusal>>()
     let now: @Sendable () -> Int
     let logger: Logger
 
@@ -114,21 +114,25 @@ public final class ImageService: Sendable {
     ) async throws(RequestRefusal) -> Found {
         let key = key(url, choice)
         var known = await cache.result(key)
+        var mustConfirm = false
         if let (result, layer) = known {
             switch serving(of: result, url.source) {
             case .fresh: return Found(result: result, source: layer == .memory ? .memory : .disk)
             case .whileRenewed:
                 renewLater(result, key, url, choice)
                 return Found(result: result, source: .stale)
-            case .onceConfirmed:
-                _ = await renewals.value(key) { [self] in await renew(result, key, url, choice, certainly: true) }
-                if let renewed = cached(key, source: url.source) { return renewed }
+            case .onceConfirmed: mustConfirm = true
             case .never: known = nil
             case .expired: break
             }
         }
-        try await admit(client)
         do throws(RequestRefusal) {
+            if mustConfirm, let (result, _) = known,
+                let found = try await confirmed(result, key, url, choice)
+            {
+                return found
+            }
+            try await admit(client)
             return try await make(url, choice, key)
         } catch {
             guard error.isSourceDown, let (result, _) = known, mayServeStale(result, for: .failure) else { throw error }
@@ -136,10 +140,11 @@ public final class ImageService: Sendable {
         }
     }
 
+    /// - Parameter loaded: the source, if it was just loaded.
     func make(
-        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String
+        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, from loaded: LoadedSource? = nil
     ) async throws(RequestRefusal) -> Found {
-        try await landed(key, url.source) { [self] in await fly(url, choice, key) }
+        try await landed(key, url.source) { [self] in await fly(url, choice, key, loaded) }
     }
 
     /// How often a result is made anew because it was purged meanwhile.
@@ -162,17 +167,19 @@ public final class ImageService: Sendable {
         }
     }
 
-    private func fly(_ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String) async -> Landing {
+    private func fly(
+        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, _ loaded: LoadedSource?
+    ) async -> Landing {
         // The result may have been stored since the caller looked.
         if let known = cached(key, source: url.source) { return Landing(result: .success(.init(result: known.result))) }
-        guard let fleet = purging.fleet else { return await work(url, choice, key, begun: purging.stamp) }
+        guard let fleet = purging.fleet else { return await work(url, choice, key, loaded, begun: purging.stamp) }
         let job = Fleet.Job(
             result: key, source: url.source,
             sourceDigest: Base64URL.encode(Digest.sha256(Array(url.sourceName.utf8)).prefix(16)))
         let landing = await fleet.once(job, patience: settings.timeout) { outcome in
             take(outcome, key, url.source)
         } work: { begun in
-            let landing = await work(url, choice, key, begun: begun)
+            let landing = await work(url, choice, key, loaded, begun: begun)
             // A result from the storage keeps its age, and all servers can read it already.
             let shared =
                 landing.source == nil && Self.isForAll(url)
@@ -203,20 +210,24 @@ public final class ImageService: Sendable {
 
     /// Reads the result from the storage, or makes it.
     private func work(
-        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, begun: Int
+        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, _ loaded: LoadedSource?, begun: Int
     ) async -> Landing {
-        guard let storage, Self.isForAll(url) else { return await produce(url, choice, key, begun: begun) }
+        // What was purged meanwhile is loaded again.
+        let loaded = loaded.flatMap { purging.lastPurge(url.source, tags: $0.tags) < $0.begun ? $0 : nil }
+        guard loaded == nil, let storage, Self.isForAll(url) else {
+            return await produce(url, choice, key, loaded, begun: begun)
+        }
         return await Hedge<Landing>(patience: SharedResults.patience, isGood: \.isGood).value {
             guard let result = await storage.result(key) else { return nil }
-            return await self.stored(result, url, choice, key)
+            return await self.stored(result, url, choice, key, begun: begun)
         } orElse: {
-            await self.produce(url, choice, key, begun: begun)
+            await self.produce(url, choice, key, nil, begun: begun)
         }
     }
 
     /// The stored result, if it may be served.
     private func stored(
-        _ result: StoredResult, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String
+        _ result: StoredResult, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, begun: Int
     ) async -> Landing? {
         let serving = serving(of: result, url.source)
         switch serving {
@@ -230,27 +241,32 @@ public final class ImageService: Sendable {
             return Landing(result: .success(.init(result: result)), source: .stale)
         case .expired, .onceConfirmed:
             // If the origin cannot answer this question, making the picture would fail, too.
-            guard
-                let renewed = try? await inTurn(
-                    url.source,
-                    { _, left throws(RequestRefusal) in
-                        let certainly = serving == .onceConfirmed
-                        return (try await renewed(result, url, certainly: certainly, timeout: left), nil)
-                    })
-            else { return nil }
-            cache.keep(renewed, key)
-            return Landing(result: .success(.init(result: renewed)), source: .stored)
+            let renewal = try? await inTurn(
+                url.source,
+                { _, left throws(RequestRefusal) in
+                    let certainly = serving == .onceConfirmed
+                    return (try await ask(result, url, certainly: certainly, timeout: left), nil)
+                })
+            switch renewal {
+            case nil: return nil
+            case .same(let renewed):
+                cache.keep(renewed, key)
+                return Landing(result: .success(.init(result: renewed)), source: .stored)
+            case .changed(let loaded): return await produce(url, choice, key, loaded, begun: begun)
+            }
         }
     }
 
     /// Makes the picture here.
     private func produce(
-        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, begun: Int
+        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, _ loaded: LoadedSource?, begun: Int
     ) async -> Landing {
         do throws(RequestRefusal) {
             let made = try await inTurn(url.source) { place, left throws(RequestRefusal) in
                 var made = try await maker.make(
-                    url, choice, begun: begun, timeout: left, priority: gate.isLate(place) ? .low : .normal)
+                    url, choice, begun: loaded?.begun ?? begun, timeout: left,
+                    priority: gate.isLate(place) ? .low : .normal,
+                    from: loaded?.original)
                 made.cost.queue = place.waited.inSeconds
                 if !made.result.freshness.forbidsStoring {
                     cache.keep(made.result, key)

@@ -58,11 +58,13 @@ public struct PictureMaker: Sendable {
     /// How decoders are isolated.
     public var isolationReport: IsolationReport { manager.isolationReport }
 
-    /// - Parameter begun: see ``StoredResult/begun``.
+    /// - Parameters:
+    ///   - begun: see ``StoredResult/begun``.
+    ///   - original: the source with its bytes, if it was just loaded.
     /// - Throws: the refusal for the client.
     public func make(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, begun: Int, timeout: Duration,
-        priority: LoadPriority = .normal
+        priority: LoadPriority = .normal, from original: OriginalResponse? = nil
     ) async throws(RequestRefusal) -> Made {
         let plan = PicturePlan(url, settings, watermark: watermark)
         var lastPurge = purging.lastPurge(url.source)
@@ -72,7 +74,7 @@ public struct PictureMaker: Sendable {
             request.priority = priority
             purging.prepare(&request, url.source, lastPurge: lastPurge)
             do throws(WebImageError) {
-                var (made, tags, isKept) = try await load(plan, request, choice, priority)
+                var (made, tags, isKept) = try await load(plan, request, choice, priority, original)
                 purging.noteLoaded(url.source)
                 let last = purging.lastPurge(url.source, tags: tags)
                 if isKept, last > lastPurge {
@@ -90,10 +92,12 @@ public struct PictureMaker: Sendable {
 
     /// - Returns: the picture, with the tags of the source and whether the source was cached.
     private func load(
-        _ plan: PicturePlan, _ request: ImageRequest, _ choice: FormatChoice, _ priority: LoadPriority
+        _ plan: PicturePlan, _ request: ImageRequest, _ choice: FormatChoice, _ priority: LoadPriority,
+        _ loaded: OriginalResponse?
     ) async throws(WebImageError) -> (Made, tags: [UInt64], isKept: Bool) {
-        if plan.mayHandOn(settings.output.skipProcessing) {
-            let original = try await original(request)
+        var whole = loaded
+        if whole == nil, plan.mayHandOn(settings.output.skipProcessing) { whole = try await original(request) }
+        if let original = whole {
             let (tags, isKept) = (SourceTags.hashes(of: original.head), original.source != .network)
             if let made = try await handedOn(original, plan, request.decoding.limits) {
                 return (made, tags, isKept)
@@ -275,26 +279,33 @@ public struct PictureMaker: Sendable {
             guesses: !LocalFiles.has(source))
     }
 
+    /// What the origin says about the source of a result.
+    enum OriginAnswer {
+        case unchanged(SourceFreshness)
+        /// With the new source, unless the caches have it: one that may not be stored would be loaded again.
+        case changed(OriginalResponse?)
+    }
+
     /// Asks the origin about the source of a result, and loads the source if it has changed.
-    ///
-    /// - Parameter certainly: whether the origin is asked even if the cached source is fresh.
-    /// - Returns: how long the source is fresh; nil if it has changed.
     func askOrigin(
-        of result: StoredResult, _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration, priority: LoadPriority
-    ) async throws(RequestRefusal) -> SourceFreshness? {
+        of result: StoredResult, _ url: URLGrammar.ParsedURL, timeout: Duration, priority: LoadPriority
+    ) async throws(RequestRefusal) -> OriginAnswer {
         var request = try PicturePlan(url, settings).request(isStill: true, timeout: timeout)
         purging.prepare(&request, url.source)
         request.priority = priority
-        if certainly { request.options.caching.policy = .revalidate }
         do throws(WebImageError) {
-            let original = try await manager.keepOriginal(for: request)
+            let original = try await original(request)
             let freshness = freshness(original.head, url.source)
             let isSentAgain = original.source == .network
             let hasSameLength = original.byteCount.map { Int($0.bytes) == result.sourceBytes } ?? true
             guard freshness.isSameVersion(as: result.freshness, isSentAgain: isSentAgain),
                 !isSentAgain || hasSameLength
-            else { return nil }
-            return freshness
+            else {
+                // What a fleet shares must be loaded after its servers have agreed on who makes it.
+                let isNeeded = isSentAgain && (freshness.forbidsStoring || purging.fleet == nil)
+                return .changed(isNeeded ? original : nil)
+            }
+            return .unchanged(freshness)
         } catch {
             throw RequestRefusal(error, source: url.source)
         }

@@ -89,7 +89,8 @@ public final class Purging: Sendable {
     public func prepare(_ request: inout ImageRequest, _ source: String, lastPurge: Int? = nil) {
         let last = lastPurge ?? self.lastPurge(source)
         if last > 0 { request.options.caching.key = "\(source)\npurged \(last)" }
-        if isToBeAsked(source) { request.options.caching.policy = .revalidate }
+        // What is cached may have been purged, if this server has not heard of purges for long.
+        if isToBeAsked(source) || fleet?.isInTouch == false { request.options.caching.policy = .revalidate }
     }
 
     /// Whether the origin must first confirm that the cached source is unchanged, because purges may have been missed.

@@ -51,8 +51,11 @@ public final class ResultCache: Sendable {
 
     /// The bytes of a result that is about to be sent, which are kept as long as the share is.
     ///
-    /// - Returns: nil if clients have not read too many bytes of other results yet.
-    public func share(_ result: StoredResult, _ key: String) -> SentResults.Share? { sent.share(result, key) }
+    /// - Parameter client: its address; nil: it is not known.
+    /// - Returns: nil if clients, or this one, have not read too many bytes of other results yet.
+    public func share(_ result: StoredResult, _ key: String, for client: String? = nil) -> SentResults.Share? {
+        sent.share(result, key, for: client)
+    }
 
     public func result(_ key: String) async -> (StoredResult, Layer)? {
         if let result = memory.result(key) ?? sent.result(key) { return (result, .memory) }

@@ -21,9 +21,12 @@ import WebImageTesting
         let origin: OriginServer
         let servers: [TestServer]
 
-        /// - Parameter deadline: for a command. The machine that runs tests is busy.
+        /// - Parameters:
+        ///   - deadline: for a command. The machine that runs tests is busy.
+        ///   - silenceLimit: see `FleetConfiguration`; nil: the usual one.
         init(
-            _ count: Int, deadline: TimeAmount = .seconds(5), _ variables: [String: String] = [:]
+            _ count: Int, deadline: TimeAmount = .seconds(5), silenceLimit: Int? = nil,
+            _ variables: [String: String] = [:]
         ) async throws {
             redis = try await RedisServer()
             origin = try OriginServer()
@@ -33,7 +36,9 @@ import WebImageTesting
                 configuration.deadline = deadline
                 configuration.backoff = (.milliseconds(1), .milliseconds(20))
                 let client = try RedisClient(configuration, group: MultiThreadedEventLoopGroup.singleton)
-                let fleet = Fleet(FleetConfiguration(server: "\(number)"), client) { 1_700_000_000_000 }
+                var member = FleetConfiguration(server: "\(number)")
+                if let silenceLimit { (member.silenceLimit, member.readInterval) = (silenceLimit, silenceLimit / 10) }
+                let fleet = Fleet(member, client) { 1_700_000_000_000 }
                 servers.append(try TestServer(variables, origin: origin, fleet: fleet))
             }
             self.servers = servers
@@ -53,6 +58,14 @@ import WebImageTesting
             }
             for task in tasks { task.cancel() }
             for task in tasks { await task.value }
+        }
+
+        /// Returns when the servers no longer trust what they know of purges.
+        func loseRedis() async throws {
+            await redis.kill()
+            for server in servers {
+                while server.purging.fleet?.isInTouch == true { await Task.yield() }
+            }
         }
 
         func serve(_ size: PixelSize, _ more: OriginResponse.Behaviour...) throws {
@@ -201,6 +214,48 @@ import WebImageTesting
                 statuses.append(await rig.servers[number % 2].get(path, from: "192.0.2.1").status)
             }
             #expect(statuses == [200, 200, 200, 200, 429, 429])
+        }
+    }
+
+    /// Where purges may be missed, pictures and what is told of them behave alike: the origin is asked once, and what was
+    /// kept is served if it is down.
+    @Test(arguments: [false, true]) func whatWasKeptIsServedIfTheOriginIsDownToo(isDown: Bool) async throws {
+        let rig = try await Rig(1, silenceLimit: 500)
+        let (server, body) = (rig.servers[0], try TestServer.bytes(Self.small, as: .png))
+        rig.origin.serve("/a.png", OriginResponse(headers: [("Cache-Control", "max-age=1000")], body: body))
+        try await rig.run {
+            let info = "/info/_/plain/\(rig.origin.url("/a.png"))"
+            let first = (picture: await server.picture("w:10"), info: await server.get(info))
+            let hits = rig.origin.hits("/a.png")
+            rig.origin.serve(
+                "/a.png",
+                isDown
+                    ? OriginResponse(status: 503)
+                    : OriginResponse(headers: [("Cache-Control", "no-store")], body: body))
+            try await rig.loseRedis()
+            server.advance(61)
+            let answers = (picture: await server.picture("w:10"), info: await server.get(info))
+            #expect(answers.picture.bytes == first.picture.bytes && answers.info.text == first.info.text)
+            #expect(rig.origin.hits("/a.png") == hits + 2)
+            for answer in [answers.picture, answers.info] {
+                let status = isDown ? "webimage; hit; detail=stale" : "webimage; fwd=miss"
+                #expect(answer.status == 200 && answer.fields[.cacheStatus] == status)
+            }
+        }
+    }
+
+    @Test func whereRedisIsSilentCachedSourcesAreConfirmed() async throws {
+        let folder = try ScratchDirectory()
+        let rig = try await Rig(1, silenceLimit: 500, ["WEBIMAGE_CACHE_DIR": folder.path])
+        let body = try TestServer.bytes(Self.small, as: .png)
+        rig.origin.serve(
+            "/a.png", OriginResponse(headers: [("Cache-Control", "max-age=1000"), ("ETag", "\"1\"")], body: body))
+        try await rig.run {
+            _ = await rig.servers[0].picture("w:10")
+            try await rig.loseRedis()
+            #expect(await rig.servers[0].picture("w:20").status == 200)
+            #expect(rig.origin.requests("/a.png").last?.header("If-None-Match") == "\"1\"")
+            #expect(rig.origin.hits("/a.png") == 2)
         }
     }
 

@@ -218,6 +218,30 @@ import WebImageTesting
         #expect(try await answer.image().size == PixelSize(width: 12, height: 16))
     }
 
+    /// What the origin lets nobody keep is loaded once for its renewal, and the older result is served no more.
+    @Test func aSourceThatMayNoLongerBeStoredIsLoadedOnceForItsRenewal() async throws {
+        let server = try TestServer()
+        func response(_ size: PixelSize, _ control: String) throws -> OriginResponse {
+            var response = OriginResponse(
+                headers: [("Cache-Control", control)], body: try TestServer.bytes(size, as: .png))
+            // The test's clock is ahead of the origin's.
+            response.sendsDate = false
+            return response
+        }
+        server.origin.serve(
+            "/a.png", try response(PixelSize(width: 64, height: 48), "max-age=10"),
+            try response(PixelSize(width: 48, height: 64), "no-store"))
+        _ = await server.picture("w:12")
+        server.advance(20)
+        #expect(await server.picture("w:12").fields[.cacheStatus] == "webimage; hit; detail=stale")
+        while server.endpoint.service.renewingCount > 0 || server.origin.hits("/a.png") < 2 { await Task.yield() }
+        #expect(server.origin.hits("/a.png") == 2)
+        let answer = await server.picture("w:12")
+        #expect(answer.fields[.cacheStatus] == "webimage; fwd=miss")
+        #expect(try await answer.image().size == PixelSize(width: 12, height: 16))
+        #expect(server.origin.hits("/a.png") == 3)
+    }
+
     /// A redirect is not reused for longer than it says, however long its target may be.
     @Test(arguments: [("no-store", 0), ("max-age=50", 50), (nil, 300)] as [(String?, Int)])
     func aRedirectIsFollowedAgain(control: String?, seconds: Int) async throws {
