@@ -10,13 +10,14 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// What is fuzzed: sniffing, metadata, placeholders, the rules of HTTP, what decoding processes say, or the decoder of a format.
+/// What is fuzzed: sniffing, metadata, placeholders, the rules of HTTP, packed bodies, what decoding processes say, or the decoder of a format.
 struct FuzzTarget {
     private enum Kind {
         case sniffing
         case metadata
         case placeholders
         case http
+        case coding
         case wire
         case decoding(ImageFormat, any ImageCoder)
     }
@@ -26,7 +27,7 @@ struct FuzzTarget {
 
     /// Every target of this build. A coder that is registered becomes one by that.
     static var names: [String] {
-        ["sniffing", "metadata", "placeholders", "http", "wire"] + coders.keys.map(\.rawValue).sorted()
+        ["sniffing", "metadata", "placeholders", "http", "coding", "wire"] + coders.keys.map(\.rawValue).sorted()
     }
 
     private static var coders: [ImageFormat: any ImageCoder] {
@@ -46,6 +47,7 @@ struct FuzzTarget {
         case "metadata": kind = .metadata
         case "placeholders": kind = .placeholders
         case "http": kind = .http
+        case "coding": kind = .coding
         case "wire": kind = .wire
         default:
             let format = ImageFormat(rawValue: name)
@@ -60,6 +62,7 @@ struct FuzzTarget {
         case .metadata: MetadataFuzz.run(bytes)
         case .placeholders: PlaceholderFuzz.run(bytes)
         case .http: HTTPFuzz.run(bytes)
+        case .coding: CodingFuzz.run(bytes)
         case .wire: WireFuzz.run(bytes)
         case .decoding(let format, let coder): DecodingFuzz(format: format, coder: coder).run(bytes)
         }
@@ -101,6 +104,7 @@ extension FuzzTarget {
         case .decoding: pictures
         case .sniffing: pictures.map { ($0.0, Array($0.1.prefix(600))) }
         case .http: HTTPFuzz.seeds
+        case .coding: CodingFuzz.seeds
         case .wire: WireFuzz.seeds
         case .placeholders: PlaceholderFuzz.seeds
         case .metadata:

@@ -15,6 +15,9 @@ struct wi_coding {
     z_stream z;
     BrotliDecoderState *brotli;
     ZSTD_DStream *zstd;
+    /* How much of a frame's magic number has come, whether it is that of a frame to be skipped, and whether it is not the first. */
+    size_t magic_count;
+    int is_skippable, has_frame;
 };
 
 /* How zlib is told what stands around the deflated bytes. */
@@ -115,6 +118,20 @@ static int unpack_brotli(wi_coding *coding, span *span) {
     return 0;
 }
 
+/* Whether a frame begins (RFC 8878 section 3.1), as far as its magic number has come. zstd itself judges by how many bytes come at
+   once: it takes frames of formats before the RFC only if it gets four, and what stands behind the end for a damaged frame if it
+   gets fewer. */
+static int begins_like_frame(wi_coding *coding, const uint8_t *bytes, size_t count) {
+    static const uint8_t frame[4] = {0x28, 0xB5, 0x2F, 0xFD}, skippable[4] = {0x50, 0x2A, 0x4D, 0x18};
+    for (size_t i = 0; i < count && coding->magic_count < sizeof frame; i++) {
+        size_t at = coding->magic_count++;
+        if (at == 0) coding->is_skippable = (bytes[i] & 0xF0) == 0x50;
+        if (at == 0 && coding->is_skippable) continue;
+        if (bytes[i] != (coding->is_skippable ? skippable : frame)[at]) return 0;
+    }
+    return 1;
+}
+
 static int unpack_zstd(wi_coding *coding, span *span) {
     ZSTD_inBuffer input = {span->bytes, span->count, 0};
     ZSTD_outBuffer output = {span->output, span->room, 0};
@@ -122,15 +139,19 @@ static int unpack_zstd(wi_coding *coding, span *span) {
     do {
         /* Without input this flushes; at the end of a frame it would begin another one. */
         if (coding->place == BEYOND || (coding->place != INSIDE && input.pos == input.size)) break;
-        size_t rest = wi_zstd.ZSTD_decompressStream(coding->zstd, &output, &input);
-        if (!wi_zstd.ZSTD_isError(rest)) {
-            coding->place = rest == 0 ? AT_END : INSIDE;
-        } else if (coding->place == AT_END) {
+        if (coding->place == AT_END) coding->magic_count = 0;
+        if (!begins_like_frame(coding, span->bytes + input.pos, input.size - input.pos)) {
             coding->place = BEYOND;
-        } else {
+            result = coding->has_frame ? 0 : -1;
+            break;
+        }
+        size_t rest = wi_zstd.ZSTD_decompressStream(coding->zstd, &output, &input);
+        if (wi_zstd.ZSTD_isError(rest)) {
             result = -1;
             break;
         }
+        coding->place = rest == 0 ? AT_END : INSIDE;
+        coding->has_frame |= rest == 0;
     } while (input.pos < input.size && output.pos < output.size);
     span->bytes += input.pos;
     span->count -= input.pos;

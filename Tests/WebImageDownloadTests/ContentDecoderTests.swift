@@ -115,6 +115,32 @@ import WebImageTesting
         }
     }
 
+    /// zstd took the first bytes behind the end for a damaged frame, but only if they came alone. The fuzzer found it.
+    @Test(arguments: ["rest", "a", "\u{28}x", "Pxyz"], [1, 2, 3, 1000])
+    func whatFollowsTheEndOfZstandardIsIgnoredHoweverItComes(_ rest: String, size: Int) throws {
+        let decoder = try #require(try ContentDecoder(contentEncoding: "zstd"))
+        let bytes = try #require(Self.all.last).bytes + Array(rest.utf8)
+        var body: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            let outcome = bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { piece in
+                decoder.decode(piece) {
+                    body += $0
+                    return true
+                }
+            }
+            #expect(outcome == .consumed)
+        }
+        #expect(body == Self.body && decoder.isWhole)
+    }
+
+    /// Debian's zstd reads the formats before the RFC, too, if their first four bytes come together.
+    @Test(arguments: [[0x25, 0xB5, 0x2F, 0xFD], [0x25], [0x28, 0xB5, 0x2E], [0x50, 0x2A, 0x4E]] as [[UInt8]])
+    func whatIsNoZstandardIsRefusedAtOnce(_ bytes: [UInt8]) throws {
+        let decoder = try #require(try ContentDecoder(contentEncoding: "zstd"))
+        let outcome = bytes.withUnsafeBytes { decoder.decode($0) { _ in true } }
+        #expect(outcome == .broken)
+    }
+
     @Test(arguments: [nil, "", "identity", "none", "gzip, br", "aws-chunked"])
     func whatIsNoCodingIsNotDecoded(_ field: String?) throws {
         #expect(try ContentDecoder(contentEncoding: field) == nil)

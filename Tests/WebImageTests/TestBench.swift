@@ -18,7 +18,8 @@ struct TestBench {
         configuration.disk = directory.map { DiskCacheConfiguration(directory: $0) }
         configuration.memoryLimits = .init(cost: .mebibytes(256))
         // What a test holds may be held for long on a busy machine; deadlines have tests of their own.
-        configuration.download.deadlines = DownloadDeadlines(connect: nil, firstByte: nil, idle: nil)
+        configuration.download.deadlines = DownloadDeadlines(
+            connect: nil, firstByte: nil, idle: nil, minimumSpeed: nil)
         // Failures have tests of their own, too.
         configuration.download.retry = .never
         configuration.download.circuit = nil

@@ -43,6 +43,7 @@ final class BytesReading: Sendable {
         }
         defer { loader.endPreliminary() }
         let keeper = OriginalKeeper(key, removals: loader.caches.removals(key.caching))
+        if request.options.caching.waitsForStore { keeper.isAwaited.store(true, ordering: .relaxed) }
         let settled = SettledLog()
         // Announced at once, not when this task resumes: a load that looks for the original just after it has arrived
         // must find that it is there, or about to be.

@@ -122,7 +122,10 @@ final class LoadDelivery: PictureDelivery {
         }
         guard serializes, let plain = plain.withLock({ $0 }),
             let serializer = loader.caches.serializer(for: plain.request)
-        else { return original.store(bytes.log, told: job.keeper.wasStored) }
+        else {
+            return original.store(
+                bytes.log, isAwaited: job.keeper.isAwaited.load(ordering: .relaxed), told: job.keeper.wasStored)
+        }
         loader.store(original, bytes.log, of: job, plain: plain, by: serializer)
     }
 

@@ -59,7 +59,9 @@ extension Loader {
                     return announced.withdraw()
                 }
                 let format = bytes.withUnsafeBytes { ImageFormat(sniffing: $0) }
-                announced.store(ByteLog(bytes: bytes), format: format, told: job.keeper.wasStored)
+                announced.store(
+                    ByteLog(bytes: bytes), format: format, isAwaited: job.keeper.isAwaited.load(ordering: .relaxed),
+                    told: job.keeper.wasStored)
             } catch {
                 observer.cacheFailed(error)
                 job.keeper.wasStored(.failure(error))

@@ -31,7 +31,9 @@ final class Loader: Sendable {
             interceptors: InterceptorChain(
                 parts.interceptors, clock: parts.decoding.clock,
                 secrets: { [downloader = parts.downloader] in downloader.configuration.secretHeaders }))
-        originals = OriginalStore(observer: parts.observer)
+        originals = OriginalStore(
+            observer: parts.observer, clock: parts.decoding.clock, executor: parts.decoding.executor,
+            brake: parts.downloader.brake)
     }
 
     var clock: any LoadClock { decoding.clock }

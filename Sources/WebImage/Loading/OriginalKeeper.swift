@@ -10,6 +10,8 @@ final class OriginalKeeper: Sendable {
     let key: BytesKey
     /// The number of removals in its caches when the load began.
     let removals: RemovalCounts
+    /// Set when a caller waits until the original is stored.
+    let isAwaited = Atomic(false)
     private let isTaken = Atomic(false)
     private let stored = Guarded<Result<Duration, WebImageError>?>(nil)
 
@@ -54,7 +56,7 @@ extension Loader {
             guard isEntry || plan?.storing != nil, let header = decoding.header(of: log, recipe),
                 let announced = announceOriginal(of: keeper, bytes, plan, log, header)
             else { return promise.withdraw() }
-            announced.store(log) { outcome in
+            announced.store(log, isAwaited: keeper.isAwaited.load(ordering: .relaxed)) { outcome in
                 keeper.wasStored(outcome)
                 // Not earlier: waiting for the stores includes only those that were promised when the wait began.
                 promise.withdraw()

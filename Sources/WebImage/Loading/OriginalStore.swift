@@ -9,7 +9,7 @@ struct PendingOriginal: Sendable {
     let metadata: DiskMetadata
     fileprivate let key: CacheKey
     /// One write for each tier. Their places in the order of writes are reserved.
-    fileprivate let writes: [any TierWrite]
+    let writes: [any TierWrite]
 
     /// - Parameter log: its bytes; nil if a serializer will make other bytes.
     init(_ kept: KeptOriginal, log: ByteLog?, key: CacheKey) {
@@ -22,7 +22,10 @@ struct PendingOriginal: Sendable {
 /// Writes originals to tiers after their callers have been answered, in the order in which they arrived. Until they are
 /// written, the disk cache finds them in memory.
 ///
-/// The bytes that wait for the first tier are limited: if the disk is too slow, the newest original is not stored.
+/// The bytes that wait for the first tier are limited, see ``StoreBacklog``: if the disk is too slow, transfers of low
+/// priority stand until it has caught up, and the newest original is not stored unless somebody waits for its store. If
+/// the disk writes nothing at all for long, those who wait are told so.
+///
 /// Waiting for the stores means waiting for the first tier of each original, which is the disk cache if there is one.
 /// Further tiers limit their own waiting bytes.
 final class OriginalStore: Sendable {
@@ -35,26 +38,32 @@ final class OriginalStore: Sendable {
         /// Withdraws the promise, also when the original was stored in another way.
         func withdraw() {
             for write in original?.writes.dropFirst() ?? [] { write.end() }
-            owner.end(number, 0, original?.writes.first)
+            owner.end(number, original?.writes.first)
         }
 
         /// Stores the complete bytes of `log` in the background.
         ///
         /// - Parameters:
         ///   - format: the format of the bytes; nil: the announced format.
-        ///   - told: called with how long the write took, or why it failed; without locks held, before waiters for the
-        ///     stores resume.
+        ///   - isAwaited: whether a caller waits until they are stored.
+        ///   - told: called once with how long the write took, or why it failed; without locks held, before waiters for
+        ///     the stores resume.
         func store(
-            _ log: ByteLog, format: ImageFormat? = nil,
+            _ log: ByteLog, format: ImageFormat? = nil, isAwaited: Bool,
             told: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
         ) {
             guard let original else { return withdraw() }
-            owner.store(log, original, format, number, told)
+            owner.store(log, original, format, isAwaited, number, told)
         }
     }
 
     private struct State {
-        var pendingBytes = 0
+        var backlog: StoreBacklog
+        var isBraking = false
+        /// Whether the clock will have the backlog checked.
+        var isWatching = false
+        /// The writes that have not ended, with the closures that are told of the end.
+        var writes: [Int: @Sendable (Result<Duration, WebImageError>) -> Void] = [:]
         /// Announcements that were neither fulfilled nor withdrawn.
         var pending: Set<Int> = []
         var lastNumber = 0
@@ -73,15 +82,51 @@ final class OriginalStore: Sendable {
             defer { waiting.removeAll { $0.last < first } }
             return waiting.filter { $0.last < first }.map(\.run)
         }
+
+        /// Changes the backlog. Returns what is to be done about it without the lock.
+        mutating func change(_ change: (inout StoreBacklog) -> Void) -> Consequence {
+            change(&backlog)
+            var consequence = Consequence()
+            if isBraking != backlog.brakesTransfers {
+                isBraking.toggle()
+                consequence.brakes = isBraking
+            }
+            if !isWatching, let time = backlog.nextCheck {
+                isWatching = true
+                consequence.check = time
+            }
+            return consequence
+        }
     }
 
-    /// How much memory or temporary disk space originals may hold of which no byte is written yet.
-    private static let mostPendingBytes = 256 << 20
+    private struct Consequence {
+        /// Whether transfers must stand from now on, or need not any more; nil: as before.
+        var brakes: Bool?
+        /// When the clock must have the backlog checked.
+        var check: Duration?
+    }
 
     private let observer: LoadObserver
-    private let state = Guarded(State())
+    private let clock: any LoadClock
+    /// Runs what callers are told while the disk's own threads stand.
+    private let executor: any WorkExecutor
+    private let brake: TransferBrake
+    private let state: Guarded<State>
 
-    init(observer: LoadObserver) { self.observer = observer }
+    /// - Parameters:
+    ///   - executor: calls callers back where the disk has stalled; it must not be the disk's own.
+    ///   - brake: pauses the transfers that bring originals.
+    ///   - limit: how many bytes may wait for the disk.
+    init(
+        observer: LoadObserver, clock: any LoadClock, executor: any WorkExecutor, brake: TransferBrake,
+        limit: Int = 256 << 20
+    ) {
+        self.observer = observer
+        self.clock = clock
+        self.executor = executor
+        self.brake = brake
+        state = Guarded(State(backlog: StoreBacklog(limit: limit)))
+    }
 
     /// Announces a store. Call it before callers are answered, so that ``finish()`` waits for it.
     ///
@@ -105,45 +150,89 @@ final class OriginalStore: Sendable {
     }
 
     private func store(
-        _ log: ByteLog, _ original: PendingOriginal, _ format: ImageFormat?, _ number: Int,
+        _ log: ByteLog, _ original: PendingOriginal, _ format: ImageFormat?, _ isAwaited: Bool, _ number: Int,
         _ told: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
     ) {
         let length = log.receivedCount
         var metadata = original.metadata
         metadata.format = format ?? metadata.format
-        for write in original.writes.dropFirst() { write.write(log, metadata, .low) { _ in write.end() } }
-        guard let first = original.writes.first else { return end(number, 0, nil) }
-        let priority = state.withLock { state -> LoadPriority? in
-            guard state.pendingBytes == 0 || state.pendingBytes + length <= Self.mostPendingBytes else { return nil }
-            state.pendingBytes += length
-            return Self.priority(withPending: state.pendingBytes)
+        for write in original.writes.dropFirst() { write.write(log, metadata, .low, progress: {}) { _ in write.end() } }
+        guard let first = original.writes.first else { return end(number, nil) }
+        if first.limitsItself {
+            return first.write(log, metadata, .low, progress: {}) { outcome in
+                told(outcome)
+                self.end(number, first)
+            }
+        }
+        let now = clock.now
+        let (priority, isStalled, consequence) = state.withLock { state in
+            var priority: LoadPriority?
+            let consequence = state.change { priority = $0.add(length, isAwaited: isAwaited, at: now) }
+            if priority != nil { state.writes[number] = told }
+            return (priority, state.backlog.hasStalled, consequence)
         }
         guard let priority else {
-            let error = WebImageError(.cacheIO, "the disk is too slow: an original was not stored")
+            let error = isStalled ? Self.stalled : WebImageError(.cacheIO, "the disk is too slow: \(Self.omission)")
             observer.cacheFailed(error)
             told(.failure(error))
-            return end(number, 0, first)
+            return end(number, first)
         }
-        first.write(log, metadata, priority) { outcome in
+        carryOut(consequence)
+        first.write(log, metadata, priority) {
+            self.change { $0.progress(at: $1) }
+        } then: { outcome in
+            let told = self.state.withLock { $0.writes.removeValue(forKey: number) }
+            self.change { $0.remove(length, at: $1) }
+            // After a stall the caller has been told otherwise.
+            guard let told else { return first.end() }
             told(outcome)
-            self.end(number, length, first)
+            self.end(number, first)
         }
     }
 
-    /// Stores have a low priority, until so many wait that some would have to be skipped.
-    private static func priority(withPending bytes: Int) -> LoadPriority {
-        switch bytes {
-        case ..<(mostPendingBytes / 4): .low
-        case ..<(mostPendingBytes / 2): .normal
-        default: .high
+    private static let omission = "an original was not stored"
+    private static let stalled = WebImageError(
+        .cacheIO, "the disk has written nothing for \(StoreBacklog.patience.components.seconds) seconds: \(omission)")
+
+    private func change(_ change: (inout StoreBacklog, Duration) -> Void) {
+        let now = clock.now
+        carryOut(state.withLock { state in state.change { change(&$0, now) } })
+    }
+
+    private func carryOut(_ consequence: Consequence) {
+        if let brakes = consequence.brakes { if brakes { brake.pull() } else { brake.release() } }
+        guard let time = consequence.check else { return }
+        _ = clock.schedule(at: time) { [weak self] in self?.check() }
+    }
+
+    /// Tells those who wait for a disk that does nothing.
+    private func check() {
+        let now = clock.now
+        typealias Told = [Int: @Sendable (Result<Duration, WebImageError>) -> Void]
+        let (late, consequence) = state.withLock { state -> (Told, Consequence) in
+            state.isWatching = false
+            var hasStalled = false
+            let consequence = state.change { hasStalled = $0.stalls(at: now) }
+            guard hasStalled else { return ([:], consequence) }
+            defer { state.writes = [:] }
+            return (state.writes, consequence)
+        }
+        carryOut(consequence)
+        guard !late.isEmpty else { return }
+        observer.cacheFailed(Self.stalled)
+        executor.complete(.high) { [self] in
+            for (number, told) in late {
+                told(.failure(Self.stalled))
+                // The disk may still come to it, and loads find its bytes until then.
+                end(number, nil)
+            }
         }
     }
 
-    private func end(_ number: Int, _ length: Int, _ write: (any TierWrite)?) {
+    private func end(_ number: Int, _ write: (any TierWrite)?) {
         write?.end()
         let ready = state.withLock { state in
             state.pending.remove(number)
-            state.pendingBytes -= length
             return state.takeReady()
         }
         for run in ready { run() }

@@ -90,6 +90,7 @@ final class PixelJob: @unchecked Sendable {
         token.index = tokens.count
         tokens.append(token)
         bytes.priorities.add(token.currentPriority)
+        if token.waitsForStore { bytes.keeper.isAwaited.store(true, ordering: .relaxed) }
         if token.finishesWhenDrained { bytes.finishesWhenDrained.store(true, ordering: .relaxed) }
         if token.isWatching {
             watched.store(true, ordering: .relaxed)

@@ -127,14 +127,16 @@ final class DiskTierWrite: ExpectedEntry, TierWrite {
 
     func end() { tier.disk.endExpecting(self) }
 
+    var limitsItself: Bool { false }
+
     func write(
-        _ log: ByteLog, _ metadata: DiskMetadata, _ priority: LoadPriority,
-        _ then: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
+        _ log: ByteLog, _ metadata: DiskMetadata, _ priority: LoadPriority, progress: @escaping @Sendable () -> Void,
+        then: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
     ) {
         tier.disk.whenOpen { [self] in
             tier.executor.run(priority) {
                 let begin = self.tier.clock.now
-                let failure = self.write(log, metadata)
+                let failure = self.write(log, metadata, progress)
                 then(failure.map { .failure($0) } ?? .success(self.tier.clock.now - begin))
             }
         }
@@ -142,7 +144,7 @@ final class DiskTierWrite: ExpectedEntry, TierWrite {
 
     /// - Returns: why nothing was written; nil if it was written, or if a newer write or a removal has made the write
     ///   unnecessary.
-    private func write(_ log: ByteLog, _ metadata: DiskMetadata) -> WebImageError? {
+    private func write(_ log: ByteLog, _ metadata: DiskMetadata, _ progress: () -> Void) -> WebImageError? {
         guard order.isWanted else { return nil }
         do throws(WebImageError) {
             let writer = try tier.disk.makeWriter(for: key, as: order)
@@ -150,6 +152,7 @@ final class DiskTierWrite: ExpectedEntry, TierWrite {
             while case .chunk(let chunk) = log.read(at: offset) {
                 try chunk.withUnsafeBytes { bytes throws(WebImageError) in try writer.append(bytes) }
                 offset = chunk.range.upperBound
+                progress()
             }
             guard offset == log.receivedCount else {
                 writer.abandon()

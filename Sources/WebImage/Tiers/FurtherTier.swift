@@ -326,9 +326,11 @@ private final class FurtherTierWrite: TierWrite {
 
     func end() {}
 
+    var limitsItself: Bool { true }
+
     func write(
-        _ log: ByteLog, _ metadata: DiskMetadata, _ priority: LoadPriority,
-        _ then: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
+        _ log: ByteLog, _ metadata: DiskMetadata, _ priority: LoadPriority, progress: @escaping @Sendable () -> Void,
+        then: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
     ) {
         tier.put(log, metadata, key, number: number, then)
     }

@@ -88,12 +88,16 @@ struct FoundOriginal: Sendable {
 protocol TierWrite: AnyObject, Sendable {
     /// Makes the entry available to look-ups from now on, if its bytes are known.
     func announce()
+    /// Whether the tier itself limits the bytes that wait and the time that a write takes.
+    var limitsItself: Bool { get }
     /// Writes the complete bytes of `log`, unless a removal or a newer write has cancelled the write.
     ///
-    /// - Parameter then: gets how long the write took, also if it was unnecessary, or why it failed.
+    /// - Parameters:
+    ///   - progress: called each time that some bytes are written, unless the tier limits itself.
+    ///   - then: gets how long the write took, also if it was unnecessary, or why it failed.
     func write(
-        _ log: ByteLog, _ metadata: DiskMetadata, _ priority: LoadPriority,
-        _ then: @escaping @Sendable (Result<Duration, WebImageError>) -> Void)
+        _ log: ByteLog, _ metadata: DiskMetadata, _ priority: LoadPriority, progress: @escaping @Sendable () -> Void,
+        then: @escaping @Sendable (Result<Duration, WebImageError>) -> Void)
     /// The entry is written, or will not be.
     func end()
 }

@@ -1,13 +1,13 @@
 import CShimCoding
-import WebImageCore
+package import WebImageCore
 
 /// Undoes the `Content-Encoding` of a body, and stops in the middle of a piece when its receiver wants no more bytes.
 ///
 /// We ask for no coding, because pictures are compressed already, but servers and object stores apply one all the same.
 /// libcurl would decode a whole piece of 16 KiB, of which gzip makes up to 16 MiB, and keep in memory what a paused
 /// receiver does not take. It belongs to the loop's thread.
-final class ContentDecoder {
-    enum Outcome {
+package final class ContentDecoder {
+    package enum Outcome {
         /// All of the piece was decoded and delivered.
         case consumed
         /// The receiver wants no more. The same piece must be passed again when it does; only its rest is decoded then.
@@ -22,7 +22,7 @@ final class ContentDecoder {
     /// - Returns: nil if the field names no coding, one that is unknown, or several: such bodies are passed on as they
     ///   are, because their content shows whether they are a picture.
     /// - Throws: `protocolError` if the coding's library is not installed.
-    init?(contentEncoding: String?) throws(WebImageError) {
+    package init?(contentEncoding: String?) throws(WebImageError) {
         guard let contentEncoding, let kind = Self.kind(named: contentEncoding) else { return nil }
         guard let coding = wi_coding_create(kind) else {
             let reason = wi_coding_library_fault(kind).map { String(cString: $0) } ?? "no memory"
@@ -34,10 +34,10 @@ final class ContentDecoder {
     deinit { wi_coding_destroy(coding) }
 
     /// Whether the bytes so far end where the coded body ends.
-    var isWhole: Bool { wi_coding_is_whole(coding) != 0 }
+    package var isWhole: Bool { wi_coding_is_whole(coding) != 0 }
 
     /// Decodes a piece and delivers what comes of it, up to 64 KiB at a time, until `deliver` returns false.
-    func decode(_ piece: UnsafeRawBufferPointer, deliver: (UnsafeRawBufferPointer) -> Bool) -> Outcome {
+    package func decode(_ piece: UnsafeRawBufferPointer, deliver: (UnsafeRawBufferPointer) -> Bool) -> Outcome {
         // After a stop, libcurl may divide the piece.
         let skipped = min(decodedBytes, piece.count)
         decodedBytes -= skipped

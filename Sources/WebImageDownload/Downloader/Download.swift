@@ -51,6 +51,8 @@ package final class Download: Sendable {
     /// Lets the transfer finish when the downloader is drained, like the option of the request.
     package func finishWhenDrained() { if let entry { center?.mark(entry) } }
 
+    func goOnIfUrgent() { entry?.transfer.goOnIfUrgent() }
+
     /// The transfer runs at the highest priority of its callers.
     package func setPriority(_ priority: LoadPriority) {
         let old = share.withLock { share -> LoadPriority? in

@@ -89,7 +89,10 @@ final class DownloadCenter: TransferOwner {
             return (joined, joined == nil ? [] : state.startable(), state.started, given ?? state.snapshot)
         }
         begin(startable)
-        if let joined { return joined }
+        if let joined {
+            joined.goOnIfUrgent()
+            return joined
+        }
         if let refusal = refusal(of: resolved, snapshot) {
             return Download(failed: refusal.at(resolved.source.shown))
         }
@@ -121,6 +124,7 @@ final class DownloadCenter: TransferOwner {
             begin([transfer])
         } else {
             begin(outcome.startable)
+            if !outcome.isNew { outcome.download.goOnIfUrgent() }
             if outcome.isNew { transferExpects(deadline: transfer.firstDeadline) }
         }
         return outcome.download
@@ -180,6 +184,7 @@ final class DownloadCenter: TransferOwner {
         }
         abandoned?.fail(.cancelled)
         begin(startable)
+        if new != nil { entry.transfer.goOnIfUrgent() }
     }
 
     // MARK: From transfers

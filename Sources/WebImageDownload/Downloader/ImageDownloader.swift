@@ -100,6 +100,9 @@ public final class ImageDownloader: Sendable {
         center.makeLog(of: beginning, continuedBy: download, head, limit: limit, whenBegun: whenBegun)
     }
 
+    /// To be pulled by those who store the bodies, while they cannot follow.
+    package var brake: TransferBrake { center.surroundings.brake }
+
     // MARK: Configuration
 
     /// The settings of the downloader. A change applies to transfers that begin afterwards; limits and order change at

@@ -9,6 +9,8 @@ protocol Transfer: AnyObject, Sendable {
     var exchange: DownloadExchange? { get }
     /// Sets the highest priority of its callers. Called under a lock.
     func note(_ priority: LoadPriority)
+    /// Ends a pause by the ``TransferBrake`` if the priority is too high for it now. Called without locks held.
+    func goOnIfUrgent()
     /// Called when there is a slot. May be called again after a redirect to another host or a failure; does nothing if
     /// it is no longer needed.
     func begin()
@@ -23,6 +25,9 @@ protocol Transfer: AnyObject, Sendable {
 extension Transfer {
     /// Only the downloader uses the priority.
     func note(_ priority: LoadPriority) {}
+
+    /// Most bring their bytes at once.
+    func goOnIfUrgent() {}
 
     var firstDeadline: Duration? { nil }
 }

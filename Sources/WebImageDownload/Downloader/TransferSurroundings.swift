@@ -5,6 +5,7 @@ final class TransferSurroundings: Sendable {
     let transport: any HTTPTransport
     let clock: any LoadClock
     let budget: TransferMemoryBudget
+    let brake = TransferBrake()
     let events: DownloadEventHub
     let credentials: CredentialBook
     let jitter: @Sendable () -> Double

@@ -26,6 +26,10 @@ final class WebTransfer: Transfer, TransportReceiver {
     private let urgency = Atomic(LoadPriority.normal.rawValue)
     /// True if the log asked for a pause and nothing waits for its end yet. Only the transport's thread uses it.
     private let wantsRoom = Atomic(false)
+    /// The same for the brake.
+    private let wantsRelease = Atomic(false)
+    /// True while only the brake pauses the transfer.
+    private let isBraked = Atomic(false)
 
     init(
         id: TransferQueue.ID, plan: TransferPlan, log: ByteLog, surroundings: TransferSurroundings,
@@ -192,7 +196,11 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     func flow(after result: ByteLog.AppendResult, at now: Duration) -> TransportFlow {
         switch result {
-        case .proceed: return .proceed
+        case .proceed:
+            guard surroundings.brake.holds(priority) else { return .proceed }
+            state.withLock { $0.machine.pause(at: now) }
+            wantsRelease.store(true, ordering: .relaxed)
+            return .pause
         case .full(let error):
             fail(error)
             return .proceed
@@ -206,8 +214,20 @@ final class WebTransfer: Transfer, TransportReceiver {
     func didEndBatch() {
         log.publish()
         emitProgress()
+        if wantsRelease.exchange(false, ordering: .relaxed) {
+            isBraked.store(true, ordering: .sequentiallyConsistent)
+            surroundings.brake.whenReleased { [weak self] in self?.endBraking() }
+            // The priority may have been raised before this transfer was marked.
+            goOnIfUrgent()
+        }
         guard wantsRoom.exchange(false, ordering: .relaxed) else { return }
         surroundings.budget.whenBelow { [weak self] in self?.resume() }
+    }
+
+    func goOnIfUrgent() { if priority > .low { endBraking() } }
+
+    private func endBraking() {
+        if isBraked.exchange(false, ordering: .sequentiallyConsistent) { resume() }
     }
 
     private func resume() {

@@ -28,8 +28,10 @@ final class LoaderTransfer: Transfer {
         /// The loader has returned: no more bytes follow.
         var isClosed = false
         var lateEnd: ByteLog.End?
-        /// The loader waits until all logs together hold less.
+        /// The loader waits until all logs together hold less, or until the brake is released.
         var room: CancellableAnswer<Void>?
+        /// Which of the two it is.
+        var isBraked = false
     }
 
     let id: TransferQueue.ID
@@ -41,6 +43,7 @@ final class LoaderTransfer: Transfer {
     private let owner: any TransferOwner
     private let createdAt: Duration
     private let state: Guarded<State>
+    private let urgency = Atomic(LoadPriority.normal.rawValue)
 
     init(
         id: TransferQueue.ID, loader: any ImageLoader, url: String, rules: Rules, log: ByteLog,
@@ -58,6 +61,18 @@ final class LoaderTransfer: Transfer {
     }
 
     var metrics: TransferMetrics? { state.withLock { $0.hasEnded ? $0.metrics : nil } }
+
+    func note(_ priority: LoadPriority) { urgency.store(priority.rawValue, ordering: .sequentiallyConsistent) }
+
+    private var mustBrake: Bool {
+        let priority = LoadPriority(rawValue: urgency.load(ordering: .sequentiallyConsistent)) ?? .normal
+        return surroundings.brake.holds(priority)
+    }
+
+    func goOnIfUrgent() {
+        if mustBrake { return }
+        state.withLock { $0.isBraked ? $0.room : nil }?.give(.success(()))
+    }
 
     /// Treats the answer like one over HTTP. If the loader states no lifetime, neither does the answer.
     var exchange: DownloadExchange? {
@@ -171,21 +186,25 @@ final class LoaderTransfer: Transfer {
         let result = try write(bytes)
         emitProgress()
         switch result {
-        case .proceed: break
+        case .proceed: if mustBrake { try await wait(isBraked: true, surroundings.brake.whenReleased) }
         case .full(let error): throw error
-        case .pause: try await waitForRoom()
+        case .pause: try await wait(isBraked: false, surroundings.budget.whenBelow)
         }
     }
 
     /// Ends at once when the transfer does: the bytes of a loader that goes on are not wanted, and make no room.
-    private func waitForRoom() async throws(WebImageError) {
+    private func wait(
+        isBraked: Bool, _ whenOver: (@escaping @Sendable () -> Void) -> Void
+    ) async throws(WebImageError) {
         let answer = CancellableAnswer<Void>()
         let isOver = state.withLock { state in
-            if !state.hasEnded { state.room = answer }
+            if !state.hasEnded { (state.room, state.isBraked) = (answer, isBraked) }
             return state.hasEnded
         }
         if isOver { throw .cancelled }
-        surroundings.budget.whenBelow { answer.give(.success(())) }
+        whenOver { answer.give(.success(())) }
+        // The priority may have been raised before the answer was there.
+        goOnIfUrgent()
         try await answer.value()
     }
 

@@ -16,6 +16,7 @@ final class ContinuedLog: @unchecked Sendable {
     /// The most bytes of the whole body.
     private let limit: Int
     private var offset = 0
+    /// How many bytes of the beginning and the rest the target has.
     private var appended = 0
     /// The length of the whole body, if the head states it.
     private var wholeLength: Int?
@@ -37,22 +38,23 @@ final class ContinuedLog: @unchecked Sendable {
     func start(_ head: ResponseHead, whenBegun: @escaping @Sendable (ByteLog?) -> Void) {
         wholeLength = try? head.announcedLength()
         target.setHead(head, expectedLength: wholeLength)
-        executor.run(.normal) {
-            guard self.copyBeginning() else { return whenBegun(nil) }
-            whenBegun(self.target)
-            self.step()
-        }
+        executor.run(.normal) { self.copyBeginning(whenBegun) }
     }
 
-    private func copyBeginning() -> Bool {
-        let length = beginning.length
-        var done = 0
-        while done < length {
-            guard let bytes = try? beginning.read(at: done), !bytes.isEmpty, append(bytes) else { return false }
-            done += bytes.count
+    /// Takes the beginning, as far as the logs do not hold too much.
+    private func copyBeginning(_ whenBegun: @escaping @Sendable (ByteLog?) -> Void) {
+        while appended < beginning.length {
+            guard let bytes = try? beginning.read(at: appended), !bytes.isEmpty, append(bytes) else {
+                return whenBegun(nil)
+            }
+            if budget.isOver {
+                target.publish()
+                return budget.whenBelow { self.executor.run(.normal) { self.copyBeginning(whenBegun) } }
+            }
         }
         target.publish()
-        return true
+        whenBegun(target)
+        step()
     }
 
     /// Takes the available bytes, until there are none or the logs hold too much.
