@@ -52,7 +52,7 @@
             let reader = try TIFFPageReader(bytes, options)
             for index in makers.indices {
                 let file = try #require(excerpts.file(ofPage: index))
-                #expect(file.count < bytes.count / 2 + 200)
+                #expect(file.count < bytes.count)
                 let (alone, page) = (
                     try CoderRegistry.standard.decode(file, options).image, try reader.readPage(index)
                 )
