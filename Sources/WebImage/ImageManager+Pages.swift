@@ -13,6 +13,13 @@ extension ImageManager {
         _ first: Image, andPages rest: [ImageRequest], as format: ImageFormat,
         _ options: EncodeOptions = EncodeOptions()
     ) async throws(WebImageError) -> [UInt8] {
+        try await encode(first, andPages: AnySequence(rest), as: format, options)
+    }
+
+    /// The same with requests that are made one after the other.
+    package func encode(
+        _ first: Image, andPages rest: AnySequence<ImageRequest>, as format: ImageFormat, _ options: EncodeOptions
+    ) async throws(WebImageError) -> [UInt8] {
         let pages = PagesInMaking(try coders.pageEncoder(for: format, options))
         try await onDecodeExecutor { () throws(WebImageError) in try pages.encoder.add(first) }
         for request in rest {
@@ -33,6 +40,24 @@ extension ImageManager {
             if !answer.isGiven { answer.give(Result(catching: work)) }
         }
         return try await answer.value()
+    }
+}
+
+extension ImageRequest {
+    /// Requests for pages of a TIFF whose bytes are there already, each made when it is needed. A request has the bytes of
+    /// its page only, if they can be told apart: the time for all pages would otherwise grow with the square of their
+    /// number, because a decoder in another process gets all bytes of a request, and looks for the page among all others.
+    package func reading(_ file: [UInt8], pages: Range<Int>) -> AnySequence<ImageRequest> {
+        let limits = self.decoding.limits
+        let excerpts = TIFFExcerpts(file, limit: limits.frames, metadataLimit: limits.metadata.bytes)
+        let requests = pages.lazy.map { page in
+            let excerpt = excerpts.file(ofPage: page)
+            var request = reading(excerpt ?? file)
+            request.decoding.page = excerpt == nil ? page : 0
+            request.caching.policy = .noStore
+            return request
+        }
+        return AnySequence(requests)
     }
 }
 

@@ -21,21 +21,11 @@ extension ImageManager {
                 .limitExceeded, "the TIFF has more than \(most) pages; --first-frame writes the first one",
                 format: .tiff)
         }
-        let others = (1..<pageCount).map { settings.reading(data, page: $0) }
+        let others = settings.reading(data, pages: 1..<pageCount)
         return try await encode(response.image, andPages: others, as: format, options)
     }
 }
 
 extension ImageHeader {
     fileprivate var pageCount: Int { [.tiff, .bigTIFF].contains(format) ? frameCount ?? 1 : 1 }
-}
-
-extension ImageRequest {
-    /// The same of another page of bytes that are there already.
-    fileprivate func reading(_ data: [UInt8], page: Int) -> ImageRequest {
-        var request = reading(data)
-        request.decoding.page = page
-        request.caching.policy = .noStore
-        return request
-    }
 }

@@ -74,7 +74,10 @@ extension ImageFormat {
 
     private static func isPNM(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= 3, bytes[0] == UInt8(ascii: "P") else { return false }
-        return (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(bytes[1]) && isSpace(bytes[2])
+        let isKind = (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(bytes[1])
+        // PFM; a line that begins like this in a text is not followed by a number.
+        let isFloat = bytes[1] | 0x20 == UInt8(ascii: "f") && (bytes.count < 4 || (0x30...0x39).contains(bytes[3]))
+        return (isKind || isFloat) && isSpace(bytes[2])
     }
 
     /// ISO base media files (HEIF, AVIF): the brands of the `ftyp` box decide; the major brand first, then the

@@ -18,16 +18,25 @@ extension CoderRegistry {
         if let animation = image.animation, animation.frameCount > 1, !options.firstFrameOnly {
             let isTold = format.tellsOrientationOfFrames
             let orientation = isTold ? image.info.orientation : .up
-            let description = AnimationDescription(
-                size: orientation.storedSize(of: size), loopCount: animation.loopCount)
-            if let encoder = try coder.makeAnimationEncoder(format, description, options) {
+            func description(of shown: PixelSize) -> AnimationDescription {
+                AnimationDescription(size: orientation.storedSize(of: shown), loopCount: animation.loopCount)
+            }
+            if var encoder = try coder.makeAnimationEncoder(format, description(of: size), options) {
                 guard options.maxFileSize == nil else {
                     throw WebImageError(.cannotEncode, "only stills are made to fit a file size", format: format)
                 }
                 try options.checkDepth(ofFrames: image, format)
+                var (whole, written, isFirst) = (image.displaySize, size, true)
                 try animation.forEachFrame { (frame, delay) throws(WebImageError) in
+                    // A still beside the frames may have been trimmed to another size.
+                    if isFirst, frame.displaySize != whole {
+                        (whole, written) = (frame.displaySize, options.fitting(frame.displaySize))
+                        encoder =
+                            try coder.makeAnimationEncoder(format, description(of: written), options) ?? encoder
+                    }
+                    isFirst = false
                     // The encoder refuses a frame with a size other than the first's.
-                    let shown = frame.displaySize == image.displaySize ? size : frame.displaySize
+                    let shown = frame.displaySize == whole ? written : frame.displaySize
                     let made = try frame.made(shown, for: format, options)
                     try encoder.add(isTold ? made : try made.upright(), delay: delay)
                 }

@@ -29,12 +29,14 @@ struct TIFFLayout: Hashable {
         isBig = false
     }
 
-    private var countLength: Int { isBig ? 8 : 2 }
+    var countLength: Int { isBig ? 8 : 2 }
     /// The length of an offset, of a field's count, and of the longest value that is stored in its field.
-    private var numberLength: Int { isBig ? 8 : 4 }
+    var numberLength: Int { isBig ? 8 : 4 }
+    /// The type of a number of that length.
+    var numberType: UInt16 { isBig ? 16 : Self.long }
     private var fieldLength: Int { isBig ? 20 : 12 }
     /// The position of the first directory's offset.
-    private var firstLink: Int { isBig ? 8 : 4 }
+    var firstLink: Int { isBig ? 8 : 4 }
     /// By type; 16 and beyond are BigTIFF's.
     private static let typeLengths = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
     static let long: UInt16 = 4

@@ -1,6 +1,7 @@
 package import WebImageCore
 
-/// The formats of Netpbm: PBM, PGM and PPM as text and as bytes (P1 to P6), and PAM (P7).
+/// The formats of Netpbm: PBM, PGM and PPM as text and as bytes (P1 to P6), PAM (P7), and PFM (PF and Pf), which is
+/// only read: as 16 bits a channel in linear light, from 0 to 1.
 package struct PNMCoder: ImageCoder {
     package init() {}
 

@@ -14,6 +14,8 @@ final class PNMDecoder: ImageDecoder {
     private var parser = PNMHeaderParser()
     private var converter: PNMRowConverter?
     private var writer: BandWriter?
+    /// Of a format whose last row comes first.
+    private var upended: UpendedRows?
     private var state = DecodeState.needsBytes
     private var received = 0
     /// A run of samples; of a text format, the available ones.
@@ -52,7 +54,11 @@ final class PNMDecoder: ImageDecoder {
         // The last number of a text may end with the file.
         if number != nil { try takeText(10) }
         state = .complete
-        try writer?.end(of: .pnm)
+        guard let upended else {
+            try writer?.end(of: .pnm)
+            return
+        }
+        try upended.end(of: .pnm)
     }
 
     private func begin(_ format: PNMHeader) throws(WebImageError) {
@@ -60,6 +66,7 @@ final class PNMDecoder: ImageDecoder {
         var header = ImageHeader(
             format: .pnm, size: format.size, hasAlpha: format.hasAlpha, bitDepth: format.bitDepth)
         if format.channels < 3 { header.colorModel = .gray }
+        if format.hasFloats { header.colorDescription = ColorDescription(primaries: 1, transfer: 8) }
         self.header = header
         let plan = try planner?(header)
         planner = nil
@@ -69,18 +76,17 @@ final class PNMDecoder: ImageDecoder {
         }
         let isWide = options.keepsBitDepth && format.most > 255
         converter = PNMRowConverter(format, isWide: isWide)
-        writer = try BandWriter(
-            beginning: sink,
-            RowFormat(
-                size: format.size, layout: isWide ? .rgba16 : .rgba8, alpha: format.hasAlpha ? .straight : .opaque),
-            options)
+        let rows = RowFormat(
+            size: format.size, layout: isWide ? .rgba16 : .rgba8, alpha: format.hasAlpha ? .straight : .opaque)
+        writer = try BandWriter(beginning: sink, rows, options)
+        if format.hasFloats { upended = try UpendedRows(sink, rows, options) }
         samples = [UInt16](repeating: 0, count: min(format.size.width, Self.runLength) * format.channels)
     }
 
     private func take(_ bytes: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
         guard case .needsBytes = state, let format = converter?.header else { return }
         switch format.samples {
-        case .bits, .bytes: try takeRows(bytes, length: format.bytesPerRow)
+        case .bits, .bytes, .floats: try takeRows(bytes, length: format.bytesPerRow)
         case .textBits, .textNumbers:
             for (index, byte) in bytes.enumerated() {
                 if index % Self.pieceLength == 0 { try options.checkpoint?() }
@@ -175,13 +181,24 @@ final class PNMDecoder: ImageDecoder {
     private func writePixels(
         _ run: Range<Int>, _ write: (UnsafeMutableRawPointer) -> Void
     ) throws(WebImageError) {
-        guard let format = writer?.format, let row = try writer?.nextRow() else { return }
+        guard let format = writer?.format, let row = try nextRow() else { return }
         write(row + run.lowerBound * format.layout.bytesPerPixel)
         column = run.upperBound
     }
 
+    private func nextRow() throws(WebImageError) -> UnsafeMutableRawPointer? {
+        if let upended { return try upended.nextRow() }
+        return try writer?.nextRow()
+    }
+
     private func finishRow() throws(WebImageError) {
         column = 0
+        guard upended == nil else {
+            upended?.rowIsDone()
+            guard let upended, upended.isComplete else { return }
+            state = .complete
+            return try upended.end(of: .pnm)
+        }
         try writer?.rowIsDone()
         if writer?.isDone == true { state = .complete }
     }

@@ -2,7 +2,7 @@ import WebImageCore
 
 /// What the text before the samples of a PNM picture says.
 struct PNMHeader: Equatable {
-    enum Samples {
+    enum Samples: Equatable {
         /// Digits, 0 for white and 1 for black; nothing need stand between them.
         case textBits
         case textNumbers
@@ -10,6 +10,8 @@ struct PNMHeader: Equatable {
         case bits
         /// One byte each, or two (the higher first) when ``PNMHeader/most`` needs them.
         case bytes
+        /// Four bytes each, from 0 to 1 in linear light; the last row comes first.
+        case floats(isLittleEndian: Bool)
     }
 
     var samples: Samples
@@ -20,16 +22,17 @@ struct PNMHeader: Equatable {
     var most = 1
 
     var hasAlpha: Bool { channels == 2 || channels == 4 }
+    var hasFloats: Bool { if case .floats = samples { true } else { false } }
     var bitDepth: Int { Int.bitWidth - most.leadingZeroBitCount }
     var samplesPerRow: Int { size.width * channels }
 
     /// Bytes of a row that is not text.
     var bytesPerRow: Int {
-        samples == .bits ? (size.width + 7) / 8 : samplesPerRow * (most > 255 ? 2 : 1)
+        samples == .bits ? (size.width + 7) / 8 : samplesPerRow * (hasFloats ? 4 : most > 255 ? 2 : 1)
     }
 }
 
-/// Reads a PNM header byte by byte (Netpbm's pbm(5), pgm(5), ppm(5) and pam(5)).
+/// Reads a PNM header byte by byte (Netpbm's pbm(5), pgm(5), ppm(5), pfm(5) and pam(5)).
 struct PNMHeaderParser {
     private var kind: UInt8?
     private var count = 0
@@ -37,6 +40,8 @@ struct PNMHeaderParser {
     private var number: Int?
     private var numbers: [Int] = []
     private var fields = PAMFields()
+    /// The last number of a PFM.
+    private var scale: [UInt8] = []
 
     /// - Returns: the header with its last byte; the samples follow.
     /// - Throws: `corruptData`, `unsupportedFeature`.
@@ -45,16 +50,17 @@ struct PNMHeaderParser {
         switch count {
         case 1: guard byte == UInt8(ascii: "P") else { throw PNMHeader.corrupt("it does not begin with P") }
         case 2:
-            guard (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(byte) else {
-                throw PNMHeader.corrupt("its kind is none of P1 to P7")
+            guard Array("1234567Ff".utf8).contains(byte) else {
+                throw PNMHeader.corrupt("its kind is none of P1 to P7, PF and Pf")
             }
-            kind = byte - UInt8(ascii: "0")
-        default: return kind == 7 ? try fields.push(byte) : try take(byte)
+            kind = byte
+        default: return kind == UInt8(ascii: "7") ? try fields.push(byte) : try take(byte)
         }
         return nil
     }
 
     private mutating func take(_ byte: UInt8) throws(WebImageError) -> PNMHeader? {
+        if hasFloats, numbers.count == 2 { return try takeScale(byte) }
         let isLineEnd = byte == 10 || byte == 13
         if isComment, !isLineEnd { return nil }
         isComment = byte == UInt8(ascii: "#")
@@ -68,19 +74,37 @@ struct PNMHeaderParser {
         return numbers.count == (isBitmap ? 2 : 3) ? try header() : nil
     }
 
-    private var isBitmap: Bool { kind == 1 || kind == 4 }
+    /// The sign says the order of bytes. The size tells what unit white has, which nothing here asks for.
+    private mutating func takeScale(_ byte: UInt8) throws(WebImageError) -> PNMHeader? {
+        guard PNMHeader.isSpace(byte) else {
+            scale.append(byte)
+            guard scale.count <= 64 else { throw PNMHeader.corrupt("a number is too long") }
+            return nil
+        }
+        guard !scale.isEmpty else { return nil }
+        guard let value = Double(String(decoding: scale, as: UTF8.self)), value.isFinite, value != 0 else {
+            throw PNMHeader.corrupt("its scale is no number")
+        }
+        return try header(.floats(isLittleEndian: value < 0))
+    }
+
+    private var isBitmap: Bool { kind == UInt8(ascii: "1") || kind == UInt8(ascii: "4") }
+    private var hasFloats: Bool { kind == UInt8(ascii: "F") || kind == UInt8(ascii: "f") }
+    private var hasColors: Bool { kind.map { Array("36F".utf8).contains($0) } ?? false }
 
     private func header() throws(WebImageError) -> PNMHeader {
-        let samples: PNMHeader.Samples =
-            switch kind {
-            case 1: .textBits
-            case 2, 3: .textNumbers
-            case 4: .bits
-            default: .bytes
-            }
+        switch kind {
+        case UInt8(ascii: "1"): try header(.textBits)
+        case UInt8(ascii: "2"), UInt8(ascii: "3"): try header(.textNumbers)
+        case UInt8(ascii: "4"): try header(.bits)
+        default: try header(.bytes)
+        }
+    }
+
+    private func header(_ samples: PNMHeader.Samples) throws(WebImageError) -> PNMHeader {
         var header = PNMHeader(samples: samples, size: PixelSize(width: numbers[0], height: numbers[1]))
-        header.channels = kind == 3 || kind == 6 ? 3 : 1
-        if !isBitmap { header.most = try PNMHeader.checked(most: numbers[2]) }
+        header.channels = hasColors ? 3 : 1
+        if !isBitmap { header.most = hasFloats ? 65_535 : try PNMHeader.checked(most: numbers[2]) }
         return header
     }
 }

@@ -36,13 +36,23 @@ struct PNMRowConverter {
         write(row, bytes, into: pixels.assumingMemoryBound(to: UInt8.self), run.count)
     }
 
-    /// The samples of some pixels of a row of bits or of samples of two bytes.
+    /// The samples of some pixels of a row of bits, of samples of two bytes, or of floats.
     ///
     /// - Parameter pixels: from a multiple of 8 on.
     func unpack(_ row: UnsafePointer<UInt8>, _ pixels: Range<Int>, into samples: UnsafeMutablePointer<UInt16>) {
         if header.samples == .bits {
             let row = row + pixels.lowerBound / 8
             for x in 0..<pixels.count { samples[x] = UInt16(row[x >> 3] >> UInt8(7 - x & 7) & 1) }
+            return
+        }
+        if case .floats(let isLittleEndian) = header.samples {
+            let row = UnsafeRawPointer(row) + pixels.lowerBound * header.channels * 4
+            for index in 0..<pixels.count * header.channels {
+                let bits = row.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self)
+                let value = Float(bitPattern: isLittleEndian ? bits.littleEndian : bits.bigEndian)
+                // Brighter than white is white; what is no number is black.
+                samples[index] = value > 0 ? UInt16((min(value, 1) * 65_535).rounded()) : 0
+            }
             return
         }
         let most = UInt16(header.most)

@@ -1,51 +1,49 @@
-#if TIFF
-    /// Where the pages of a TIFF are, without reading their tags.
-    ///
-    /// libtiff can find them, too, but looks at all earlier pages for each page, to find loops.
-    struct TIFFPages {
-        /// The positions of the pages' tags, in order; at most the requested number.
-        private(set) var directories: [UInt64] = []
-        /// Whether the chain of pages is circular; it ends there.
-        private(set) var goesInCircles = false
-        /// Whether there are more pages than requested.
-        private(set) var isCutOff = false
+/// Where the pages of a TIFF are, without reading their tags.
+///
+/// libtiff can find them, too, but looks at all earlier pages for each page, to find loops.
+struct TIFFPages {
+    /// The positions of the pages' tags, in order; at most the requested number.
+    private(set) var directories: [UInt64] = []
+    /// Whether the chain of pages is circular; it ends there.
+    private(set) var goesInCircles = false
+    /// Whether there are more pages than requested.
+    private(set) var isCutOff = false
 
-        init(in bytes: some RandomBytes, limit: Int) {
-            let isLittle = bytes.starts(with: [UInt8(ascii: "I")])
-            /// An unsigned number of `length` bytes; nil beyond the end and for impossible values.
-            func number(_ offset: Int, _ length: Int) -> Int? {
-                guard offset >= 0, offset <= bytes.count - length else { return nil }
-                var value = UInt64(0)
-                for index in 0..<length {
-                    value = value << 8 | UInt64(bytes.byte(at: offset + (isLittle ? length - 1 - index : index)))
-                }
-                return Int(exactly: value)
+    init(in bytes: some RandomBytes, limit: Int) {
+        let isLittle = bytes.starts(with: [UInt8(ascii: "I")])
+        /// An unsigned number of `length` bytes; nil beyond the end and for impossible values.
+        func number(_ offset: Int, _ length: Int) -> Int? {
+            guard offset >= 0, offset <= bytes.count - length else { return nil }
+            var value = UInt64(0)
+            for index in 0..<length {
+                value = value << 8 | UInt64(bytes.byte(at: offset + (isLittle ? length - 1 - index : index)))
             }
-            // TIFF 6.0, section 2; BigTIFF: wider numbers, the first page's offset behind a constant.
-            let isBig = number(2, 2) == 43
-            let (countBytes, entryBytes, offsetBytes) = isBig ? (8, 20, 8) : (2, 12, 4)
-            var next = number(isBig ? 8 : 4, offsetBytes)
-            // A page behind all others cannot have been seen. Most files have their pages in this order, and each of
-            // them is looked up among all: without hashing, that takes less than half the time.
-            var furthest = 0
-            var seen: Set<UInt64>?
-            while let offset = next, offset > 0,
-                let entries = number(offset, countBytes), entries <= bytes.count / entryBytes
-            {
-                if offset <= furthest, seen == nil { seen = Set(directories) }
-                guard seen?.contains(UInt64(offset)) != true else {
-                    goesInCircles = true
-                    return
-                }
-                guard directories.count < limit else {
-                    isCutOff = true
-                    return
-                }
-                seen?.insert(UInt64(offset))
-                furthest = max(furthest, offset)
-                directories.append(UInt64(offset))
-                next = number(offset + countBytes + entries * entryBytes, offsetBytes)
+            return Int(exactly: value)
+        }
+        // TIFF 6.0, section 2; BigTIFF: wider numbers, the first page's offset behind a constant.
+        let isBig = number(2, 2) == 43
+        let (countBytes, entryBytes, offsetBytes) = isBig ? (8, 20, 8) : (2, 12, 4)
+        var next = number(isBig ? 8 : 4, offsetBytes)
+        // A page behind all others cannot have been seen. Most files have their pages in this order, and each of
+        // them is looked up among all: without hashing, that takes less than half the time.
+        var furthest = 0
+        var seen: Set<UInt64>?
+        while let offset = next, offset > 0,
+            let entries = number(offset, countBytes), entries <= bytes.count / entryBytes
+        {
+            if offset <= furthest, seen == nil { seen = Set(directories) }
+            guard seen?.contains(UInt64(offset)) != true else {
+                goesInCircles = true
+                return
             }
+            guard directories.count < limit else {
+                isCutOff = true
+                return
+            }
+            seen?.insert(UInt64(offset))
+            furthest = max(furthest, offset)
+            directories.append(UInt64(offset))
+            next = number(offset + countBytes + entries * entryBytes, offsetBytes)
         }
     }
-#endif
+}

@@ -73,6 +73,20 @@ import WebImageTesting
         #expect(read.header.orientation == ([.webp, .jxl].contains(format) ? orientation : .up))
     }
 
+    /// Trimming cuts a still that is no frame by its own pixels: such an APNG was refused.
+    @Test(arguments: formats)
+    func framesOfAnotherSizeThanTheStillBesideThemAreWritten(_ format: ImageFormat) throws {
+        let frames = DrawnAnimation.image(try Self.frames(40, 30), delay: .milliseconds(50))
+        let image = try Self.frames(48, 32)[0].with(animation: frames.animation)
+        let bytes = try Self.registry.encode(image, as: format, Self.options(format))
+        let read = try Self.read(bytes, as: format).frames
+        #expect(read.count == 3 && read.allSatisfy { $0.size == PixelSize(width: 40, height: 30) })
+        var options = Self.options(format)
+        options.maxPixelSize = PixelSize(width: 20, height: 20)
+        let small = try Self.read(Self.registry.encode(image, as: format, options), as: format).frames
+        #expect(small.count == 3 && small.allSatisfy { $0.size == PixelSize(width: 20, height: 15) })
+    }
+
     /// Once the first frame was written, and nothing said of the others.
     @Test(arguments: [ImageFormat.png, .bmp, .qoi, .pnm])
     func whereNothingShallBeLostAnAnimationIsNotMadeAStill(_ format: ImageFormat) throws {

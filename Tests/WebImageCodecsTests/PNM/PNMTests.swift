@@ -201,6 +201,40 @@ import WebImageCore
         #expect(names == [.automatic, .pixmap, .graymap, .bitmap, .arbitrary, nil])
     }
 
+    private func floatMap(_ head: String, _ rows: [[Float]], isLittleEndian: Bool) -> [UInt8] {
+        let values = rows.reversed().flatMap { $0 }.flatMap { value -> [UInt8] in
+            let bits = isLittleEndian ? value.bitPattern.littleEndian : value.bitPattern.bigEndian
+            return withUnsafeBytes(of: bits) { Array($0) }
+        }
+        return Array("\(head)\n\(isLittleEndian ? "-1.0" : "2e0")\n".utf8) + values
+    }
+
+    @Test(arguments: [true, false], [1, 5, Int.max])
+    func floatsAreReadFromTheLastRowUpwards(isLittleEndian: Bool, most: Int) {
+        let rows: [[Float]] = [[0, 0.25, 1], [7, -1, .nan], [0.5, .infinity, 0.75]]
+        let gray = floatMap("Pf\n3 3", rows, isLittleEndian: isLittleEndian)
+        let result = decode(gray, with: coder, length: randomLengths(seed: 7, most: most))
+        #expect(result.error == nil && result.pixels == grey([0, 64, 255, 255, 0, 0, 128, 255, 191]))
+        #expect(result.header?.bitDepth == 16 && result.header?.colorModel == .gray)
+        // Linear light, which is converted like any other colours.
+        #expect(result.header?.colorDescription == ColorDescription(primaries: 1, transfer: 8))
+        let deep = decode(
+            floatMap("PF 1 3", rows, isLittleEndian: isLittleEndian), options: DecodeOptions(keepsBitDepth: true))
+        let words: [UInt16] = [0, 16_384, 65_535, 65_535, 65_535, 0, 0, 65_535, 32_768, 65_535, 49_151, 65_535]
+        #expect(deep.error == nil && deep.pixels == Pixels(words.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }))
+        #expect(deep.header?.colorModel == .rgb)
+    }
+
+    @Test func theMissingUpperRowsOfFloatsAreBlack() {
+        let bytes = floatMap("Pf 2 3", [[1, 1], [1, 1], [0.5, 1]], isLittleEndian: true)
+        let result = decode(Array(bytes.dropLast(9)), with: coder)
+        #expect(result.error?.code == .truncatedData && result.pixels == grey([0, 0, 0, 0, 128, 255]))
+        for scale in ["0", "a", "-", "nan", String(repeating: "1", count: 65)] {
+            #expect(decode(Array("Pf 1 1 \(scale)\n0000".utf8), with: coder).error?.code == .corruptData)
+        }
+        expectToSurviveDamage(bytes, coder, seed: 9)
+    }
+
     @Test func damagedPicturesGiveATypedAnswer() throws {
         expectToSurviveDamage(Array("P1#comment\n5 4\n01010 1 1 1 1 1#c\n 0 0 0 0 0 10101\n".utf8), coder, seed: 1)
         expectToSurviveDamage(Array("P3\n2 2\n#c\n200 1 22 133 4 5 66 77 8 9 10 11 12\n".utf8), coder, seed: 2)

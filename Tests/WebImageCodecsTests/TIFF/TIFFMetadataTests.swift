@@ -53,6 +53,10 @@
                 #expect(found.indices.count { found[$0...].starts(with: value) } == 1)
             }
             #expect(found.count == block.count - 12)
+            let excerpts = TIFFExcerpts(bytes, limit: 1, metadataLimit: block.count)
+            let excerpt = decode(try #require(excerpts.file(ofPage: 0)))
+            #expect(excerpt.header == result.header && excerpt.pixels == result.pixels)
+            #expect(TIFFExcerpts(bytes, limit: 1, metadataLimit: 10).file(ofPage: 0) == nil)
             // What was read is written again as it is, also into another format.
             let again = image.with { $0.metadata.exif = found }
             #expect(try TIFFCoder().encode(again, as: format, Self.kept) == bytes)

@@ -40,6 +40,43 @@
             }
         }
 
+        /// Each page of a long file was decoded from all of its bytes: of 6000 pages, that took 54 s.
+        @Test(arguments: [false, true], [false, true])
+        func aPageHasThePixelsThatItHasInAFileOfItsOwn(isBig: Bool, isTiled: Bool) throws {
+            var makers = Self.makers(isBig: isBig)
+            if isTiled { makers[0].tile = 16 }
+            for index in makers.indices { makers[index].isPlanar = isTiled && index == 2 }
+            let options = DecodeOptions(keepsBitDepth: true)
+            let bytes = TIFFMaker.pages(makers)
+            let excerpts = TIFFExcerpts(bytes, limit: 10, metadataLimit: 1000)
+            let reader = try TIFFPageReader(bytes, options)
+            for index in makers.indices {
+                let file = try #require(excerpts.file(ofPage: index))
+                #expect(file.count < bytes.count)
+                let (alone, page) = (
+                    try CoderRegistry.standard.decode(file, options).image, try reader.readPage(index)
+                )
+                #expect(alone.size == page.size && alone.bytes == page.bytes && alone.layout == page.layout)
+                #expect(alone.alpha == page.alpha && alone.info.orientation == page.info.orientation)
+            }
+            #expect(excerpts.file(ofPage: 3) == nil && excerpts.file(ofPage: -1) == nil)
+        }
+
+        @Test func noFileIsMadeOfAPageThatIsDamagedOrWouldBecomeLonger() throws {
+            var makers = Self.makers()
+            for index in makers.indices { makers[index].isDataLast = true }
+            let bytes = TIFFMaker.pages(makers)
+            for length in 0..<bytes.count {
+                let cut = TIFFExcerpts(Array(bytes.prefix(length)), limit: 10, metadataLimit: 1000)
+                #expect(cut.file(ofPage: 2) == nil)
+            }
+            // One byte too many is the end of the file's last page, too.
+            makers[2].excess = 1
+            #expect(TIFFExcerpts(TIFFMaker.pages(makers), limit: 10, metadataLimit: 1000).file(ofPage: 2) == nil)
+            makers[0].excess = -1
+            #expect(TIFFExcerpts(TIFFMaker.pages(makers), limit: 10, metadataLimit: 1000).file(ofPage: 0) == nil)
+        }
+
         @Test(arguments: [ImageFormat.tiff, .bigTIFF])
         func pagesAreWrittenEachAsItIs(_ format: ImageFormat) throws {
             let options = DecodeOptions(keepsBitDepth: true)
