@@ -73,7 +73,7 @@ struct InfoCommandTests {
             + "code=$?; kill $! 2>&-; exit $code"
         let run = try await bench.run(["-c", command], program: "/bin/sh")
         let object = try #require(try run.objects.first)
-        #expect(run.code == 0 && object.number("width") == 90 && object.number("orientation") == 1)
+        #expect(run.code == 0 && object.number("width") == 60 && object.number("orientation") == 1)
         #expect(object.isNull("bytes"))
     }
 
