@@ -11,7 +11,7 @@
 #include "Internal.h"
 
 int wi_open_temporary(const char *directory) {
-    int file = wi_open_nameless(directory);
+    int file = wi_open_nameless(directory, 0600);
     if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
     /* Not every file system has files without a name: a named one, removed at once. */
     char path[4096];

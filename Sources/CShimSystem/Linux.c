@@ -36,7 +36,9 @@ int wi_current_processor(void) {
     return processor < 0 ? 0 : processor;
 }
 
-int wi_open_nameless(const char *directory) { return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); }
+int wi_open_nameless(const char *directory, uint32_t mode) {
+    return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+}
 
 /* RENAME_EXCHANGE; musl has neither the name nor the function. */
 int wi_exchange_names(int one_directory, const char *one, int other_directory, const char *other) {

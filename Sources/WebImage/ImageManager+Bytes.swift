@@ -28,12 +28,11 @@ extension ImageManager {
     private func data(of reading: BytesReading) async throws(WebImageError) -> [UInt8] {
         try await reading.notingOutcome { [loader] () async throws(WebImageError) in
             let log = try await reading.whole()
-            let answer = CancellableAnswer<ByteChunk>()
             // Part of the bytes may be in a file.
-            loader.ioExecutor.run(reading.request.options.priority) {
-                answer.give(Result { () throws(WebImageError) in try log.contiguous() })
+            let bytes = try await loader.ioExecutor.answer(reading.request.options.priority) {
+                () throws(WebImageError) in try log.contiguous()
             }
-            return try await answer.value().array
+            return bytes.array
         }
     }
 

@@ -36,9 +36,7 @@ extension ImageManager {
         _ priority: LoadPriority = .normal, _ work: @escaping @Sendable () throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
         let answer = CancellableAnswer<Value>()
-        loader.decoding.executor.complete(priority) {
-            if !answer.isGiven { answer.give(Result(catching: work)) }
-        }
+        loader.decoding.executor.complete(priority) { answer.give(from: work) }
         return try await answer.value()
     }
 }

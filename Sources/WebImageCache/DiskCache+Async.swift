@@ -1,4 +1,3 @@
-import Synchronization
 public import WebImageCore
 import WebImageSystem
 
@@ -9,14 +8,14 @@ extension DiskCache {
     ///
     /// - Throws: `cacheIO`, `cancelled`.
     public func read(_ key: CacheKey, priority: LoadPriority = .normal) async throws(WebImageError) -> DiskEntry? {
-        try await hop(priority) { () throws(WebImageError) in try self.read(key) }
+        try await executor.answer(priority) { () throws(WebImageError) in try self.read(key) }
     }
 
     /// Reads the metadata of the entry of a key, without its body.
     public func readMetadata(
         _ key: CacheKey, priority: LoadPriority = .normal
     ) async throws(WebImageError) -> DiskMetadata? {
-        try await hop(priority) { () throws(WebImageError) in try self.readMetadata(key) }
+        try await executor.answer(priority) { () throws(WebImageError) in try self.readMetadata(key) }
     }
 
     /// Stores a body under a key, and replaces an older one.
@@ -26,7 +25,7 @@ extension DiskCache {
     public func store(
         _ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata, priority: LoadPriority = .low
     ) async throws(WebImageError) -> Bool {
-        try await hopWhenOpen(priority) { () throws(WebImageError) in try self.store(key, body, metadata) }
+        try await answerWhenOpen(priority) { () throws(WebImageError) in try self.store(key, body, metadata) }
     }
 
     /// Stores a body that consists of several parts.
@@ -34,7 +33,7 @@ extension DiskCache {
     public func store(
         _ key: CacheKey, _ parts: [[UInt8]], _ metadata: DiskMetadata, priority: LoadPriority = .low
     ) async throws(WebImageError) -> Bool {
-        try await hopWhenOpen(priority) { () throws(WebImageError) in try self.store(key, parts, metadata) }
+        try await answerWhenOpen(priority) { () throws(WebImageError) in try self.store(key, parts, metadata) }
     }
 
     /// Replaces the metadata of an entry; its body stays.
@@ -43,51 +42,51 @@ extension DiskCache {
     public func updateMetadata(
         _ key: CacheKey, _ metadata: DiskMetadata, priority: LoadPriority = .low
     ) async throws(WebImageError) -> Bool {
-        try await hopWhenOpen(priority) { () throws(WebImageError) in try self.updateMetadata(key, metadata) }
+        try await answerWhenOpen(priority) { () throws(WebImageError) in try self.updateMetadata(key, metadata) }
     }
 
     /// Replaces the metadata of an entry by the result of `change`, in one step; see ``BytesTier/renew(_:_:)``.
     func changeMetadata(
         _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?
     ) async throws(WebImageError) -> Bool {
-        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.changeMetadata(key, change) }
+        try await answerWhenOpen(.low) { () throws(WebImageError) in try self.changeMetadata(key, change) }
     }
 
     /// Removes the entry of that key; returns whether there was one.
     @discardableResult
     public func remove(_ key: CacheKey) async throws(WebImageError) -> Bool {
-        try await hop(.normal) { () throws(WebImageError) in try self.remove(key) }
+        try await executor.answer(.normal) { () throws(WebImageError) in try self.remove(key) }
     }
 
     /// Removes every entry.
     public func removeAll() async throws(WebImageError) {
-        try await hopWhenOpen(.normal) { () throws(WebImageError) in try self.removeAll() }
+        try await answerWhenOpen(.normal) { () throws(WebImageError) in try self.removeAll() }
     }
 
     /// Removes expired entries; returns how many were removed.
     @discardableResult
     public func removeExpired() async throws(WebImageError) -> Int {
-        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.removeExpired() }
+        try await answerWhenOpen(.low) { () throws(WebImageError) in try self.removeExpired() }
     }
 
     /// Removes the least recently used entries until the cache takes no more than `bytes`.
     public func trim(to bytes: ByteCount) async throws(WebImageError) {
-        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.trim(to: bytes) }
+        try await answerWhenOpen(.low) { () throws(WebImageError) in try self.trim(to: bytes) }
     }
 
     /// Whether there is an entry of that key, without reading it.
     public func contains(_ key: CacheKey) async throws(WebImageError) -> Bool {
-        try await hop(.normal) { () throws(WebImageError) in try self.contains(key) }
+        try await executor.answer(.normal) { () throws(WebImageError) in try self.contains(key) }
     }
 
     /// The path of the entry's file, which starts with the body; nil if there is none.
     public func path(for key: CacheKey) async throws(WebImageError) -> String? {
-        try await hop(.normal) { () throws(WebImageError) in try self.path(for: key) }
+        try await executor.answer(.normal) { () throws(WebImageError) in try self.path(for: key) }
     }
 
     /// Every entry, in no order.
     public func entries() async throws(WebImageError) -> [DiskEntryInfo] {
-        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.entries() }
+        try await answerWhenOpen(.low) { () throws(WebImageError) in try self.entries() }
     }
 
     /// Removes the entries for which `predicate` is true, for example by the beginning of their keys; returns how many
@@ -96,7 +95,7 @@ extension DiskCache {
     public func remove(
         where predicate: @escaping @Sendable (DiskEntryInfo) -> Bool
     ) async throws(WebImageError) -> Int {
-        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.remove(where: predicate) }
+        try await answerWhenOpen(.low) { () throws(WebImageError) in try self.remove(where: predicate) }
     }
 
     /// Writes everything to disk now: staged entries (also those that are just being written), the index, the dates of
@@ -105,14 +104,14 @@ extension DiskCache {
     /// last clock tick in any case, because the folder might still be changing.
     /// - Throws: `noSpace`, `readOnly`, `cacheIO`: the first failure of an entry, once all the rest is done; `cancelled`.
     public func flush() async throws(WebImageError) {
-        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.flush() }
+        try await answerWhenOpen(.low) { () throws(WebImageError) in try self.flush() }
     }
 
     /// Returns when every staged entry is on disk or was skipped: then ``stage(_:_:_:priority:completion:)`` takes
     /// more.
     /// - Throws: `cancelled`. The completion of an entry gets its result.
     package func finishStaging() async throws(WebImageError) {
-        try await hopWhenOpen(.low) { () throws(WebImageError) in _ = try? self.writeAllStaged() }
+        try await answerWhenOpen(.low) { () throws(WebImageError) in _ = try? self.writeAllStaged() }
     }
 
     /// Copies pictures from a folder that SDWebImage wrote, `<caches>/com.hackemist.SDImageCache/<namespace>`. Its
@@ -122,7 +121,7 @@ extension DiskCache {
     public func importSDWebImage(
         _ directory: String, keys: [CacheKey]
     ) async throws(WebImageError) -> Int {
-        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.importSDWebImage(directory, keys: keys) }
+        try await answerWhenOpen(.low) { () throws(WebImageError) in try self.importSDWebImage(directory, keys: keys) }
     }
 
     /// Moves every entry of another directory into this cache, to relocate a directory or to merge two. The limits
@@ -136,84 +135,23 @@ extension DiskCache {
     public func moveEntries(
         from directory: String, namespace: String = "default"
     ) async throws(WebImageError) -> DiskMove {
-        try await hopWhenOpen(.low) { () throws(WebImageError) in
+        try await answerWhenOpen(.low) { () throws(WebImageError) in
             try self.moveEntries(from: directory, namespace: namespace)
         }
     }
 
     /// Reads every entry in full and removes those that are damaged.
     public func verify() async throws(WebImageError) -> DiskVerification {
-        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.verify() }
+        try await answerWhenOpen(.low) { () throws(WebImageError) in try self.verify() }
     }
 
     /// For operations that need the content of the directory to be known.
-    private func hopWhenOpen<Value: Sendable>(
+    private func answerWhenOpen<Value: Sendable>(
         _ priority: LoadPriority, _ work: @escaping @Sendable () throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
-        try await hop(priority, whenOpen: true, work)
-    }
-
-    private func hop<Value: Sendable>(
-        _ priority: LoadPriority, whenOpen waits: Bool = false,
-        _ work: @escaping @Sendable () throws(WebImageError) -> Value
-    ) async throws(WebImageError) -> Value {
-        let hop = Hop<Value>()
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                guard hop.begin(continuation) else { return }
-                let run = { @Sendable [executor] in
-                    executor.run(priority) {
-                        guard hop.isWanted else { return }
-                        do throws(WebImageError) {
-                            hop.finish(.success(try work()))
-                        } catch {
-                            hop.finish(.failure(error))
-                        }
-                    }
-                }
-                if waits { whenOpen(run) } else { run() }
-            }
-        } onCancel: {
-            hop.finish(.failure(.cancelled))
-        }
-        return try result.get()
-    }
-}
-
-/// The answer for one waiting task, from the work or from the cancellation, whichever comes first.
-private final class Hop<Value: Sendable>: Sendable {
-    private typealias Answer = Result<Value, WebImageError>
-    typealias Waiter = CheckedContinuation<Result<Value, WebImageError>, Never>
-
-    private enum State {
-        case idle
-        case waiting(Waiter)
-        case answered
-    }
-
-    private let state = Guarded(State.idle)
-
-    var isWanted: Bool {
-        state.withLock { if case .waiting = $0 { true } else { false } }
-    }
-
-    /// Returns false if the task was cancelled before; the waiter has been answered then.
-    func begin(_ waiter: Waiter) -> Bool {
-        let isWaiting = state.withLock { state in
-            guard case .idle = state else { return false }
-            state = .waiting(waiter)
-            return true
-        }
-        if !isWaiting { waiter.resume(returning: .failure(.cancelled)) }
-        return isWaiting
-    }
-
-    func finish(_ answer: Result<Value, WebImageError>) {
-        let waiter: Waiter? = state.withLock { state in
-            defer { state = .answered }
-            if case .waiting(let waiter) = state { return waiter }
-            return nil
-        }
-        waiter?.resume(returning: answer)
+        if Task.isCancelled { throw .cancelled }
+        let answer = CancellableAnswer<Value>()
+        whenOpen { [executor] in executor.run(priority) { answer.give(from: work) } }
+        return try await answer.value()
     }
 }

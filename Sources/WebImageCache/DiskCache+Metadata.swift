@@ -184,17 +184,16 @@ extension DiskCache {
     private func append(
         _ bytes: [UInt8], to file: Int32, _ path: String, _ status: FileStatus, _ id: EntryID
     ) throws(FileFault) {
-        var fault: FileFault?
-        bytes.withUnsafeBytes { bytes in
-            do throws(FileFault) { try folder.files.writeAll(file, bytes, at: status.size) } catch { fault = error }
-        }
-        guard let fault else { return }
         do throws(FileFault) {
-            try folder.files.truncate(file, to: status.size)
+            try folder.files.writeAll(file, bytes, at: status.size)
         } catch {
-            try? folder.files.remove(path)
-            books.withLock { $0.remove(id) }
+            do throws(FileFault) {
+                try folder.files.truncate(file, to: status.size)
+            } catch {
+                try? folder.files.remove(path)
+                books.withLock { $0.remove(id) }
+            }
+            throw error
         }
-        throw fault
     }
 }

@@ -185,7 +185,7 @@ extension DiskCache {
         let target = try folder.files.open(temporary, .createNew)
         do throws(FileFault) {
             defer { folder.files.close(target) }
-            try write(bytes, to: target)
+            try folder.files.writeAll(target, bytes, at: 0)
             if configuration.synchronises { try folder.files.sync(target) }
             try folder.files.touch(temporary, at: status.modified)
             return try room.place(FilePath(temporary), at: try folder.path(of: id))
@@ -193,14 +193,6 @@ extension DiskCache {
             try? folder.files.remove(temporary)
             throw error
         }
-    }
-
-    private func write(_ bytes: [UInt8], to file: Int32) throws(FileFault) {
-        var fault: FileFault?
-        bytes.withUnsafeBytes { bytes in
-            do throws(FileFault) { try folder.files.writeAll(file, bytes, at: 0) } catch { fault = error }
-        }
-        if let fault { throw fault }
     }
 
     /// Rewrites an entry that holds its key if keys must not be stored.

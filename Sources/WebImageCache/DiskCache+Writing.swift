@@ -121,11 +121,7 @@ extension DiskCache {
         _ body: UnsafeRawBufferPointer, _ trailer: consuming ByteWriter, to file: Int32
     ) throws(FileFault) {
         let tail = makeTail(trailer, body.count, Checksum.of(body))
-        var fault: FileFault?
-        tail.withUnsafeBytes { tail in
-            do throws(FileFault) { try folder.files.writeAll(file, body, tail, at: 0) } catch { fault = error }
-        }
-        if let fault { throw fault }
+        try tail.withBytes { tail throws(FileFault) in try folder.files.writeAll(file, body, tail, at: 0) }
     }
 
     func makeTrailer(_ key: CacheKey, _ id: EntryID, _ metadata: DiskMetadata) -> ByteWriter {

@@ -47,11 +47,7 @@ package final class DiskWriter: Sendable {
     }
 
     package func append(_ bytes: [UInt8]) throws(WebImageError) {
-        var failure: WebImageError?
-        bytes.withUnsafeBytes { bytes in
-            do throws(WebImageError) { try append(bytes) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try bytes.withBytes { bytes throws(WebImageError) in try append(bytes) }
     }
 
     /// Ends the body, appends the metadata and gives the entry its name; an older entry is replaced.
@@ -64,11 +60,7 @@ package final class DiskWriter: Sendable {
             guard state.file != nil else { return false }
             let tail = cache.makeTail(
                 cache.makeTrailer(key, id, metadata), Int(state.length), state.checksum.value)
-            var failure: WebImageError?
-            tail.withUnsafeBytes { bytes in
-                do throws(WebImageError) { try append(bytes, &state) } catch { failure = error }
-            }
-            if let failure { throw failure }
+            try tail.withBytes { bytes throws(WebImageError) in try append(bytes, &state) }
             guard let file = state.file else { return false }
             do throws(FileFault) {
                 if cache.configuration.synchronises { try cache.folder.files.sync(file) }

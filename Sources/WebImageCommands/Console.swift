@@ -1,5 +1,7 @@
 import Foundation
 import Synchronization
+import WebImageCore
+import WebImageSystem
 
 #if canImport(Glibc)
     import Glibc
@@ -20,14 +22,19 @@ enum Console {
     static func out(_ line: String) { out(bytes: Array((line + "\n").utf8)) }
 
     static func out(bytes: [UInt8]) {
-        let number = send(bytes, to: 1)
-        if number != 0 { failure.store(number, ordering: .relaxed) }
+        do throws(FileFault) {
+            try AtomicFile.send(bytes, to: 1)
+        } catch {
+            failure.store(error.errorNumber, ordering: .relaxed)
+        }
     }
 
     static func err(_ line: String) { write(line + "\n", to: .standardError) }
 
     /// Text that is no whole line, such as bars.
-    static func write(_ text: String, to file: FileHandle) { _ = send(Array(text.utf8), to: file.fileDescriptor) }
+    static func write(_ text: String, to file: FileHandle) {
+        try? AtomicFile.send(Array(text.utf8), to: file.fileDescriptor)
+    }
 
     /// Whether whoever read standard output has gone: what would be written for it is not worth making.
     static var isReaderGone: Bool { failure.load(ordering: .relaxed) == EPIPE }
@@ -35,32 +42,8 @@ enum Console {
     /// Why lines were lost, unless nobody wanted them.
     static var outputFault: String? {
         let number = failure.load(ordering: .relaxed)
-        return number == 0 || number == EPIPE ? nil : "standard output cannot be written: \(reason(of: number))"
+        return number == 0 || number == EPIPE ? nil : "standard output cannot be written: \(SystemErrorText.of(number))"
     }
-
-    /// Writes all bytes.
-    ///
-    /// - Returns: the system's error number; 0 when all went well.
-    static func send(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
-        bytes.withUnsafeBytes { bytes in
-            var done = 0
-            while done < bytes.count {
-                let count = writeSome(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-                if count >= 0 {
-                    done += count
-                } else if errno == EAGAIN {
-                    // Another program that shares the terminal or pipe has made it non-blocking.
-                    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    _ = poll(&waiting, 1, -1)
-                } else if errno != EINTR {
-                    return errno
-                }
-            }
-            return 0
-        }
-    }
-
-    static func reason(of number: Int32) -> String { String(cString: strerror(number)) }
 
     /// Makes the three standard descriptors safe to use: one that the caller closed would otherwise become the next
     /// file that is opened, and take the lines meant for people; a reader that has gone would end the process before
@@ -106,9 +89,4 @@ enum Console {
         }
         return String(shown) + (head.count > most ? "…" : "")
     }
-}
-
-/// The system's call, which the method of that name hides.
-private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, bytes, count)
 }

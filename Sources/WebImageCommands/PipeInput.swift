@@ -157,7 +157,7 @@ final class PipeInput: Sendable {
     }
 
     private func failed(_ reason: Int32) -> WebImageError {
-        WebImageError(.cannotRead, "\(name) cannot be read: \(Console.reason(of: reason))", location: input)
+        WebImageError(.cannotRead, "\(name) cannot be read: \(SystemErrorText.of(reason))", location: input)
     }
 }
 

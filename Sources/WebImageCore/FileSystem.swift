@@ -208,6 +208,12 @@ extension FileSystem {
         try writeAll(file, tail, at: offset + Int64(head.count))
     }
 
+    package func writeAll<Element: BitwiseCopyable>(
+        _ file: Int32, _ elements: [Element], at offset: Int64
+    ) throws(FileFault) {
+        try elements.withBytes { bytes throws(FileFault) in try writeAll(file, bytes, at: offset) }
+    }
+
     package func openAtOnce(_ path: FilePath) -> Int32? { nil }
 
     package func readAtOnce(
@@ -226,5 +232,21 @@ extension FileSystem {
             done += count
         }
         return done
+    }
+
+    /// So many bytes from `offset` on; fewer only at the end of the file.
+    package func readAll(_ file: Int32, _ count: Int, at offset: Int64) throws(FileFault) -> [UInt8] {
+        // Array's own initializer rethrows without a type.
+        var fault: FileFault?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(FileFault) {
+                let part = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+                filled = try readAll(file, into: part, at: offset)
+            } catch {
+                fault = error
+            }
+        }
+        if let fault { throw fault }
+        return bytes
     }
 }

@@ -27,6 +27,11 @@ package final class CancellableAnswer<Value: Sendable>: Sendable {
         waiting?.resume(returning: answer)
     }
 
+    /// Gives what `work` returns or throws. A task that was cancelled waits for nothing any more: then it is not done.
+    package func give(from work: () throws(WebImageError) -> Value) {
+        if !isGiven { give(Result(catching: work)) }
+    }
+
     /// Waits for the answer. Only one task may call it, once.
     package func value() async throws(WebImageError) -> Value {
         let answer = await withTaskCancellationHandler {
@@ -41,5 +46,20 @@ package final class CancellableAnswer<Value: Sendable>: Sendable {
             give(.failure(.cancelled))
         }
         return try answer.get()
+    }
+}
+
+extension WorkExecutor {
+    /// Does `work` here, and returns or throws what it does.
+    ///
+    /// - Throws: `cancelled` as soon as the task is cancelled; work that has not begun is then never done, and work that has
+    ///   begun is completed.
+    package func answer<Value: Sendable>(
+        _ priority: LoadPriority, _ work: @escaping @Sendable () throws(WebImageError) -> Value
+    ) async throws(WebImageError) -> Value {
+        if Task.isCancelled { throw .cancelled }
+        let answer = CancellableAnswer<Value>()
+        run(priority) { answer.give(from: work) }
+        return try await answer.value()
     }
 }

@@ -1,20 +1,11 @@
 import CShimSystem
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A long library call that cannot be interrupted: it runs on a thread of its own, and its caller can abandon it.
 ///
 /// An abandoned call continues until it ends by itself, with all that it retains. To limit their number, no call is
 /// begun while ``LeftCalls`` has reached its maximum.
-package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
-    // Sendable: everything mutable is guarded by `mutex`; a condition variable needs a pthread mutex.
+package final class LeavableCall<Result: Sendable>: Sendable {
     package enum Outcome {
         case ended(Result)
         /// It is still running.
@@ -27,23 +18,16 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
 
     private let body: @Sendable () -> Result
     private let left: LeftCalls
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let ended = MonotonicCondition()
-    // Unchecked for the reason given in ThreadPool.
-    @exclusivity(unchecked) private var result: Result?
-    @exclusivity(unchecked) private var isLeft = false
+    private let state = Monitor(State())
+
+    private struct State {
+        var result: Result?
+        var isLeft = false
+    }
 
     private init(_ left: LeftCalls, _ body: @escaping @Sendable () -> Result) {
         self.left = left
         self.body = body
-        mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(mutex, nil)
-    }
-
-    deinit {
-        ended.destroy()
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
     }
 
     /// Blocks until `body` has ended or is abandoned.
@@ -75,18 +59,15 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
     }
 
     private func wait(_ leaves: () -> Bool) -> Outcome {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
         while true {
-            if let result { return .ended(result) }
-            guard !ended.wait(mutex, atMost: .milliseconds(20)), result == nil else { continue }
-            pthread_mutex_unlock(mutex)
-            let isEnough = leaves()
-            pthread_mutex_lock(mutex)
-            guard isEnough, result == nil else { continue }
-            isLeft = true
-            left.add(1)
-            return .left
+            if let result = state.wait(atMost: .milliseconds(20), for: \.result) { return .ended(result) }
+            guard leaves() else { continue }
+            return state.withLock { state in
+                if let result = state.result { return .ended(result) }
+                state.isLeft = true
+                left.add(1)
+                return .left
+            }
         }
     }
 }
@@ -94,11 +75,10 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
 extension LeavableCall: RunningCall {
     fileprivate func run() {
         let result = body()
-        pthread_mutex_lock(mutex)
-        self.result = result
-        if isLeft { left.add(-1) }
-        ended.signal()
-        pthread_mutex_unlock(mutex)
+        state.withLock { state in
+            state.result = result
+            if state.isLeft { left.add(-1) }
+        }
     }
 }
 

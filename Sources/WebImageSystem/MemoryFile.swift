@@ -24,13 +24,11 @@ package struct MemoryFile: Sendable {
         }
         guard file >= 0 else { throw FileFault("open", "a file in memory", errno) }
         self.file = file
-        var fault: FileFault?
-        bytes.withUnsafeBytes { bytes in
-            do throws(FileFault) { try PosixFileSystem().writeAll(file, bytes, at: 0) } catch { fault = error }
-        }
-        if let fault {
+        do throws(FileFault) {
+            try PosixFileSystem().writeAll(file, bytes, at: 0)
+        } catch {
             remove()
-            throw fault
+            throw error
         }
     }
 

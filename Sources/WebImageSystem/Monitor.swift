@@ -56,4 +56,11 @@ package final class Monitor<Value>: @unchecked Sendable {
             changed.wait(mutex, atMost: rest)
         }
     }
+
+    /// The same, however long it takes.
+    package func wait<Result>(for body: (inout Value) -> Result?) -> Result {
+        while true {
+            if let result = wait(atMost: MonotonicCondition.longestDelay, for: body) { return result }
+        }
+    }
 }

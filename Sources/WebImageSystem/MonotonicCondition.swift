@@ -35,5 +35,5 @@ struct MonotonicCondition {
     }
 
     /// Thirty years: nanoseconds in 64 bits overflow at ten times that.
-    private static let longestDelay = Duration.seconds(1_000_000_000)
+    static let longestDelay = Duration.seconds(1_000_000_000)
 }

@@ -228,4 +228,33 @@ struct DiskCacheDamageTests {
         }
         #expect(number > 20)
     }
+
+    @Test func thousandBodiesAreDamagedAndEveryOtherOneSurvives() throws {
+        let bench = try Bench()
+        var random = SeededGenerator(seed: 5)
+        let bodies = (0..<1000).map { _ in random.bytes(Int.random(in: 1..<3000, using: &random)) }
+        for (number, body) in bodies.enumerated() {
+            try bench.cache.store(CacheKey("\(number)"), body, metadata(number))
+        }
+        let files = PosixFileSystem()
+        for number in stride(from: 0, to: 1000, by: 2) {
+            let path = bench.cache.defaultPath(for: CacheKey("\(number)"))
+            var file = try readFile(path)
+            switch number / 2 % 4 {
+            case 0: file[Int.random(in: 0..<file.count, using: &random)] ^= 1
+            case 1: file.removeLast(Int.random(in: 1...file.count, using: &random))
+            case 2: file = try readFile(bench.cache.defaultPath(for: CacheKey("\((number + 1) % 1000)")))
+            default:
+                try files.remove(path)
+                continue
+            }
+            try writeFile(path, file)
+        }
+        for (number, body) in bodies.enumerated() {
+            #expect(try bench.cache.read(CacheKey("\(number)"))?.body == (number % 2 == 0 ? nil : body))
+        }
+        #expect(bench.cache.statistics.corruptEntries == 375)
+        #expect(bench.cache.usage.count == 500)
+        #expect(bench.cache.fault() == nil)
+    }
 }

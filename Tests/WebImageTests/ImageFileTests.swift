@@ -89,6 +89,32 @@ import WebImageTesting
         #expect(try #require(mode) & 0o022 == 0)
     }
 
+    /// The link itself was replaced.
+    @Test func linksThatLeadToEachOtherAreRefusedAndStay() async throws {
+        let folder = try TemporaryFolder()
+        let (one, other) = (folder.path + "/one.png", folder.path + "/other.png")
+        try FileManager.default.createSymbolicLink(atPath: one, withDestinationPath: "other.png")
+        try FileManager.default.createSymbolicLink(atPath: other, withDestinationPath: "one.png")
+        await #expect(throws: WebImageError.self) {
+            try await Fixture.gradient(8, 8).write(to: URL(fileURLWithPath: one))
+        }
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: one) == "other.png")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+    }
+
+    /// It was replaced by a file of this user's and of its first group.
+    @Test(.enabled(if: geteuid() == 0, "only an administrator gives files away"))
+    func aFileKeepsItsOwner() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path + "/a.png"
+        #expect(FileManager.default.createFile(atPath: file, contents: nil))
+        try #require(chown(file, 65_534, 65_534) == 0)
+        try await Fixture.gradient(8, 8).write(to: URL(fileURLWithPath: file))
+        var status = stat()
+        try #require(stat(file, &status) == 0)
+        #expect(status.st_uid == 65_534 && status.st_gid == 65_534 && status.st_size > 0)
+    }
+
     @Test func aPipeIsWrittenToAndStays() async throws {
         let folder = try TemporaryFolder()
         let pipe = folder.path + "/pipe.png"

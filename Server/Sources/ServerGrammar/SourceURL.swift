@@ -1,5 +1,8 @@
 /// The parts of the URL of a source, found in its bytes as the library finds them. In characters they would be others:
 /// a slash with a combining mark after it is one character, and no slash.
+///
+/// Not the library's own parser, which is not public, takes `http` and `https` only, and brings a URL into its normal form: rules
+/// and names of objects are compared with what the client wrote, and `s3:` and `local:` URLs keep their dots and fragments.
 public struct SourceURL: Sendable {
     private let text: String
     private let authority: Range<String.Index>

@@ -18,6 +18,9 @@ void wi_name_thread(const char *_Nonnull name);
 /// Opens a file without a name in `directory`, close-on-exec, mode 0600. Returns -1 and sets errno.
 int wi_open_temporary(const char *_Nonnull directory);
 
+/// A file that has no name yet, close-on-exec. Returns -1 and sets errno, also where the file system has none such.
+int wi_open_nameless(const char *_Nonnull directory, uint32_t mode);
+
 /// Gives two files each other's names, in one step. Returns -1 and sets errno: EINVAL where the file system cannot.
 int wi_exchange(
     int one_directory, const char *_Nonnull one, int other_directory, const char *_Nonnull other);

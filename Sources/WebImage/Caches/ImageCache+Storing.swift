@@ -75,12 +75,11 @@ extension ImageCache {
         let serializer = options.serializer ?? serializer
         if let data, serializer == nil { return data }
         let (encoding, coders) = (encoding, decoding.coders)
-        return try await run(
-            { () throws(WebImageError) -> [UInt8]? in
-                if let serializer { return try serializer.bytes(image, data, request) }
-                let choice = encoding.choice(for: image, coders)
-                return try coders.encode(image, as: choice.format, choice.options)
-            }, on: decoding.executor, request.options.priority)
+        return try await decoding.executor.answer(request.options.priority) { () throws(WebImageError) -> [UInt8]? in
+            if let serializer { return try serializer.bytes(image, data, request) }
+            let choice = encoding.choice(for: image, coders)
+            return try coders.encode(image, as: choice.format, choice.options)
+        }
     }
 
     /// Hands bytes over to the disk cache, which finds them from then on, and waits until they are written.

@@ -213,21 +213,7 @@ public final class ImageCache: ImageCaching {
     func onFileThread<Value: Sendable>(
         _ priority: LoadPriority, _ work: @escaping @Sendable () throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
-        try await run(work, on: executor, priority)
-    }
-
-    /// Runs `work` on an executor, unless the task is cancelled before.
-    func run<Value: Sendable>(
-        _ work: @escaping @Sendable () throws(WebImageError) -> Value, on executor: any WorkExecutor,
-        _ priority: LoadPriority
-    ) async throws(WebImageError) -> Value {
-        let answer = CancellableAnswer<Value>()
-        executor.run(priority) { [weak answer] in
-            // Nobody waits any more.
-            guard let answer else { return }
-            answer.give(Result { () throws(WebImageError) in try work() })
-        }
-        return try await answer.value()
+        try await executor.answer(priority, work)
     }
 }
 

@@ -73,13 +73,9 @@ final class DecodeService: Sendable {
         for format: ImageFormat?, prefix: [UInt8], _ recipe: PictureRecipe
     ) throws(WebImageError) -> any ImageCoder {
         if let coder = recipe.decoding.coder { return coder }
-        // Array's own method rethrows without a type.
-        let found = prefix.withUnsafeBytes { bytes -> Result<any ImageCoder, WebImageError> in
-            do throws(WebImageError) {
-                return .success(try coders.coder(for: format ?? recipe.decoding.formatHint, prefix: bytes))
-            } catch { return .failure(error) }
+        return try prefix.withBytes { bytes throws(WebImageError) in
+            try coders.coder(for: format ?? recipe.decoding.formatHint, prefix: bytes)
         }
-        return try found.get()
     }
 
     func makeProbe(_ recipe: PictureRecipe) -> ImageProbe {

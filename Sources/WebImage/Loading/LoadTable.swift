@@ -79,41 +79,31 @@ struct LoadTable {
             job.add(token)
             return .waiting(job.bytes.priority == before ? nil : job.bytes)
         }
-        if let basis {
-            // This job needs no bytes, so it does not join those who do.
-            let bytes = BytesJob(key: key.bytes, request: request, started: token.started, removals: removals)
-            let job = PixelJob(key: key, request: request, bytes: bytes, started: token.started)
-            job.add(token)
-            pixelJobs[key] = job
-            bytes.pixelJobs.append(job)
-            return .makesSteps(job, of: basis)
-        }
-        let known = bytesJobs[key.bytes]
+        // A picture that is made of another one needs no bytes, so it does not join those that do.
+        let known = basis == nil ? bytesJobs[key.bytes] : nil
         let bytes =
             known
             ?? BytesJob(
                 key: key.bytes, request: request, started: token.started, removals: removals,
-                other: newest[key.bytes.originalKey])
+                other: basis == nil ? newest[key.bytes.originalKey] : nil)
+        let earlier = bytes.opened == nil || bytes.hasPlanningSession ? nil : bytes.basis(for: request, key)
         let job = PixelJob(key: key, request: request, bytes: bytes, started: token.started)
         job.add(token)
         pixelJobs[key] = job
+        bytes.pixelJobs.append(job)
+        if let basis { return .makesSteps(job, of: basis) }
         guard known != nil else {
-            bytes.pixelJobs.append(job)
             bytes.unplanned.append(job)
             bytesJobs[key.bytes] = bytes
             newest[key.bytes.originalKey] = bytes
             return .opensBytes(bytes)
         }
-        if bytes.opened != nil, !bytes.hasPlanningSession, let earlier = bytes.basis(for: request, key),
-            let waiter = waiter(job, earlier.stepCount)
-        {
-            bytes.pixelJobs.append(job)
+        if let earlier, let waiter = waiter(job, earlier.stepCount) {
             waiter.isAdmitted = true
             job.basis = waiter
             earlier.add(waiter)
             return .waiting(bytes)
         }
-        bytes.pixelJobs.append(job)
         return plan(job)
     }
 

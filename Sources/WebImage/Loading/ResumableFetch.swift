@@ -94,21 +94,9 @@ final class ResumableFetch: Sendable {
         }
     }
 
+    /// Decides by the answer's head whether the body continues the stored beginning.
     private func judge(_ opened: OpenedBytes, _ download: Download, _ claim: any PartialBody) {
-        guard let answered = download.exchange else {
-            var error = WebImageError.cancelled
-            if case .failed(let failure)? = download.log.end { error = failure }
-            if error.code == .badStatus, let status = error.status {
-                switch state.withLock({ $0.body.refused(status) }) {
-                case .askAgain: return beginAnew(download)
-                case .leave(forgets: true): copy.forget()
-                default: break
-                }
-            }
-            end(.failed(error), download.log)
-            loader.noteOutcome(of: key, failure: error)
-            return seeker.failed(error)
-        }
+        guard let answered = download.exchange else { return judgeFailure(of: download) }
         let action = state.withLock { state in
             state.hasHead = true
             return state.body.head(answered.head, answered.arrival)
@@ -142,6 +130,22 @@ final class ResumableFetch: Sendable {
             download.cancel()
             seeker.failed(error)
         }
+    }
+
+    /// No head came, or one with a status that is an error.
+    private func judgeFailure(of download: Download) {
+        var error = WebImageError.cancelled
+        if case .failed(let failure)? = download.log.end { error = failure }
+        if error.code == .badStatus, let status = error.status {
+            switch state.withLock({ $0.body.refused(status) }) {
+            case .askAgain: return beginAnew(download)
+            case .leave(forgets: true): copy.forget()
+            default: break
+            }
+        }
+        end(.failed(error), download.log)
+        loader.noteOutcome(of: key, failure: error)
+        seeker.failed(error)
     }
 
     /// Fetches the whole body: the stored beginning cannot be used.

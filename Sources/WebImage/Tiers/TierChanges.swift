@@ -102,42 +102,31 @@ struct TierChanges {
         _ action: Action, _ key: CacheKey, number: UInt64? = nil,
         _ then: @escaping @Sendable (WebImageError?) -> Void
     ) -> Added {
-        var added = Added()
-        var length = 0
-        if case .put(let log, _) = action { length = log.receivedCount }
+        let length = if case .put(let log, _) = action { log.receivedCount } else { 0 }
         let change = Change(
             key: key, action: action, number: number ?? takeNumber(), length: length, then: then)
-        guard waitingCount < Self.mostWaiting else {
-            added.isRefused = true
-            return added
-        }
+        guard waitingCount < Self.mostWaiting else { return Added(isRefused: true) }
         var line = lines[key, default: Line()]
         defer { lines[key] = line.isIdle ? nil : line }
+        var beaten: [Change] = []
         switch action {
         case .remove:
             line.leastWanted = nextNumber
-            added.beaten = line.waiting
+            beaten = line.waiting
         case .put:
-            guard change.number >= line.leastWanted else {
-                added.beaten = [change]
-                return added
-            }
-            guard waitingBytes == 0 || waitingBytes + length <= mostBytes else {
-                added.isRefused = true
-                return added
-            }
+            guard change.number >= line.leastWanted else { return Added(beaten: [change]) }
+            guard waitingBytes == 0 || waitingBytes + length <= mostBytes else { return Added(isRefused: true) }
             line.leastWanted = change.number
-            added.beaten = line.waiting.filter { !$0.isRemoval }
+            beaten = line.waiting.filter { !$0.isRemoval }
         case .renew: break
         }
-        let beaten = Set(added.beaten.map(\.number))
-        let wasWaiting = !line.waiting.isEmpty
-        line.waiting.removeAll { beaten.contains($0.number) }
+        if !line.isRunning, line.waiting.isEmpty { ready.append(key) }
+        let numbers = Set(beaten.map(\.number))
+        line.waiting.removeAll { numbers.contains($0.number) }
         line.waiting.append(change)
         waitingCount += 1 - beaten.count
-        waitingBytes += length - added.beaten.reduce(0) { $0 + $1.length }
-        if !line.isRunning, !wasWaiting { ready.append(key) }
-        return added
+        waitingBytes += length - beaten.reduce(0) { $0 + $1.length }
+        return Added(beaten: beaten)
     }
 
     /// The next change that may begin now; it counts as running until ``end(_:)``.

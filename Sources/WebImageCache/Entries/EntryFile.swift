@@ -110,17 +110,7 @@ struct EntryFile {
     func readPlain(_ status: FileStatus) throws(FileFault) -> [UInt8] { try read(Int(status.size), at: 0) }
 
     private func read(_ count: Int, at offset: Int64) throws(FileFault) -> [UInt8] {
-        var fault: FileFault?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            do throws(FileFault) {
-                let part = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
-                filled = try files.readAll(file, into: part, at: offset)
-            } catch {
-                fault = error
-            }
-        }
-        if let fault { throw fault }
-        return bytes
+        try files.readAll(file, count, at: offset)
     }
 
     /// Reads and checks footer and trailer, but not the body.

@@ -62,17 +62,7 @@ struct IndexStore {
 
     private func read(_ file: Int32, _ status: FileStatus) throws(FileFault) -> IndexFile {
         guard status.isRegularFile, status.size <= Self.mostBytes else { return IndexFile() }
-        var fault: FileFault?
-        let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.size)) { buffer, count in
-            do throws(FileFault) {
-                let part = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: Int(status.size))
-                count = try files.readAll(file, into: part, at: 0)
-            } catch {
-                fault = error
-            }
-        }
-        if let fault { throw fault }
-        return IndexFile(bytes)
+        return IndexFile(try files.readAll(file, Int(status.size), at: 0))
     }
 
     /// The disk space that a file needs for so many more bytes.
@@ -102,7 +92,7 @@ struct IndexStore {
         let length = status.size + Int64(out.bytes.count)
         if length > 2 * needed + Self.slack { return .written(try rewrite(number, file, status, frames)) }
         do throws(FileFault) {
-            try write(out.bytes, to: file, at: status.size)
+            try files.writeAll(file, out.bytes, at: status.size)
         } catch {
             try? files.truncate(file, to: status.size)
             throw error
@@ -121,7 +111,7 @@ struct IndexStore {
         let new = try files.open(temporary, .createNew)
         defer { files.close(new) }
         do throws(FileFault) {
-            try write(bytes, to: new, at: 0)
+            try files.writeAll(new, bytes, at: 0)
             let written = Written(try files.status(of: new))
             try files.rename(temporary, to: path)
             return written
@@ -162,13 +152,5 @@ struct IndexStore {
             _ = try layout.checkInner(layout.indexDirectory, files)
         }
         return try files.open(path, .readWrite)
-    }
-
-    private func write(_ bytes: [UInt8], to file: Int32, at offset: Int64) throws(FileFault) {
-        var fault: FileFault?
-        bytes.withUnsafeBytes { bytes in
-            do throws(FileFault) { try files.writeAll(file, bytes, at: offset) } catch { fault = error }
-        }
-        if let fault { throw fault }
     }
 }

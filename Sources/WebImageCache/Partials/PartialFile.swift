@@ -77,14 +77,14 @@ final class PartialFile: PartialBody {
     }
 
     private func readHeader(_ file: Int32) throws(FileFault) -> PartialFileFormat.Header? {
-        let fixed = try read(file, PartialFileFormat.fixedHeaderLength, at: 0)
+        let fixed = try store.files.readAll(file, PartialFileFormat.fixedHeaderLength, at: 0)
         guard let lengths = PartialFileFormat.textLengths(fixed) else { return nil }
-        let text = try read(file, lengths.key + lengths.metadata, at: Int64(fixed.count))
+        let text = try store.files.readAll(file, lengths.key + lengths.metadata, at: Int64(fixed.count))
         return PartialFileFormat.decode(fixed, text: text)
     }
 
     private func readFrame(_ file: Int32, at position: Int64, offset: Int) throws(FileFault) -> Frame? {
-        let header = try read(file, PartialFileFormat.frameHeaderLength, at: position)
+        let header = try store.files.readAll(file, PartialFileFormat.frameHeaderLength, at: position)
         guard header.count == PartialFileFormat.frameHeaderLength else { return nil }
         let (length, checksum) = header.withUnsafeBytes { bytes in
             (
@@ -99,23 +99,10 @@ final class PartialFile: PartialBody {
     }
 
     private func content(of frame: Frame, _ file: Int32) throws(FileFault) -> [UInt8]? {
-        let bytes = try read(file, frame.length, at: frame.position)
+        let bytes = try store.files.readAll(file, frame.length, at: frame.position)
         guard bytes.count == frame.length else { return nil }
         let checksum = bytes.withUnsafeBytes { PartialFileFormat.frameChecksum($0, at: frame.offset) }
         return checksum == frame.checksum ? bytes : nil
-    }
-
-    private func read(_ file: Int32, _ count: Int, at position: Int64) throws(FileFault) -> [UInt8] {
-        var fault: FileFault?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, found in
-            do throws(FileFault) {
-                found = try store.files.readAll(file, into: UnsafeMutableRawBufferPointer(buffer), at: position)
-            } catch {
-                fault = error
-            }
-        }
-        if let fault { throw fault }
-        return bytes
     }
 
     // MARK: - For the transfer
@@ -196,12 +183,7 @@ final class PartialFile: PartialBody {
     }
 
     private func write(_ bytes: [UInt8], _ file: Int32, _ state: inout State) throws(FileFault) {
-        var fault: FileFault?
-        let end = state.end
-        bytes.withUnsafeBytes { bytes in
-            do throws(FileFault) { try store.files.writeAll(file, bytes, at: end) } catch { fault = error }
-        }
-        if let fault { throw fault }
+        try store.files.writeAll(file, bytes, at: state.end)
         state.end += Int64(bytes.count)
     }
 

@@ -34,12 +34,9 @@ struct DiskTotal: Hashable {
     /// Nil if the file is invalid; it is rewritten then.
     static func read(_ file: Int32, _ files: any FileSystem) throws(FileFault) -> DiskTotal? {
         var words = [UInt64](repeating: 0, count: 5)
-        var fault: FileFault?
-        var count = 0
-        words.withUnsafeMutableBytes { bytes in
-            do throws(FileFault) { count = try files.readAll(file, into: bytes, at: 0) } catch { fault = error }
+        let count = try words.withUnsafeMutableBufferPointer { words throws(FileFault) in
+            try files.readAll(file, into: UnsafeMutableRawBufferPointer(words), at: 0)
         }
-        if let fault { throw fault }
         let total = DiskTotal(
             bytes: Int64(bitPattern: words[1].littleEndian), headroom: Int64(bitPattern: words[2].littleEndian),
             recounts: words[3].littleEndian)
@@ -55,11 +52,7 @@ struct DiskTotal: Hashable {
             Self.magic.littleEndian, UInt64(bitPattern: bytes).littleEndian,
             UInt64(bitPattern: headroom).littleEndian, recounts.littleEndian, checksum.littleEndian,
         ]
-        var fault: FileFault?
-        words.withUnsafeBytes { bytes in
-            do throws(FileFault) { try files.writeAll(file, bytes, at: 0) } catch { fault = error }
-        }
-        if let fault { throw fault }
+        try files.writeAll(file, words, at: 0)
     }
 
     private var checksum: UInt64 { withUnsafeBytes(of: (Self.magic, bytes, headroom, recounts)) { Checksum.of($0) } }

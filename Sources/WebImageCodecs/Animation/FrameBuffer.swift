@@ -218,11 +218,7 @@ package final class FrameBuffer: FrameSource {
     /// Decodes the first frames in order, and none ahead, because there is room only for these.
     package func preload(_ count: Int) async throws(WebImageError) {
         for index in 0..<count {
-            let answer = CancellableAnswer<Void>()
-            executor.run(.normal) {
-                answer.give(Result { () throws(WebImageError) in try self.decodeNow(index) })
-            }
-            try await answer.value()
+            try await executor.answer(.normal) { () throws(WebImageError) in try self.decodeNow(index) }
         }
     }
 

@@ -19,13 +19,10 @@ final class MessageSocket {
 
         /// - Throws: `nonsense`.
         func value<Value: WireValue>(_ type: Value.Type = Value.self) throws(Failure) -> Value {
-            // The closure of the array's own method throws no typed errors.
-            let result = bytes.withUnsafeBytes { bytes in
-                Result { () throws(WireReader.Fault) in try Value(wireBytes: bytes) }
-            }
-            switch result {
-            case .success(let value): return value
-            case .failure: throw .nonsense
+            do throws(WireReader.Fault) {
+                return try bytes.withBytes { bytes throws(WireReader.Fault) in try Value(wireBytes: bytes) }
+            } catch {
+                throw .nonsense
             }
         }
     }

@@ -28,9 +28,8 @@
         private var info = JxlBasicInfo()
         private var sink: (any RowSink)?
         private var format: RowFormat?
-        /// The memory that libjxl renders into: the sink's, or `ownPicture`'s.
-        private var picture: UnsafeMutableRawPointer?
-        private var ownPicture: PixelBuffer?
+        /// What libjxl renders into.
+        private var picture: WholePicture?
         private var received = 0
         private var receivedAtPreview = 0
 
@@ -107,11 +106,9 @@
 
         /// The known part of the picture, in its final size.
         func preview() throws(WebImageError) -> PixelBuffer? {
-            guard stage == .data, received > receivedAtPreview, flush(), let picture, let format else { return nil }
+            guard stage == .data, received > receivedAtPreview, flush(), let picture else { return nil }
             receivedAtPreview = received
-            let copy = try PixelBuffer(size: format.size, layout: format.layout)
-            copy.base.copyMemory(from: picture, byteCount: copy.byteCount.bytes)
-            return copy
+            return try picture.preview()
         }
 
         private func countBytes(_ count: Int) throws(WebImageError) {
@@ -157,18 +154,10 @@
         /// Gives libjxl cleared memory for the picture, because a partial picture need not fill it.
         private func setPicture() throws(WebImageError) {
             guard let sink, let format else { throw stream.corrupt() }
-            let byteCount = format.bytesPerRow * format.size.height
-            let memory: UnsafeMutableRawPointer
-            if let whole = sink.wholePicture {
-                memory = whole
-            } else {
-                let own = try PixelBuffer(size: format.size, layout: format.layout)
-                ownPicture = own
-                memory = own.base
-            }
-            memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
-            try stream.setOutput(format, memory)
-            picture = memory
+            let whole = try WholePicture(sink, format)
+            whole.clear()
+            try stream.setOutput(format, whole.base)
+            picture = whole
         }
 
         /// Makes libjxl render what it has; false if that is nothing yet.
@@ -177,19 +166,9 @@
         }
 
         private func emitPicture() throws(WebImageError) {
-            guard let picture, let sink, let format else { throw stream.corrupt() }
-            var row = 0
-            while row < format.size.height {
-                try options.checkpoint?()
-                let count = min(RowBand.rows, format.size.height - row)
-                let band = try sink.band(at: row, count: count)
-                let source = picture + row * format.bytesPerRow
-                if band != source { band.copyMemory(from: source, byteCount: count * format.bytesPerRow) }
-                try sink.commit(at: row, count: count)
-                row += count
-            }
+            guard let picture else { throw stream.corrupt() }
+            try picture.emit(rows: picture.format.size.height, options)
             self.picture = nil
-            ownPicture = nil
         }
     }
 #endif

@@ -32,20 +32,13 @@ extension PNGDecoder {
 
     // MARK: rows that come several times
 
-    /// Gives libpng memory for the whole picture: the sink's if it keeps the picture, else our own, as much again.
+    /// Gives libpng memory for the whole picture.
     func beginInterlaced(_ sink: any RowSink, _ format: RowFormat) throws(WebImageError) {
         guard let handle else { return }
-        let memory: UnsafeMutableRawPointer
-        if let whole = sink.wholePicture {
-            memory = whole
-        } else {
-            let own = try PixelBuffer(size: format.size, layout: format.layout)
-            ownPicture = own
-            memory = own.base
-        }
-        memory.initializeMemory(as: UInt8.self, repeating: 0, count: format.bytesPerRow * format.size.height)
-        wi_png_set_picture(handle, memory.assumingMemoryBound(to: UInt8.self), format.bytesPerRow)
-        picture = memory
+        let whole = try WholePicture(sink, format)
+        whole.clear()
+        wi_png_set_picture(handle, whole.base.assumingMemoryBound(to: UInt8.self), format.bytesPerRow)
+        picture = whole
     }
 
     /// How many rows of an interlaced picture have pixels: all after the first of the seven passes.
@@ -56,27 +49,17 @@ extension PNGDecoder {
 
     /// Passes on the first `rows` rows of an interlaced picture.
     func emitPicture(rows: Int) throws(WebImageError) {
-        guard let picture, let sink, let format else { return }
-        while row < rows {
-            try options.checkpoint?()
-            let count = min(RowBand.rows, rows - row)
-            let band = try sink.band(at: row, count: count)
-            let source = picture + row * format.bytesPerRow
-            if band != source { band.copyMemory(from: source, byteCount: count * format.bytesPerRow) }
-            try sink.commit(at: row, count: count)
-            row += count
-        }
-        ownPicture = nil
-        self.picture = nil
+        try picture?.emit(rows: rows, options)
+        row = rows
+        picture = nil
     }
 
     /// The known part of an interlaced picture, each pixel enlarged according to its pass.
     func preview() throws(WebImageError) -> PixelBuffer? {
-        guard stage == .data, let picture, let format, let handle, wi_png_pass(handle) > 0, received > receivedAtPreview
-        else { return nil }
+        guard stage == .data, let picture, let handle, wi_png_pass(handle) > 0, received > receivedAtPreview else {
+            return nil
+        }
         receivedAtPreview = received
-        let copy = try PixelBuffer(size: format.size, layout: format.layout)
-        copy.base.copyMemory(from: picture, byteCount: copy.byteCount.bytes)
-        return copy
+        return try picture.preview()
     }
 }

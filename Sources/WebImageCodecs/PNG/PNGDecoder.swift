@@ -18,9 +18,8 @@ final class PNGDecoder: ImageDecoder {
     var header: ImageHeader?
     var stage = Stage.header
     var sink: (any RowSink)?
-    /// An interlaced picture's memory: the sink's, or `ownPicture`'s.
-    var picture: UnsafeMutableRawPointer?
-    var ownPicture: PixelBuffer?
+    /// An interlaced picture's memory.
+    var picture: WholePicture?
     var format: RowFormat?
     /// The first row that the sink has not got yet.
     var row = 0

@@ -148,26 +148,21 @@ struct PictureShow: Sendable {
     }
 
     private func drawing(of image: Image) async throws(WebImageError) -> [UInt8] {
-        let result = await withCheckedContinuation { continuation in
-            pool.run(.normal) { continuation.resume(returning: draw(image)) }
-        }
-        return try result.get()
+        try await pool.answer(.normal) { () throws(WebImageError) in try draw(image) }
     }
 
-    private func draw(_ image: Image) -> Result<[UInt8], WebImageError> {
-        Result { () throws(WebImageError) -> [UInt8] in
-            let fitted = try size.fitted(image)
-            switch language {
-            case .kitty:
-                let png = try fitted.encoded(as: .png, EncodeOptions(compressionLevel: 3))
-                return KittyDrawing.bytes(png: png, columns: terminal.cell == nil ? columns(of: fitted) : nil)
-            case .sixel:
-                let bitmap = try Bitmap(fitted, background: terminal.background)
-                return SixelDrawing.bytes(of: bitmap, by: MedianCutPalette.self)
-            case .blocks:
-                let bitmap = try Bitmap(fitted, background: terminal.background)
-                return BlockDrawing.bytes(of: bitmap, hasTrueColor: terminal.hasTrueColor)
-            }
+    private func draw(_ image: Image) throws(WebImageError) -> [UInt8] {
+        let fitted = try size.fitted(image)
+        switch language {
+        case .kitty:
+            let png = try fitted.encoded(as: .png, EncodeOptions(compressionLevel: 3))
+            return KittyDrawing.bytes(png: png, columns: terminal.cell == nil ? columns(of: fitted) : nil)
+        case .sixel:
+            let bitmap = try Bitmap(fitted, background: terminal.background)
+            return SixelDrawing.bytes(of: bitmap, by: MedianCutPalette.self)
+        case .blocks:
+            let bitmap = try Bitmap(fitted, background: terminal.background)
+            return BlockDrawing.bytes(of: bitmap, hasTrueColor: terminal.hasTrueColor)
         }
     }
 

@@ -52,11 +52,7 @@ public final class ImageDownloader: Sendable {
         download.log.whenSettled { [center] log in
             if case .failed(let error) = log.end { return answer.give(.failure(error)) }
             // A long body is in a file, so it is read on the I/O executor.
-            center.executor.run(priority) {
-                do throws(WebImageError) { answer.give(.success(try log.collect())) } catch {
-                    answer.give(.failure(error))
-                }
-            }
+            center.executor.run(priority) { answer.give(from: { () throws(WebImageError) in try log.collect() }) }
         }
         let bytes = try await answer.value()
         return (bytes, download.exchange?.head)

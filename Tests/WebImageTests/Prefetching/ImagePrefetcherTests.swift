@@ -8,27 +8,10 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// What a prefetcher told of one list.
-private final class ListBook: Sendable {
-    private let told = Guarded<[PrefetchEvent]>([])
-
-    func take(_ event: PrefetchEvent) { told.withLock { $0.append(event) } }
-
-    var events: [PrefetchEvent] { told.withLock { $0 } }
-    var items: [PrefetchedItem] {
-        events.compactMap { if case .item(let item, _) = $0 { item } else { nil } }
-    }
-    var ends: [PrefetchProgress] {
-        events.compactMap { if case .finished(let progress) = $0 { progress } else { nil } }
-    }
-    var begun: [Int] { events.compactMap { if case .began(let index) = $0 { index } else { nil } } }
-}
-
 @Suite struct ImagePrefetcherTests {
-    private static func urls(_ count: Int) -> [String] { (0..<count).map { "http://list.test/\($0).png" } }
+    static func urls(_ count: Int) -> [String] { (0..<count).map { "http://list.test/\($0).png" } }
 
-    private func bench(_ folder: TemporaryFolder? = nil, clock: any LoadClock = SystemClock.shared) throws -> TestBench
-    {
+    func bench(_ folder: TemporaryFolder? = nil, clock: any LoadClock = SystemClock.shared) throws -> TestBench {
         let bench = TestBench(disk: folder?.path, clock: clock)
         let png = try Fixture.png(40, 30)
         bench.transport.answerAll { _ in .bytes(png, contentType: "image/png") }
@@ -303,60 +286,6 @@ private final class ListBook: Sendable {
         #expect(await token.finished().loaded == 3)
         #expect(ledger.finishedCount == 1)
         #expect(await prefetcher.prefetch(Self.urls(3)).finished().skipped == 3)
-    }
-
-    /// A listener who takes his time is not flooded: no more begins than could run meanwhile.
-    @Test func whoListensSlowlyIsNotFlooded() async throws {
-        let folder = try TemporaryFolder()
-        let bench = try bench(folder)
-        var options = PrefetchOptions()
-        options.width = 3
-        let prefetcher = ImagePrefetcher(manager: bench.manager, options: options)
-        let (gate, book) = (Gate(), ListBook())
-        let token = prefetcher.prefetch(Self.urls(40)) { event in
-            if case .item = event { gate.wait() }
-            book.take(event)
-        }
-        // All that may run has ended, and waits to be told.
-        #expect(await eventually { token.progress.finished >= 3 && bench.transport.running == 0 })
-        #expect(bench.transport.requests.count <= 6)
-        gate.open()
-        #expect(await token.finished().loaded == 40)
-        #expect(await eventually { book.ends.count == 1 })
-        #expect(book.items.count == 40)
-        if case .finished = book.events.last {} else { Issue.record("the end came before something else") }
-    }
-
-    /// Each list's end is its last event, also where several pictures end at once.
-    @Test func theEndComesAfterEveryPicture() async throws {
-        let folder = try TemporaryFolder()
-        let bench = try bench(folder)
-        var options = PrefetchOptions()
-        options.width = 8
-        let prefetcher = ImagePrefetcher(manager: bench.manager, options: options)
-        for turn in 0..<40 {
-            let book = ListBook()
-            let urls = (0..<8).map { "http://list.test/\(turn)/\($0).png" }
-            let end = await prefetcher.prefetch(urls, onEvent: book.take).finished()
-            #expect(await eventually { !book.ends.isEmpty })
-            #expect(end.loaded == 8 && book.items.count == 8 && book.ends == [end])
-            if case .finished? = book.events.last {} else { Issue.record("something came after the end") }
-        }
-    }
-
-    /// A transfer's progress comes from another thread than its end, and a list may be cancelled while a picture begins.
-    @Test func whatComesTooLateIsNotTold() throws {
-        let book = ListBook()
-        let list = PrefetchList({ _ throws(WebImageError) in throw .cancelled }, .direct, book.take)
-        let (progress, half) = (PrefetchProgress(total: 2), LoadProgress(received: 1, expected: 2))
-        _ = list.tell(.began(index: 0))
-        _ = list.tell(.transfer(index: 0, half))
-        #expect(list.tell(.item(PrefetchedItem(index: 0, outcome: .skipped), progress)))
-        _ = list.tell(.transfer(index: 0, half))
-        #expect(book.events.count == 3)
-        list.end(progress)
-        #expect(!list.tell(.began(index: 1)) && !list.tell(.transfer(index: 1, half)))
-        #expect(book.events.count == 4 && book.ends == [progress] && book.begun == [0])
     }
 
     /// Of two that are the same the second one waits for the first, and may stop waiting.

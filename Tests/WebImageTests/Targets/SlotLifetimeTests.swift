@@ -1,0 +1,60 @@
+import Testing
+import WebImageCore
+import WebImageTesting
+
+@testable import WebImage
+
+/// What becomes of the loads of a target that dies.
+@MainActor @Suite struct SlotLifetimeTests {
+    private let bench = SlotBench()
+
+    @Test func aTargetThatDiesCancelsItsLoads() throws {
+        let gate = Gate()
+        for number in 5...6 { try bench.answer(number, gate: gate) }
+        var codes: [WebImageError.Code] = []
+        do {
+            let target = HeadlessTarget()
+            let slots = bench.slots(of: target)
+            slots[.image].load(bench.request(5)) { if case .failure(let error) = $0 { codes.append(error.code) } }
+            slots.load(bench.request(6), into: .background)
+            bench.settle()
+            #expect(bench.transport.running == 2)
+        }
+        bench.settle()
+        #expect(bench.transport.running == 0 && codes == [.cancelled])
+    }
+
+    /// Also of what goes on without being shown.
+    @Test func slotsThatOutliveTheirTargetAnswerAllCalls() throws {
+        let gate = Gate()
+        for number in 5...6 { try bench.answer(number, gate: gate) }
+        var target: HeadlessTarget? = HeadlessTarget()
+        var options = SlotOptions()
+        options.cancelsPrevious = false
+        let slots = try bench.slots(of: #require(target), options)
+        var codes: [WebImageError.Code] = []
+        for number in 5...6 {
+            slots[.image].load(bench.request(number)) { if case .failure(let error) = $0 { codes.append(error.code) } }
+        }
+        bench.settle()
+        target = nil
+        gate.open()
+        bench.settle()
+        #expect(codes == [.cancelled, .cancelled] && bench.transport.running == 0)
+    }
+
+    @Test func slotsThatOutliveTheirTargetGiveUp() throws {
+        let gate = Gate()
+        try bench.answer(5, gate: gate)
+        var target: HeadlessTarget? = HeadlessTarget()
+        let slots = try bench.slots(of: #require(target))
+        var codes: [WebImageError.Code] = []
+        slots[.image].load(bench.request(5)) { if case .failure(let error) = $0 { codes.append(error.code) } }
+        weak let old = target
+        target = nil
+        #expect(old == nil, "slots do not keep their target alive")
+        gate.open()
+        bench.settle()
+        #expect(codes == [.cancelled] && slots[.image].state.phase.name == "cancelled")
+    }
+}
