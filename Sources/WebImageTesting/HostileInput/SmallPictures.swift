@@ -12,7 +12,20 @@ package enum SmallPictures {
 
     /// What the registry's encoders write, and files put together by hand.
     package static func all(_ registry: CoderRegistry = .standard) -> [File] {
-        encoded(registry) + gifs + pnms + bitmaps + tiffs + icons(registry) + drawings
+        encoded(registry) + gifs + pnms + bitmaps + tiffs + icons(registry) + drawings + sequences(registry)
+    }
+
+    private static func sequences(_ registry: CoderRegistry) -> [File] {
+        #if HEIF
+            guard registry.decodableFormats.contains(.heicSequence) else { return [] }
+            return [false, true].map { hasAlpha in
+                File(
+                    name: "sequence\(hasAlpha ? " with alpha" : "")", format: .heicSequence,
+                    bytes: HEICSequenceMaker(hasAlpha: hasAlpha).file())
+            }
+        #else
+            return []
+        #endif
     }
 
     private static func encoded(_ registry: CoderRegistry) -> [File] {

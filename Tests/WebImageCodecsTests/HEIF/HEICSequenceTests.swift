@@ -1,6 +1,7 @@
 #if HEIF
     import Testing
     import WebImageCore
+    import WebImageTesting
 
     @testable import WebImageCodecs
 

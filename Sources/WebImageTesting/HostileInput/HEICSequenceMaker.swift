@@ -1,37 +1,56 @@
 #if HEIF
-    import Foundation
-
     /// Writes HEIC image sequences of six small frames, whose HEVC pictures x265 made: the first and the fifth need no other, the
     /// fourth is shown second and the second fourth.
-    struct HEICSequenceMaker {
+    package struct HEICSequenceMaker {
         /// A white square of 16 pixels, 8 pixels further right in each frame, on `background(of:)`, is what the frames show.
-        static let side = 64
-        static let count = 6
-        static func background(of frame: Int) -> [UInt8] { [UInt8(30 * frame), 100, UInt8(200 - 30 * frame), 255] }
-        static func square(of frame: Int) -> (x: Range<Int>, y: Range<Int>) { (8 * frame..<8 * frame + 16, 24..<40) }
+        package static let side = 64
+        package static let count = 6
+        package static func background(of frame: Int) -> [UInt8] {
+            [UInt8(30 * frame), 100, UInt8(200 - 30 * frame), 255]
+        }
+        package static func square(of frame: Int) -> (x: Range<Int>, y: Range<Int>) {
+            (8 * frame..<8 * frame + 16, 24..<40)
+        }
         /// What the alpha is outside the square.
-        static let clear: UInt8 = 40
+        package static let clear: UInt8 = 40
 
         /// When the frames are shown, in the order of showing, in thousandths of a second; then the end.
-        var times = [0, 100, 250, 300, 400, 500, 600]
-        var brands = ["hevc", "msf1", "mif1"]
-        /// Nil: no edit list; 0: for ever.
-        var loops: Int?
-        var hasAlpha = false
-        var isPremultiplied = false
-        var matrix = [1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30]
-        var properties: [UInt8] = []
-        var dataFirst = false
-        /// How many frames the tables say; nil: as many as there are.
-        var claimed: Int?
-        /// Changes the data of the colours.
-        var change: (inout [[UInt8]]) -> Void = { _ in }
+        private let times = [0, 100, 250, 300, 400, 500, 600]
+        private let loops: Int?
+        private let hasAlpha: Bool
+        private let isPremultiplied: Bool
+        private let matrix: [Int]
+        private let properties: [UInt8]
+        private let dataFirst: Bool
+        private let claimed: Int?
+        private let change: (inout [[UInt8]]) -> Void
 
-        func file() -> [UInt8] {
+        /// - Parameters:
+        ///   - loops: nil: no edit list; 0: for ever.
+        ///   - matrix: how the frames are turned.
+        ///   - properties: further boxes of their description.
+        ///   - dataFirst: whether the frames come before what describes them.
+        ///   - claimed: how many frames the tables say; nil: as many as there are.
+        ///   - change: changes the data of the colours.
+        package init(
+            loops: Int? = nil, hasAlpha: Bool = false, isPremultiplied: Bool = false,
+            matrix: [Int] = [1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30], properties: [UInt8] = [],
+            dataFirst: Bool = false, claimed: Int? = nil, change: @escaping (inout [[UInt8]]) -> Void = { _ in }
+        ) {
+            self.loops = loops
+            self.hasAlpha = hasAlpha
+            self.isPremultiplied = isPremultiplied
+            self.matrix = matrix
+            self.properties = properties
+            self.dataFirst = dataFirst
+            self.claimed = claimed
+            self.change = change
+        }
+
+        package func file() -> [UInt8] {
             var colors = Self.colors
             change(&colors)
-            let type = Self.box(
-                "ftyp", Array(brands[0].utf8) + [0, 0, 0, 0] + brands.dropFirst().flatMap { Array($0.utf8) })
+            let type = Self.box("ftyp", Array("hevc\0\0\0\0msf1mif1".utf8))
             let layers = hasAlpha ? [colors, Self.alphas] : [colors]
             let data = Self.box("mdat", layers.flatMap { $0.flatMap { $0 } })
             let length = movie(layers, start: 0).count
@@ -87,20 +106,32 @@
                 "trak", content + Self.box("mdia", media + handler + Self.box("minf", Self.box("stbl", tables))))
         }
 
-        static func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
+        package static func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
             number(content.count + 8, 4) + Array(type.utf8) + content
         }
 
-        static func number(_ value: Int, _ length: Int) -> [UInt8] {
+        package static func number(_ value: Int, _ length: Int) -> [UInt8] {
             (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * min(length - 1 - $0, 7))) }
         }
 
-        private static func bytes(_ text: String) -> [UInt8] { [UInt8](Data(base64Encoded: text) ?? Data()) }
+        /// The bytes of a text in Base64.
+        private static func bytes(_ text: String) -> [UInt8] {
+            let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+            var (bits, count) = (0, 0)
+            var bytes: [UInt8] = []
+            for value in text.utf8.compactMap(digits.firstIndex) {
+                (bits, count) = (bits << 6 & 0xFFFF | value, count + 6)
+                guard count >= 8 else { continue }
+                count -= 8
+                bytes.append(UInt8(bits >> count & 255))
+            }
+            return bytes
+        }
 
-        static let configuration = bytes(
+        private static let configuration = bytes(
             "AQFgAAAAkAAAAAAAHvAA/P34+AAADwOgAAEAGEABDAH//wFgAAADAJAAAAMAAAMAHpWQCaEAAQAqQgEBAWAAAAMAkAAAAwAAAwAe"
                 + "oCCBBZZWSSTK5uBAQMCAAAADAIAAAAUEogABAAdEAcFytCJA")
-        static let colors = [
+        private static let colors = [
             "AAAAiigBrwrg4wawbuf/0CeK/4PO0g6Jfr7+sTek+zaYBt9hHsp/92Sw/dAefEydwmf5+aEpVBVyamA082RLkKyD4h+2KMiEYvFf"
                 + "KEtdf3QNZX93rbZ0395vn9zUzBLTTBNDKk+fcCh7us//6sFufc7dPy196O6ka4FNv90h8J+K2fwg/Sfnn/45/CjUyg==",
             "AAAAKgIB0BlfhHBGDgB2oB3lYVT7IlLut/U8t70k/0ghMMa4bzAYBaigqj2QYA==",
@@ -110,10 +141,10 @@
                 + "44Q0LYMeAzTWTj2G",
             "AAAANgIB0Al+EFzjgeDwIgQYVb9duSYv/0gNmHKQL+wruNmtxbo34Nahdptb2QlciSB5faYcg0w5gA==",
         ].map { bytes($0) }
-        static let alphaConfiguration = bytes(
+        private static let alphaConfiguration = bytes(
             "AQQIAAAAn8gAAAAAHvAA/Pz4+AAADwOgAAEAF0ABDAH//wQIAAADAJ/IAAADAAAelZAJoQABACdCAQEECAAAAwCfyAAAAwAAHsCC"
                 + "BBZZWSSTK5sCAAADAAIAAAMAFBCiAAEAB0QBwXK0IkA=")
-        static let alphas = [
+        private static let alphas = [
             "AAAAOCgBrhXA4hLW/f/7xk6vM+4n2SykmwRwADsKoa4iaeYGRwN49hCxNA4//2SyptFh//lbaXZlt0qA",
             "AAAAHgIB0BlfCDCq9z7w6fsAX8t9BR2CDmVMG5rbunr17A==",
             "AAAADgIB4ESXwwmgvd8J4RS4",
