@@ -5,15 +5,21 @@ import WebImageSystem
 /// A clock that stands until a test moves it.
 package final class ManualClock: LoadClock {
     private final class Entry: Sendable {
-        let action: Guarded<(@Sendable () -> Void)?>
+        /// Not the closure itself: a lock would wrap it once more at each access of an unoptimised build, and a test that
+        /// polls would overflow the stack.
+        struct Action {
+            let run: @Sendable () -> Void
+        }
 
-        init(action: @escaping @Sendable () -> Void) { self.action = Guarded(action) }
+        let action: Guarded<Action?>
+
+        init(action: @escaping @Sendable () -> Void) { self.action = Guarded(Action(run: action)) }
 
         /// Gives the action out once.
         func take() -> (@Sendable () -> Void)? {
             action.withLock { action in
                 defer { action = nil }
-                return action
+                return action?.run
             }
         }
     }

@@ -148,13 +148,19 @@ final class BytesReading: Sendable {
 /// The listener for a transfer's progress. It is called only until the answer has been given: progress is reported on
 /// another thread, which may be late.
 final class ProgressWatch: Sendable {
-    private let listener: Guarded<(@Sendable (LoadProgress) -> Void)?>
+    /// A closure that a lock holds by itself is wrapped once more at each access where the compiler does not optimise, so
+    /// that thousands of accesses overflow the stack.
+    private struct Listener {
+        let tell: @Sendable (LoadProgress) -> Void
+    }
 
-    init(_ listener: @escaping @Sendable (LoadProgress) -> Void) { self.listener = Guarded(listener) }
+    private let listener: Guarded<Listener?>
+
+    init(_ listener: @escaping @Sendable (LoadProgress) -> Void) { self.listener = Guarded(Listener(tell: listener)) }
 
     func tell(_ progress: LoadProgress) {
         let listener = listener.withLock { $0 }
-        listener?(progress)
+        listener?.tell(progress)
     }
 
     var hasEnded: Bool { listener.withLock { $0 == nil } }

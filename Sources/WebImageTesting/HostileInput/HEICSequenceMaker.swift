@@ -94,10 +94,10 @@
             tables += Self.box("stts", n(0, 4) + n(2, 4) + n(5, 4) + n(100, 4) + n(1, 4) + n(end - times[5], 4))
             tables += Self.box("ctts", n(1 << 24, 4) + n(6, 4) + offsets)
             tables += Self.box("stss", n(0, 4) + n(2, 4) + n(1, 4) + n(5, 4))
-            tables += Self.box("stsc", n(0, 4) + n(2, 4) + [1, 2, 1, 2, 4, 1].flatMap { n($0, 4) })
+            tables += Self.box("stsc", n(0, 4) + n(2, 4) + [1, 2, 1, 2, samples.count - 2, 1].flatMap { n($0, 4) })
             let count = claimed ?? samples.count
             tables += Self.box("stsz", n(0, 8) + n(count, 4) + samples.flatMap { n($0.count, 4) })
-            // Two pictures in the first chunk, four in the second.
+            // Two pictures in the first chunk, the others in the second.
             let second = offset + samples[0].count + samples[1].count
             tables += Self.box("stco", n(0, 4) + n(2, 4) + n(offset, 4) + n(second, 4))
             let media = Self.box("mdhd", n(0, 12) + n(1000, 4) + n(end, 4) + n(0, 4))

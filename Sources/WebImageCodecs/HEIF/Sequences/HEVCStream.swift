@@ -41,7 +41,15 @@
         /// A picture that resets the decoder. In the order of showing it comes after all that are decoded before it, so it has the same
         /// number in both orders.
         private func start(for index: Int, in file: UnsafeRawBufferPointer) -> Int {
-            samples.starts(upTo: index).first { configuration.beginsAnew(file[samples.ranges[$0]]) } ?? 0
+            samples.starts(upTo: index).first { start in
+                data(start, of: file).map { configuration.beginsAnew($0) } ?? false
+            } ?? 0
+        }
+
+        /// The data of a picture, in the order of decoding; nil if it has not arrived.
+        private func data(_ index: Int, of file: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer>? {
+            let range = samples.ranges[index]
+            return range.upperBound <= file.count ? file[range] : nil
         }
 
         /// Decodes up to a picture.
@@ -88,7 +96,11 @@
                 case 0:
                     guard !isFlushed else { throw Self.corrupt("it has fewer pictures than it says") }
                     if next < count {
-                        try push(sets + configuration.units(ofPicture: file[samples.ranges[next]]), to: handle)
+                        // Pictures that are shown later than a decoder can keep them may be waited for longer than their bytes.
+                        guard let data = data(next, of: file) else {
+                            throw Self.corrupt("its pictures are in disorder")
+                        }
+                        try push(sets + configuration.units(ofPicture: data), to: handle)
                         (next, sets) = (next + 1, [])
                     } else {
                         _ = wi_hevc_stream_push(handle, nil, 0)
