@@ -4,7 +4,7 @@
 
     /// Decodes one AVIF: the header when the boxes that describe the picture have arrived, all rows at once when its
     /// data has.
-    final class AVIFDecoder: CollectingDecoder {
+    final class AVIFDecoder: AdvancingDecoder {
         private enum Stage {
             case header
             case data
@@ -31,21 +31,9 @@
 
         var header: ImageHeader? { file.header }
 
-        func push(_ piece: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
-            guard isOpen else { return state }
-            try options.checkpoint?()
-            try file.bytes.append(piece)
-            try advance()
-            return state
-        }
+        var bytes: CollectedBytes { file.bytes }
 
-        func push(whole: WholeFile) throws(WebImageError) -> DecodeState {
-            try file.bytes.take(whole)
-            try advance()
-            return state
-        }
-
-        private var state: DecodeState {
+        var state: DecodeState {
             switch stage {
             case .complete: return .complete
             case .stoppedAtHeader: return .stoppedAtHeader
@@ -68,9 +56,7 @@
                 format: header?.format ?? .avif)
         }
 
-        private var isOpen: Bool { stage != .complete && stage != .stoppedAtHeader }
-
-        private func advance() throws(WebImageError) {
+        func advance() throws(WebImageError) {
             if stage == .header, attempts.isDue(at: file.bytes.count) { try readHeader() }
             if stage == .data, let dataEnd, file.bytes.count >= dataEnd { try decode() }
             if stage == .afterPicture {

@@ -4,7 +4,7 @@
 
     /// Decodes the primary picture of one HEIF file: the header when the boxes that describe it have arrived, and each
     /// row of tiles when its data has.
-    final class HEIFDecoder: CollectingDecoder {
+    final class HEIFDecoder: AdvancingDecoder {
         private enum Stage {
             case boxes
             case header
@@ -18,8 +18,8 @@
         /// How many more bytes must arrive before parsing the header is tried again, so that tiny pieces cost little.
         private static let leastGrowth = 1 << 10
 
-        private let options: DecodeOptions
-        private let bytes: CollectedBytes
+        let options: DecodeOptions
+        let bytes: CollectedBytes
         private var planner: DecodePlanner?
         private var stage = Stage.boxes
         /// The first top-level box that was not checked yet.
@@ -40,21 +40,7 @@
             bytes = CollectedBytes(options.limits, format: .heif)
         }
 
-        func push(_ piece: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
-            guard isOpen else { return state }
-            try options.checkpoint?()
-            try bytes.append(piece)
-            try advance()
-            return state
-        }
-
-        func push(whole file: WholeFile) throws(WebImageError) -> DecodeState {
-            try bytes.take(file)
-            try advance()
-            return state
-        }
-
-        private var state: DecodeState {
+        var state: DecodeState {
             switch stage {
             case .complete: return .complete
             case .stoppedAtHeader: return .stoppedAtHeader
@@ -75,10 +61,9 @@
                 format: format)
         }
 
-        private var isOpen: Bool { stage != .complete && stage != .stoppedAtHeader }
         private var format: ImageFormat { ImageFormat(sniffing: bytes.all) == .heic ? .heic : .heif }
 
-        private func advance() throws(WebImageError) {
+        func advance() throws(WebImageError) {
             // The buffer of the bytes may have moved.
             items?.boxes = BoxReader(bytes: bytes.all)
             if stage == .boxes { try findItems() }

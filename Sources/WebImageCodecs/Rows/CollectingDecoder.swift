@@ -14,3 +14,33 @@ package protocol FileReadingDecoder: CollectingDecoder {
     /// - Throws: `truncatedBody`, here and later, if the file has been shortened.
     func push(file: HeldFile) throws(WebImageError) -> DecodeState
 }
+
+#if AVIF || HEIF
+    /// A collecting decoder that goes on, as far as it can, whenever bytes have come.
+    protocol AdvancingDecoder: CollectingDecoder {
+        var options: DecodeOptions { get }
+        var bytes: CollectedBytes { get }
+        var state: DecodeState { get }
+
+        /// Does what the bytes so far allow.
+        func advance() throws(WebImageError)
+    }
+
+    extension AdvancingDecoder {
+        var isOpen: Bool { state == .needsBytes }
+
+        func push(_ piece: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
+            guard isOpen else { return state }
+            try options.checkpoint?()
+            try bytes.append(piece)
+            try advance()
+            return state
+        }
+
+        func push(whole file: WholeFile) throws(WebImageError) -> DecodeState {
+            try bytes.take(file)
+            try advance()
+            return state
+        }
+    }
+#endif

@@ -1,4 +1,7 @@
 #if HEIF
+    import WebImageCodecs
+    import WebImageCore
+
     /// Writes HEIC image sequences of six small frames, whose HEVC pictures x265 made: the first and the fifth need no other, the
     /// fourth is shown second and the second fourth.
     package struct HEICSequenceMaker {
@@ -50,9 +53,9 @@
         package func file() -> [UInt8] {
             var colors = Self.colors
             change(&colors)
-            let type = Self.box("ftyp", Array("hevc\0\0\0\0msf1mif1".utf8))
+            let type = BoxWriter.box("ftyp", Array("hevc\0\0\0\0msf1mif1".utf8))
             let layers = hasAlpha ? [colors, Self.alphas] : [colors]
-            let data = Self.box("mdat", layers.flatMap { $0.flatMap { $0 } })
+            let data = BoxWriter.box("mdat", layers.flatMap { $0.flatMap { $0 } })
             let length = movie(layers, start: 0).count
             let movie = movie(layers, start: type.count + (dataFirst ? 0 : length) + 8)
             return type + (dataFirst ? data + movie : movie + data)
@@ -65,68 +68,51 @@
                 tracks += track(layer, isAlpha: index == 1, at: offset)
                 offset += layer.reduce(0) { $0 + $1.count }
             }
-            return Self.box("moov", Self.box("mvhd", [UInt8](repeating: 0, count: 100)) + tracks)
+            return BoxWriter.box("moov", BoxWriter.box("mvhd", [UInt8](repeating: 0, count: 100)) + tracks)
         }
 
         private func track(_ samples: [[UInt8]], isAlpha: Bool, at offset: Int) -> [UInt8] {
-            let n = Self.number
+            let n = BoxWriter.number
             let end = times[times.count - 1]
             let duration = loops.map { $0 == 0 ? 0xFFFF_FFFF : $0 * end } ?? end
             var head = n(1, 4) + n(0, 8) + n(isAlpha ? 2 : 1, 4) + n(0, 4) + n(duration, 4) + n(0, 16)
             head += matrix.flatMap { n($0, 4) } + n(Self.side << 16, 4) + n(Self.side << 16, 4)
-            var content = Self.box("tkhd", head)
+            var content = BoxWriter.box("tkhd", head)
             if loops != nil {
-                content += Self.box("edts", Self.box("elst", n(1, 4) + n(1, 4) + n(end, 4) + n(0, 4) + n(1 << 16, 4)))
+                content += BoxWriter.box(
+                    "edts", BoxWriter.box("elst", n(1, 4) + n(1, 4) + n(end, 4) + n(0, 4) + n(1 << 16, 4)))
             }
-            if isAlpha { content += Self.box("tref", Self.box("auxl", n(1, 4))) }
-            if !isAlpha, isPremultiplied { content += Self.box("tref", Self.box("prem", n(2, 4))) }
+            if isAlpha { content += BoxWriter.box("tref", BoxWriter.box("auxl", n(1, 4))) }
+            if !isAlpha, isPremultiplied { content += BoxWriter.box("tref", BoxWriter.box("prem", n(2, 4))) }
             var entry = n(0, 6) + n(1, 2) + n(0, 16) + n(Self.side, 2) + n(Self.side, 2) + n(0, 50)
-            entry += Self.box("hvcC", isAlpha ? Self.alphaConfiguration : Self.configuration)
+            entry += BoxWriter.box("hvcC", isAlpha ? Self.alphaConfiguration : Self.configuration)
             if isAlpha {
-                entry += Self.box("auxi", n(0, 4) + Array("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0".utf8))
+                entry += BoxWriter.box("auxi", n(0, 4) + Array("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0".utf8))
             } else {
-                entry += Self.box("colr", Array("nclx".utf8) + [0, 1, 0, 13, 0, 6, 0x80]) + properties
+                entry += BoxWriter.box("colr", Array("nclx".utf8) + [0, 1, 0, 13, 0, 6, 0x80]) + properties
             }
             // The order of showing of the pictures in the order of decoding.
             let shown = [0, 3, 2, 1, 4, 5]
             let offsets = shown.enumerated().flatMap { n(1, 4) + n(times[$1] - $0 * 100, 4) }
-            var tables = Self.box("stsd", n(0, 4) + n(1, 4) + Self.box("hvc1", entry))
-            tables += Self.box("stts", n(0, 4) + n(2, 4) + n(5, 4) + n(100, 4) + n(1, 4) + n(end - times[5], 4))
-            tables += Self.box("ctts", n(1 << 24, 4) + n(6, 4) + offsets)
-            tables += Self.box("stss", n(0, 4) + n(2, 4) + n(1, 4) + n(5, 4))
-            tables += Self.box("stsc", n(0, 4) + n(2, 4) + [1, 2, 1, 2, samples.count - 2, 1].flatMap { n($0, 4) })
+            var tables = BoxWriter.box("stsd", n(0, 4) + n(1, 4) + BoxWriter.box("hvc1", entry))
+            tables += BoxWriter.box("stts", n(0, 4) + n(2, 4) + n(5, 4) + n(100, 4) + n(1, 4) + n(end - times[5], 4))
+            tables += BoxWriter.box("ctts", n(1 << 24, 4) + n(6, 4) + offsets)
+            tables += BoxWriter.box("stss", n(0, 4) + n(2, 4) + n(1, 4) + n(5, 4))
+            tables += BoxWriter.box(
+                "stsc", n(0, 4) + n(2, 4) + [1, 2, 1, 2, samples.count - 2, 1].flatMap { n($0, 4) })
             let count = claimed ?? samples.count
-            tables += Self.box("stsz", n(0, 8) + n(count, 4) + samples.flatMap { n($0.count, 4) })
+            tables += BoxWriter.box("stsz", n(0, 8) + n(count, 4) + samples.flatMap { n($0.count, 4) })
             // Two pictures in the first chunk, the others in the second.
             let second = offset + samples[0].count + samples[1].count
-            tables += Self.box("stco", n(0, 4) + n(2, 4) + n(offset, 4) + n(second, 4))
-            let media = Self.box("mdhd", n(0, 12) + n(1000, 4) + n(end, 4) + n(0, 4))
-            let handler = Self.box("hdlr", n(0, 8) + Array((isAlpha ? "auxv" : "pict").utf8) + n(0, 13))
-            return Self.box(
-                "trak", content + Self.box("mdia", media + handler + Self.box("minf", Self.box("stbl", tables))))
+            tables += BoxWriter.box("stco", n(0, 4) + n(2, 4) + n(offset, 4) + n(second, 4))
+            let media = BoxWriter.box("mdhd", n(0, 12) + n(1000, 4) + n(end, 4) + n(0, 4))
+            let handler = BoxWriter.box("hdlr", n(0, 8) + Array((isAlpha ? "auxv" : "pict").utf8) + n(0, 13))
+            return BoxWriter.box(
+                "trak",
+                content + BoxWriter.box("mdia", media + handler + BoxWriter.box("minf", BoxWriter.box("stbl", tables))))
         }
 
-        package static func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
-            number(content.count + 8, 4) + Array(type.utf8) + content
-        }
-
-        package static func number(_ value: Int, _ length: Int) -> [UInt8] {
-            (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * min(length - 1 - $0, 7))) }
-        }
-
-        /// The bytes of a text in Base64.
-        private static func bytes(_ text: String) -> [UInt8] {
-            let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-            var (bits, count) = (0, 0)
-            var bytes: [UInt8] = []
-            for value in text.utf8.compactMap(digits.firstIndex) {
-                (bits, count) = (bits << 6 & 0xFFFF | value, count + 6)
-                guard count >= 8 else { continue }
-                count -= 8
-                bytes.append(UInt8(bits >> count & 255))
-            }
-            return bytes
-        }
+        private static func bytes(_ text: String) -> [UInt8] { Base64.decoded(Array(text.utf8)) ?? [] }
 
         private static let configuration = bytes(
             "AQFgAAAAkAAAAAAAHvAA/P34+AAADwOgAAEAGEABDAH//wFgAAADAJAAAAMAAAMAHpWQCaEAAQAqQgEBAWAAAAMAkAAAAwAAAwAe"

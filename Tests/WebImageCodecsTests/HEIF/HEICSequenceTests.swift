@@ -115,7 +115,7 @@
         }
 
         @Test func turnsAndCropsOfATrackAreApplied() throws {
-            let crop = Maker.box("clap", [32, 1, 16, 1, 0, 1, 0, 1].flatMap { Maker.number($0, 4) })
+            let crop = BoxWriter.box("clap", [32, 1, 16, 1, 0, 1, 0, 1].flatMap { BoxWriter.number($0, 4) })
             let quarter = [0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30]
             let frames = Frames(Maker(matrix: quarter, properties: crop).file())
             let header = try #require(frames.decoder?.header)
@@ -205,9 +205,9 @@
         @Test func aStillThatClaimsToBeASequenceIsDecoded() {
             let bytes = HEIFMaker.file(items: [], properties: [], brand: "hevc")
             #expect(CoderDecode(HEICSequenceCoder(), bytes).error?.code == .corruptData)
-            let track = HEICSequenceMaker.box("moov", [])
+            let track = BoxWriter.box("moov", [])
             let error = CoderDecode(
-                HEICSequenceCoder(), HEICSequenceMaker.box("ftyp", Array("hevc".utf8) + [0, 0, 0, 0]) + track
+                HEICSequenceCoder(), BoxWriter.box("ftyp", Array("hevc".utf8) + [0, 0, 0, 0]) + track
             ).error
             #expect(error?.code == .unsupportedFeature)
         }

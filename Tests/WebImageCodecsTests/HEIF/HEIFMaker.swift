@@ -1,4 +1,6 @@
 #if AVIF || HEIF
+    import WebImageCodecs
+
     /// Writes HEIF files box by box, also such as no writer would make.
     enum HEIFMaker {
         struct Item {
@@ -63,13 +65,8 @@
             return box("meta", content + more)
         }
 
-        static func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
-            number(content.count + 8, 4) + Array(type.utf8) + content
-        }
-
-        static func number(_ value: Int, _ length: Int) -> [UInt8] {
-            (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * (length - 1 - $0))) }
-        }
+        static func box(_ type: String, _ content: [UInt8]) -> [UInt8] { BoxWriter.box(type, content) }
+        static func number(_ value: Int, _ length: Int) -> [UInt8] { BoxWriter.number(value, length) }
 
         static func size(_ width: Int, _ height: Int) -> [UInt8] {
             box("ispe", number(0, 4) + number(width, 4) + number(height, 4))

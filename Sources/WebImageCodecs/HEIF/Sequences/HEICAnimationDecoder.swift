@@ -29,7 +29,7 @@
             _ = try file.parse()
             try countReady()
             guard let sequence = file.sequence, readyCount == sequence.frameCount else {
-                throw file.isTruncated
+                throw file.truncation
             }
         }
 

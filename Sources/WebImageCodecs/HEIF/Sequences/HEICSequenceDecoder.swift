@@ -2,7 +2,7 @@
     import WebImageCore
 
     /// Decodes the first frame of a HEIC image sequence. A file that claims to be one and has only a still is decoded as such.
-    final class HEICSequenceDecoder: CollectingDecoder {
+    final class HEICSequenceDecoder: AdvancingDecoder {
         private enum Stage {
             case boxes
             case data(any RowSink)
@@ -10,7 +10,7 @@
             case complete
         }
 
-        private let options: DecodeOptions
+        let options: DecodeOptions
         private let file: HEICSequenceFile
         private var planner: DecodePlanner?
         private var stage = Stage.boxes
@@ -24,43 +24,20 @@
 
         var header: ImageHeader? { still?.header ?? file.header }
 
-        func push(_ piece: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
-            guard isOpen else { return state }
-            try options.checkpoint?()
-            try file.bytes.append(piece)
-            try advance()
-            return state
-        }
-
-        func push(whole: WholeFile) throws(WebImageError) -> DecodeState {
-            try file.bytes.take(whole)
-            try advance()
-            return state
-        }
+        var bytes: CollectedBytes { file.bytes }
 
         func finish() throws(WebImageError) {
             guard isOpen else { return }
-            guard case .boxes = stage, let planner else { throw file.isTruncated }
+            guard case .boxes = stage, let planner else { throw file.truncation }
             let still = HEIFDecoder(options, plan: planner)
             self.still = still
             self.planner = nil
-            switch try still.push(file.bytes.all) {
-            case .needsBytes:
-                try still.finish()
-                stage = .complete
-            case .stoppedAtHeader: stage = .stoppedAtHeader
-            case .complete: stage = .complete
-            }
+            _ = try still.push(file.bytes.all)
+            try still.finish()
+            stage = still.state == .stoppedAtHeader ? .stoppedAtHeader : .complete
         }
 
-        private var isOpen: Bool {
-            switch stage {
-            case .boxes, .data: true
-            case .stoppedAtHeader, .complete: false
-            }
-        }
-
-        private var state: DecodeState {
+        var state: DecodeState {
             switch stage {
             case .boxes, .data: .needsBytes
             case .stoppedAtHeader: .stoppedAtHeader
@@ -68,7 +45,7 @@
             }
         }
 
-        private func advance() throws(WebImageError) {
+        func advance() throws(WebImageError) {
             guard try file.parse(), let sequence = file.sequence else { return }
             if case .boxes = stage {
                 let plan = try planner?(sequence.header)

@@ -38,7 +38,7 @@
             return false
         }
 
-        var isTruncated: WebImageError {
+        var truncation: WebImageError {
             WebImageError(
                 .truncatedData,
                 sequence == nil ? "the data ends before the pictures begin" : "the sequence's frames end early",

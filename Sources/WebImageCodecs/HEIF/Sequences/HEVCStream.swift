@@ -33,7 +33,8 @@
 
         /// The first picture that is decoded when this one is asked for.
         func firstNeeded(for index: Int, in file: UnsafeRawBufferPointer) -> Int {
-            if handle != nil, shown == index { return index }
+            // Most frames are asked for one after the other.
+            if handle != nil, shown == index || shown == index - 1 { return index }
             let start = start(for: index, in: file)
             return handle != nil && shown >= start && shown < index ? shown + 1 : start
         }
@@ -41,9 +42,7 @@
         /// A picture that resets the decoder. In the order of showing it comes after all that are decoded before it, so it has the same
         /// number in both orders.
         private func start(for index: Int, in file: UnsafeRawBufferPointer) -> Int {
-            samples.starts(upTo: index).first { start in
-                data(start, of: file).map { configuration.beginsAnew($0) } ?? false
-            } ?? 0
+            samples.start(upTo: index) { data($0, of: file).map(configuration.beginsAnew) ?? false } ?? 0
         }
 
         /// The data of a picture, in the order of decoding; nil if it has not arrived.

@@ -73,10 +73,9 @@
             guard ranges.count == count else { throw Self.damage }
         }
 
-        /// The pictures up to one with which decoding may begin, the nearest first.
-        func starts(upTo index: Int) -> [Int] {
-            guard let starts else { return (0...index).reversed() }
-            return starts.filter { (0...index).contains($0) }.reversed()
+        /// The nearest picture, up to one, with which decoding may begin according to the track, and which is as wanted.
+        func start(upTo index: Int, where isWanted: (Int) -> Bool) -> Int? {
+            starts.map { $0.last { (0...index).contains($0) && isWanted($0) } } ?? (0...index).last(where: isWanted)
         }
 
         private static var damage: WebImageError {
