@@ -87,11 +87,11 @@
             completion: (@MainActor () -> Void)? = nil
         ) {
             let interrupted = self.completion
-            let oldSize = displaySize
+            let (oldSize, oldFit) = (displaySize, newestFit)
             self.completion = completion
             fades.show(texture.map { ShownPicture(texture: $0, fit: fit) }, fading: duration)
             startTicks()
-            if displaySize != oldSize { invalidateSize() }
+            if displaySize != oldSize || newestFit != oldFit { invalidateSize() }
             invalidateContents()
             interrupted?()
             completeIfDone()

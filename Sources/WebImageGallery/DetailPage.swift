@@ -1,4 +1,5 @@
 #if GTK
+    import CShimGTK
     import CSysGTK
     import WebImage
     import WebImageGTK
@@ -75,6 +76,7 @@
             self.item = item
             name.setText(item?.name ?? "")
             gtk_widget_set_tooltip_text(name, item?.url)
+            wi_set_label(view.canvas.widget, item?.name)
             view.show(item?.request)
         }
 

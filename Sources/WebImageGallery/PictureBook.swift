@@ -7,10 +7,16 @@ import WebImageSystem
 /// It stands between the callers of a manager and its loads, and so also sees what was loaded ahead. What it keeps are no
 /// pixels. Any thread may use it.
 final class PictureBook: ImageInterceptor {
+    private struct Page {
+        /// Of the last load that brought the picture.
+        var facts: PictureFacts?
+        /// Of the last load, if it failed.
+        var failure: WebImageError?
+    }
+
     private struct State {
-        var facts: [String: PictureFacts] = [:]
-        /// Of pictures whose last load failed.
-        var failures: [String: WebImageError] = [:]
+        var pages: [String: Page] = [:]
+        /// The URLs of all pages, the oldest first.
         var order: [String] = []
     }
 
@@ -18,35 +24,31 @@ final class PictureBook: ImageInterceptor {
     private let state = Guarded(State())
 
     /// How the picture of a URL was loaded last; nil when it was not, or too long ago.
-    subscript(url: String) -> PictureFacts? { state.withLock { $0.facts[url] } }
+    subscript(url: String) -> PictureFacts? { state.withLock { $0.pages[url]?.facts } }
 
     func intercept<Answer>(
         _ request: ImageRequest, _ load: InterceptedLoad<Answer>
     ) async throws(WebImageError) -> Answer {
         do throws(WebImageError) {
             let answer = try await load(request)
-            if let response = answer as? ImageResponse { note(PictureFacts(response), of: request.url) }
+            if let response = answer as? ImageResponse {
+                note(request.url) { $0 = Page(facts: PictureFacts(response)) }
+            }
             return answer
         } catch {
-            if error.code != .cancelled { note(error, of: request.url) }
+            if error.code != .cancelled { note(request.url) { $0.failure = error } }
             throw error
         }
     }
 
     /// What the last load of a URL failed with; nil when it did not.
-    func failure(of url: String) -> WebImageError? { state.withLock { $0.failures[url] } }
+    func failure(of url: String) -> WebImageError? { state.withLock { $0.pages[url]?.failure } }
 
-    private func note(_ error: WebImageError, of url: String) {
+    private func note(_ url: String, _ change: (inout Page) -> Void) {
         state.withLock { state in
-            if state.failures.count < Self.limit { state.failures[url] = error }
-        }
-    }
-
-    private func note(_ facts: PictureFacts, of url: String) {
-        state.withLock { state in
-            state.failures[url] = nil
-            if state.facts.updateValue(facts, forKey: url) == nil { state.order.append(url) }
-            if state.order.count > Self.limit { state.facts[state.order.removeFirst()] = nil }
+            if state.pages[url] == nil { state.order.append(url) }
+            change(&state.pages[url, default: Page()])
+            if state.order.count > Self.limit { state.pages[state.order.removeFirst()] = nil }
         }
     }
 }

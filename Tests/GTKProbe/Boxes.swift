@@ -28,6 +28,8 @@
             measure("measured", GTK_ORIENTATION_VERTICAL, 60)
             box.paintable.contentFit = .none
             measure("measured-none", GTK_ORIENTATION_VERTICAL, 60)
+            box.paintable.show(Image.plain([0, 0, 0, 255], width: 60, height: 20), fit: .fill)
+            measure("measured-fill", GTK_ORIENTATION_VERTICAL, 60)
         }
 
         static func visibility() async {

@@ -96,6 +96,22 @@
             #expect(times == [.seconds(1), nil, .milliseconds(1250), nil, .milliseconds(1500)])
         }
 
+        /// After a thousand failures the reasons of later ones were not kept.
+        @Test func theBookKnowsWhyTheLastPictureFailed() async {
+            let book = PictureBook()
+            let transport = FakeTransport()
+            transport.answerAll { _ in .status(404) }
+            var configuration = ImageManager.Configuration()
+            configuration.disk = nil
+            configuration.interceptors = [book]
+            let manager = ImageManager(configuration: configuration, transport: transport)
+            defer { manager.shutDown() }
+            func url(_ number: Int) -> String { "https://images.example.com/\(number).png" }
+            for number in 0...1000 { _ = try? await manager.image(for: ImageRequest(url(number))) }
+            #expect(book.failure(of: url(1000))?.code == .badStatus)
+            #expect(book.failure(of: url(1)) != nil && book.failure(of: url(0)) == nil)
+        }
+
         @Test func noTwoNumbersHaveTheSameColour() {
             #expect(Set((0..<NumberedOrigin.count).map(NumberedOrigin.color)).count == NumberedOrigin.count)
             for number in [0, 7, 499] {

@@ -109,6 +109,8 @@
                     "measured 0 30", "measured 0 20",
                     // No larger than it is.
                     "measured-none 0 10",
+                    // A picture of the same size that fills the box.
+                    "measured-fill 0 20",
                 ])
         }
 
