@@ -9,15 +9,21 @@ extension EncodeOptions {
             format: format)
     }
 
-    /// Frames of animations are decoded and written with 8 bits a channel.
-    ///
-    /// - Throws: `cannotEncode` if nothing may be lost, and the file of the animation has more bits.
+    /// - Throws: `cannotEncode` if nothing may be lost, and an animation's file has more bits than its frames are decoded
+    ///   or written with.
     func checkDepth(ofFrames image: Image, _ format: ImageFormat) throws(WebImageError) {
-        let bits = image.info.header?.bitDepth ?? image.layout.bitDepth
-        guard isLossless, bits > 8 else { return }
-        throw WebImageError(
-            .cannotEncode,
-            "animations are written with 8 bits a channel: one of \(bits) cannot be lossless; ask for the first frame "
-                + "alone", format: format)
+        guard isLossless, image.layout == .rgba16 else { return }
+        if let source = image.info.format, !source.holdsManyBitsInFrames {
+            throw WebImageError(
+                .cannotEncode,
+                "the frames of \(source.rawValue) are decoded with 8 bits a channel: the animation cannot be lossless; "
+                    + "ask for the first frame alone", format: format)
+        }
+        guard format.holdsManyBitsInFrames else {
+            throw WebImageError(
+                .cannotEncode,
+                "the frames of \(format.rawValue) are written with 8 bits a channel: an animation of more cannot be "
+                    + "lossless; ask for the first frame alone, or for JPEG XL", format: format)
+        }
     }
 }

@@ -185,6 +185,9 @@ public struct DecodeOptions: Sendable, Codable {
         self.keepsBitDepth = keepsBitDepth
         self.checkpoint = checkpoint
     }
+
+    /// The layout of the pixels of a picture with so many bits a channel.
+    func layout(ofBits bits: Int) -> PixelLayout { keepsBitDepth && bits > 8 ? .rgba16 : .rgba8 }
 }
 
 /// The state of a decoder after it has been given bytes.

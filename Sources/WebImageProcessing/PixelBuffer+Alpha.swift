@@ -63,6 +63,11 @@ extension PixelBuffer {
         return result
     }
 
+    /// The pixels in a layout; this buffer when they are in it already.
+    package func inLayout(_ layout: PixelLayout) throws(WebImageError) -> PixelBuffer {
+        layout == .rgba8 ? try narrowed() : try widened()
+    }
+
     /// The pixels with 16 bits a channel; this buffer when they have that already.
     package func widened() throws(WebImageError) -> PixelBuffer {
         guard layout == .rgba8 else { return self }

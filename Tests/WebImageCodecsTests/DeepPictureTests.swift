@@ -32,24 +32,6 @@ import WebImageTesting
         }
     }
 
-    /// Frames are decoded and written with 8 bits.
-    @Test(arguments: [ImageFormat.apng, .webp, .avif, .jxl, .tiff].filter { (try? registry.encoder(for: $0)) != nil })
-    func aDeepAnimationCannotBeWrittenWithoutLoss(_ format: ImageFormat) throws {
-        let header = ImageHeader(format: .apng, size: PixelSize(width: 20, height: 10), bitDepth: 16)
-        let frames = try (0..<3).map { seed in
-            try Drawings.noise(20, 10, alpha: .opaque, seed: seed).with { $0.header = header }
-        }
-        let image = DrawnAnimation.image(frames, delay: .milliseconds(50))
-        let error = #expect(throws: WebImageError.self) {
-            try Self.registry.encode(image, as: format, Self.lossless)
-        }
-        #expect(error?.code == .cannotEncode && error?.message.contains("8 bits") == true)
-        #expect(try Self.registry.encode(image, as: format).count > 0)
-        var options = Self.lossless
-        options.firstFrameOnly = true
-        #expect(try Self.registry.encode(image, as: format, options).count > 0)
-    }
-
     @Test func aLosslessIconIsExactIfThePictureFits() throws {
         let image = try Drawings.noise(40, 30, alpha: .straight)
         let found = try Self.registry.decode(Self.registry.encode(image, as: .ico, Self.lossless)).image

@@ -29,6 +29,39 @@ import WebImageTesting
         }
     }
 
+    #if JXL
+        /// Through scaling, turning and transformers, too.
+        @Test func framesKeepTheirBitsThroughThePipeline() async throws {
+            let size = PixelSize(width: 16, height: 8)
+            let frames = try [30_011, 30_047].map { value in
+                try Image(size: size, layout: .rgba16, alpha: .opaque) { bytes in
+                    for place in stride(from: 0, to: bytes.count, by: 2) {
+                        bytes.storeBytes(
+                            of: place % 8 == 6 ? 65_535 : UInt16(value), toByteOffset: place, as: UInt16.self)
+                    }
+                }
+            }
+            let bytes = try DrawnAnimation.image(frames, delay: .milliseconds(50))
+                .encoded(as: .jxl, EncodeOptions(isLossless: true))
+            for (keepsBitDepth, width, turns) in [(true, nil, false), (true, 8, true), (false, 8, true)] {
+                var request = ImageRequest(data: bytes, name: "deep")
+                request.decoding.keepsBitDepth = keepsBitDepth
+                request.size = width.map { TargetSize(width: $0) }
+                if turns { request.transformers = [.flip(horizontally: true)] }
+                let image = try await TestBench().manager.image(for: request).image
+                let animation = try #require(image.animation)
+                for index in 0..<2 {
+                    let frame = try await animation.frame(at: index)
+                    #expect(frame.layout == (keepsBitDepth ? .rgba16 : .rgba8))
+                    let value = frame.withPixels { pixels in
+                        keepsBitDepth ? Int(pixels.loadUnaligned(as: UInt16.self)) : Int(pixels[0]) * 257
+                    }
+                    #expect(abs(value - [30_011, 30_047][index]) <= (keepsBitDepth ? 1 : 129))
+                }
+            }
+        }
+    #endif
+
     /// The red of the first pixel, 0 to 255.
     private static func level(_ image: Image) -> Int {
         image.withPixels { pixels in

@@ -16,8 +16,9 @@ final class AnimationTarget: Sendable {
         executor: any WorkExecutor
     ) {
         let buffer = try? FrameBuffer(
-            frameSize: style.frameSize, frameLimit: style.recipe.decoding.frameLimit.map { max($0, 1) },
-            options: DecodeOptions(limits: limits), executor: executor,
+            frameSize: style.frameSize, frameLayout: style.keptLayout,
+            frameLimit: style.recipe.decoding.frameLimit.map { max($0, 1) },
+            options: DecodeOptions(limits: limits, keepsBitDepth: style.layout == .rgba16), executor: executor,
             makeDecoder: { (options) throws(WebImageError) in try coder.makeAnimationDecoder(format, options) },
             needsFirst: { style.needsFirst }, finish: style.finish)
         // If the animation decoder cannot be made, the decoder for stills reports the error.
@@ -56,13 +57,18 @@ final class AnimationTarget: Sendable {
 struct FrameStyle: Sendable {
     /// Its orientation is that of the picture, even if it comes late in the file.
     let plan: ResizePlan
+    /// Frames are scaled and converted with this layout, that of the picture's rows.
+    let layout: PixelLayout
     let converter: ColorConverter?
     let header: LatestHeader
     let recipe: PictureRecipe
     private let steps: StepPrograms
 
-    init(plan: ResizePlan, converter: ColorConverter?, header: LatestHeader, recipe: PictureRecipe) {
+    init(
+        plan: ResizePlan, layout: PixelLayout, converter: ColorConverter?, header: LatestHeader, recipe: PictureRecipe
+    ) {
         self.plan = plan
+        self.layout = layout
         self.converter = converter
         self.header = header
         self.recipe = recipe
@@ -75,25 +81,29 @@ struct FrameStyle: Sendable {
         return steps.size(of: decoded, original: OriginalPicture(header.value)) ?? decoded
     }
 
+    /// Pictures are decoded with 16 bits also for the conversion of colours alone.
+    var keptLayout: PixelLayout { recipe.decoding.keepsBitDepth ? layout : .rgba8 }
+
     /// Whether the first frame must be finished before the others.
     var needsFirst: Bool { steps.needsFirst }
 
     /// - Throws: `limitExceeded`, and `transformFailed` when a transformer does.
     func finish(_ frame: PixelBuffer, _ index: Int) throws(WebImageError) -> Image {
         let alpha: AlphaMode = frame.isOpaque ? .opaque : .straight
-        var pixels = frame
+        // The frames of some formats always have 8 bits.
+        var pixels = try frame.inLayout(layout)
         if !plan.isIdentity {
             pixels = try Resampler.resample(
-                frame, alpha: alpha, crop: plan.crop, to: plan.outputStored, filter: plan.filter,
+                pixels, alpha: alpha, crop: plan.crop, to: plan.outputStored, filter: plan.filter,
                 inLinearLight: recipe.decoding.scalesInLinearLight, within: plan.bounds)
         }
-        if let converter, converter.layout == pixels.layout { converter.convert(pixels) }
+        converter?.convert(pixels)
+        pixels = try pixels.inLayout(keptLayout)
         let orientation = plan.orientation
         let turns = recipe.decoding.appliesOrientation && orientation != .up
         if turns { pixels = try pixels.oriented(by: orientation) }
         let header = self.header.value
-        let isConverted = converter?.layout == pixels.layout
-        let colors = isConverted ? (profile: nil, description: nil) : header.colorsOfPixels
+        let colors = converter != nil ? (profile: nil, description: nil) : header.colorsOfPixels
         let info = Image.Info(
             header: header, alpha: alpha, orientation: recipe.decoding.appliesOrientation ? .up : orientation,
             iccProfile: colors.profile, colorDescription: colors.description,

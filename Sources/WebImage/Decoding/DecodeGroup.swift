@@ -86,7 +86,7 @@ struct DecodeGroup<Order: PictureOrder> {
         let target = DecodeTarget(
             recipe, plan: plan, scaleDenominator: scale.denominator, header: recipe.reading(header),
             converter: try service.converter(for: header, recipe, layout: layout))
-        try target.beginAnimation(coder, by: service)
+        target.beginAnimation(coder, layout, by: service)
         return target
     }
 

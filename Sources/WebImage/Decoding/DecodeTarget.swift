@@ -47,18 +47,16 @@ final class DecodeTarget {
 
     /// Starts decoding the other frames, if the file may have some and they are wanted.
     ///
-    /// - Throws: as ``DecodeService/converter(for:_:layout:)``.
-    func beginAnimation(_ coder: any ImageCoder, by service: DecodeService) throws(WebImageError) {
+    /// - Parameter layout: of the rows of this picture, and of what ``converter`` converts.
+    func beginAnimation(_ coder: any ImageCoder, _ layout: PixelLayout, by service: DecodeService) {
         // An APNG of one frame may have another picture for programs that know no animations.
         let isAnimation = header.frameCount != 1
         guard isAnimation || header.format == .apng, !recipe.decoding.firstFrameOnly else { return }
         var recipe = recipe
         // What is made of that frame is a still, which goes through the steps as one.
         if !isAnimation { recipe.transformers.removeSubrange(recipe.decodedSteps...) }
-        // Frames have 8 bits a channel, also if the picture keeps 16.
-        let converter = try service.converter(for: header, recipe, layout: .rgba8)
         let style = FrameStyle(
-            plan: plan, converter: converter, header: LatestHeader(header), recipe: recipe)
+            plan: plan, layout: layout, converter: converter, header: LatestHeader(header), recipe: recipe)
         frames = AnimationTarget(
             coder, header.format, style, limits: recipe.decoding.limits, executor: service.executor)
     }

@@ -71,15 +71,16 @@
         }
 
         func frame(at index: Int) throws(WebImageError) -> PixelBuffer {
-            guard let size = header?.size, index < readyCount else {
+            guard let header, index < readyCount else {
                 preconditionFailure("a frame was asked for that is not there")
             }
             if decoded != index {
                 for next in firstFrameNeeded(for: index)...index { try decode(next) }
             }
             try options.checkpoint?()
-            let pixels = try PixelBuffer(size: size)
-            let format = RowFormat(size: size, layout: .rgba8, alpha: .straight)
+            let format = RowFormat(
+                size: header.size, layout: options.layout(ofBits: header.bitDepth), alpha: .straight)
+            let pixels = try PixelBuffer(size: format.size, layout: format.layout)
             try AVIFPixels(file, format).convert(into: pixels.base)
             return pixels
         }

@@ -83,9 +83,9 @@
             file.threads = 1 + min(options.idleThreads?.idleCount ?? 0, Self.mostHelpers)
             guard try file.decode(0) else { return }
             let image = file.handle.pointee.image.pointee
-            let layout: PixelLayout = options.keepsBitDepth && image.depth > 8 ? .rgba16 : .rgba8
             let format = RowFormat(
-                size: header.size, layout: layout, alpha: image.alphaPlane == nil ? .opaque : .straight)
+                size: header.size, layout: options.layout(ofBits: Int(image.depth)),
+                alpha: image.alphaPlane == nil ? .opaque : .straight)
             try sink.begin(format)
             try emit(format, sink)
             stage = .afterPicture

@@ -18,6 +18,8 @@
         private let handle: UnsafeMutablePointer<avifEncoder>
         private let options: EncodeOptions
         private let quality: Int
+        /// Of the first picture; a sequence has the same for all.
+        private var bitDepth: UInt32?
 
         static var isThere: Bool {
             OpenedLibrary.libavif.isThere
@@ -81,10 +83,15 @@
                 throw Self.failure(
                     "an AVIF holds at most 12 bits a channel, this picture has more: it cannot be lossless")
             }
+            let bits = bitDepth ?? depth.bits
+            bitDepth = bits
+            guard !options.isLossless || depth.bits <= bits else {
+                throw Self.failure("a frame has more bits a channel than the first: it cannot be lossless")
+            }
             if options.isLossless { try options.checkChroma([.yuv444], .avif) }
             guard
                 let picture = avifImageCreate(
-                    UInt32(image.size.width), UInt32(image.size.height), depth.bits, planes)
+                    UInt32(image.size.width), UInt32(image.size.height), bits, planes)
             else { throw Self.noMemory() }
             return picture
         }

@@ -39,8 +39,9 @@ public protocol AnimationDecoder: AnyObject {
     ///   valid.
     func finish() throws(WebImageError)
 
-    /// Decodes a frame as it is shown: the whole canvas, in the header's size, with 8 bits a channel and straight
-    /// alpha. The caller owns the buffer and may change it.
+    /// Decodes a frame as it is shown: the whole canvas, in the header's size, with straight alpha. A channel has 8 bits;
+    /// or 16 if the options of the decoder keep the bit depth, the file has more than 8, and the decoder supports it.
+    /// The caller owns the buffer and may change it.
     ///
     /// - Precondition: `index` is in ``storedDelays``.
     /// - Throws: `corruptData`, and the errors of the checkpoint.

@@ -2,16 +2,21 @@ import WebImageCore
 import WebImageProcessing
 
 extension AnimationDescription {
-    /// The frame in a form for formats without orientation and premultiplied pixels: 8 bits a channel.
+    /// The frame in a form for formats without orientation and premultiplied pixels.
     ///
     /// - Throws: `cannotEncode` for a frame of another size.
-    func plain(_ frame: Image, _ format: ImageFormat) throws(WebImageError) -> Image {
+    func upright(_ frame: Image, _ format: ImageFormat) throws(WebImageError) -> Image {
         guard frame.displaySize == size else {
             throw WebImageError(
                 .cannotEncode, "a frame is \(frame.displaySize) in an animation of \(size)", format: format)
         }
-        let plain = try frame.plain()
-        return Image(pixels: try plain.pixels.narrowed(), info: plain.info)
+        return try frame.plain()
+    }
+
+    /// As ``upright(_:_:)``, with 8 bits a channel.
+    func plain(_ frame: Image, _ format: ImageFormat) throws(WebImageError) -> Image {
+        let upright = try upright(frame, format)
+        return Image(pixels: try upright.pixels.narrowed(), info: upright.info)
     }
 }
 

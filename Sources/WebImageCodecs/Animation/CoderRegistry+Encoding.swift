@@ -4,8 +4,8 @@ import WebImageProcessing
 extension CoderRegistry {
     /// Encodes a picture in a format: all frames of an animation if format and coder support them, else the first.
     ///
-    /// Animations are written upright unless their format stores an orientation, and with 8 bits a channel; high dynamic
-    /// range becomes sRGB if the format cannot store it.
+    /// Animations are written upright unless their format stores an orientation, and with 8 bits a channel unless their
+    /// format stores more; high dynamic range becomes sRGB if the format cannot store it.
     ///
     /// - Throws: `cannotEncode`, also if nothing may be lost and an animation has more bits; `formatNotBuilt`, and errors
     ///   of decoding the frames.
@@ -164,9 +164,14 @@ extension ImageFormat {
         [.png, .apng, .avif, .avifSequence, .heic, .heif, .heicSequence, .jxl].contains(self)
     }
 
-    /// Whether the format stores more than 8 bits a channel of a still picture.
+    /// Whether the format stores more than 8 bits a channel.
     package var holdsManyBits: Bool {
-        [.png, .apng, .avif, .heic, .heif, .jxl, .tiff, .bigTIFF, .pnm].contains(self)
+        [.png, .apng, .avif, .avifSequence, .heic, .heif, .jxl, .tiff, .bigTIFF, .pnm].contains(self)
+    }
+
+    /// Whether frames of the format are decoded and written with more than 8 bits a channel.
+    var holdsManyBitsInFrames: Bool {
+        [.avif, .avifSequence, .heicSequence, .jxl, .tiff, .bigTIFF].contains(self)
     }
 
     /// Whether the format cannot store a colour profile: readers then assume sRGB.

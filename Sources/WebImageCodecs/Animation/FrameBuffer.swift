@@ -35,6 +35,7 @@ package final class FrameBuffer: FrameSource {
     }
 
     package let frameSize: PixelSize
+    private let frameLayout: PixelLayout
     private let state = Guarded(State())
     private let decoder: Guarded<DecoderBox>
     private let finish: Finish
@@ -48,11 +49,13 @@ package final class FrameBuffer: FrameSource {
     ///
     /// - Parameters:
     ///   - frameSize: the size of the frames that `finish` makes.
+    ///   - frameLayout: their layout.
     ///   - frameLimit: frames beyond this number are left out, as if the file ended there. Nil: no limit.
     ///   - needsFirst: whether the first frame must be finished before any other, because it decides about them.
     ///   - options: its checkpoint is not used, because the frames outlive the load. `limits.time` is for each frame.
     package init?(
-        frameSize: PixelSize, frameLimit: Int? = nil, options: DecodeOptions, executor: any WorkExecutor,
+        frameSize: PixelSize, frameLayout: PixelLayout = .rgba8, frameLimit: Int? = nil, options: DecodeOptions,
+        executor: any WorkExecutor,
         budget: FrameBudget = .shared,
         makeDecoder: @escaping MakeDecoder, needsFirst: @escaping @Sendable () -> Bool = { false },
         finish: @escaping Finish
@@ -61,6 +64,7 @@ package final class FrameBuffer: FrameSource {
         var options = options
         options.checkpoint = { () throws(WebImageError) in try deadline.check() }
         self.frameSize = frameSize
+        self.frameLayout = frameLayout
         self.frameLimit = frameLimit ?? .max
         self.executor = executor
         self.budget = budget
@@ -236,7 +240,7 @@ package final class FrameBuffer: FrameSource {
         state.work.setAhead(first + wishes.filter { !state.kept.has($0) })
     }
 
-    private var frameBytes: Int { max(frameSize.pixelCount ?? .max, 1) * PixelLayout.rgba8.bytesPerPixel }
+    private var frameBytes: Int { max(frameSize.pixelCount ?? .max, 1) * frameLayout.bytesPerPixel }
 
     private func startWork() {
         executor.run(.normal) { [weak self] in self?.work() }

@@ -24,7 +24,7 @@
             self.sink = sink
             self.options = options
             format = RowFormat(
-                size: header.size, layout: options.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8,
+                size: header.size, layout: options.layout(ofBits: header.bitDepth),
                 alpha: header.hasAlpha ? .straight : .opaque)
         }
 

@@ -42,11 +42,14 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
     func frame(at index: Int) throws(WebImageError) -> PixelBuffer {
         var pixels: PixelBuffer?
         var refusal: WebImageError?
-        let size = header?.size
+        let header = header
+        let layouts = picture.options.layouts
         try run(IsolatedPicture.Call(ask: .frame, argument: index.wireBytes)) {
             [unowned self] (process) throws(DecoderProcess.Failure) in
             do throws(DecoderProcess.Failure) {
-                pixels = try picture.takePixels(process) { $0.size == size && $0.layout == .rgba8 }
+                pixels = try picture.takePixels(process) {
+                    $0.size == header?.size && layouts.contains($0.layout)
+                }
             } catch {
                 guard case .told(let error) = error else { throw error }
                 refusal = error

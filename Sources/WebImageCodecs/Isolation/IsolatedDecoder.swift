@@ -186,8 +186,7 @@ final class IsolatedDecoder: FileReadingDecoder {
         let divisor = max(plan?.scaleDenominator ?? 1, 1)
         func scaled(_ side: Int) -> Int { side / divisor + (side % divisor > 0 ? 1 : 0) }
         let size = PixelSize(width: scaled(whole.width), height: scaled(whole.height))
-        let depths: [PixelLayout] = picture.options.keepsBitDepth ? [.rgba8, .rgba16] : [.rgba8]
-        return format.size == size && depths.contains(format.layout) && format.alpha != .premultiplied
+        return format.size == size && picture.options.layouts.contains(format.layout) && format.alpha != .premultiplied
     }
 
     private func begin(_ format: RowFormat) throws(DecoderProcess.Failure) {
@@ -217,4 +216,9 @@ final class IsolatedDecoder: FileReadingDecoder {
         try sink.commit(at: row + known, count: count - known)
         rows?.done = row + count
     }
+}
+
+extension DecodeOptions {
+    /// The layouts that a decoder with these options may give.
+    var layouts: [PixelLayout] { keepsBitDepth ? [.rgba8, .rgba16] : [.rgba8] }
 }

@@ -69,8 +69,10 @@
             let player = try takePlayer()
             if index < next { restart(player) }
             JxlDecoderSkipFrames(player.handle, index - next)
-            let pixels = try PixelBuffer(size: header.size)
-            let format = RowFormat(size: header.size, layout: .rgba8, alpha: header.hasAlpha ? .straight : .opaque)
+            let format = RowFormat(
+                size: header.size, layout: options.layout(ofBits: header.bitDepth),
+                alpha: header.hasAlpha ? .straight : .opaque)
+            let pixels = try PixelBuffer(size: format.size, layout: format.layout)
             try play(player, into: pixels, format)
             self.player = player
             next = index + 1

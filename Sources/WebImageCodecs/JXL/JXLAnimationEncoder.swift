@@ -1,12 +1,13 @@
 #if JXL
     import WebImageCore
 
-    /// Writes an animated JPEG XL: whole frames of 8 bits with alpha, delays in milliseconds.
+    /// Writes an animated JPEG XL: whole frames with alpha, all with the first one's 8 or 16 bits, delays in milliseconds.
     final class JXLAnimationEncoder: AnimationEncoder {
         private let animation: AnimationDescription
         private let options: EncodeOptions
         /// Made with the first frame, whose properties apply to all.
         private var writer: JXLWriter?
+        private var bitDepth = 8
         /// libjxl must be told which frame is the last, so each waits here for the next.
         private var waiting: (frame: Image, delay: Duration)?
 
@@ -22,6 +23,11 @@
                     format: .jxl)
             }
             if writer == nil { writer = try makeWriter(frame) }
+            guard !options.isLossless || frame.layout.bitDepth <= bitDepth else {
+                throw WebImageError(
+                    .cannotEncode, "a frame has more bits a channel than the first: it cannot be lossless",
+                    format: .jxl)
+            }
             try write(isLast: false)
             waiting = (try frame.withFullAlpha(), delay)
         }
@@ -36,9 +42,10 @@
 
         private func makeWriter(_ frame: Image) throws(WebImageError) -> JXLWriter {
             let metadata = EmbeddedMetadata(frame, options, formatTells: .orientation)
+            bitDepth = frame.layout.bitDepth
             return try JXLWriter(
                 JXLWriter.Description(
-                    size: animation.size, bitDepth: 8, hasAlpha: true, orientation: frame.info.orientation,
+                    size: animation.size, bitDepth: bitDepth, hasAlpha: true, orientation: frame.info.orientation,
                     profile: metadata.profile, color: metadata.color, exif: metadata.exif, xmp: metadata.xmp,
                     // The format always states a count.
                     loopCount: animation.loopCount ?? 1), options)

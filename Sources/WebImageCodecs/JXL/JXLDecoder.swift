@@ -142,9 +142,9 @@
                 stage = .counting
                 return
             }
-            let isDeep = options.keepsBitDepth && header.bitDepth > 8
             let format = RowFormat(
-                size: header.size, layout: isDeep ? .rgba16 : .rgba8, alpha: header.hasAlpha ? .straight : .opaque)
+                size: header.size, layout: options.layout(ofBits: header.bitDepth),
+                alpha: header.hasAlpha ? .straight : .opaque)
             try sink.begin(format)
             self.sink = sink
             self.format = format

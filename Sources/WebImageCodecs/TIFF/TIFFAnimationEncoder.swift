@@ -14,7 +14,7 @@
         }
 
         func add(_ frame: Image, delay: Duration) throws(WebImageError) {
-            try pages.add(try animation.plain(frame, format))
+            try pages.add(try animation.upright(frame, format))
         }
 
         func finish() throws(WebImageError) -> [UInt8] { try pages.finish() }

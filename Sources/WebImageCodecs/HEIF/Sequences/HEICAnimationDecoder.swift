@@ -9,8 +9,6 @@
         private var readyCount = 0
 
         init(_ options: DecodeOptions) {
-            var options = options
-            options.keepsBitDepth = false
             self.options = options
             file = HEICSequenceFile(options)
         }

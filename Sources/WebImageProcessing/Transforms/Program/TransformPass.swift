@@ -54,7 +54,7 @@ struct TransformPass: Sendable {
         if stages.isEmpty {
             pixels = try Source(image, view).copied()
             if image.alpha == .premultiplied { pixels.unpremultiply() }
-            if layout != pixels.layout { pixels = layout == .rgba8 ? try pixels.narrowed() : try pixels.widened() }
+            pixels = try pixels.inLayout(layout)
         } else {
             pixels = try PixelBuffer(size: output, layout: layout)
             try share(bands(helpers), with: helpers) { [pixels] (band) throws(WebImageError) in

@@ -152,6 +152,6 @@ extension Image {
     /// The same picture with so many bits a channel.
     fileprivate func with(layout: PixelLayout) throws(WebImageError) -> Image {
         if layout == self.layout { return self }
-        return Image(pixels: layout == .rgba8 ? try pixels.narrowed() : try pixels.widened(), info: info)
+        return Image(pixels: try pixels.inLayout(layout), info: info)
     }
 }
