@@ -83,8 +83,6 @@ extension ResultFormat {
         }
     }
 
-    var imageFormat: ImageFormat { ImageFormat(rawValue: rawValue) }
-
     /// The longest side that the format can hold.
     var longestSide: Int? {
         switch self {
