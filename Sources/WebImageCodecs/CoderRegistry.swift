@@ -106,7 +106,7 @@ public final class CoderRegistry: Sendable {
             throw WebImageError(.unknownFormat, UnknownBytes.describe(prefix) + unaskedCoders)
         }
         throw WebImageError(
-            .formatNotBuilt, "there is no decoder for \(format.rawValue)\(FormatTraits.advice(for: format))",
+            .formatNotBuilt, "there is no decoder for \(format.rawValue)\(Self.advice(for: format))",
             format: format)
     }
 
@@ -119,6 +119,17 @@ public final class CoderRegistry: Sendable {
             "; coders are registered for \(formats.joined(separator: ", ")), which no signature tells: they are asked "
             + "when ImageRequest.formatHint names the format, ImageRequest.coder is the coder, or its "
             + "canDecode(_:prefix:) knows the bytes"
+    }
+
+    /// What to do about a format without a coder, to be appended to the statement that there is none.
+    ///
+    /// - Parameter isWriting: whether an encoder is missing, and not a decoder.
+    private static func advice(for format: ImageFormat, isWriting: Bool = false) -> String {
+        guard let trait = format.trait, !isWriting || format.has(.encoder) else { return " in this version" }
+        let isOn = builtIn.contains { $0.decodableFormats.contains(format) }
+        return isOn
+            ? " in this version, also with the package trait \(trait)"
+            : "; turn on the package trait \(trait) (or AllFormats)"
     }
 
     /// Returns the coder that writes `format` with `options`.
@@ -142,7 +153,7 @@ public final class CoderRegistry: Sendable {
         if let coder = coders.first(where: { $0.encodableFormats.contains(format) }) { return coder }
         throw WebImageError(
             .formatNotBuilt,
-            "there is no encoder for \(format.rawValue)"
-                + FormatTraits.advice(for: format, isWriting: true), format: format)
+            "there is no encoder for \(format.rawValue)\(Self.advice(for: format, isWriting: true))",
+            format: format)
     }
 }

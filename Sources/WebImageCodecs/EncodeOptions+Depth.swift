@@ -13,13 +13,13 @@ extension EncodeOptions {
     ///   or written with.
     func checkDepth(ofFrames image: Image, _ format: ImageFormat) throws(WebImageError) {
         guard isLossless, image.layout == .rgba16 else { return }
-        if let source = image.info.format, !source.holdsManyBitsInFrames {
+        if let source = image.info.format, !source.has(.deepFrames) {
             throw WebImageError(
                 .cannotEncode,
                 "the frames of \(source.rawValue) are decoded with 8 bits a channel: the animation cannot be lossless; "
                     + "ask for the first frame alone", format: format)
         }
-        guard format.holdsManyBitsInFrames else {
+        guard format.has(.deepFrames) else {
             throw WebImageError(
                 .cannotEncode,
                 "the frames of \(format.rawValue) are written with 8 bits a channel: an animation of more cannot be "

@@ -199,7 +199,7 @@ struct ConvertCommand: AsyncParsableCommand {
         request.decoding.appliesOrientation = orientation == "apply"
         request.decoding.ignoresOrientation = orientation == "ignore"
         request.decoding.convertsToSRGB =
-            if let color { color == "srgb" } else { !lossless || format?.tellsNoProfile == true }
+            if let color { color == "srgb" } else { !lossless || format?.has(.noProfile) == true }
         request.decoding.allowsPartial = true
         if let maxPixels { request.decoding.limits.pixels = maxPixels }
         request.decoding.keepsBitDepth = request.needsBitDepth(for: format, isLossless: lossless)

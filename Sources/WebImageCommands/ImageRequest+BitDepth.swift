@@ -8,7 +8,7 @@ extension ImageRequest {
     ///
     /// - Parameter format: the output's; nil: not known.
     func needsBitDepth(for format: ImageFormat?, isLossless: Bool) -> Bool {
-        guard let format, !format.holdsManyBits, !isLossless else { return true }
+        guard let format, !format.has(.manyBits), !isLossless else { return true }
         return !options.transformers.isEmpty
     }
 }

@@ -19,9 +19,8 @@ struct PictureOptions: ParsableArguments {
     var linearLight = false
 
     /// Those that can be written, by their names alone: for the real answer the coders open libraries, which every start would pay for.
-    static let writableFormats = [
-        "apng", "avif", "bigtiff", "bmp", "gif", "heic", "ico", "jpeg", "jxl", "png", "pnm", "qoi", "tiff", "webp",
-    ].filter { CoderRegistry.standard.decodableFormats.map(\.rawValue).contains($0) }
+    static let writableFormats = ImageFormat.written.filter(CoderRegistry.standard.decodableFormats.contains)
+        .map(\.rawValue)
 
     @Option(
         help: ArgumentHelp(

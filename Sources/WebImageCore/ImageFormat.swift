@@ -29,34 +29,84 @@ public struct ImageFormat: RawRepresentable, Hashable, Sendable, Codable {
 }
 
 extension ImageFormat {
+    /// What a format has. `FormatFactsTests` compares it with what the coders do.
+    package enum Feature {
+        /// A decoder that holds only some rows.
+        case rowDecoder
+        /// An encoder, if ``trait`` is on.
+        case encoder
+        /// A setting of the encoder for the quality.
+        case quality
+        /// More than 8 bits a channel of a still picture.
+        case manyBits
+        /// More than 8 bits a channel of an animation's frames, decoded and written.
+        case deepFrames
+        /// The code points of high dynamic range.
+        case dynamicRange
+        /// No place for a colour profile: readers then assume sRGB.
+        case noProfile
+        /// An orientation of animations that programs use.
+        case orientedFrames
+        /// Only opaque pixels.
+        case onlyOpaquePixels
+        /// Pictures that are drawn at any size.
+        case vectors
+    }
+
     private struct Facts {
         let mimeType: String
         let fileExtensions: [String]
+        let features: Set<Feature>
+        let trait: String?
+
+        init(_ mimeType: String, _ fileExtensions: [String], _ features: Set<Feature> = [], trait: String? = nil) {
+            self.mimeType = mimeType
+            self.fileExtensions = fileExtensions
+            self.features = features
+            self.trait = trait
+        }
     }
 
+    /// What all rooms need to know about the formats; custom coders' formats have none of it.
     private static let facts: [ImageFormat: Facts] = [
-        .jpeg: Facts(mimeType: "image/jpeg", fileExtensions: ["jpg", "jpeg", "jpe", "jfif"]),
-        .png: Facts(mimeType: "image/png", fileExtensions: ["png"]),
-        .apng: Facts(mimeType: "image/apng", fileExtensions: ["apng"]),
-        .gif: Facts(mimeType: "image/gif", fileExtensions: ["gif"]),
-        .webp: Facts(mimeType: "image/webp", fileExtensions: ["webp"]),
-        .avif: Facts(mimeType: "image/avif", fileExtensions: ["avif"]),
-        .avifSequence: Facts(mimeType: "image/avif-sequence", fileExtensions: ["avifs"]),
-        .heic: Facts(mimeType: "image/heic", fileExtensions: ["heic"]),
-        .heif: Facts(mimeType: "image/heif", fileExtensions: ["heif"]),
-        .heicSequence: Facts(mimeType: "image/heic-sequence", fileExtensions: ["heics"]),
-        .jxl: Facts(mimeType: "image/jxl", fileExtensions: ["jxl"]),
-        .tiff: Facts(mimeType: "image/tiff", fileExtensions: ["tiff", "tif"]),
-        .bigTIFF: Facts(mimeType: "image/tiff", fileExtensions: ["btf", "tf8"]),
-        .bmp: Facts(mimeType: "image/bmp", fileExtensions: ["bmp", "dib"]),
-        .ico: Facts(mimeType: "image/x-icon", fileExtensions: ["ico"]),
-        .cur: Facts(mimeType: "image/x-icon", fileExtensions: ["cur"]),
-        .svg: Facts(mimeType: "image/svg+xml", fileExtensions: ["svg"]),
-        .svgz: Facts(mimeType: "image/svg+xml", fileExtensions: ["svgz"]),
-        .qoi: Facts(mimeType: "image/qoi", fileExtensions: ["qoi"]),
-        .pnm: Facts(mimeType: "image/x-portable-anymap", fileExtensions: ["pnm", "ppm", "pgm", "pbm", "pam"]),
-        .pdf: Facts(mimeType: "application/pdf", fileExtensions: ["pdf"]),
+        .jpeg: Facts(
+            "image/jpeg", ["jpg", "jpeg", "jpe", "jfif"], [.rowDecoder, .encoder, .quality, .onlyOpaquePixels]),
+        .png: Facts("image/png", ["png"], [.rowDecoder, .encoder, .manyBits, .dynamicRange]),
+        .apng: Facts("image/apng", ["apng"], [.rowDecoder, .encoder, .manyBits, .dynamicRange]),
+        .gif: Facts("image/gif", ["gif"], [.rowDecoder, .encoder, .noProfile]),
+        .webp: Facts("image/webp", ["webp"], [.encoder, .quality, .orientedFrames]),
+        .avif: Facts(
+            "image/avif", ["avif"], [.encoder, .quality, .manyBits, .deepFrames, .dynamicRange], trait: "AVIF"),
+        .avifSequence: Facts("image/avif-sequence", ["avifs"], [.deepFrames, .dynamicRange], trait: "AVIF"),
+        .heic: Facts("image/heic", ["heic"], [.encoder, .quality, .manyBits, .dynamicRange], trait: "HEIF"),
+        .heif: Facts("image/heif", ["heif"], [.manyBits, .dynamicRange], trait: "HEIF"),
+        .heicSequence: Facts("image/heic-sequence", ["heics"], [.deepFrames, .dynamicRange], trait: "HEIF"),
+        .jxl: Facts(
+            "image/jxl", ["jxl"], [.encoder, .quality, .manyBits, .deepFrames, .dynamicRange, .orientedFrames],
+            trait: "JXL"),
+        .tiff: Facts("image/tiff", ["tiff", "tif"], [.encoder, .manyBits, .deepFrames], trait: "TIFF"),
+        .bigTIFF: Facts("image/tiff", ["btf", "tf8"], [.encoder, .manyBits, .deepFrames], trait: "TIFF"),
+        .bmp: Facts("image/bmp", ["bmp", "dib"], [.encoder, .noProfile]),
+        .ico: Facts("image/x-icon", ["ico"], [.encoder]),
+        .cur: Facts("image/x-icon", ["cur"]),
+        .svg: Facts("image/svg+xml", ["svg"], [.vectors], trait: "SVG"),
+        .svgz: Facts("image/svg+xml", ["svgz"], [.vectors], trait: "SVG"),
+        .qoi: Facts("image/qoi", ["qoi"], [.rowDecoder, .encoder, .noProfile]),
+        .pnm: Facts(
+            "image/x-portable-anymap", ["pnm", "ppm", "pgm", "pbm", "pam"],
+            [.rowDecoder, .encoder, .manyBits, .noProfile]),
+        .pdf: Facts("application/pdf", ["pdf"], [.vectors], trait: "PDF"),
     ]
+
+    package func has(_ feature: Feature) -> Bool { Self.facts[self]?.features.contains(feature) ?? false }
+
+    /// The formats with an encoder in a build with all traits, sorted by name.
+    package static var written: [ImageFormat] {
+        facts.keys.filter { $0.has(.encoder) }.sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// The package trait for the format's coder; nil if that is always built.
+    package var trait: String? { Self.facts[self]?.trait }
 
     /// Whether it is one of those that their content tells, and not a custom coder's own.
     package var isRecognised: Bool { Self.facts[self] != nil }
@@ -83,8 +133,8 @@ extension ImageFormat {
     }
 
     /// True for formats that can only hold opaque pixels.
-    public var isOpaque: Bool { self == .jpeg }
+    public var isOpaque: Bool { has(.onlyOpaquePixels) }
 
     /// Whether its pictures are drawn at any size.
-    package var isVector: Bool { self == .svg || self == .svgz || self == .pdf }
+    package var isVector: Bool { has(.vectors) }
 }

@@ -16,7 +16,8 @@ extension ServerSettings {
         }
         output.preferredFormats = formats("IMGPROXY_PREFERRED_FORMATS", &reader) ?? output.preferredFormats
         output.skipProcessing = Set(formats("IMGPROXY_SKIP_PROCESSING_FORMATS", &reader) ?? [])
-        for (name, format) in [("WEBP", ResultFormat.webp), ("AVIF", .avif), ("JXL", .jxl)] {
+        for format in ResultFormat.negotiated {
+            let name = format.rawValue.uppercased()
             if reader.flag("IMGPROXY_AUTO_\(name)", false) { output.automatic.insert(format) }
             if reader.flag("IMGPROXY_ENFORCE_\(name)", false) { output.enforced.insert(format) }
         }

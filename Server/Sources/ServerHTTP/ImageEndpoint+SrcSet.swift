@@ -43,7 +43,7 @@ extension ImageEndpoint {
         _ path: String, _ widths: [Int], _ info: StoredResult
     ) throws(RequestRefusal) -> [(width: Int, url: String)] {
         let json = String(decoding: info.bytes, as: UTF8.self)
-        let isVector = ["svg", "pdf"].contains { json.contains("\"format\":\"\($0)\"") }
+        let isVector = ["svg", "svgz", "pdf"].contains { json.contains("\"format\":\"\($0)\"") }
         var urls: [(width: Int, url: String)] = []
         for width in widths {
             let option = "w\(settings.grammar.argumentsSeparator)\(width)"

@@ -13,7 +13,7 @@ public struct AcceptedFormats: Hashable, Sendable {
                 String(decoding: part, as: UTF8.self).lowercased().filter { !$0.isWhitespace }
             }
             guard let type = parts.first, type.hasPrefix("image/"),
-                let format = ResultFormat(name: type.dropFirst(6)), [.webp, .avif, .jxl].contains(format)
+                let format = ResultFormat(name: type.dropFirst(6)), ResultFormat.negotiated.contains(format)
             else { continue }
             let isRefused = parts.dropFirst().contains { part in
                 part.hasPrefix("q=") && (Double(part.dropFirst(2)) ?? 1) <= 0
@@ -24,6 +24,6 @@ public struct AcceptedFormats: Hashable, Sendable {
 
     /// The accepted ones of the wanted formats, best first.
     func best(of wanted: Set<ResultFormat>) -> [ResultFormat] {
-        [ResultFormat.jxl, .avif, .webp].filter { wanted.contains($0) && formats.contains($0) }
+        ResultFormat.negotiated.filter { wanted.contains($0) && formats.contains($0) }
     }
 }

@@ -83,14 +83,13 @@ extension ResultFormat {
         }
     }
 
-    var imageFormat: ImageFormat { ImageFormat(rawValue: rawValue) }
-
     /// The longest side that the format can hold.
     var longestSide: Int? {
         switch self {
         case .webp: 16_383
         case .avif, .heic: 16_384
-        case .gif, .jpeg: 65_535
+        case .jpeg: 65_500
+        case .gif: 65_535
         case .ico: 256
         default: nil
         }

@@ -191,13 +191,22 @@ import WebImageTesting
         }
     }
 
-    /// A drawing is as wide as is asked for.
-    @Test func aSetOfADrawingHasAllWidths() async throws {
+    /// `<svg xmlns='http://www.w3.org/2000/svg' width='20' height='10'/>`
+    private static let compressedDrawing: [UInt8] = [
+        0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xB3, 0x29, 0x2E, 0x4B, 0x57, 0xA8, 0xC8,
+        0xCD, 0xC9, 0x2B, 0xB6, 0x55, 0xCF, 0x28, 0x29, 0x29, 0xB0, 0xD2, 0xD7, 0x2F, 0x2F, 0x2F, 0xD7, 0x2B,
+        0x37, 0xD6, 0xCB, 0x2F, 0x4A, 0xD7, 0x37, 0x32, 0x30, 0x30, 0xD0, 0x07, 0xAA, 0x50, 0x57, 0x28, 0xCF,
+        0x4C, 0x29, 0xC9, 0xB0, 0x55, 0x37, 0x32, 0x50, 0x57, 0xC8, 0x48, 0xCD, 0x4C, 0xCF, 0x28, 0xB1, 0x55,
+        0x37, 0x34, 0x50, 0xD7, 0xB7, 0x03, 0x00, 0x45, 0x61, 0xC9, 0x6F, 0x40, 0x00, 0x00, 0x00,
+    ]
+
+    /// A drawing is as wide as is asked for; a compressed one was once taken for a picture of pixels.
+    @Test(arguments: [false, true]) func aSetOfADrawingHasAllWidths(isCompressed: Bool) async throws {
         let server = try TestServer()
         let drawing =
             "<svg xmlns='http://www.w3.org/2000/svg' width='20' height='10'><rect width='9' height='9'/></svg>"
-        server.origin.serve(
-            "/a.svg", .init(headers: [("Content-Type", "image/svg+xml")], body: Array(drawing.utf8)))
+        let body = isCompressed ? Self.compressedDrawing : Array(drawing.utf8)
+        server.origin.serve("/a.svg", .init(headers: [("Content-Type", "image/svg+xml")], body: body))
         let set = await server.get("/srcset/_/w:20:40/plain/\(server.origin.url("/a.svg"))@png")
         #expect(set.text.contains(" 40w"), "\(set.text)")
     }

@@ -40,7 +40,6 @@ public struct CacheEncoding: Sendable {
     private static let animated: [ImageFormat] = [.webp, .gif, .apng, .avif, .avifSequence, .jxl]
     /// What is written as its own kind; others are large, of few colours, or meant for one purpose.
     private static let ofStills: Set<ImageFormat> = [.jpeg, .png, .webp, .avif, .heic, .jxl, .qoi, .tiff]
-    private static let ofManyBits: Set<ImageFormat> = [.png, .tiff, .jxl, .avif]
 
     /// Whether a GIF can hold the picture: at the size of its file, and without partial transparency. What was scaled has
     /// more colours, and what was rounded has soft corners.
@@ -51,12 +50,17 @@ public struct CacheEncoding: Sendable {
 
     private static func format(for image: Image, _ writable: Set<ImageFormat>) -> ImageFormat {
         let own = image.info.format.flatMap { writable.contains($0) ? $0 : nil }
-        if let animation = image.animation, animation.frameCount > 1 {
-            if let own, animated.contains(own), own != .gif || isAsInGIF(image) { return own }
-            return animated.first { writable.contains($0) } ?? .png
-        }
         let (isOpaque, hasManyBits) = (image.alpha == .opaque, image.layout.bitDepth > 8)
-        if let own, ofStills.contains(own), isOpaque || !own.isOpaque, !hasManyBits || ofManyBits.contains(own) {
+        if let animation = image.animation, animation.frameCount > 1 {
+            let isDeep = hasManyBits && image.info.format?.has(.deepFrames) == true
+            let suitable = animated.filter { writable.contains($0) && (!isDeep || $0.has(.deepFrames)) }
+            if let own, suitable.contains(own), own != .gif || isAsInGIF(image) { return own }
+            return suitable.first ?? animated.first { writable.contains($0) } ?? .png
+        }
+        // A HEIC keeps only 10 bits.
+        if let own, ofStills.contains(own), isOpaque || !own.isOpaque,
+            !hasManyBits || own.has(.manyBits) && own != .heic
+        {
             return own
         }
         return isOpaque && !hasManyBits && writable.contains(.jpeg) ? .jpeg : .png

@@ -11,11 +11,6 @@ struct DecodeScale: Hashable {
     var size: PixelSize?
 }
 
-extension ImageFormat {
-    /// The formats whose decoders hold only some rows.
-    fileprivate static let decodedInRows: Set<ImageFormat> = [.jpeg, .png, .apng, .gif, .qoi, .pnm]
-}
-
 /// The pictures that one decode can make: those that need the same scale of the same original.
 struct DecodeGroup<Order: PictureOrder> {
     let coder: any ImageCoder
@@ -97,7 +92,7 @@ struct DecodeGroup<Order: PictureOrder> {
         let pixelBytes = isDeep && header.bitDepth > 8 ? 8 : 4
         // The decoder of a progressive JPEG keeps 2 bytes for each coefficient, that of an interlaced PNG the whole
         // picture, and the libraries of newer formats their own copy of the picture.
-        let keepsAll = header.isProgressive || !ImageFormat.decodedInRows.contains(header.format)
+        let keepsAll = header.isProgressive || !header.format.has(.rowDecoder)
         var memory = keepsAll ? stored * (pixelBytes + 2) : min(header.size.width, most) * pixelBytes * 64
         // For a vector picture the drawn size counts, not the natural size.
         if header.isVector { memory = 0 }

@@ -16,7 +16,7 @@ extension CoderRegistry {
         let coder = try encoder(for: format, options)
         let size = options.fitting(image.displaySize)
         if let animation = image.animation, animation.frameCount > 1, !options.firstFrameOnly {
-            let isTold = format.tellsOrientationOfFrames
+            let isTold = format.has(.orientedFrames)
             let orientation = isTold ? image.info.orientation : .up
             func description(of shown: PixelSize) -> AnimationDescription {
                 AnimationDescription(size: orientation.storedSize(of: shown), loopCount: animation.loopCount)
@@ -97,7 +97,7 @@ extension CoderRegistry {
         within limit: ByteCount
     ) throws(WebImageError) -> [UInt8] {
         var (best, low, high) = ([UInt8](), 1, min(max(options.quality ?? 80, 1), 100) - 1)
-        while format.hasQuality, !options.isLossless, low <= high {
+        while format.has(.quality), !options.isLossless, low <= high {
             var tried = options
             tried.quality = (low + high) / 2
             let bytes = try coder.encode(image, as: format, tried)
@@ -152,34 +152,8 @@ extension Image {
         let sized = try resized(to: TargetSize(size, fit: .fill, upscale: true))
         let isTold =
             info.iccProfile != nil
-            ? options.isLossless || !format.tellsNoProfile && options.embedsICCProfile
-            : info.colorDescription?.isHighDynamicRange != true || format.tellsDynamicRange && options.embedsICCProfile
+            ? options.isLossless || !format.has(.noProfile) && options.embedsICCProfile
+            : info.colorDescription?.isHighDynamicRange != true || format.has(.dynamicRange) && options.embedsICCProfile
         return isTold ? sized : try sized.inSRGB()
     }
-}
-
-extension ImageFormat {
-    /// Whether the format can store the code points of high dynamic range.
-    fileprivate var tellsDynamicRange: Bool {
-        [.png, .apng, .avif, .avifSequence, .heic, .heif, .heicSequence, .jxl].contains(self)
-    }
-
-    /// Whether the format stores more than 8 bits a channel.
-    package var holdsManyBits: Bool {
-        [.png, .apng, .avif, .avifSequence, .heic, .heif, .jxl, .tiff, .bigTIFF, .pnm].contains(self)
-    }
-
-    /// Whether frames of the format are decoded and written with more than 8 bits a channel.
-    var holdsManyBitsInFrames: Bool {
-        [.avif, .avifSequence, .heicSequence, .jxl, .tiff, .bigTIFF].contains(self)
-    }
-
-    /// Whether the format cannot store a colour profile: readers then assume sRGB.
-    package var tellsNoProfile: Bool { [.gif, .bmp, .qoi, .pnm].contains(self) }
-
-    /// Whether the format's animations store an orientation that programs use.
-    fileprivate var tellsOrientationOfFrames: Bool { [.webp, .jxl].contains(self) }
-
-    /// Whether the format's encoder has a quality setting.
-    fileprivate var hasQuality: Bool { [.jpeg, .webp, .avif, .heic, .jxl].contains(self) }
 }

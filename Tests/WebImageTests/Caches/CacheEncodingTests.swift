@@ -1,7 +1,9 @@
 import Testing
-import WebImage
+import WebImageCodecs
 import WebImageCore
 import WebImageTesting
+
+@testable import WebImage
 
 /// Which bytes go to disk for a picture.
 @Suite struct CacheEncodingTests {
@@ -40,6 +42,37 @@ import WebImageTesting
         #expect(data.withUnsafeBytes { ImageFormat(sniffing: $0) } == wanted.format)
         cache.memoryCache.removeAll()
         #expect(try await cache.image(for: "a")?.image.size == size)
+    }
+
+    /// In a build that can write everything: the formats of an opaque picture, one with alpha, and one with 16 bits.
+    @Test(arguments: [
+        (ImageFormat.jpeg, [ImageFormat.jpeg, .png, .png]), (.png, [.png, .png, .png]), (.apng, [.jpeg, .png, .png]),
+        (.gif, [.jpeg, .png, .png]), (.webp, [.webp, .webp, .png]), (.avif, [.avif, .avif, .avif]),
+        (.heic, [.heic, .heic, .png]), (.heif, [.jpeg, .png, .png]), (.jxl, [.jxl, .jxl, .jxl]),
+        (.tiff, [.tiff, .tiff, .tiff]), (.bigTIFF, [.jpeg, .png, .png]), (.bmp, [.jpeg, .png, .png]),
+        (.ico, [.jpeg, .png, .png]), (.qoi, [.qoi, .qoi, .png]), (.pnm, [.jpeg, .png, .png]),
+    ])
+    func aPictureKeepsAFormatThatHoldsIt(_ source: ImageFormat, _ wanted: [ImageFormat]) throws {
+        let size = PixelSize(width: 4, height: 4)
+        let coders = CoderRegistry([WritingCoder()])
+        let kinds: [(PixelLayout, AlphaMode)] = [(.rgba8, .opaque), (.rgba8, .straight), (.rgba16, .opaque)]
+        let chosen = try kinds.map { layout, alpha in
+            let image = try Image(size: size, layout: layout, alpha: alpha) { bytes in
+                for at in bytes.indices { bytes[at] = 255 }
+            }
+            .with { $0.header = ImageHeader(format: source, size: size, hasAlpha: false, bitDepth: 8) }
+            return CacheEncoding.automatic.choice(for: image, coders).format
+        }
+        #expect(chosen == wanted)
+    }
+
+    private struct WritingCoder: ImageCoder {
+        let decodableFormats: Set<ImageFormat> = []
+        let encodableFormats = Set(ImageFormat.written)
+
+        func makeDecoder(
+            _ options: DecodeOptions, plan: @escaping DecodePlanner
+        ) throws(WebImageError) -> any ImageDecoder { throw WebImageError(.unsupportedFeature, "it only writes") }
     }
 
     @Test func anAnimationStaysOne() async throws {
