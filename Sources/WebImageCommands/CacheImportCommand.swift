@@ -9,7 +9,7 @@ struct CacheImportCommand: AsyncParsableCommand {
         discussion: """
             DIR is <caches>/com.hackemist.SDImageCache/<namespace>. Its files do not contain their URLs, so only the \
             pictures of the given URLs are found; write them as the app did. Keys of an app's own are taken, too. DIR is \
-            not changed, and what is in the cache already stays.
+            not changed, and what is in the cache already stays. The exit code is 1 if a picture is not in the cache then.
             """)
 
     @Argument(help: ArgumentHelp("The folder that SDWebImage wrote.", valueName: "DIR"), completion: .directory)
