@@ -37,6 +37,10 @@ struct CacheImportCommand: AsyncParsableCommand {
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
             throw options.fail(WebImageError(.fileNotFound, "there is no such folder", location: folder))
         }
+        // Its files are opened by their names.
+        guard FileManager.default.isExecutableFile(atPath: folder) else {
+            throw options.fail(WebImageError(.permissionDenied, "this folder may not be read", location: folder))
+        }
         var missing: [SDWebImagePicture] = []
         do throws(WebImageError) {
             let count = try await disk.importSDWebImage(
@@ -67,7 +71,7 @@ struct CacheImportCommand: AsyncParsableCommand {
         for picture in missing {
             let why =
                 picture.isOfOneUser
-                ? "SDWebImage does not tell which user got it" : "the folder has no such picture"
+                ? "SDWebImage does not tell which user got it" : "the folder has no such picture that can be read"
             let room = hasRoom || picture.isOfOneUser ? "" : ", or the disk cache has no room for it"
             Console.err("error    \(PictureReport(input: picture.name).shownInput): \(why)\(room)")
         }
