@@ -124,6 +124,13 @@ extension DiskCache {
         try await answerWhenOpen(.low) { () throws(WebImageError) in try self.importSDWebImage(directory, keys: keys) }
     }
 
+    /// The same for pictures that SDWebImage may have stored under other keys.
+    package func importSDWebImage(
+        _ directory: String, _ pictures: [SDWebImagePicture]
+    ) async throws(WebImageError) -> Int {
+        try await answerWhenOpen(.low) { () throws(WebImageError) in try self.importSDWebImage(directory, pictures) }
+    }
+
     /// Moves every entry of another directory into this cache, to relocate a directory or to merge two. The limits
     /// hold. Of two entries with the same key the younger stays. The rest of the old directory is removed, unless an
     /// entry had to stay there or a cache has the directory open.

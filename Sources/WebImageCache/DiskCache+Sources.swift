@@ -74,10 +74,19 @@ extension DiskCache {
     /// - Returns: how many entries were added.
     /// - Throws: `noSpace`, `readOnly`, `cacheIO`.
     package func importSDWebImage(_ directory: String, keys: [CacheKey]) throws(WebImageError) -> Int {
-        let source = DiskSource.sdWebImage(directory: directory)
+        try importSDWebImage(directory, keys.map { SDWebImagePicture(key: $0, name: $0.text) })
+    }
+
+    /// The same for pictures that SDWebImage may have stored under other keys.
+    package func importSDWebImage(
+        _ directory: String, _ pictures: [SDWebImagePicture]
+    ) throws(WebImageError) -> Int {
         var count = 0
-        for key in keys {
-            let id = EntryID(key)
+        for picture in pictures {
+            let (key, id) = (picture.key, EntryID(picture.key))
+            let names = picture.name == key.text ? [key.text] : [picture.name, key.text]
+            let source = DiskSource(
+                kind: .files { _ in names.flatMap { SDWebImageNaming.paths(in: directory, for: $0) } })
             // A store that begins from here on takes precedence over the old picture.
             let order = orderWrite(of: key)
             guard try path(for: key) == nil, let entry = read(key, id, from: source),

@@ -24,14 +24,18 @@ public struct DiskSource: Sendable {
 
     /// A folder that SDWebImage wrote, version 4 or 5: `<caches>/com.hackemist.SDImageCache/<namespace>`.
     public static func sdWebImage(directory: String) -> DiskSource {
-        DiskSource(
-            kind: .files { key in
-                // Files from before version 3.7 have no extension.
-                let name = SDWebImageNaming.fileName(for: key.text)
-                let plain = String(name.prefix(32))
-                return (name == plain ? [name] : [name, plain]).map { directory + "/" + $0 }
-            })
+        DiskSource(kind: .files { key in SDWebImageNaming.paths(in: directory, for: key.text) })
     }
+}
+
+/// A picture in a folder that SDWebImage wrote.
+package struct SDWebImagePicture: Sendable {
+    /// The key under which this library stores it.
+    package var key: CacheKey
+    /// SDWebImage's own key: for a URL the text that the program wrote, also its fragment, user and upper-case letters.
+    package var name: String
+
+    package init(key: CacheKey, name: String) { (self.key, self.name) = (key, name) }
 }
 
 /// SDWebImage's names for cached files (section 2.1 of its disk cache): the MD5 of the key, and the extension that the
@@ -39,6 +43,13 @@ public struct DiskSource: Sendable {
 package enum SDWebImageNaming {
     /// 255 bytes for a name, less 32 digits and a dot.
     private static let mostExtensionBytes = 222
+
+    /// Where the file of a key is. Files from before version 3.7 have no extension.
+    static func paths(in directory: String, for key: String) -> [String] {
+        let name = fileName(for: key)
+        let plain = String(name.prefix(32))
+        return (name == plain ? [name] : [name, plain]).map { directory + "/" + $0 }
+    }
 
     package static func fileName(for key: String) -> String {
         let digest = md5(key)

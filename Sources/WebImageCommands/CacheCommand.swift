@@ -34,20 +34,22 @@ struct CacheOptions: ParsableArguments {
             }
             configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir))
         }
+        // Said here in the command's own words; the manager would log it in those of a program.
+        if configuration.disk == nil { throw fail(CacheDirectory.missing) }
         configuration.answersMemoryPressure = false
         configuration.isolation = .automatic
         let manager = ImageManager(configuration: configuration)
-        guard let disk = manager.diskCache else {
-            throw fail(CacheDirectory.missing)
-        }
+        guard let disk = manager.diskCache else { throw fail(CacheDirectory.missing) }
         return (manager.ownCache, disk)
     }
 
     /// - Throws: as ``openCache()``.
     func open() throws(ExitCode) -> DiskCache { try openCache().disk }
 
-    /// Reports an error as the command's result.
+    /// Reports an error as the command's result. No input beside it says which folder or file it is about.
     func fail(_ error: WebImageError) -> ExitCode {
+        var error = error
+        if let location = error.location, !error.message.contains(location) { error.message += " [\(location)]" }
         if json {
             var line = JSONLine()
             line.add("status", "error")
@@ -128,20 +130,24 @@ struct CachePathCommand: AsyncParsableCommand {
         let disk = try options.open()
         // A URL is looked up in the form that the loader stores it under.
         let original = ImageRequest(argument: key).originalKey
-        let known = try? await disk.entries().compactMap(\.key).first { $0.isOriginal(of: original) }
-        for key in [original, CacheKey(key), known].compactMap(\.self) {
-            guard let path = try? await disk.path(for: key) else { continue }
-            if options.json {
-                var line = JSONLine()
-                line.add("key", key.text)
-                line.add("path", path)
-                Console.out(line.text)
-            } else {
-                Console.out(path)
+        do throws(WebImageError) {
+            let known = try await disk.entries().compactMap(\.key).first { $0.isOriginal(of: original) }
+            for key in [original, CacheKey(key), known].compactMap(\.self) {
+                guard let path = try await disk.path(for: key) else { continue }
+                return tell(path, of: key)
             }
-            return
+            throw WebImageError(.cacheMiss, "there is no entry with this key")
+        } catch {
+            throw options.fail(error)
         }
-        throw options.fail(WebImageError(.cacheMiss, "there is no entry with this key"))
+    }
+
+    private func tell(_ path: String, of key: CacheKey) {
+        guard options.json else { return Console.out(path) }
+        var line = JSONLine()
+        line.add("key", key.text)
+        line.add("path", path)
+        Console.out(line.text)
     }
 }
 

@@ -8,7 +8,8 @@ struct CacheImportCommand: AsyncParsableCommand {
         commandName: "import", abstract: "Copy pictures from a cache folder that SDWebImage wrote.",
         discussion: """
             DIR is <caches>/com.hackemist.SDImageCache/<namespace>. Its files do not contain their URLs, so only the \
-            pictures of the given URLs are found. DIR is not changed.
+            pictures of the given URLs are found; write them as the app did. Keys of an app's own are taken, too. DIR is \
+            not changed, and what is in the cache already stays. The exit code is 1 if a picture is not in the cache then.
             """)
 
     @Argument(help: ArgumentHelp("The folder that SDWebImage wrote.", valueName: "DIR"), completion: .directory)
@@ -30,25 +31,56 @@ struct CacheImportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let keys = (urls + (try InputList.read(inputList))).map { ImageRequest(argument: $0).originalKey }
+        let pictures = (urls + (try InputList.read(inputList))).map(Self.picture)
         let disk = try options.open()
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
             throw options.fail(WebImageError(.fileNotFound, "there is no such folder", location: folder))
         }
+        // Its files are opened by their names.
+        guard FileManager.default.isExecutableFile(atPath: folder) else {
+            throw options.fail(WebImageError(.permissionDenied, "this folder may not be read", location: folder))
+        }
+        var missing: [SDWebImagePicture] = []
         do throws(WebImageError) {
-            let count = try await disk.importSDWebImage(CacheDirectory.absolute(folder), keys: keys)
-            if options.json {
-                var line = JSONLine()
-                line.add("imported", count)
-                line.add("asked", keys.count)
-                Console.out(line.text)
-            } else {
-                Console.out("\(count) of \(keys.count) imported")
-            }
+            let count = try await disk.importSDWebImage(
+                CacheDirectory.absolute(folder), pictures.filter { !$0.isOfOneUser })
+            for picture in pictures where try await disk.path(for: picture.key) == nil { missing.append(picture) }
+            tell(imported: count, of: pictures.count, missing, hasRoom: disk.statistics.skippedStores == 0)
         } catch {
             throw options.fail(error)
         }
-        for key in keys where try await disk.path(for: key) == nil { throw someFailed }
+        if !missing.isEmpty { throw someFailed }
     }
+
+    /// What is no URL is a key that a program chose.
+    private static func picture(of argument: String) -> SDWebImagePicture {
+        let isURL = PictureReport(input: argument).isURL
+        return SDWebImagePicture(
+            key: isURL ? ImageRequest(argument: argument).originalKey : CacheKey(argument), name: argument)
+    }
+
+    private func tell(imported count: Int, of asked: Int, _ missing: [SDWebImagePicture], hasRoom: Bool) {
+        guard !options.json else {
+            var line = JSONLine()
+            line.add("imported", count)
+            line.add("asked", asked)
+            line.add("missing", missing.map(\.name))
+            return Console.out(line.text)
+        }
+        for picture in missing {
+            let why =
+                picture.isOfOneUser
+                ? "SDWebImage does not tell which user got it" : "the folder has no such picture that can be read"
+            let room = hasRoom || picture.isOfOneUser ? "" : ", or the disk cache has no room for it"
+            Console.err("error    \(PictureReport(input: picture.name).shownInput): \(why)\(room)")
+        }
+        let known = asked - count - missing.count
+        Console.out("\(count) of \(asked) imported" + (known > 0 ? ", \(known) already in the cache" : ""))
+    }
+}
+
+extension SDWebImagePicture {
+    /// Whether the URL has a user: the picture is served only where it is known that the same user got it.
+    fileprivate var isOfOneUser: Bool { key.text.contains(CacheKey.partSeparator) }
 }

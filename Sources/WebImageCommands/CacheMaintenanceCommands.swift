@@ -117,7 +117,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
                 if try await disk.remove(found) { count += 1 }
             }
             guard count > 0 else {
-                throw WebImageError(.cacheMiss, "there is no entry with this key", location: key)
+                throw WebImageError(.cacheMiss, "there is no entry with this key")
             }
             options.tellRemoved(count)
         } catch {

@@ -179,7 +179,7 @@ struct ConvertCommand: AsyncParsableCommand {
         let bytes = try await manager.encode(response, allPagesOf: request, as: format, options)
         report.encode = ContinuousClock.now - begin
         try OutputFiles.write(bytes, to: output)
-        report.output = .init(path: output, format: format, size: response.image.size, byteCount: bytes.count)
+        report.output = .init(path: output, format: format, image: response.image, bytes: bytes)
     }
 
     /// - Parameter format: the output's; nil: the input's.

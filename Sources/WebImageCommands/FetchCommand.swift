@@ -109,7 +109,7 @@ struct FetchCommand: AsyncParsableCommand {
             failure = error
         }
         do throws(WebImageError) { try traces?.finish() } catch {
-            Console.err("\(error)")
+            Console.err("error: \(PictureReport.sentence(error))")
             failure = failure ?? someFailed
         }
         if let failure { throw failure }

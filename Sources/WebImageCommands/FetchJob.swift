@@ -190,7 +190,7 @@ struct FetchJob: Sendable {
         let bytes = try await manager.encode(response, allPagesOf: settings, as: format, encoding)
         report.encode = ContinuousClock.now - begin
         try OutputFiles.write(bytes, to: output)
-        report.output = .init(path: output, format: format, size: response.image.size, byteCount: bytes.count)
+        report.output = .init(path: output, format: format, image: response.image, bytes: bytes)
     }
 }
 

@@ -15,14 +15,18 @@ struct PictureReport: Sendable {
         var size: PixelSize?
         var byteCount: Int
 
-        /// - Parameter size: of the picture, which an icon is smaller than where that is large.
         init(path: String, format: ImageFormat?, size: PixelSize?, byteCount: Int) {
-            (self.path, self.format, self.byteCount) = (path, format, byteCount)
-            self.size = size
-            guard format == .ico, let size else { return }
-            let scale = min(256 / Double(max(size.width, size.height)), 1)
-            func side(_ side: Int) -> Int { max(Int((Double(side) * scale).rounded()), 1) }
-            self.size = PixelSize(width: side(size.width), height: side(size.height))
+            (self.path, self.format, self.size, self.byteCount) = (path, format, size, byteCount)
+        }
+
+        /// Of a picture that was encoded.
+        init(path: String, format: ImageFormat, image: Image, bytes: [UInt8]) {
+            self.init(path: path, format: format, size: image.size, byteCount: bytes.count)
+            // A large picture is smaller as an icon, and frames may have been trimmed to another size than the still
+            // beside them.
+            guard format == .ico || (image.animation?.frameCount ?? 1) > 1 else { return }
+            let header = bytes.withUnsafeBytes { bytes in try? CoderRegistry.standard.readHeader(of: bytes) }
+            size = header?.size ?? size
         }
     }
 

@@ -123,8 +123,27 @@ struct CachePolicyCommandTests {
     @Test func whatIsNoCacheIsSaid() async throws {
         let bench = try CommandBench()
         try bench.write([1], to: "file")
-        #expect(try await bench.run("cache", "stats", "--cache-dir", "file").code == 1)
-        #expect(try await bench.run("cache", "import", "gone", "http://a.test/a.png").code == 1)
+        let stats = try await bench.run("cache", "stats", "--cache-dir", "file")
+        #expect(stats.code == 1 && stats.errors.contains("[file]"))
+        let gone = try await bench.run("cache", "import", "gone", "http://a.test/a.png")
+        #expect(gone.code == 1 && gone.errors.contains("[gone]"))
+    }
+
+    /// `path` said that there was no such entry, in a cache that it could not read.
+    @Test(arguments: ["stats", "list", "path", "remove", "verify", "trim", "clear"])
+    func aCacheThatCannotBeUsedIsNamed(command: String) async throws {
+        let bench = try CommandBench()
+        try bench.write([1], to: "file")
+        let key = ["path", "remove"].contains(command) ? ["http://a.test/a.png"] : []
+        let run = try await bench.run(["cache", command] + key + ["--cache-dir", "file/cache"])
+        #expect(run.code == 1 && run.errors.contains("/file/cache") && run.errors.contains("Not a directory"))
+    }
+
+    @Test func withoutAHomeTheCacheIsMissedInOneLine() async throws {
+        let bench = try CommandBench()
+        let run = try await bench.run(["cache", "stats"], environment: ["HOME=", "XDG_CACHE_HOME="])
+        #expect(run.code == 1 && run.errors.hasPrefix("error: cacheIO: there is no cache directory"))
+        #expect(run.errors.split(separator: "\n").count == 1)
     }
 
     @Test func statsCountsPathFindsAndClearEmpties() async throws {
@@ -164,12 +183,30 @@ struct CachePolicyCommandTests {
         try bench.write(try Pictures.jpeg(), to: "902660b2cbb1990bcb1994d03d193c0a.jpg")
         let run = try await bench.run("cache", "import", ".", url, "http://pictures.test/unknown.jpg", "--json")
         let told = try #require(run.objects.first)
-        #expect(told.keys == ["imported", "asked"] && told.number("imported") == 1 && told.number("asked") == 2)
+        #expect(told.keys == ["imported", "asked", "missing"])
+        #expect(told.number("imported") == 1 && told.number("asked") == 2 && run.code == 1)
         #expect(try await source(bench, url, "--policy", "cache-only") == "disk")
         try bench.write(Array(url.utf8), to: "urls.txt")
         let again = try await bench.run("cache", "import", ".", "--input-list", "urls.txt")
-        #expect(again.text == "0 of 1 imported\n" && again.code == 0)
+        #expect(again.text == "0 of 1 imported, 1 already in the cache\n" && again.code == 0)
         #expect(try await bench.run("cache", "import", ".").code == 2)
+    }
+
+    /// SDWebImage's keys are URLs as the app wrote them, which the cache stores in another form.
+    @Test func whatIsImportedIsFoundAndWhatIsNotIsNamed() async throws {
+        let bench = try CommandBench()
+        let urls = ["HTTP://Pictures.test/a.jpg", "http://pictures.test/b.jpg#top"]
+        let ofAnna = "http://anna:secret@pictures.test/c.jpg"
+        for key in urls + [ofAnna, "avatar-42"] {
+            try bench.write(try Pictures.jpeg(), to: SDWebImageNaming.fileName(for: key))
+        }
+        let unknown = "http://pictures.test/unknown.jpg"
+        let run = try await bench.run(["cache", "import", "."] + urls + [ofAnna, "avatar-42", unknown])
+        #expect(run.code == 1 && run.text == "3 of 5 imported\n")
+        #expect(run.errors.split(separator: "\n").count == 2 && !run.errors.contains("secret"))
+        #expect(run.errors.contains(unknown) && run.errors.contains("which user"))
+        for url in urls { #expect(try await source(bench, url, "--policy", "cache-only") == "disk") }
+        #expect(try await bench.run("cache", "path", "avatar-42").code == 0)
     }
 
     @Test func aPictureIsRemovedInEverySize() async throws {

@@ -4,6 +4,8 @@ import WebImage
 import WebImageCore
 import WebImageTesting
 
+@testable import WebImageCommands
+
 /// `webimage convert`.
 struct ConvertCommandTests {
     @Test(arguments: [
@@ -51,6 +53,17 @@ struct ConvertCommandTests {
             #expect(row == (0..<512).flatMap { $0 < 256 ? [255, 0, 0, 255] : [0, 0, 0, 0] })
         }
     #endif
+
+    /// Frames that were trimmed may be smaller than the still beside them.
+    @Test func anAnimationTellsTheSizeOfItsFrames() async throws {
+        var configuration = ImageManager.Configuration()
+        configuration.disk = nil
+        let request = ImageRequest(data: try Pictures.animatedWebP(), name: "a")
+        let still = try await ImageManager(configuration: configuration).image(for: request).image
+        let output = PictureReport.Output(
+            path: "b.gif", format: .gif, image: still, bytes: BlinkingGIF.file(width: 40, height: 30, frames: 3))
+        #expect(still.size.width == 640 && output.size == PixelSize(width: 40, height: 30))
+    }
 
     @Test func anIconTellsTheSizeThatItHas() async throws {
         let bench = try CommandBench()

@@ -229,6 +229,26 @@ import WebImageTesting
         #expect(await rig.fetch(download(rig, "/a") { $0.netrcFile = file }).end == "complete")
         #expect(await rig.fetch(download(rig, "/a") { _ in }).end == "badStatus")
         #expect(await rig.fetch(download(rig, "/a") { $0.netrcFile = file + "x" }).end == "fileNotFound")
+        folder.write("netrc", "machine elsewhere login ada password secret\n")
+        #expect(await complaint(download(rig, "/a") { $0.netrcFile = file }).hasSuffix("or there are none for it"))
+    }
+
+    /// Not that the server does not accept credentials that it was not sent.
+    @Test func behindARedirectTheErrorSaysWhyNoCredentialsWereSent() async throws {
+        let rig = try Rig()
+        let other = try OriginServer()
+        other.serve("/b", .status(401, headers: [("WWW-Authenticate", "Basic")]))
+        rig.server.serve("/a", .redirect(to: other.url("/b")))
+        lock(rig, "/c", "Basic", opensFor: "never")
+        #expect(await complaint(download(rig, "/a") { $0.credentials = self.ada }).contains("a redirect led there"))
+        let refused = await complaint(download(rig, "/c") { $0.credentials = self.ada })
+        #expect(refused.hasSuffix("it does not accept these credentials"))
+    }
+
+    /// What is said of a download that fails.
+    private func complaint(_ download: Download) async -> String {
+        guard case .failed(let error) = await download.log.ended() else { return "" }
+        return error.message
     }
 
     @Test func secretsAreNotInTexts() async throws {

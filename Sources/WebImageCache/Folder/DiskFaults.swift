@@ -1,4 +1,5 @@
 import WebImageCore
+import WebImageSystem
 
 #if canImport(Glibc)
     import Glibc
@@ -20,6 +21,9 @@ extension FileFault {
     var isUntrusted: Bool { call == Self.trust }
     private static let trust = "trust"
 
+    /// The system's words.
+    private var reason: String { SystemErrorText.of(errorNumber) }
+
     private var advice: String {
         "\(path) belongs to somebody else, or others may change it, or it is a link; use a directory, "
             + "or one inside it that the cache makes itself, with mode 0700"
@@ -32,15 +36,16 @@ extension FileFault {
         case ENOSPC, EDQUOT:
             WebImageError(.noSpace, "\(action): the disk is full", cause: self, location: path)
         case EROFS, EACCES, EPERM:
-            WebImageError(.readOnly, "\(action): the cache's directory cannot be written", cause: self, location: path)
+            WebImageError(
+                .readOnly, "\(action): the cache's directory cannot be written (\(reason))", cause: self, location: path
+            )
         default:
-            WebImageError(.cacheIO, "\(action): the file system refused", cause: self, location: path)
+            WebImageError(.cacheIO, "\(action): \(reason)", cause: self, location: path)
         }
     }
 
     func readError(_ action: String, at path: String) -> WebImageError {
-        let why = isUntrusted ? advice : "the file system refused"
-        return WebImageError(.cacheIO, "\(action): \(why)", cause: self, location: path)
+        WebImageError(.cacheIO, "\(action): \(isUntrusted ? advice : reason)", cause: self, location: path)
     }
 }
 

@@ -83,8 +83,10 @@ enum CurlResult {
         of code: CURLcode, complaint: String, hasHead: Bool
     ) -> (code: WebImageError.Code, message: String) {
         switch code {
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+        case CURLE_COULDNT_RESOLVE_HOST:
             return (.dnsFailed, "the host's name was not found")
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            return (.dnsFailed, "the proxy's name was not found")
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
             return (.connectionRefused, "no connection to the host")
         case CURLE_OPERATION_TIMEDOUT:

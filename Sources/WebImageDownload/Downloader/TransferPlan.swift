@@ -56,6 +56,7 @@ struct TransferPlan: Sendable {
             sendsCredentials: options?.value.credentials != nil || url.credentials != nil
                 || options?.value.netrcFile != nil || (hasFields && fields[.authorization] != nil)
                 || snapshot.configuration.proxy.hasCredentials,
+            readsNetrc: options?.value.netrcFile != nil,
             mayAskForCredentials: provider != nil,
             takesNotModified: hasFields && (fields[.ifNoneMatch] != nil || fields[.ifModifiedSince] != nil),
             takesParts: hasFields && fields[.range] != nil,

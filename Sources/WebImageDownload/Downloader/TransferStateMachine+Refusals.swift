@@ -15,10 +15,18 @@ extension TransferStateMachine {
         }
         if status == 401 || status == 407, rules.sendsCredentials || rules.mayAskForCredentials {
             return WebImageError(
-                .authenticationFailed, "the server answered \(status): it does not accept these credentials",
-                status: status)
+                .authenticationFailed, "the server answered \(status): \(refusal)", status: status)
         }
         return WebImageError(.badStatus, "the server answered \(status)", status: status)
+    }
+
+    /// Why a server demands credentials of a request that has some.
+    private var refusal: String {
+        if !chain.keepsSecrets, chain.current.credentials == nil {
+            return "it demands credentials, but a redirect led there, and none are sent to another origin"
+        }
+        let mayLackThem = rules.readsNetrc || rules.mayAskForCredentials
+        return "it does not accept these credentials" + (mayLackThem ? ", or there are none for it" : "")
     }
 
     var bomb: WebImageError {

@@ -9,6 +9,8 @@ struct TransferStateMachine: Sendable {
         var contentTypes: ContentTypes?
         /// Whether the request sends credentials.
         var sendsCredentials = false
+        /// Whether they are looked for in a file, which may have none for the server.
+        var readsNetrc = false
         /// Whether credentials can be requested when the server demands them; only once.
         var mayAskForCredentials = false
         /// Whether the caller made a conditional request, or one for a part.
