@@ -8,11 +8,12 @@ extension ImageRequest {
         /// Whether the orientation tag is applied to the pixels (the default) or left in `image.info.orientation`.
         public var appliesOrientation = true
         /// Whether the stored pixels are taken for upright, whatever the orientation tag says. Sizes and transformers
-        /// then apply to the stored pixels, and the tag is dropped. Default false. If it is true,
+        /// then apply to the stored pixels, and the tag is moved to `image.info.header.ignoredOrientation`. AVIF, HEIC
+        /// and JPEG XL have no such tag: they are turned upright in any case. Default false. If it is true,
         /// ``appliesOrientation`` has no effect.
         public var ignoresOrientation = false
-        /// Whether 16 bits a channel are kept if the picture has them. Default false: 8 bits. The frames of animations
-        /// have 8 bits in any case.
+        /// Whether 16 bits a channel are kept if the picture has them. Default false: 8 bits. This applies to
+        /// the frames of AVIF, HEIC and JPEG XL animations as well; those of an APNG are decoded with 8 bits.
         public var keepsBitDepth = false
         /// Whether pixels with an ICC profile are converted to sRGB. Default true.
         public var convertsToSRGB = true

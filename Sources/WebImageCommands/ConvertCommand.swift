@@ -39,7 +39,10 @@ struct ConvertCommand: AsyncParsableCommand {
     @OptionGroup var decoders: IsolationOptions
 
     @Option(
-        help: "The orientation tag: apply it, keep it, or ignore and remove it. Outputs in HEIC are always upright.",
+        help: """
+            The orientation tag: apply it, keep it, or ignore and remove it. That of a HEIC, AVIF or JPEG XL is no tag, and \
+            is not ignored. Outputs in HEIC are always upright.
+            """,
         completion: .list(["apply", "keep", "ignore"]))
     var orientation = "apply"
 

@@ -6,6 +6,9 @@ public struct ImageHeader: Hashable, Sendable, Codable {
     /// The size of the stored pixels if the file says that only a part of them is shown (HEIF's `clap`), otherwise nil.
     public var sizeBeforeCrop: PixelSize?
     public var orientation: Orientation
+    /// The orientation by the file's tag, if the request takes the stored pixels for upright whatever the tag says
+    /// (`ignoresOrientation`). ``orientation`` is then ``Orientation/up``. Otherwise nil.
+    public var ignoredOrientation: Orientation?
     public var hasAlpha: Bool
     /// Bits of one channel as stored.
     public var bitDepth: Int
@@ -56,6 +59,15 @@ public struct ImageHeader: Hashable, Sendable, Codable {
 
     /// The size of the stored pixels, including those that are not shown.
     public var storedSize: PixelSize { sizeBeforeCrop ?? size }
+
+    /// Whether the file states its orientation by a tag (EXIF, TIFF). In other formats the orientation is a part of the
+    /// picture, which decoders of most programs apply unasked.
+    package var isOrientedByTag: Bool {
+        ![.avif, .avifSequence, .heic, .heif, .heicSequence, .jxl].contains(format)
+    }
+
+    /// ``orientation`` if it is that of a tag, otherwise upright.
+    package var taggedOrientation: Orientation { isOrientedByTag ? orientation : .up }
 
     /// The size of the upright picture.
     public var displaySize: PixelSize { orientation.displaySize(of: size) }

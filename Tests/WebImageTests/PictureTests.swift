@@ -22,9 +22,25 @@ import WebImageTesting
             #expect(kept.info.orientation == orientation && kept.displaySize == upright.size)
             let ignored = try await image(stored) { $0.decoding.ignoresOrientation = true }
             #expect(ignored.size == kept.size && ignored.info.orientation == .up)
+            #expect(ignored.info.header?.orientation == .up && ignored.info.header?.ignoredOrientation == orientation)
             #expect(try #require(PixelComparison(ignored, kept.takenAsUpright())).differingPixels == 0)
             let written = try ignored.encoded(as: .png, EncodeOptions(keepsMetadata: true))
             #expect(try await Image(data: written).info.header?.orientation == .up)
+        }
+    }
+
+    /// In an AVIF it is a part of the picture.
+    @Test func anOrientationThatIsNoTagIsNotIgnored() async throws {
+        let upright = try SamplePictures.sunset(PixelSize(width: 80, height: 60))
+        let stored = try upright.taken(as: .right).encoded(as: .avif)
+        for applies in [true, false] {
+            let picture = try await image(stored) {
+                $0.decoding.appliesOrientation = applies
+                $0.decoding.ignoresOrientation = true
+                $0.transformers = [.crop(width: 40, height: 50, at: .topLeft)]
+            }
+            #expect(picture.size == PixelSize(width: 40, height: 50) && picture.info.orientation == .up)
+            #expect(picture.info.header?.ignoredOrientation == nil)
         }
     }
 

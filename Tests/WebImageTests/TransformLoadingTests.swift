@@ -104,11 +104,9 @@ import WebImageTesting
         }
     }
 
-    /// As if it were trimmed first, and turned upright then.
-    @Test(arguments: Orientation.allCases)
-    func anImgproxyTrimMeansThePictureAsItIsStored(_ orientation: Orientation) async throws {
-        // Gray in the middle, a corner of another colour, and margins that are all different.
-        let stored = try Image(size: PixelSize(width: 140, height: 85), alpha: .opaque) { bytes in
+    /// Gray in the middle, a corner of another colour, and margins that are all different.
+    private func framed() throws -> Image {
+        try Image(size: PixelSize(width: 140, height: 85), alpha: .opaque) { bytes in
             for y in 0..<85 {
                 for x in 0..<140 {
                     let isInside = (10..<110).contains(x) && (20..<80).contains(y)
@@ -118,6 +116,12 @@ import WebImageTesting
                 }
             }
         }
+    }
+
+    /// As if it were trimmed first, and turned upright then.
+    @Test(arguments: Orientation.allCases)
+    func anImgproxyTrimMeansThePictureAsItIsStored(_ orientation: Orientation) async throws {
+        let stored = try framed()
         let bytes = try stored.with { $0.orientation = orientation }.encoded(
             as: .png, EncodeOptions(keepsMetadata: true))
         for (isHorizontal, isVertical) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -130,6 +134,15 @@ import WebImageTesting
             let wanted = try plain.with { $0.orientation = orientation }.upright()
             #expect(image.size == wanted.size && difference(image, wanted) == 0, "\(isHorizontal) \(isVertical)")
         }
+    }
+
+    /// Decoders hand such a picture to imgproxy as it is shown.
+    @Test func anImgproxyTrimMeansWhatIsShownWhereTheOrientationIsNoTag() async throws {
+        let turned = try framed().taken(as: .down)
+        let bytes = try turned.encoded(as: .jxl, EncodeOptions(isLossless: true))
+        let image = try await load([.trim(asImgproxy: true)], bytes)
+        let wanted = try turned.upright().transformed(by: [.trim()])
+        #expect(image.size == wanted.size && difference(image, wanted) == 0)
     }
 
     @Test func aSizeOfTheRequestComesBeforeTheChain() async throws {

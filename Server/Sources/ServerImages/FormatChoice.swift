@@ -8,12 +8,16 @@ public struct FormatChoice: Hashable, Sendable {
     public struct Picture: Hashable, Sendable {
         public var format: ImageFormat?
         public var size: PixelSize
+        /// Whether transparency is expected by the options, whatever became of the picture.
+        public var expectsAlpha: Bool
+        /// Whether the finished picture has an alpha channel.
         public var hasAlpha: Bool
         public var isAnimated: Bool
 
-        public init(format: ImageFormat?, size: PixelSize, hasAlpha: Bool, isAnimated: Bool) {
+        public init(format: ImageFormat?, size: PixelSize, expectsAlpha: Bool, hasAlpha: Bool, isAnimated: Bool) {
             self.format = format
             self.size = size
+            self.expectsAlpha = expectsAlpha
             self.hasAlpha = hasAlpha
             self.isAnimated = isAnimated
         }
@@ -60,7 +64,7 @@ public struct FormatChoice: Hashable, Sendable {
         if let format = automatic.first(where: fits) { return small(format, picture) }
         let source = picture.format.flatMap { ResultFormat(ofSource: $0) }
         if let source, preferred.contains(source) { return small(source, picture) }
-        let good = preferred.first { fits($0) && (!picture.hasAlpha || $0.holdsAlpha) }
+        let good = preferred.first { fits($0) && (!picture.expectsAlpha || $0.holdsAlpha) }
         return small(good ?? preferred.first ?? .jpeg, picture)
     }
 

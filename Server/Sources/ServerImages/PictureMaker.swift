@@ -137,10 +137,10 @@ public struct PictureMaker: Sendable {
         else { throw WebImageError(.limitExceeded, "the result is \(image.displaySize), more than the server makes") }
         try plan.checkFrames(of: image)
         let isAnimated = (image.animation?.frameCount ?? 1) > 1
+        let hasAlpha = response.header?.hasAlpha ?? (image.alpha != .opaque)
         let picture = FormatChoice.Picture(
-            format: image.info.format, size: image.displaySize,
-            hasAlpha: plan.expectsAlpha(response.header?.hasAlpha ?? (image.alpha != .opaque)),
-            isAnimated: isAnimated)
+            format: image.info.format, size: image.displaySize, expectsAlpha: plan.expectsAlpha(hasAlpha),
+            hasAlpha: plan.options.background == nil && (hasAlpha || image.alpha != .opaque), isAnimated: isAnimated)
         let format: ResultFormat
         do throws(RequestRefusal) {
             format = try choice.format(for: picture)
@@ -152,13 +152,15 @@ public struct PictureMaker: Sendable {
         defer { span.end() }
         // An animated PNG stays one, as nobody asked for another format; to clients it is a PNG.
         let isAPNG = format == .png && isAnimated && image.info.format == .apng && plan.options.format == nil
-        let bytes = try await encode(plan.withKeptMetadata(image), as: format, isAPNG: isAPNG, plan, priority)
+        let written = plan.withKeptMetadata(image, as: format)
+        let bytes = try await encode(written, as: format, isAPNG: isAPNG, plan, priority)
         let encode = (ContinuousClock.now - begin).inSeconds
-        // With the orientation applied.
-        let original = response.header?.displaySize ?? image.size
+        // The size that the source is shown in, also if the URL leaves its orientation tag alone.
+        let original = response.header.map { ($0.ignoredOrientation ?? $0.orientation).displaySize(of: $0.size) }
         let result = StoredResult(
             bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
-            freshness: freshness(head, plan.source), sourceSize: original, resultSize: image.displaySize,
+            freshness: freshness(head, plan.source), sourceSize: original ?? image.size,
+            resultSize: plan.encodeOptions(format).writtenSize(of: written.displaySize),
             sourceBytes: Int(response.byteCount?.bytes ?? 0))
         var cost = Cost()
         let timings = response.timings

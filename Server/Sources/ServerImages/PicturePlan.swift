@@ -179,8 +179,18 @@ public struct PicturePlan: Sendable {
     private var keepsCopyright: Bool { options.keepCopyright ?? settings.output.keepCopyright }
 
     /// The picture with the metadata that is to be kept.
-    func withKeptMetadata(_ image: Image) -> Image {
-        guard stripsMetadata, keepsCopyright else { return image }
+    func withKeptMetadata(_ image: Image, as format: ResultFormat) -> Image {
+        guard stripsMetadata else { return tagged(image, as: format) ?? image }
+        guard keepsCopyright else { return image }
         return image.info.metadata.isEmpty ? image : image.replacingMetadata(image.info.metadata.copyrightOnly)
+    }
+
+    /// The picture with the orientation tag of its source, which was not applied; nil if the result has none. As in
+    /// imgproxy, turning the picture removes the tag, and so do formats whose readers look for none.
+    private func tagged(_ image: Image, as format: ResultFormat) -> Image? {
+        let isTurned = geometry.rotation % 4 != 0 || geometry.flipsHorizontally || geometry.flipsVertically
+        let isAnimated = (image.animation?.frameCount ?? 1) > 1
+        guard !isTurned, !isAnimated, [.jpeg, .png, .webp, .tiff].contains(format) else { return nil }
+        return image.info.header?.ignoredOrientation.map { image.taken(as: $0) }
     }
 }

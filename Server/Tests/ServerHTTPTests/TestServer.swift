@@ -59,11 +59,20 @@ final class TestServer: Sendable {
     private let clock: Clock
 
     private final class Clock: Sendable {
-        let offset = Mutex(0)
-        var now: Int { Int(Date().timeIntervalSince1970) + offset.withLock { $0 } }
+        private let state = Mutex<(offset: Int, stoppedAt: Int?)>((0, nil))
+        private static var time: Int { Int(Date().timeIntervalSince1970) }
+
+        var now: Int { state.withLock { ($0.stoppedAt ?? Self.time) + $0.offset } }
+
+        func advance(_ seconds: Int) { state.withLock { $0.offset += seconds } }
+
+        func stop() { state.withLock { $0.stoppedAt = Self.time } }
     }
 
-    func advance(_ seconds: Int) { clock.offset.withLock { $0 += seconds } }
+    func advance(_ seconds: Int) { clock.advance(seconds) }
+
+    /// From now on only the test moves the clock.
+    func stopClock() { clock.stop() }
 
     var now: Int { clock.now }
 

@@ -77,7 +77,7 @@ struct FrameStyle: Sendable {
 
     /// If a custom transformer decides the size, this is the size before the transformers.
     var frameSize: PixelSize {
-        let decoded = recipe.decoding.appliesOrientation ? plan.outputDisplay : plan.outputStored
+        let decoded = recipe.turnsUpright ? plan.outputDisplay : plan.outputStored
         return steps.size(of: decoded, original: OriginalPicture(header.value)) ?? decoded
     }
 
@@ -100,12 +100,12 @@ struct FrameStyle: Sendable {
         converter?.convert(pixels)
         pixels = try pixels.inLayout(keptLayout)
         let orientation = plan.orientation
-        let turns = recipe.decoding.appliesOrientation && orientation != .up
+        let turns = recipe.turnsUpright && orientation != .up
         if turns { pixels = try pixels.oriented(by: orientation) }
         let header = self.header.value
         let colors = converter != nil ? (profile: nil, description: nil) : header.colorsOfPixels
         let info = Image.Info(
-            header: header, alpha: alpha, orientation: recipe.decoding.appliesOrientation ? .up : orientation,
+            header: header, alpha: alpha, orientation: recipe.turnsUpright ? .up : orientation,
             iccProfile: colors.profile, colorDescription: colors.description,
             metadata: turns ? header.metadata.turned(by: orientation) : nil)
         return try steps.run(Image(pixels: pixels, info: info))

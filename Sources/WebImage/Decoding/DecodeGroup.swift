@@ -122,13 +122,15 @@ extension PictureRecipe {
     ///
     /// - Throws: `transformFailed` for a part outside of the picture.
     func resizePlan(for header: ImageHeader, orientation: Orientation) throws(WebImageError) -> ResizePlan {
-        let orientation = decoding.ignoresOrientation ? .up : orientation
+        let orientation = ignoresOrientation(of: header) ? .up : orientation
         if let bitmapLimit = decoding.bitmapLimit {
             let layout: PixelLayout = decoding.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
             return ResizePlan(
                 stored: header.size, orientation: orientation, byteLimit: bitmapLimit,
                 bytesPerPixel: layout.bytesPerPixel)
         }
-        return try geometry.plan(stored: header.size, orientation: orientation, isVector: header.isVector)
+        return try geometry.plan(
+            stored: header.size, orientation: orientation, isTagged: header.isOrientedByTag, isVector: header.isVector,
+            shrinking: ImgproxyShrinking(header))
     }
 }

@@ -169,7 +169,7 @@ final class DecodeTarget {
         _ buffer: PixelBuffer, _ alpha: AlphaMode, isPartial: Bool
     ) throws(WebImageError) -> Image {
         let orientation = plan.orientation
-        let applies = recipe.decoding.appliesOrientation && orientation != .up
+        let applies = recipe.turnsUpright && orientation != .up
         // Decoded with 16 bits only for the conversion of colours.
         let kept = recipe.decoding.keepsBitDepth ? buffer : try buffer.narrowed()
         let upright = applies ? try kept.oriented(by: orientation) : kept
@@ -177,7 +177,7 @@ final class DecodeTarget {
         let colors = isConverted ? (profile: nil, description: nil) : header.colorsOfPixels
         let info = Image.Info(
             header: header, alpha: isPartial && rowsDone < buffer.size.height ? .straight : alpha,
-            orientation: recipe.decoding.appliesOrientation ? .up : orientation,
+            orientation: recipe.turnsUpright ? .up : orientation,
             iccProfile: colors.profile, colorDescription: colors.description,
             metadata: applies ? header.metadata.turned(by: orientation) : nil, isPartial: isPartial)
         return Image(pixels: upright, info: info)

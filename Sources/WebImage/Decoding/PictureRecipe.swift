@@ -28,16 +28,21 @@ struct PictureRecipe: Sendable {
     /// or where its bytes decide about its size.
     var geometry: LeadingGeometry {
         let isPart =
-            (decoding.appliesOrientation || decoding.ignoresOrientation) && decoding.bitmapLimit == nil
-            && decoding.transformsAnimations && decoding.transformsVectors
+            turnsUpright && decoding.bitmapLimit == nil && decoding.transformsAnimations && decoding.transformsVectors
         return LeadingGeometry(size, isPart ? transformers : [])
     }
 
+    /// Whether the result is upright. If the orientation is ignored, only that of a tag is.
+    var turnsUpright: Bool { decoding.appliesOrientation || decoding.ignoresOrientation }
+
+    /// Whether the stored pixels count as upright.
+    func ignoresOrientation(of header: ImageHeader) -> Bool { decoding.ignoresOrientation && header.isOrientedByTag }
+
     /// The header as the recipe uses it.
     func reading(_ header: ImageHeader) -> ImageHeader {
-        guard decoding.ignoresOrientation else { return header }
+        guard ignoresOrientation(of: header) else { return header }
         var header = header
-        header.orientation = .up
+        (header.ignoredOrientation, header.orientation) = (header.orientation, .up)
         return header
     }
 

@@ -1,4 +1,4 @@
-package import WebImageCore
+public import WebImageCore
 import WebImageProcessing
 
 extension CoderRegistry {
@@ -14,7 +14,7 @@ extension CoderRegistry {
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
     ) throws(WebImageError) -> [UInt8] {
         let coder = try encoder(for: format, options)
-        let size = options.fitting(image.displaySize)
+        let size = options.writtenSize(of: image.displaySize)
         if let animation = image.animation, animation.frameCount > 1, !options.firstFrameOnly {
             let isTold = format.has(.orientedFrames)
             let orientation = isTold ? image.info.orientation : .up
@@ -30,7 +30,7 @@ extension CoderRegistry {
                 try animation.forEachFrame { (frame, delay) throws(WebImageError) in
                     // A still beside the frames may have been trimmed to another size.
                     if isFirst, frame.displaySize != whole {
-                        (whole, written) = (frame.displaySize, options.fitting(frame.displaySize))
+                        (whole, written) = (frame.displaySize, options.writtenSize(of: frame.displaySize))
                         encoder =
                             try coder.makeAnimationEncoder(format, description(of: written), options) ?? encoder
                     }
@@ -129,15 +129,15 @@ private final class FittingPageEncoder: PageEncoder {
     }
 
     func add(_ page: Image) throws(WebImageError) {
-        try encoder.add(try page.made(options.fitting(page.displaySize), for: format, options))
+        try encoder.add(try page.made(options.writtenSize(of: page.displaySize), for: format, options))
     }
 
     func finish() throws(WebImageError) -> [UInt8] { try encoder.finish() }
 }
 
 extension EncodeOptions {
-    /// The size in which a picture with the display size `size` is written.
-    fileprivate func fitting(_ size: PixelSize) -> PixelSize {
+    /// The display size of the file of a picture with the display size `size`; see ``maxPixelSize``.
+    public func writtenSize(of size: PixelSize) -> PixelSize {
         guard let most = maxPixelSize else { return size }
         return ResizePlan(stored: size, orientation: .up, target: TargetSize(most)).outputStored
     }

@@ -103,12 +103,22 @@ extension DrawingMemory: WireValue {
     }
 }
 
+extension Orientation: WireValue {
+    func write(to writer: inout WireWriter) { writer.put(rawValue) }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        guard let orientation = Orientation(rawValue: try reader.byte()) else { throw WireReader.Fault() }
+        self = orientation
+    }
+}
+
 extension ImageHeader: WireValue {
     func write(to writer: inout WireWriter) {
         writer.put(format)
         writer.put(size)
         writer.put(sizeBeforeCrop)
-        writer.put(orientation.rawValue)
+        writer.put(orientation)
+        writer.put(ignoredOrientation)
         writer.put(hasAlpha)
         writer.put(bitDepth)
         writer.put(colorModel.rawValue)
@@ -129,8 +139,8 @@ extension ImageHeader: WireValue {
         typealias Fault = WireReader.Fault
         self.init(format: try reader.value(), size: try reader.value())
         sizeBeforeCrop = try reader.optionalValue()
-        guard let orientation = Orientation(rawValue: try reader.byte()) else { throw Fault() }
-        self.orientation = orientation
+        orientation = try reader.value()
+        ignoredOrientation = try reader.optionalValue()
         hasAlpha = try reader.bool()
         bitDepth = try reader.int()
         guard let model = ColorModel(rawValue: try reader.string()) else { throw Fault() }

@@ -16,16 +16,20 @@ package struct GeometryFold: Sendable, Hashable {
     private(set) var size: PixelSize
     private(set) var filter = ResampleFilter.lanczos3
     private(set) var isScaled = false
-    /// The turn of the source relative to the file.
+    /// The turn of the source by the file's orientation tag.
     let orientation: Orientation
     /// Whether the source is drawn in any size without loss.
     let isVector: Bool
+    let shrinking: ImgproxyShrinking?
 
     /// - Parameter source: the original size.
-    package init(source: PixelSize, orientation: Orientation = .up, isVector: Bool = false) {
+    package init(
+        source: PixelSize, orientation: Orientation = .up, isVector: Bool = false, shrinking: ImgproxyShrinking? = nil
+    ) {
         self.source = source
         self.orientation = orientation
         self.isVector = isVector
+        self.shrinking = shrinking
         view = PixelRect(source)
         part = PixelRect(source)
         size = source

@@ -87,6 +87,9 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
         public var padding: EdgeLengths
         /// The factor by which lengths in pixels are multiplied.
         public var dpr: Double
+        /// The source as imgproxy crops it, if its decoder scales, and the size of the part that is kept of it.
+        var decoded: ImgproxyShrinking.Decoded?
+        var decodedCrop = PixelSize(width: 0, height: 0)
 
         /// The size of the result.
         public var output: PixelSize {
@@ -100,7 +103,12 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
     ///   - source: the size of the picture after applying its orientation and rotation.
     ///   - isVector: whether the picture can be enlarged without loss.
     public func layout(for source: PixelSize, isVector: Bool = false) -> Layout {
-        ImgproxyLayout(self, source, isVector: isVector).layout
+        layout(for: source, isVector: isVector, shrinking: nil)
+    }
+
+    /// - Parameter shrinking: how imgproxy decodes the picture; nil: in its own size.
+    package func layout(for source: PixelSize, isVector: Bool, shrinking: ImgproxyShrinking?) -> Layout {
+        ImgproxyLayout(self, source, isVector: isVector, shrinking: shrinking).layout
     }
 
     /// The position of a part in a picture, or of a picture on a canvas.
@@ -155,15 +163,18 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
 /// The calculation, step by step as in imgproxy.
 private struct ImgproxyLayout {
     private let options: ImgproxyGeometry
+    private let shrinking: ImgproxyShrinking?
     private let part: (width: Double, height: Double)
     private var shrink: (x: Double, y: Double) = (1, 1)
     /// The inverse scale, rounded as in imgproxy.
     private var scale: (x: Double, y: Double) = (1, 1)
     private var dpr: Double
+    /// The size of the result before libvips rounds.
+    private var foreseen = PixelSize(width: 0, height: 0)
     private(set) var layout: ImgproxyGeometry.Layout
 
-    init(_ options: ImgproxyGeometry, _ original: PixelSize, isVector: Bool) {
-        self.options = options
+    init(_ options: ImgproxyGeometry, _ original: PixelSize, isVector: Bool, shrinking: ImgproxyShrinking?) {
+        (self.options, self.shrinking) = (options, shrinking)
         let drawnPixels = isVector && options.maxDrawnPixels > 0 ? Double(options.maxDrawnPixels) : .infinity
         let factor = Self.factor(Double(original.width) * Double(original.height), drawnPixels)
         let source = PixelSize(
@@ -185,8 +196,8 @@ private struct ImgproxyLayout {
             let factor = Self.factor(part.width * part.height * scale.x * scale.y, drawnPixels)
             scale = (scale.x * factor, scale.y * factor)
         }
-        let target = layOut()
-        if options.maxResultDimension > 0 { limit(target) }
+        layOut()
+        if options.maxResultDimension > 0 { limit() }
     }
 
     private mutating func shrink(isVector: Bool) {
@@ -223,8 +234,7 @@ private struct ImgproxyLayout {
         shrink = (both, both)
     }
 
-    /// - Returns: the requested size.
-    private mutating func layOut() -> PixelSize {
+    private mutating func layOut() {
         let round = ImgproxyGeometry.round
         let target = PixelSize(
             width: round(Double(options.width) * (dpr * options.zoomX)),
@@ -232,7 +242,7 @@ private struct ImgproxyLayout {
         let scaled = PixelSize(
             width: max(round(part.width * scale.x), 1), height: max(round(part.height * scale.y), 1))
         var kept = target
-        if options.resizing == .fillDown, !options.enlarge, target.width > 0, target.height > 0 {
+        if options.resizing == .fillDown, !options.enlarge {
             let over = (
                 x: Double(target.width) / Double(scaled.width), y: Double(target.height) / Double(scaled.height)
             )
@@ -244,44 +254,68 @@ private struct ImgproxyLayout {
         }
         func less(_ one: Int, _ other: Int) -> Int { one == 0 ? other : min(one, other) }
         let result = PixelSize(width: less(kept.width, scaled.width), height: less(kept.height, scaled.height))
-        var canvas = result
-        if options.extend {
-            canvas = PixelSize(width: max(target.width, result.width), height: max(target.height, result.height))
-        }
+        // The least sizes of the canvas.
+        var least = options.extend ? [target] : []
         if options.extendAspectRatio, target.width > 0, target.height > 0 {
             let (across, down) = (
                 Double(target.width) / Double(result.width), Double(target.height) / Double(result.height)
             )
-            var wider = result
-            if down > across { wider.height = Self.share(result.width, target.height, target.width) }
-            if down < across { wider.width = Self.share(result.height, target.width, target.height) }
-            canvas = PixelSize(width: max(wider.width, canvas.width), height: max(wider.height, canvas.height))
+            if down > across {
+                least.append(
+                    PixelSize(
+                        width: result.width, height: Self.share(result.width, target.height, target.width)))
+            } else if down < across {
+                least.append(
+                    PixelSize(
+                        width: Self.share(result.height, target.width, target.height), height: result.height))
+            }
+        }
+        func canvas(of picture: PixelSize) -> PixelSize {
+            least.reduce(picture) { PixelSize(width: max($0.width, $1.width), height: max($0.height, $1.height)) }
         }
         func room(_ length: Int) -> Int { ImgproxyGeometry.even(Double(length) * dpr) }
-        // libvips divides where imgproxy, which foresees the size, multiplies: where a side ends on a half, the picture may
-        // have one pixel more or less than foreseen.
-        let made = PixelSize(width: Self.shrunk(part.width, scale.x), height: Self.shrunk(part.height, scale.y))
+        // One pixel more or less than foreseen: libvips divides where imgproxy, which foresees the size, multiplies, and
+        // imgproxy rounds crops after its decoder has scaled.
+        let made = cropAndScale()
         layout.scaled = made
         layout.kept = PixelSize(width: less(kept.width, made.width), height: less(kept.height, made.height))
-        layout.canvas =
-            options.extend || options.extendAspectRatio
-            ? PixelSize(width: max(canvas.width, layout.kept.width), height: max(canvas.height, layout.kept.height))
-            : layout.kept
+        layout.canvas = canvas(of: layout.kept)
         layout.padding = EdgeLengths(
             top: room(options.padding.top), right: room(options.padding.right), bottom: room(options.padding.bottom),
             left: room(options.padding.left))
         layout.dpr = dpr
-        return target
+        let whole = canvas(of: result)
+        foreseen = PixelSize(
+            width: whole.width + layout.padding.left + layout.padding.right,
+            height: whole.height + layout.padding.top + layout.padding.bottom)
+    }
+
+    /// - Returns: the size after both.
+    private mutating func cropAndScale() -> PixelSize {
+        layout.decoded = layout.crop == layout.source ? nil : shrinking?.decoded(layout.source, scale: scale)
+        guard let decoded = layout.decoded else {
+            return PixelSize(width: Self.shrunk(part.width, scale.x), height: Self.shrunk(part.height, scale.y))
+        }
+        func side(_ part: Double, _ source: Int, _ decoded: Int, _ scale: Double) -> (crop: Int, made: Int) {
+            let factor = Double(source) / Double(decoded)
+            let crop = min(max(ImgproxyGeometry.round(part / factor), 1), decoded)
+            let isDone = ImgproxyGeometry.round(Double(decoded) * (factor * scale)) == decoded
+            return (crop, isDone ? crop : Self.shrunk(Double(crop), factor * scale))
+        }
+        let across = side(part.width, layout.source.width, decoded.size.width, scale.x)
+        let down = side(part.height, layout.source.height, decoded.size.height, scale.y)
+        layout.decodedCrop = PixelSize(width: across.crop, height: down.crop)
+        return PixelSize(width: across.made, height: down.made)
     }
 
     /// Scales everything down until the longest side of the result is within the limit.
-    private mutating func limit(_ target: PixelSize) {
-        let longest = max(layout.output.width, layout.output.height)
+    private mutating func limit() {
+        let longest = max(foreseen.width, foreseen.height)
         guard longest > options.maxResultDimension else { return }
         let factor = Double(options.maxResultDimension) / Double(longest)
         scale = (max(scale.x * factor, 1 / part.width), max(scale.y * factor, 1 / part.height))
         dpr *= factor
-        _ = layOut()
+        layOut()
     }
 
     /// The factor for both sides with which the number of pixels is allowed.

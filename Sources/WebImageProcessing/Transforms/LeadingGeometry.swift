@@ -34,10 +34,14 @@ package struct LeadingGeometry: Sendable {
     /// - Parameters:
     ///   - stored: the size in the file.
     ///   - orientation: the turn that makes it upright.
+    ///   - isTagged: whether the file states the orientation by a tag. imgproxy gets other pictures upright from their
+    ///     decoders, and so crops them as they are shown.
     ///   - isVector: whether it can be drawn in any size.
+    ///   - shrinking: how imgproxy decodes it; nil: in its own size.
     /// - Throws: `transformFailed` for a part outside of the picture.
     package func plan(
-        stored: PixelSize, orientation: Orientation, isVector: Bool
+        stored: PixelSize, orientation: Orientation, isTagged: Bool = true, isVector: Bool,
+        shrinking: ImgproxyShrinking? = nil
     ) throws(WebImageError) -> ResizePlan {
         var size = size
         if isVector { size?.upscale = true }
@@ -45,7 +49,8 @@ package struct LeadingGeometry: Sendable {
         let looking = isVector ? looking : nil
         if operations.isEmpty && looking == nil || stored.isEmpty { return first }
         var fold = GeometryFold(
-            source: orientation.displaySize(of: stored), orientation: orientation, isVector: isVector)
+            source: orientation.displaySize(of: stored), orientation: isTagged ? orientation : .up, isVector: isVector,
+            shrinking: shrinking)
         if size != nil {
             let part = orientation.displayRect(of: first.crop, stored: stored)
             fold.scale(part, to: first.outputDisplay, filter: .lanczos3)

@@ -11,7 +11,7 @@ import WebImageTesting
     @Test func everyPropertyIsWritten() throws {
         func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
         let size = PixelSize(width: 1, height: 2)
-        #expect(count(ImageHeader(format: .png, size: size)) == 18)
+        #expect(count(ImageHeader(format: .png, size: size)) == 19)
         // Behind one optional reference.
         let metadata = Mirror(reflecting: ImageMetadata(exif: [1])).children.map(\.value)
         #expect(
@@ -47,6 +47,7 @@ import WebImageTesting
         var header = ImageHeader(format: .heic, size: PixelSize(width: 30, height: 20))
         header.sizeBeforeCrop = PixelSize(width: 32, height: 24)
         header.orientation = .left
+        header.ignoredOrientation = .rightMirrored
         header.hasAlpha = true
         header.bitDepth = 10
         header.paletteBits = 4

@@ -6,10 +6,10 @@ import WebImageCore
 /// Crops of pictures that are turned lie where imgproxy puts them, which crops before it turns.
 @Suite struct ImgproxyPlaceTests {
     private func crop(
-        _ geometry: ImgproxyGeometry, of stored: PixelSize, _ orientation: Orientation
+        _ geometry: ImgproxyGeometry, of stored: PixelSize, _ orientation: Orientation, isTagged: Bool = true
     ) throws -> PixelRect {
         try LeadingGeometry(nil, [.imgproxy(geometry)])
-            .plan(stored: stored, orientation: orientation, isVector: false).crop
+            .plan(stored: stored, orientation: orientation, isTagged: isTagged, isVector: false).crop
     }
 
     @Test func aCropOfATurnedPictureIsRoundedWhereItLies() throws {
@@ -27,6 +27,10 @@ import WebImageCore
         (geometry.cropWidth, geometry.cropHeight) = (7, 7)
         let part = try crop(geometry, of: PixelSize(width: 10, height: 10), orientation)
         #expect(part == PixelRect(x: 2, y: 2, width: 7, height: 7))
+        // imgproxy gets a picture without a tag upright from its decoder.
+        let shown = try crop(geometry, of: PixelSize(width: 10, height: 10), orientation, isTagged: false)
+        let upright = PixelRect(x: 2, y: 2, width: 7, height: 7)
+        #expect(shown == orientation.storedRect(of: upright, stored: PixelSize(width: 10, height: 10)))
         // Turned by the URL as well.
         geometry.rotation = 1
         geometry.flipsVertically = true
@@ -34,5 +38,55 @@ import WebImageCore
         geometry.cropGravity = .init(.focusPoint, x: 0.05, y: 0.95)
         let focused = try crop(geometry, of: PixelSize(width: 10, height: 10), orientation)
         #expect([0, 3].contains(focused.x) && [0, 3].contains(focused.y))
+    }
+
+    struct Shrunk: CustomTestStringConvertible, Sendable {
+        var shrinking: ImgproxyShrinking?
+        var stored: PixelSize
+        var orientation: Orientation
+        var spec: String
+        var output: PixelSize
+        var part: PixelRect
+        var testDescription: String { "\(stored) \(spec)" }
+
+        init(
+            _ shrinking: ImgproxyShrinking?, _ width: Int, _ height: Int, _ orientation: Orientation,
+            _ spec: String, _ output: PixelSize, _ x: Double, _ y: Double, _ across: Double, _ down: Double
+        ) {
+            (self.shrinking, stored, self.orientation) = (shrinking, PixelSize(width, height), orientation)
+            (self.spec, self.output) = (spec, output)
+            part = PixelRect(x: x, y: y, width: across, height: down)
+        }
+    }
+
+    /// What a model of imgproxy's `scale_on_load.go` and `crop.go` makes of them.
+    static let shrunk = [
+        Shrunk(.jpeg, 975, 1376, .up, "40x:c=709,468:cg=fp,0.4,0.7", PixelSize(40, 27), 32, 728, 704, 472),
+        Shrunk(nil, 975, 1376, .up, "40x:c=709,468:cg=fp,0.4,0.7", PixelSize(40, 26), 36, 729, 709, 468),
+        Shrunk(.jpeg, 1572, 846, .up, "43x:c=610,375:cg=ce,0,-13", PixelSize(43, 27), 480, 224, 608, 376),
+        Shrunk(.jpeg, 1818, 881, .down, "165x:c=352,351:cg=fp,0.4,0.7", PixelSize(165, 164), 914, 90, 352, 350),
+        Shrunk(.jpeg, 3001, 2003, .right, "201x:c=1777,901:cg=soea,37,13", PixelSize(201, 102), 2080, 40, 904, 1776),
+        Shrunk(.webp, 2065, 1692, .up, "97x:c=405,336:cg=ce,21,0", PixelSize(97, 81), 855, 679, 405, 338),
+        Shrunk(.webp, 2525, 887, .right, "163x:c=446,513:cg=nowe,0,9", PixelSize(163, 188), 8, 441, 515, 446),
+        // Too little is left out for a JPEG to be decoded smaller.
+        Shrunk(.jpeg, 1000, 800, .up, "700x:c=999,701", PixelSize(700, 491), 1, 50, 999, 701),
+        // Without a crop there is nothing to round.
+        Shrunk(.jpeg, 1001, 801, .up, "100x", PixelSize(100, 80), 0, 0, 1001, 801),
+    ]
+
+    /// imgproxy crops what its decoder has scaled down, so that a crop is rounded to pixels of that.
+    @Test(arguments: shrunk) func aCropIsRoundedToWhatTheDecoderMakes(_ test: Shrunk) throws {
+        let geometry = try #require(try ImageTransform.imgproxyGeometry(of: "imgproxy:" + test.spec))
+        let plan = try LeadingGeometry(nil, [.imgproxy(geometry)]).plan(
+            stored: test.stored, orientation: test.orientation, isVector: false, shrinking: test.shrinking)
+        #expect(plan.outputDisplay == test.output)
+        let layout = geometry.layout(
+            for: test.orientation.displaySize(of: test.stored), isVector: false, shrinking: test.shrinking)
+        #expect(layout.output == test.output)
+        let edges = [
+            plan.crop.x - test.part.x, plan.crop.y - test.part.y, plan.crop.width - test.part.width,
+            plan.crop.height - test.part.height,
+        ]
+        #expect(edges.allSatisfy { $0.magnitude < 1e-6 }, "\(plan.crop)")
     }
 }

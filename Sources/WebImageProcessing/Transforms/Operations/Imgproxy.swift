@@ -34,14 +34,19 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
     func fold(into fold: inout GeometryFold) throws(WebImageError) {
         // After another step the picture is in display orientation, as if that step had been done separately.
         let (stored, before) = (fold.isIdentity ? fold.orientation : .up, fold.turn)
+        let shrinking = fold.isIdentity ? fold.shrinking : nil
         for turn in try turns() { turn.fold(into: &fold) }
         let orientation = stored.followed(by: before.inverse.followed(by: fold.turn))
-        let layout = geometry.layout(for: fold.size, isVector: fold.isVector || isOfDrawing)
+        let layout = geometry.layout(
+            for: fold.size, isVector: fold.isVector || isOfDrawing, shrinking: shrinking)
         // imgproxy crops before it rotates, so numbers are rounded there.
+        let isReversed = orientation.reverses(layout.source)
         let part = ImgproxyGeometry.position(
-            of: layout.crop, in: layout.source, geometry.cropPlace, dpr: 1,
-            isReversed: orientation.reverses(layout.source))
-        if layout.source == fold.size {
+            of: layout.crop, in: layout.source, geometry.cropPlace, dpr: 1, isReversed: isReversed)
+        if let part = geometry.partOfDecoded(layout, isReversed: isReversed) {
+            fold.crop(x: part.x, y: part.y, to: part.size)
+            fold.scale(nil, to: layout.scaled, filter: .libvips)
+        } else if layout.source == fold.size {
             fold.crop(x: part.x, y: part.y, to: layout.crop)
             fold.scale(nil, to: layout.scaled, filter: .libvips)
         } else {
@@ -144,7 +149,9 @@ extension ProgramBuilder {
         // The scaling may have been part of decoding: then the source is the picture in the file.
         let whole = original.map { geometry.rotation % 2 == 0 ? $0.size : $0.size.transposed }
         guard let source = imgproxySource ?? whole else { return nil }
-        return geometry.layout(for: source, isVector: original?.isVector ?? false)
+        return geometry.layout(
+            for: source, isVector: original?.isVector ?? false,
+            shrinking: imgproxySource == nil ? original?.shrinking : nil)
     }
 }
 

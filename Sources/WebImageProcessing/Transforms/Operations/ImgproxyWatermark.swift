@@ -6,7 +6,7 @@ extension ImageTransformer where Self == ImageTransform {
     /// - Parameters:
     ///   - mark: the picture to draw. It may reach beyond the edges, where it is cut off.
     ///   - place: the position; offsets from 1 on are in pixels, and are multiplied by the geometry's `dpr`. For tiles
-    ///     the offsets are the gaps.
+    ///     the offsets are the gaps; a negative one is cut off the mark, half of it at each side.
     ///   - scale: the size into which the mark is fitted, as a fraction of the picture's; 0: the mark's own size.
     ///   - opacity: 0 to 1.
     ///   - tiles: whether the mark is repeated over the whole picture.
@@ -50,8 +50,7 @@ struct ImgproxyWatermark: PlannedOperation {
             try builder.limits.check(plan.outputStored)
             mark = try mark.resized(plan, filter: .libvips)
         }
-        let overlay = tiles ? tiled(mark, over: builder.size, dpr) : single(mark, over: builder.size, dpr)
-        var point = overlay
+        var point = try tiles ? tiled(mark, over: builder.size, dpr) : single(mark, over: builder.size, dpr)
         point.opacity = Float(opacity)
         builder.point(point)
     }
@@ -74,21 +73,38 @@ struct ImgproxyWatermark: PlannedOperation {
     }
 
     /// An odd number of tiles in each direction, from whose middle the picture's size is cropped.
-    private func tiled(_ mark: Image, over size: PixelSize, _ dpr: Double) -> OverlayOperation {
-        func axis(_ side: Int, _ length: Int, _ value: Double) -> (start: Int, gap: Int) {
-            let gap = max(Self.offset(value, side, dpr), 0)
-            let period = length + gap
-            var count = (side + period - 1) / period
-            if count % 2 == 0 { count += 1 }
-            let cut = (count * period - side) / 2
-            // The first tile begins at the edge or before it.
-            let first = (gap / 2 - cut) % period
-            return (first > 0 ? first - period : first, gap)
+    private func tiled(
+        _ mark: Image, over size: PixelSize, _ dpr: Double
+    ) throws(WebImageError) -> OverlayOperation {
+        func axis(_ side: Int, _ length: Int, _ value: Double) -> (start: Int, gap: Int, cut: Int, length: Int) {
+            let gap = Self.offset(value, side, dpr)
+            let period = max(length + gap, 0)
+            return gap < 0
+                ? (Self.start(side, period, 0), 0, -(gap / 2), period)
+                : (Self.start(side, period, gap / 2), gap, 0, length)
         }
         let across = axis(size.width, mark.size.width, place.x)
         let down = axis(size.height, mark.size.height, place.y)
+        let kept = PixelSize(width: across.length, height: down.length)
+        guard !kept.isEmpty else { throw .badTransform("a watermark's gaps leave nothing of it") }
+        let part = PixelRect(
+            x: Double(across.cut), y: Double(down.cut), width: Double(kept.width), height: Double(kept.height))
         return OverlayOperation(
-            mark: mark, x: across.start, y: down.start, opacity: 1, mode: .normal, gaps: (across.gap, down.gap))
+            mark: kept == mark.size ? mark : try mark.cropped(to: part), x: across.start, y: down.start, opacity: 1,
+            mode: .normal, gaps: (across.gap, down.gap))
+    }
+
+    /// The start of the first tile: at the edge or before it.
+    ///
+    /// - Parameters:
+    ///   - period: the length of a tile with its gap.
+    ///   - lead: the part of the gap before a tile.
+    private static func start(_ side: Int, _ period: Int, _ lead: Int) -> Int {
+        guard period > 0 else { return 0 }
+        var count = (side + period - 1) / period
+        if count % 2 == 0 { count += 1 }
+        let first = (lead - (count * period - side) / 2) % period
+        return first > 0 ? first - period : first
     }
 
     private static func offset(_ value: Double, _ side: Int, _ dpr: Double) -> Int {

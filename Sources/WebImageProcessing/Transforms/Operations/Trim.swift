@@ -76,7 +76,7 @@ struct TrimWork: CuttingOperation {
     var isForStillsOnly: Bool { trim.asImgproxy }
 
     func part(of image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> CutPart {
-        let orientation = trim.asImgproxy ? image.info.header?.orientation ?? .up : .up
+        let orientation = trim.asImgproxy ? image.info.header?.taggedOrientation ?? .up : .up
         guard let box = try MarginFinder(image, trim, orientation, checkpoint).box else {
             return CutPart(x: 0, y: 0, size: image.size)
         }

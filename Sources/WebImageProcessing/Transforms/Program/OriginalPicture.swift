@@ -6,8 +6,12 @@ package struct OriginalPicture: Hashable, Sendable {
     package var size: PixelSize
     /// Whether it can be drawn in any size.
     package var isVector: Bool
+    /// How imgproxy decodes it.
+    package var shrinking: ImgproxyShrinking?
 
-    package init(_ header: ImageHeader) { (size, isVector) = (header.displaySize, header.isVector) }
+    package init(_ header: ImageHeader) {
+        (size, isVector, shrinking) = (header.displaySize, header.isVector, ImgproxyShrinking(header))
+    }
 }
 
 extension Image.Info {
