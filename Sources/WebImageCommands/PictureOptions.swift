@@ -24,7 +24,7 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The output's format: jpeg, png, apng, gif, webp, bmp, ico, qoi, pnm; if built in: avif, heic, jxl, tiff.",
+            "The output's format: jpeg, png, apng, gif, webp, bmp, ico, qoi, pnm; if built in: avif, heic, heic-sequence, jxl, tiff.",
             valueName: "FORMAT"),
         completion: .list(Self.writableFormats))
     var format: String?

@@ -80,7 +80,9 @@ extension ImageFormat {
         .avifSequence: Facts("image/avif-sequence", ["avifs"], [.deepFrames, .dynamicRange], trait: "AVIF"),
         .heic: Facts("image/heic", ["heic"], [.encoder, .quality, .manyBits, .dynamicRange], trait: "HEIF"),
         .heif: Facts("image/heif", ["heif"], [.manyBits, .dynamicRange], trait: "HEIF"),
-        .heicSequence: Facts("image/heic-sequence", ["heics"], [.deepFrames, .dynamicRange], trait: "HEIF"),
+        .heicSequence: Facts(
+            "image/heic-sequence", ["heics"], [.encoder, .quality, .manyBits, .deepFrames, .dynamicRange],
+            trait: "HEIF"),
         .jxl: Facts(
             "image/jxl", ["jxl"], [.encoder, .quality, .manyBits, .deepFrames, .dynamicRange, .orientedFrames],
             trait: "JXL"),

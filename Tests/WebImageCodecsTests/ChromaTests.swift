@@ -26,7 +26,7 @@ import WebImageCore
         #expect(try CoderRegistry.standard.decode(bytes).image.size == PixelSize(width: 33, height: 21))
     }
 
-    private static let formats: [ImageFormat] = [.jpeg, .avif, .heic].filter {
+    private static let formats: [ImageFormat] = [.jpeg, .avif, .heic, .heicSequence].filter {
         (try? CoderRegistry.standard.encoder(for: $0)) != nil
     }
 

@@ -233,6 +233,18 @@ struct ConvertCommandTests {
         #expect(info.text("format") == "avif-sequence" && info.number("frames") == 3)
     }
 
+    @Test(.enabled(if: writes("heics")))
+    func aHEICSequenceHoldsEveryFrameAndAHEICTheFirst() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.animatedWebP(), to: "in.webp")
+        for (output, frames) in [("out.heics", 3), ("out.heic", 1)] {
+            #expect(try await bench.run("convert", "in.webp", output, "--size", "32x").code == 0)
+            let info = try #require(try await bench.run("info", output, "--json").objects.first)
+            #expect(info.number("frames") == frames)
+        }
+        #expect(try await bench.run("convert", "out.heics", "back.gif").code == 0)
+    }
+
     @Test func standardInputAndOutputServe() async throws {
         let bench = try CommandBench()
         let run = try await bench.run("convert", "-", "-", "--format", "png", input: try Pictures.jpeg())

@@ -37,7 +37,7 @@ public struct CacheEncoding: Sendable {
         choose(image, Set(coders.encodableFormats))
     }
 
-    private static let animated: [ImageFormat] = [.webp, .gif, .apng, .avif, .avifSequence, .jxl]
+    private static let animated: [ImageFormat] = [.webp, .gif, .apng, .avif, .avifSequence, .heicSequence, .jxl]
     /// What is written as its own kind; others are large, of few colours, or meant for one purpose.
     private static let ofStills: Set<ImageFormat> = [.jpeg, .png, .webp, .avif, .heic, .jxl, .qoi, .tiff]
 

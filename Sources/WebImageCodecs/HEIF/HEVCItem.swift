@@ -4,7 +4,8 @@
     /// The configuration of an `hvc1` item (ISO/IEC 14496-15, 8.3.3): how its data is divided, and its parameter sets.
     struct HEVCConfiguration {
         let parameters: HEVCParameters
-        private let lengthSize: Int
+        /// How many bytes tell the length of a unit in the data.
+        let lengthSize: Int
         private(set) var sets: [ArraySlice<UInt8>] = []
 
         private static let sequenceSet: UInt8 = 33

@@ -56,7 +56,7 @@ extension SamplePictures {
             // An icon's sides are at most 256 pixels.
             let side = [.ico, .cur].contains(format) ? 256 : nil
             return SamplePicture(
-                "\(motif.name)-\(format.rawValue)", "\(motif.name) as \(format.rawValue)", width: side ?? 640,
+                "\(motif.name)-\(format.rawValue)", "\(motif.name) as \(format.fileExtension)", width: side ?? 640,
                 height: side ?? 480, as: format, drawing: motif.drawing)
         }
     }

@@ -48,7 +48,8 @@ import WebImageTesting
     @Test(arguments: [
         (ImageFormat.jpeg, [ImageFormat.jpeg, .png, .png]), (.png, [.png, .png, .png]), (.apng, [.jpeg, .png, .png]),
         (.gif, [.jpeg, .png, .png]), (.webp, [.webp, .webp, .png]), (.avif, [.avif, .avif, .avif]),
-        (.heic, [.heic, .heic, .png]), (.heif, [.jpeg, .png, .png]), (.jxl, [.jxl, .jxl, .jxl]),
+        (.heic, [.heic, .heic, .png]), (.heif, [.jpeg, .png, .png]),
+        (.heicSequence, [.jpeg, .png, .png]), (.jxl, [.jxl, .jxl, .jxl]),
         (.tiff, [.tiff, .tiff, .tiff]), (.bigTIFF, [.jpeg, .png, .png]), (.bmp, [.jpeg, .png, .png]),
         (.ico, [.jpeg, .png, .png]), (.qoi, [.qoi, .qoi, .png]), (.pnm, [.jpeg, .png, .png]),
     ])

@@ -11,6 +11,9 @@
 
         package var decodableFormats: Set<ImageFormat> { [.heicSequence] }
 
+        /// Empty when the installed libheif has no HEVC encoder.
+        package var encodableFormats: Set<ImageFormat> { HEIFEncoder.isThere ? [.heicSequence] : [] }
+
         package var decodesInOneCall: Bool { true }
 
         /// Decodes the first frame.
@@ -24,6 +27,37 @@
             _ format: ImageFormat, _ options: DecodeOptions
         ) throws(WebImageError) -> (any AnimationDecoder)? {
             HEICAnimationDecoder(options)
+        }
+
+        /// A sequence of one frame, which is shown for 100 milliseconds; otherwise as
+        /// ``HEIFCoder/encode(_:as:_:)`` writes a still.
+        ///
+        /// - Throws: as for a still.
+        package func encode(
+            _ image: Image, as format: ImageFormat, _ options: EncodeOptions
+        ) throws(WebImageError) -> [UInt8] {
+            guard format == .heicSequence else {
+                throw WebImageError(
+                    .cannotEncode, "the coder of HEIC sequences does not write \(format.rawValue)", format: format)
+            }
+            let description = AnimationDescription(size: image.displaySize, loopCount: nil)
+            let encoder = HEICAnimationEncoder(description, options)
+            try encoder.add(image, delay: .milliseconds(100))
+            return try encoder.finish()
+        }
+
+        /// A HEIC sequence: each frame is a HEVC picture by itself, encoded as ``HEIFCoder`` does a still, so that the file
+        /// has the length of as many stills: 8 bits, 10 if the first frame has 16; colour at half resolution, quality 60
+        /// by default. The first is also the file's still picture, with the metadata that is kept and the thumbnail.
+        /// Delays are rounded to milliseconds and at least one. Alpha is a track of its own, which is left out if all
+        /// frames are opaque. The loop count is an edit list in the tracks; nil means once.
+        ///
+        /// Adding a frame throws `cannotEncode` as for a still, and if it has other colours than the first; so does a file
+        /// of 4 GiB and more.
+        package func makeAnimationEncoder(
+            _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
+        ) throws(WebImageError) -> (any AnimationEncoder)? {
+            format == .heicSequence ? HEICAnimationEncoder(animation, options) : nil
         }
     }
 #endif

@@ -6,6 +6,8 @@
         private enum Stage {
             case boxes
             case data(any RowSink)
+            /// EXIF or XMP follow the picture.
+            case afterPicture
             case stoppedAtHeader
             case complete
         }
@@ -28,6 +30,10 @@
 
         func finish() throws(WebImageError) {
             guard isOpen else { return }
+            if case .afterPicture = stage {
+                stage = .complete
+                return
+            }
             guard case .boxes = stage, let planner else { throw file.truncation }
             let still = HEIFDecoder(options, plan: planner)
             self.still = still
@@ -39,7 +45,7 @@
 
         var state: DecodeState {
             switch stage {
-            case .boxes, .data: .needsBytes
+            case .boxes, .data, .afterPicture: .needsBytes
             case .stoppedAtHeader: .stoppedAtHeader
             case .complete: .complete
             }
@@ -47,14 +53,17 @@
 
         func advance() throws(WebImageError) {
             guard try file.parse(), let sequence = file.sequence else { return }
+            let knowsMetadata = file.learnMetadata()
             if case .boxes = stage {
-                let plan = try planner?(sequence.header)
+                let plan = try planner?(file.header ?? sequence.header)
                 planner = nil
                 stage = plan?.sink.map { .data($0) } ?? .stoppedAtHeader
             }
-            guard case .data(let sink) = stage, sequence.dataEnd(of: 0) <= file.bytes.count else { return }
-            try sequence.emit(0, of: file.bytes.all, to: sink, options)
-            stage = .complete
+            if case .data(let sink) = stage, sequence.dataEnd(of: 0) <= file.bytes.count {
+                try sequence.emit(0, of: file.bytes.all, to: sink, options)
+                stage = .afterPicture
+            }
+            if case .afterPicture = stage, knowsMetadata { stage = .complete }
         }
     }
 #endif

@@ -9,13 +9,20 @@
         private let options: DecodeOptions
         /// The first top-level box that was not looked at yet.
         private var nextBox = 0
+        /// What describes the file's still picture, if it comes before the frames' description.
+        private var items: HEIFItems?
+        private var metadata: ImageMetadata?
 
         init(_ options: DecodeOptions) {
             self.options = options
             bytes = CollectedBytes(options.limits, format: .heicSequence)
         }
 
-        var header: ImageHeader? { sequence?.header }
+        var header: ImageHeader? {
+            var header = sequence?.header
+            if let metadata { header?.metadata = metadata }
+            return header
+        }
 
         /// Reads the `moov` box, which describes all frames; false if it has not arrived.
         ///
@@ -30,12 +37,24 @@
                 }
                 // A length of 0 means up to the end of the file, which is not known here.
                 guard boxes.integer(at: nextBox, 4, in: all) != 0, length <= bytes.count - nextBox else { return false }
+                let content = nextBox + boxes.contentOffset(at: nextBox, in: all)..<nextBox + length
                 nextBox += length
+                // Damage of the still picture does not concern the frames.
+                if type == "meta" { items = try? HEIFItems(boxes, meta: content) }
                 guard type == "moov" else { continue }
                 sequence = try HEICSequence(boxes, options)
                 return true
             }
             return false
+        }
+
+        /// Reads EXIF and XMP, which belong to the still picture; false if their bytes have not arrived.
+        func learnMetadata() -> Bool {
+            guard metadata == nil, var items else { return true }
+            // The buffer of the bytes may have moved.
+            items.boxes = BoxReader(bytes: bytes.all)
+            metadata = items.metadata(options.limits)
+            return metadata != nil
         }
 
         var truncation: WebImageError {
