@@ -50,9 +50,11 @@
                 ? ImageFormat.bigTIFF : .tiff
             try options.limits.check(size, of: format)
             let isDeep = options.keepsBitDepth && info.has_deep_rows != 0
+            // 8 bits of L*a*b* are too few to convert dark and saturated colours.
+            let isDeepLab = info.has_lab != 0 && info.has_deep_rows != 0
             let pixels = UInt64(max(options.limits.pixels, 0))
             let buffer = UInt64(Self.memory(pixels: size.pixelCount ?? 0))
-            try check(wi_tiff_begin(reader, isDeep ? 1 : 0, pixels, buffer, &info), reader)
+            try check(wi_tiff_begin(reader, isDeep || isDeepLab ? 1 : 0, pixels, buffer, &info), reader)
             var header = ImageHeader(
                 format: format, size: size, orientation: Orientation(tag: Int(info.orientation)),
                 hasAlpha: Int(info.alpha) != WI_TIFF_ALPHA_NONE, bitDepth: Int(info.bit_depth),
@@ -72,13 +74,19 @@
             if inks != nil { wi_tiff_keep_inks(reader) }
             var lab: LabConverter?
             if info.has_lab != 0 {
-                guard let converter = LabConverter(rows.layout) else { throw noMemory() }
+                guard let converter = LabConverter(isDeepLab ? .rgba16 : .rgba8) else { throw noMemory() }
                 lab = converter
             }
             try sink.begin(rows)
-            try read(reader, info, rows, into: sink) { (pixels, count) in
+            let isRounded = isDeepLab && !isDeep
+            try read(reader, info, rows, isRounded: isRounded, into: sink) { (samples, count, pixels) in
                 inks?.convert(pixels, count: count)
-                lab?.convert(pixels, count: count)
+                if isRounded {
+                    lab?.convert(
+                        samples.assumingMemoryBound(to: UInt16.self), count: count, roundingInto: pixels)
+                } else {
+                    lab?.convert(pixels, count: count)
+                }
             }
         }
 
@@ -88,24 +96,32 @@
             return overflow ? .max : max(leastMemory, bytes)
         }
 
+        /// - Parameters:
+        ///   - isRounded: whether the samples are read with 16 bits, and rounded to the sink's 8 bits by `convert`.
+        ///   - convert: gets the samples of so many pixels, and where the pixels belong.
         private func read(
-            _ reader: OpaquePointer, _ info: wi_tiff_info, _ format: RowFormat, into sink: any RowSink,
-            convert: (UnsafeMutablePointer<UInt8>, Int) -> Void
+            _ reader: OpaquePointer, _ info: wi_tiff_info, _ format: RowFormat, isRounded: Bool, into sink: any RowSink,
+            convert: (UnsafeMutableRawPointer, Int, UnsafeMutablePointer<UInt8>) -> Void
         ) throws(WebImageError) {
             let run = Int(info.run) == 1 ? RowBand.rows : min(Int(info.run), format.size.height)
+            let rows = PixelSize(width: format.size.width, height: min(run, format.size.height))
+            let wide = isRounded ? try PixelBuffer(size: rows, layout: .rgba16) : nil
             var row = 0
             while row < format.size.height {
                 let count = min(run, format.size.height - row)
                 let band = try sink.band(at: row, count: count)
                 var done: UInt32 = 0
-                let memory = band.assumingMemoryBound(to: UInt8.self)
+                let samples = wide?.base ?? band
                 var result: Int32
                 repeat {
                     try options.checkpoint?()
-                    result = wi_tiff_read(reader, memory, UInt32(row), UInt32(count), &done)
+                    result = wi_tiff_read(
+                        reader, samples.assumingMemoryBound(to: UInt8.self), UInt32(row), UInt32(count), &done)
                 } while Int(result) == WI_TIFF_OK && done == 0
-                if done > 0 { convert(memory, Int(done) * format.size.width) }
-                if done > 0 { try sink.commit(at: row, count: Int(done)) }
+                if done > 0 {
+                    convert(samples, Int(done) * format.size.width, band.assumingMemoryBound(to: UInt8.self))
+                    try sink.commit(at: row, count: Int(done))
+                }
                 row += Int(done)
                 guard Int(result) != WI_TIFF_TRUNCATED else {
                     let there = "\(row) of \(format.size.height) rows are there"

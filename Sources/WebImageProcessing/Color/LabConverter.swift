@@ -1,3 +1,4 @@
+import CPixels
 import CSysLCMS2
 package import WebImageCore
 
@@ -20,5 +21,13 @@ package struct LabConverter: Sendable {
     /// Converts `count` pixels of L*, a*, b* (encoded as in ICC.1:2010, 6.3.4.2) and alpha to RGBA in place.
     package func convert(_ pixels: UnsafeMutablePointer<UInt8>, count: Int) {
         transform.apply(to: pixels, count: count)
+    }
+
+    /// Converts pixels of 16 bits a channel in place, and rounds them to 8 bits only then.
+    package func convert(
+        _ pixels: UnsafeMutablePointer<UInt16>, count: Int, roundingInto output: UnsafeMutablePointer<UInt8>
+    ) {
+        transform.apply(to: pixels, count: count)
+        wi_narrow(output, pixels, count * 4)
     }
 }

@@ -80,6 +80,24 @@
             }
         }
 
+        @Test func labOf16BitsIsRoundedOnlyAfterItsConversion() {
+            // L* of 65 535; a* and b* signed, 256 to one.
+            let labs = [
+                (29_310, -12_970, 15_180), (41_203, -17_301, 17_099), (9001, 11_370, -14_250), (3333, 130, -4990),
+            ]
+            var maker = TIFFMaker(
+                width: labs.count, height: 1, depth: 16, photometric: 8, samples: 3,
+                values: labs.flatMap { [$0.0, $0.1 & 0xFFFF, $0.2 & 0xFFFF] })
+            for tile in [nil, 16] {
+                maker.tile = tile
+                let shown = decode(maker.file())
+                let deep = decode(maker.file(), options: DecodeOptions(keepsBitDepth: true))
+                let words = deep.pixels.bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt16.self)) }
+                #expect(shown.error == nil && shown.format?.layout == .rgba8)
+                #expect(shown.pixels.bytes == words.map { UInt8((Double($0) / 257).rounded()) })
+            }
+        }
+
         /// libtiff gives the square root of light in place of sRGB's curve: it made 119 of 128.
         @Test func logarithmsOfLightAreShownBySRGB() {
             // Light from 0 to 1 and what it is in sRGB, of 255 (IEC 61966-2-1).
