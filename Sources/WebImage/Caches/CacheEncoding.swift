@@ -37,7 +37,8 @@ public struct CacheEncoding: Sendable {
         choose(image, Set(coders.encodableFormats))
     }
 
-    private static let animated: [ImageFormat] = [.webp, .gif, .apng, .avif, .avifSequence, .heicSequence, .jxl]
+    /// Frames of a HEIC sequence take several times as long as those of a WebP.
+    private static let animated: [ImageFormat] = [.webp, .gif, .apng, .avif, .jxl]
     /// What is written as its own kind; others are large, of few colours, or meant for one purpose.
     private static let ofStills: Set<ImageFormat> = [.jpeg, .png, .webp, .avif, .heic, .jxl, .qoi, .tiff]
 

@@ -67,6 +67,25 @@ import WebImageTesting
         #expect(chosen == wanted)
     }
 
+    /// The formats of an animation with 8 bits a channel, and of one with 16; the frames of an APNG have 8 in any case.
+    @Test(arguments: [
+        (ImageFormat.gif, [ImageFormat.webp, .webp]), (.webp, [.webp, .webp]), (.apng, [.apng, .apng]),
+        (.avifSequence, [.webp, .avif]), (.heicSequence, [.webp, .avif]), (.jxl, [.jxl, .jxl]),
+    ])
+    func anAnimationGetsAFormatThatHoldsItsBits(_ source: ImageFormat, _ wanted: [ImageFormat]) throws {
+        let chosen = try [PixelLayout.rgba8, .rgba16].map { layout in
+            let frames = try (0..<2).map { _ in
+                try Image(size: PixelSize(width: 4, height: 4), layout: layout, alpha: .straight) { bytes in
+                    for at in bytes.indices { bytes[at] = 100 }
+                }
+                .with { $0.header = ImageHeader(format: source, size: PixelSize(width: 4, height: 4)) }
+            }
+            let image = DrawnAnimation.image(frames, delay: .milliseconds(100))
+            return CacheEncoding.automatic.choice(for: image, CoderRegistry([WritingCoder()])).format
+        }
+        #expect(chosen == wanted)
+    }
+
     private struct WritingCoder: ImageCoder {
         let decodableFormats: Set<ImageFormat> = []
         let encodableFormats = Set(ImageFormat.written)
