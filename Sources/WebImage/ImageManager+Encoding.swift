@@ -11,15 +11,17 @@ extension ImageManager {
     ///   - format: the format of the bytes.
     ///   - options: quality and the like.
     ///   - priority: the priority among encodes, and compared with loads. Default normal.
-    /// - Throws: `cannotEncode`; `cancelled` at once when the task is cancelled. An encode that has begun then still
-    ///   runs to its end.
+    /// - Throws: `cannotEncode`; `cancelled` at once when the task is cancelled. An encode that has begun then
+    ///   ends before the next frame of an animation, or before the next attempt to fit `maxFileSize`.
     public func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions(),
         priority: LoadPriority = .normal
     ) async throws(WebImageError) -> [UInt8] {
         var options = options
-        options.helpers = EncodeHelpers(loader.decoding.idleThreads)
-        return try await onDecodeExecutor(priority) { [coders, options] () throws(WebImageError) in
+        let answer = CancellableAnswer<[UInt8]>()
+        options.context.idleThreads = loader.decoding.idleThreads
+        options.context.checkpoint = { () throws(WebImageError) in if answer.isGiven { throw .cancelled } }
+        return try await onDecodeExecutor(priority, answer) { [coders, options] () throws(WebImageError) in
             try image.encoded(as: format, options, coders: coders)
         }
     }

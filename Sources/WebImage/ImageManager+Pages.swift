@@ -33,9 +33,9 @@ extension ImageManager {
     ///
     /// - Throws: `cancelled` as soon as the task is cancelled; work that has not begun is then never done.
     func onDecodeExecutor<Value: Sendable>(
-        _ priority: LoadPriority = .normal, _ work: @escaping @Sendable () throws(WebImageError) -> Value
+        _ priority: LoadPriority = .normal, _ answer: CancellableAnswer<Value> = CancellableAnswer(),
+        _ work: @escaping @Sendable () throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
-        let answer = CancellableAnswer<Value>()
         loader.decoding.executor.complete(priority) { answer.give(from: work) }
         return try await answer.value()
     }

@@ -63,8 +63,7 @@ public struct EncodeOptions: Hashable, Sendable {
     /// density, and the other formats none of them.
     public var keepsMetadata: Bool
 
-    /// The idle threads that help with an encode.
-    package var helpers = EncodeHelpers()
+    package var context = EncodeContext()
 
     /// The maximum side of EXIF thumbnails.
     static let thumbnailSide = 160
@@ -99,11 +98,15 @@ public enum WebPContent: String, Hashable, Sendable, CaseIterable {
     case text
 }
 
-/// Threads that help with an encode. They do not change its output, so they are not a part of any identity.
-package struct EncodeHelpers: Hashable, Sendable {
-    package var threads: (any IdleThreads)?
+/// What surrounds an encode. It does not change the file, and so is not a part of any identity.
+package struct EncodeContext: Hashable, Sendable {
+    /// The idle threads that help.
+    package var idleThreads: (any IdleThreads)?
+    /// Called before each frame of an animation, and before each attempt to fit a file size. An error that it throws
+    /// ends the encode.
+    package var checkpoint: (@Sendable () throws(WebImageError) -> Void)?
 
-    package init(_ threads: (any IdleThreads)? = nil) { self.threads = threads }
+    package init() {}
 
     package static func == (one: Self, other: Self) -> Bool { true }
 

@@ -47,6 +47,8 @@ extension ImageFormat {
         case noProfile
         /// An orientation of animations that programs use.
         case orientedFrames
+        /// An orientation that is a part of the picture and not a tag: most programs' decoders apply it unasked.
+        case uprightDecoder
         /// Only opaque pixels.
         case onlyOpaquePixels
         /// Pictures that are drawn at any size.
@@ -76,15 +78,20 @@ extension ImageFormat {
         .gif: Facts("image/gif", ["gif"], [.rowDecoder, .encoder, .noProfile]),
         .webp: Facts("image/webp", ["webp"], [.encoder, .quality, .orientedFrames]),
         .avif: Facts(
-            "image/avif", ["avif"], [.encoder, .quality, .manyBits, .deepFrames, .dynamicRange], trait: "AVIF"),
-        .avifSequence: Facts("image/avif-sequence", ["avifs"], [.deepFrames, .dynamicRange], trait: "AVIF"),
-        .heic: Facts("image/heic", ["heic"], [.encoder, .quality, .manyBits, .dynamicRange], trait: "HEIF"),
-        .heif: Facts("image/heif", ["heif"], [.manyBits, .dynamicRange], trait: "HEIF"),
+            "image/avif", ["avif"], [.encoder, .quality, .manyBits, .deepFrames, .dynamicRange, .uprightDecoder],
+            trait: "AVIF"),
+        .avifSequence: Facts(
+            "image/avif-sequence", ["avifs"], [.deepFrames, .dynamicRange, .uprightDecoder], trait: "AVIF"),
+        .heic: Facts(
+            "image/heic", ["heic"], [.encoder, .quality, .manyBits, .dynamicRange, .uprightDecoder], trait: "HEIF"),
+        .heif: Facts("image/heif", ["heif"], [.manyBits, .dynamicRange, .uprightDecoder], trait: "HEIF"),
         .heicSequence: Facts(
-            "image/heic-sequence", ["heics"], [.encoder, .quality, .manyBits, .deepFrames, .dynamicRange],
+            "image/heic-sequence", ["heics"],
+            [.encoder, .quality, .manyBits, .deepFrames, .dynamicRange, .uprightDecoder],
             trait: "HEIF"),
         .jxl: Facts(
-            "image/jxl", ["jxl"], [.encoder, .quality, .manyBits, .deepFrames, .dynamicRange, .orientedFrames],
+            "image/jxl", ["jxl"],
+            [.encoder, .quality, .manyBits, .deepFrames, .dynamicRange, .uprightDecoder, .orientedFrames],
             trait: "JXL"),
         .tiff: Facts("image/tiff", ["tiff", "tif"], [.encoder, .manyBits, .deepFrames], trait: "TIFF"),
         .bigTIFF: Facts("image/tiff", ["btf", "tf8"], [.encoder, .manyBits, .deepFrames], trait: "TIFF"),

@@ -60,11 +60,8 @@ public struct ImageHeader: Hashable, Sendable, Codable {
     /// The size of the stored pixels, including those that are not shown.
     public var storedSize: PixelSize { sizeBeforeCrop ?? size }
 
-    /// Whether the file states its orientation by a tag (EXIF, TIFF). In other formats the orientation is a part of the
-    /// picture, which decoders of most programs apply unasked.
-    package var isOrientedByTag: Bool {
-        ![.avif, .avifSequence, .heic, .heif, .heicSequence, .jxl].contains(format)
-    }
+    /// Whether the file states its orientation by a tag (EXIF, TIFF), which a program may apply or not.
+    package var isOrientedByTag: Bool { !format.has(.uprightDecoder) }
 
     /// ``orientation`` if it is that of a tag, otherwise upright.
     package var taggedOrientation: Orientation { isOrientedByTag ? orientation : .up }

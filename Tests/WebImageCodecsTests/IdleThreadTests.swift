@@ -26,7 +26,7 @@ import WebImageTesting
             var options = EncodeOptions(isLossless: isLossless)
             options.avifSpeed = 9
             let alone = try coder(format).encode(image, as: format, options)
-            options.helpers = EncodeHelpers(ThreadPool(name: "idle", width: 4))
+            options.context.idleThreads = ThreadPool(name: "idle", width: 4)
             #expect(try coder(format).encode(image, as: format, options) == alone)
         }
     }

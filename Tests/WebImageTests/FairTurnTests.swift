@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import WebImageCodecs
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
@@ -19,6 +20,32 @@ import WebImageTesting
             gate.wait()
             return image
         }
+    }
+
+    /// Holds its thread at each frame until a gate opens.
+    private final class HoldingCoder: ImageCoder, AnimationEncoder {
+        static let format = ImageFormat(rawValue: "held")
+        let begun = Gate()
+        let gate = Gate()
+        let frames = Atomic(0)
+        let decodableFormats: Set<ImageFormat> = []
+        let encodableFormats: Set<ImageFormat> = [format]
+
+        func makeDecoder(
+            _ options: DecodeOptions, plan: @escaping DecodePlanner
+        ) throws(WebImageError) -> any ImageDecoder { throw WebImageError(.unsupportedFeature, "it only writes") }
+
+        func makeAnimationEncoder(
+            _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
+        ) throws(WebImageError) -> (any AnimationEncoder)? { self }
+
+        func add(_ frame: Image, delay: Duration) throws(WebImageError) {
+            frames.add(1, ordering: .relaxed)
+            begun.open()
+            gate.wait()
+        }
+
+        func finish() throws(WebImageError) -> [UInt8] { [] }
     }
 
     private let url = "http://pictures.test/a.jpg"
@@ -94,6 +121,29 @@ import WebImageTesting
         #expect(await encode.value == .cancelled)
         holding.gate.open()
         _ = try await ledger.finished().get()
+    }
+
+    /// All frames of an animation were once encoded for nobody.
+    @Test func anEncodeThatIsCancelledEndsBeforeTheNextFrame() async throws {
+        let coder = HoldingCoder()
+        var configuration = ImageManager.Configuration()
+        (configuration.disk, configuration.decodeThreads) = (nil, 1)
+        let manager = ImageManager(configuration: configuration, coders: CoderRegistry([coder]))
+        let animation = DrawnAnimation.image(
+            (0..<5).map { _ in Fixture.gradient(8, 8) }, delay: .milliseconds(50))
+        let encode = Task { () -> WebImageError.Code? in
+            do throws(WebImageError) {
+                _ = try await manager.encode(animation, as: HoldingCoder.format)
+                return nil
+            } catch { return error.code }
+        }
+        await coder.begun.opened()
+        encode.cancel()
+        #expect(await encode.value == .cancelled)
+        coder.gate.open()
+        // There is one thread, so what it does next comes after the encode.
+        try await manager.onDecodeExecutor {}
+        #expect(coder.frames.load(ordering: .relaxed) == 1)
     }
 
     /// Whole files were once read and held while they waited for a decoder: 622 MB where 64 were allowed.

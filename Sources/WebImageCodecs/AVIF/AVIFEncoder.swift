@@ -38,7 +38,7 @@
             let quantizer =
                 options.isLossless ? AVIF_QUANTIZER_LOSSLESS : Int32(((100 - quality) * worst + 50) / 100)
             // libaom encodes rows in several threads; its output is the same.
-            let helperCount = options.helpers.threads?.idleCount ?? 0
+            let helperCount = options.context.idleThreads?.idleCount ?? 0
             handle.pointee.maxThreads = 1 + Int32(min(helperCount, Self.mostHelpers))
             handle.pointee.speed = Int32(min(max(options.avifSpeed ?? speed, 0), 10))
             handle.pointee.timescale = 1000

@@ -28,6 +28,7 @@ extension CoderRegistry {
                 try options.checkDepth(ofFrames: image, format)
                 var (whole, written, isFirst) = (image.displaySize, size, true)
                 try animation.forEachFrame { (frame, delay) throws(WebImageError) in
+                    try options.context.checkpoint?()
                     // A still beside the frames may have been trimmed to another size.
                     if isFirst, frame.displaySize != whole {
                         (whole, written) = (frame.displaySize, options.writtenSize(of: frame.displaySize))
@@ -98,6 +99,7 @@ extension CoderRegistry {
     ) throws(WebImageError) -> [UInt8] {
         var (best, low, high) = ([UInt8](), 1, min(max(options.quality ?? 80, 1), 100) - 1)
         while format.has(.quality), !options.isLossless, low <= high {
+            try options.context.checkpoint?()
             var tried = options
             tried.quality = (low + high) / 2
             let bytes = try coder.encode(image, as: format, tried)

@@ -31,7 +31,7 @@
             try OpenedLibrary.libjxl.check(.jxl, .cannotEncode)
             guard let handle = JxlEncoderCreate(nil) else { throw Self.noMemory() }
             self.handle = handle
-            help = JXLHelp(options.helpers.threads)
+            help = JXLHelp(options.context.idleThreads)
             if let help { _ = JxlEncoderSetParallelRunner(handle, JXLHelp.runner, help.opaque) }
             guard let settings = JxlEncoderFrameSettingsCreate(handle, nil) else {
                 JxlEncoderDestroy(handle)

@@ -16,7 +16,7 @@ struct WebPEncoder {
     init(_ options: EncodeOptions, method: Int32 = Self.method) throws(WebImageError) {
         guard WebPConfigInit(&config) != 0 else { throw Self.otherVersion }
         // Two halves are analysed at a time, or alpha in parallel to colour.
-        defer { config.thread_level = (options.helpers.threads?.idleCount ?? 0) > 0 ? 1 : 0 }
+        defer { config.thread_level = (options.context.idleThreads?.idleCount ?? 0) > 0 ? 1 : 0 }
         if options.isLossless {
             _ = WebPConfigLosslessPreset(&config, Self.losslessLevel)
             config.exact = 1

@@ -24,7 +24,14 @@
             file = HEICSequenceFile(options)
         }
 
-        var header: ImageHeader? { still?.header ?? file.header }
+        var header: ImageHeader? { still?.header.map(Self.ofSequence) ?? file.header }
+
+        /// The format is what the file claims to be, also of a still.
+        private static func ofSequence(_ header: ImageHeader) -> ImageHeader {
+            var header = header
+            header.format = .heicSequence
+            return header
+        }
 
         var bytes: CollectedBytes { file.bytes }
 
@@ -35,7 +42,9 @@
                 return
             }
             guard case .boxes = stage, let planner else { throw file.truncation }
-            let still = HEIFDecoder(options, plan: planner)
+            let still = HEIFDecoder(options) { header throws(WebImageError) in
+                try planner(Self.ofSequence(header))
+            }
             self.still = still
             self.planner = nil
             _ = try still.push(file.bytes.all)
