@@ -72,8 +72,10 @@
             }
             let isLong = version == 1
             let (at, length) = isLong ? (header.lowerBound + 28, 8) : (header.lowerBound + 20, 4)
-            // All bits set: without end. In 64 bits that does not fit an `Int`.
-            guard let total = reader.integer(at: at, length, in: header), isLong || total != 0xFFFF_FFFF else { return }
+            // All bits set: without end. In 64 bits that does not fit an `Int`; ffmpeg sets all bits but the first.
+            guard let total = reader.integer(at: at, length, in: header), total != (isLong ? .max : 0xFFFF_FFFF) else {
+                return
+            }
             let segment = reader.integer(at: list.lowerBound + 8, listHead >> 24 == 1 ? 8 : 4, in: list) ?? 0
             guard segment > 0 else { return }
             loopCount = max(total / segment + (total % segment == 0 ? 0 : 1), 1)

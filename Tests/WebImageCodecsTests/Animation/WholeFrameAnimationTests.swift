@@ -247,6 +247,21 @@
             #expect(try Self.read(.avif, once).decoder.header?.loopCount == 1)
         }
 
+        /// ffmpeg states the largest signed number of ticks for a sequence without end: it was read as 9 * 10^15 times.
+        @Test(arguments: [UInt8(0xFF), 0x7F]) func theLongestDurationIsNoEnd(firstByte: UInt8) throws {
+            let frames = try (0..<2).map { try Drawings.noise(Self.size.width, Self.size.height, seed: UInt64($0)) }
+            var bytes = try encodeAnimation(frames, as: .avif, loopCount: 3)
+            let places = bytes.indices.dropLast(44).filter { bytes[$0..<$0 + 4].elementsEqual("tkhd".utf8) }
+            #expect(!places.isEmpty)
+            for place in places {
+                #expect(bytes[place + 4] == 1)
+                // Version and flags, two times of 8 bytes, a number, and 4 bytes that are kept free.
+                let duration = place + 4 + 28
+                bytes.replaceSubrange(duration..<duration + 8, with: [firstByte] + [UInt8](repeating: 0xFF, count: 7))
+            }
+            #expect(try Self.read(.avif, bytes).decoder.header?.loopCount == 0)
+        }
+
         @Test func aSequenceIsEnteredAtTheNearestKeyframe() throws {
             let encoder = try #require(
                 try AVIFCoder().makeAnimationEncoder(
