@@ -6,7 +6,7 @@ public struct EncodeOptions: Hashable, Sendable {
     public var quality: Int?
     /// Whether every pixel is preserved exactly, even an invisible one. What does not support this is refused: other
     /// formats, BMP, ICO, QOI and WebP for pictures of 16 bits a channel, AVIF for pictures of more than 12 bits, ICO for
-    /// pictures with sides over 256, and animations of more than 8 bits. Default false. PNG and PNM are always lossless,
+    /// pictures with sides over 256, and animations of more than 8 bits except as AVIF, JPEG XL or TIFF. Default false. PNG and PNM are always lossless,
     /// BMP and QOI for 8 bits, unless ``anymap`` chooses a format with fewer colours.
     public var isLossless: Bool
     /// JPEG, AVIF and HEIC: the resolution of colour. Default automatic. A lossy WebP has 4:2:0, a lossy JPEG XL and a

@@ -61,7 +61,7 @@ struct ConvertCommand: AsyncParsableCommand {
     @Flag(
         help: """
             Lose nothing of the decoded pixels: neither bits nor colours nor frames. An error for formats that cannot do \
-            this, and for animations of more than 8 bits a channel.
+            this, and for animations of more than 8 bits a channel, unless from AVIF, HEIC or JPEG XL to AVIF, JPEG XL or TIFF.
             """)
     var lossless = false
 

@@ -29,21 +29,6 @@ import WebImageTesting
         }
     }
 
-    /// In an AVIF it is a part of the picture.
-    @Test func anOrientationThatIsNoTagIsNotIgnored() async throws {
-        let upright = try SamplePictures.sunset(PixelSize(width: 80, height: 60))
-        let stored = try upright.taken(as: .right).encoded(as: .avif)
-        for applies in [true, false] {
-            let picture = try await image(stored) {
-                $0.decoding.appliesOrientation = applies
-                $0.decoding.ignoresOrientation = true
-                $0.transformers = [.crop(width: 40, height: 50, at: .topLeft)]
-            }
-            #expect(picture.size == PixelSize(width: 40, height: 50) && picture.info.orientation == .up)
-            #expect(picture.info.header?.ignoredOrientation == nil)
-        }
-    }
-
     /// Sizes and chains then mean the picture as it is stored, and are a part of decoding all the same.
     @Test func whatIsTakenForUprightIsSizedAsItIsStored() async throws {
         let picture = try SamplePictures.sunset(PixelSize(width: 400, height: 300)).with { $0.orientation = .right }

@@ -136,14 +136,30 @@ import WebImageTesting
         }
     }
 
-    /// Decoders hand such a picture to imgproxy as it is shown.
-    @Test func anImgproxyTrimMeansWhatIsShownWhereTheOrientationIsNoTag() async throws {
-        let turned = try framed().taken(as: .down)
-        let bytes = try turned.encoded(as: .jxl, EncodeOptions(isLossless: true))
-        let image = try await load([.trim(asImgproxy: true)], bytes)
-        let wanted = try turned.upright().transformed(by: [.trim()])
-        #expect(image.size == wanted.size && difference(image, wanted) == 0)
-    }
+    #if JXL
+        /// Decoders hand such a picture to imgproxy as it is shown.
+        @Test func anImgproxyTrimMeansWhatIsShownWhereTheOrientationIsNoTag() async throws {
+            let turned = try framed().taken(as: .down)
+            let bytes = try turned.encoded(as: .jxl, EncodeOptions(isLossless: true))
+            let image = try await load([.trim(asImgproxy: true)], bytes)
+            let wanted = try turned.upright().transformed(by: [.trim()])
+            #expect(image.size == wanted.size && difference(image, wanted) == 0)
+        }
+    #endif
+
+    #if AVIF
+        /// In an AVIF it is a part of the picture.
+        @Test(arguments: [true, false]) func anOrientationThatIsNoTagIsNotIgnored(applies: Bool) async throws {
+            let upright = try SamplePictures.sunset(PixelSize(width: 80, height: 60))
+            var request = ImageRequest(data: try upright.taken(as: .right).encoded(as: .avif), name: "turned")
+            request.decoding.appliesOrientation = applies
+            request.decoding.ignoresOrientation = true
+            request.transformers = [.crop(width: 40, height: 50, at: .topLeft)]
+            let picture = try await TestBench().manager.image(for: request).image
+            #expect(picture.size == PixelSize(width: 40, height: 50) && picture.info.orientation == .up)
+            #expect(picture.info.header?.ignoredOrientation == nil)
+        }
+    #endif
 
     @Test func aSizeOfTheRequestComesBeforeTheChain() async throws {
         let jpeg = try Fixture.jpeg(800, 600)

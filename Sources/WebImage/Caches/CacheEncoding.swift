@@ -26,9 +26,10 @@ public struct CacheEncoding: Sendable {
         CacheEncoding { _, _ in Choice(format, options) }
     }
 
-    /// The picture's original format, if it can be written and can hold the picture as it is now. Otherwise WebP or GIF
-    /// for an animation, PNG for a picture with alpha or more than 8 bits a channel, and JPEG for the rest. Lossy
-    /// formats are written with a quality of 90. Colours and orientation are kept.
+    /// The picture's original format, if it can be written and can hold the picture as it is now, and is no HEIC sequence.
+    /// Otherwise WebP or GIF for an animation, AVIF or JPEG XL for one of more than 8 bits a channel, PNG for a picture
+    /// with alpha or more than 8 bits a channel, and JPEG for the rest. Lossy formats are written with a quality of 90.
+    /// Colours and orientation are kept.
     public static let automatic = CacheEncoding { image, writable in
         Choice(format(for: image, writable), EncodeOptions(quality: 90))
     }

@@ -44,8 +44,8 @@
             return try encoder.finish()
         }
 
-        /// An AVIF image sequence with alpha, a keyframe in 32, delays rounded to milliseconds and at least one. The
-        /// loop count is an edit list in its tracks, which is left out for nil.
+        /// An AVIF image sequence with alpha, a keyframe in 32, delays rounded to milliseconds and at least one, and the
+        /// first frame's 8, 10 or 12 bits. The loop count is an edit list in its tracks; nil means once.
         package func makeAnimationEncoder(
             _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
         ) throws(WebImageError) -> (any AnimationEncoder)? {

@@ -48,8 +48,8 @@
             return writer.takeBytes()
         }
 
-        /// An animated JPEG XL of 8 bits and with alpha, delays rounded to milliseconds and at least one; orientation,
-        /// colours and metadata are the first frame's.
+        /// An animated JPEG XL with alpha, delays rounded to milliseconds and at least one; orientation, depth (8 or 16
+        /// bits), colours and metadata are the first frame's.
         package func makeAnimationEncoder(
             _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
         ) throws(WebImageError) -> (any AnimationEncoder)? {
