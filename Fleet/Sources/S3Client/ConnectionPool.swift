@@ -43,6 +43,9 @@ final class ConnectionPool: Sendable {
         }
     }
 
+    /// How many connections stand that carry no request.
+    var unusedCount: Int { state.withLock { $0.unusedCount } }
+
     /// Sends a request once there is a connection for it.
     func submit(_ exchange: Exchange, deadline: TimeAmount) {
         guard !exchange.isOver else { return }

@@ -74,6 +74,9 @@ public final class S3Client: Sendable {
     /// Whether requests are tried at all: the server did not fail several times in a row.
     public var isAvailable: Bool { state.withLock { !$0.circuit.isOpen && !$0.isClosed } }
 
+    /// How many connections stand that carry no request.
+    var unusedConnections: Int { pool.unusedCount }
+
     /// Ends all connections. Requests that wait end with `closed`.
     public func close() async {
         state.withLock { $0.isClosed = true }
