@@ -63,6 +63,12 @@ import WebImageTesting
         #expect(cookies(server) == ["id=1", nil])
     }
 
+    @Test func severalGoInOneField() async throws {
+        let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
+        #expect(await ask(server, "id=1; b=2").status == 200)
+        #expect(cookies(server) == ["id=1; b=2"])
+    }
+
     @Test(arguments: [
         ("http://127.0.0.1", true), ("https://127.0.0.1:99/", true), ("http://127.0.0.1/other/", false),
         ("http://example.com", false),

@@ -127,7 +127,9 @@ struct CurlOptions {
         if request.headers[.acceptEncoding] == nil {
             list = curl_slist_append(list, "Accept-Encoding: identity") ?? list
         }
-        for field in request.headers {
+        // `HTTPFields` holds each cookie as a field of its own, as in HTTP/2; in HTTP/1.1 there must be one (RFC 9113, 8.2.3).
+        if let cookies = request.headers[.cookie] { list = curl_slist_append(list, "Cookie: \(cookies)") ?? list }
+        for field in request.headers where field.name != .cookie {
             // libcurl takes "Name:" for "do not send it", "Name;" for an empty value.
             let line = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
             // Null means no memory: the field is left out, the list stays valid.
