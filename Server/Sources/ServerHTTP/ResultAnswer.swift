@@ -60,9 +60,12 @@ struct ResultAnswer {
     func answer(_ fallback: ImageService.Found, insteadOf refusal: RequestRefusal) -> Answer {
         var answer = answer(fallback, [:])
         (answer.fields[.eTag], answer.fields[.lastModified], answer.fields[.age]) = (nil, nil, nil)
-        answer.fields[.cacheControl] = cacheControl(for: settings.fallbackTTL ?? settings.timeToLive)
         answer.fields[.named("Fallback-Image")] = "1"
         answer.status = settings.fallbackStatus == 0 ? refusal.status : settings.fallbackStatus
+        // As other errors, one with a picture states no lifetime, unless the configuration or the URL does.
+        let hasLifetime = answer.status < 400 || settings.fallbackTTL != nil || options.expires > 0
+        answer.fields[.cacheControl] =
+            hasLifetime ? cacheControl(for: settings.fallbackTTL ?? settings.timeToLive) : nil
         return answer
     }
 

@@ -250,6 +250,18 @@ import WebImageTesting
         #expect(await server.get("/health", [.requestID: "a b"]).fields[.requestID] != "a b")
     }
 
+    /// As other errors; a picture that is not there today may be there tomorrow.
+    @Test(arguments: [("0", nil), ("404", nil), ("200", "max-age=31536000, public")] as [(String, String?)])
+    func aFallbackThatIsAnErrorStatesNoLifetime(_ status: String, _ wanted: String?) async throws {
+        let server = try TestServer(
+            ["IMGPROXY_FALLBACK_IMAGE_HTTP_CODE": status],
+            fallback: try TestServer.bytes(PixelSize(width: 40, height: 20), as: .png))
+        let answer = await server.picture("w:10", "/missing.png")
+        #expect(answer.fields[.named("Fallback-Image")] == "1" && answer.fields[.cacheControl] == wanted)
+        let short = await server.picture("w:10/exp:\(server.now + 20)", "/missing.png")
+        #expect(["max-age=20, public", "max-age=19, public"].contains(short.fields[.cacheControl]))
+    }
+
     @Test func aFallbackStandsForSourcesThatFailAndNotForBadURLs() async throws {
         let server = try TestServer(
             ["IMGPROXY_FALLBACK_IMAGE_HTTP_CODE": "0", "IMGPROXY_FALLBACK_IMAGE_TTL": "70"],
