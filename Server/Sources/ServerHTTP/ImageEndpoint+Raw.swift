@@ -29,8 +29,11 @@ extension ImageEndpoint {
         let suffix = answer.sourceExtension
         let mediaType = head[.contentType] ?? suffix.flatMap { ImageFormat(fileExtension: $0)?.mimeType }
         fields[.contentType] = mediaType
-        let known = ResultFormat.allCases.first { $0.mediaType == mediaType }?.fileExtension ?? suffix
-        fields[.contentDisposition] = answer.disposition(url.options.filename.isEmpty ? nil : known)
+        // A name stays if its extension says the type, as `.jpeg` and `.jpg` do, or if the type is unknown.
+        let format = ResultFormat.allCases.first { $0.mediaType == mediaType }
+        let isSaid = suffix.flatMap { ImageFormat(fileExtension: $0)?.mimeType } == mediaType
+        let staysAsItIs = url.options.filename.isEmpty && (isSaid || format == nil)
+        fields[.contentDisposition] = answer.disposition(staysAsItIs ? nil : format?.fileExtension ?? suffix)
         guard let length = bytes.length.map({ Int($0.bytes) }) else {
             return Answer(fields: fields, body: try body(bytes, length: nil, request, record.client))
         }

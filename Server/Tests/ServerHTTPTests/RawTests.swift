@@ -78,6 +78,16 @@ import WebImageTesting
     }
 
     @Test(arguments: [
+        ("/a.png", "image/png", "a.png"), ("/a.jpeg", "image/jpeg", "a.jpeg"), ("/", "image/png", "image.png"),
+        ("/a", "image/jpeg", "a.jpg"), ("/a.b", "image/webp", "a.webp"), ("/a.b", "text/x", "a.b"),
+    ]) func itsNameSaysItsType(_ path: String, _ type: String, _ name: String) async throws {
+        let server = try TestServer()
+        server.origin.serve(path, OriginResponse(headers: [("Content-Type", type)], body: [1]))
+        let answer = await server.picture("raw:1", path)
+        #expect(answer.fields[.contentDisposition] == "inline; filename=\"\(name)\"")
+    }
+
+    @Test(arguments: [
         ("bytes=0-3", "0123", "bytes 0-3/10"), ("bytes=8-", "89", "bytes 8-9/10"), ("bytes=-3", "789", "bytes 7-9/10"),
         ("bytes=9-1000", "9", "bytes 9-9/10"), ("BYTES=2 - 2", "2", "bytes 2-2/10"),
         ("bytes=-99999999999999999999", "0123456789", "bytes 0-9/10"),
