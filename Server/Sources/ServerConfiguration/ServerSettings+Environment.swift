@@ -92,7 +92,7 @@ extension ServerSettings {
         overloadStatus = reader.whole("WEBIMAGE_OVERLOAD_STATUS", 429, in: 429...503)
         if ![429, 503].contains(overloadStatus) { reader.fail("WEBIMAGE_OVERLOAD_STATUS is 429 or 503") }
         readClients(&reader)
-        healthPath = reader.text("IMGPROXY_HEALTH_CHECK_PATH")
+        healthPath = reader.text("IMGPROXY_HEALTH_CHECK_PATH").map(Self.path)
         logLevel = reader.word("IMGPROXY_LOG_LEVEL") ?? "info"
         if !["error", "warn", "info", "debug"].contains(logLevel) {
             reader.fail("IMGPROXY_LOG_LEVEL must be error, warn, info or debug, not \(logLevel)")
@@ -156,15 +156,19 @@ extension ServerSettings {
         return .tcp(host: host.isEmpty ? any : String(host), port: port)
     }
 
+    /// The path with a slash before it and none behind it. A query or a fragment is dropped.
+    private static func path(_ text: String) -> String {
+        var path = String(text.prefix { $0 != "?" && $0 != "#" })
+        while path.hasSuffix("/") { path.removeLast() }
+        return path.isEmpty || path.hasPrefix("/") ? path : "/" + path
+    }
+
     private mutating func readGrammar(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
         grammar.argumentsSeparator = reader.text("IMGPROXY_ARGUMENTS_SEPARATOR") ?? ":"
         if grammar.argumentsSeparator.contains("/") {
             reader.fail("IMGPROXY_ARGUMENTS_SEPARATOR must not contain a slash")
         }
-        // Only the path counts: a query or a fragment is dropped.
-        var prefix = String((reader.text("IMGPROXY_PATH_PREFIX") ?? "").prefix { $0 != "?" && $0 != "#" })
-        while prefix.hasSuffix("/") { prefix.removeLast() }
-        grammar.pathPrefix = prefix.isEmpty || prefix.hasPrefix("/") ? prefix : "/" + prefix
+        grammar.pathPrefix = Self.path(reader.text("IMGPROXY_PATH_PREFIX") ?? "")
         grammar.onlyPresets = reader.flag("IMGPROXY_ONLY_PRESETS", false)
         let allowed = reader.list("IMGPROXY_ALLOWED_PROCESSING_OPTIONS")
         grammar.allowedOptions = allowed.isEmpty ? nil : Set(allowed)

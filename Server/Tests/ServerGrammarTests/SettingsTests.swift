@@ -35,13 +35,14 @@ import WebImage
             "IMGPROXY_WEBP_PRESET": "PHOTO", "IMGPROXY_FORMAT_QUALITY": " jpg = 70 , png = 90 ", "IMGPROXY_TTL": " ",
             "IMGPROXY_PRESETS": "a=w:1||b=h:2", "IMGPROXY_PRESETS_SEPARATOR": "||", "IMGPROXY_TIMEOUT": "7",
             "IMGPROXY_PATH_PREFIX": "imgproxy/?q=v#f", "IMGPROXY_MAX_SRC_RESOLUTION": "1001",
+            "IMGPROXY_HEALTH_CHECK_PATH": "healthz/",
         ])
         #expect(read.logLevel == "warn" && read.logFormat == .json && read.output.webpContent == .photo)
         #expect(
             read.output.formatQuality[.jpeg] == 70 && read.output.formatQuality[.png] == 90
                 && read.timeToLive == 31_536_000)
         #expect(read.grammar.presets.keys.sorted() == ["a", "b"] && read.grammar.pathPrefix == "/imgproxy")
-        #expect(read.gracefulTimeout == .seconds(14))
+        #expect(read.gracefulTimeout == .seconds(14) && read.healthPath == "/healthz")
     }
 
     @Test func aServerForEverybodyNeedsKeys() throws {
