@@ -18,19 +18,19 @@ struct SourceText {
 
     private func plain(_ text: Substring) throws(RequestRefusal) -> (String, String?) {
         let parts = try halves(text, at: "@")
-        guard let url = PercentEncoding.decode(parts.url) else {
-            throw .invalidURL("the URL of the source has a percent sign without two hex digits, or is not UTF-8")
+        guard let url = PercentEncoding.decodedBytes(parts.url) else {
+            throw .invalidURL("the URL of the source has a percent sign without two hex digits")
         }
-        return (url, parts.format)
+        return (PercentEncoding.text(url), parts.format)
     }
 
     private func encoded(_ segments: [Substring]) throws(RequestRefusal) -> (String, String?) {
         let used = grammar.base64IncludesFilename && segments.count > 1 ? segments.dropLast() : segments[...]
         let parts = try halves(used.joined()[...], at: ".")
-        guard let bytes = Base64URL.decode(parts.url), let url = String(validating: bytes, as: UTF8.self) else {
-            throw .invalidURL("the URL of the source is not base64 of UTF-8")
+        guard let url = Base64URL.decode(parts.url) else {
+            throw .invalidURL("the URL of the source is not base64")
         }
-        return (url, parts.format)
+        return (PercentEncoding.text(url), parts.format)
     }
 
     private func halves(

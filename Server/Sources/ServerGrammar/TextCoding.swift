@@ -47,6 +47,11 @@ public enum Base64URL {
 public enum PercentEncoding {
     /// - Returns: nil if a `%` is not followed by two hex digits, or the result is not UTF-8.
     public static func decode(_ text: some StringProtocol) -> String? {
+        decodedBytes(text).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// - Returns: nil if a `%` is not followed by two hex digits.
+    static func decodedBytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = text.utf8.makeIterator()
         while let byte = rest.next() {
@@ -57,7 +62,28 @@ public enum PercentEncoding {
             guard let high = rest.next().flatMap(hexDigit), let low = rest.next().flatMap(hexDigit) else { return nil }
             bytes.append(high * 16 + low)
         }
-        return String(validating: bytes, as: UTF8.self)
+        return bytes
+    }
+
+    /// The text of a URL's bytes. Those that are no UTF-8 stay encoded: a server gets them so in any case.
+    static func text(_ bytes: [UInt8]) -> String {
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        var result = ""
+        var rest = bytes[...]
+        while let byte = rest.first {
+            // A character has four bytes at most.
+            let character = (1...min(4, rest.count)).lazy.compactMap {
+                String(validating: rest.prefix($0), as: UTF8.self)
+            }
+            if let character = character.first {
+                result += character
+                rest = rest.dropFirst(character.utf8.count)
+            } else {
+                result += "%" + String(byte, radix: 16, uppercase: true)
+                rest = rest.dropFirst()
+            }
+        }
+        return result
     }
 
     /// The bytes that a text stands for; a `%` without two hex digits stands for itself.

@@ -45,6 +45,6 @@ extension URLGrammar {
     /// Includes the extension: its `@` does not end a user name, and is kept.
     private func plainText(_ source: [Substring]) -> String? {
         let text = source.dropFirst().joined(separator: "/")
-        return PercentEncoding.decode(text[...])
+        return PercentEncoding.decodedBytes(text).map(PercentEncoding.text)
     }
 }

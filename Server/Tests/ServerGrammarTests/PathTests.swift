@@ -24,11 +24,14 @@ import WebImage
         ("aHR0cDov/L2EuYi9/jLnBuZw.webp", "http://a.b/c.png"),
         ("w:1//aHR0cDov/L2EuYi9/jLnBuZw", "http://a.b/c.png"), ("/w:1/plain/http://a.b/c.png", "http://a.b/c.png"),
         ("plain/HTTP://a.b/C.png", "http://a.b/C.png"),
+        // Bytes that are no UTF-8, as in the names of older servers.
+        ("plain/http://a.b/%ffc%E9%C3%A9%c3/d", "http://a.b/%FFc%E9é%C3/d"),
+        ("aHR0cDovL2EuYi_p", "http://a.b/%E9"), ("plain/http://a.b/%F0%9F%98%80%F0%9F%98", "http://a.b/😀%F0%9F%98"),
     ]) func sourcesAreRead(path: String, expected: String) throws { #expect(try source(path) == expected) }
 
     @Test(arguments: [
         "", "/", "w:1", "w:1/", "plain/", "plain/@png", "plain/http://a.b/c@png@webp", "plain/http://a.b/%zz",
-        "plain/http://a.b/%ff", "aHR0*", "aHR0c", "aHR0.png.webp", ".png", "fit/300/300/sm/0/aHR0",
+        "aHR0*", "aHR0c", "aHR0.png.webp", ".png", "fit/300/300/sm/0/aHR0",
         "plain/http://a.b/c@nope",
         "plain/http://a.b/%0d%0a", "plain/http://a.b/%00",
     ]) func brokenPathsAreInvalid(path: String) {
