@@ -235,6 +235,11 @@ extension ServerSettings {
         if let localRoot, !localRoot.hasPrefix("/") {
             reader.fail("IMGPROXY_LOCAL_FILESYSTEM_ROOT must be an absolute path, not \(localRoot)")
         }
+        if let separator = reader.text("IMGPROXY_SOURCE_URL_QUERY_SEPARATOR"), separator != "?" {
+            reader.fail(
+                "IMGPROXY_SOURCE_URL_QUERY_SEPARATOR must be ?, with which the query of a source begins, not \(separator)"
+            )
+        }
         cookies.arePassedOn = reader.flag("IMGPROXY_COOKIE_PASSTHROUGH", false)
         cookies.goToAll = reader.flag("IMGPROXY_COOKIE_PASSTHROUGH_ALL", false)
         cookies.base = reader.text("IMGPROXY_COOKIE_BASE_URL")

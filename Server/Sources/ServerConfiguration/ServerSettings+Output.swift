@@ -116,6 +116,7 @@ extension EnvironmentReader {
     private static let absent: [(prefix: String, why: String)] = [
         ("IMGPROXY_S3_ASSUME_ROLE_", "assuming roles is not supported; use AWS_SESSION_TOKEN"),
         ("IMGPROXY_S3_MULTI_REGION", "all buckets are in one region"),
+        ("IMGPROXY_S3_USE_DECRYPTION_CLIENT", "client-side encryption of S3 is not supported"),
         ("IMGPROXY_S3_DECRYPTION_CLIENT_ENABLED", "client-side encryption of S3 is not supported"),
         ("IMGPROXY_USE_GCS", "there is no loader for Google Cloud Storage"),
         ("IMGPROXY_GCS_", "there is no loader for Google Cloud Storage"),

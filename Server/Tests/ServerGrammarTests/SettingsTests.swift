@@ -60,6 +60,7 @@ import WebImage
         ("IMGPROXY_KEY", "0a"), ("IMGPROXY_PRESETS", "a=nope:1"), ("IMGPROXY_PRESETS_PATH", "/nowhere"),
         ("IMGPROXY_BIND", "nowhere"), ("IMGPROXY_FORMAT_QUALITY", "webp:1"),
         ("IMGPROXY_PREFERRED_FORMATS", "jpeg,nope"),
+        ("IMGPROXY_S3_USE_DECRYPTION_CLIENT", "1"), ("IMGPROXY_SOURCE_URL_QUERY_SEPARATOR", "?version="),
         ("IMGPROXY_S3_ASSUME_ROLE_ARN", "x"), ("WEBIMAGE_S3_RESULTS", "No"), ("WEBIMAGE_S3_CA_FILE", "/nowhere"),
         ("WEBIMAGE_S3_ORIGINALS", "bucket/a//b"), ("IMGPROXY_USE_S3", "maybe"), ("IMGPROXY_USE_GCS", "1"),
         ("IMGPROXY_OBJECT_DETECTION_CONFIG", "/x"),
