@@ -25,6 +25,19 @@ void wi_name_thread(const char *name) {
     pthread_setname_np(pthread_self(), cut);
 }
 
+/* Headers do not have it, older C libraries not the two calls. */
+struct wi_schedule { uint32_t size, policy; uint64_t flags; int32_t nice; uint32_t priority; uint64_t runtime, deadline, period; };
+static const uint64_t long_turn = 20000000;
+
+void wi_compute_in_long_turns(void) {
+    struct wi_schedule schedule = {0};
+    if (syscall(SYS_sched_getattr, 0, &schedule, sizeof schedule, 0) != 0 || schedule.policy != SCHED_OTHER) return;
+    schedule.policy = SCHED_BATCH;
+    /* How long a turn is, since Linux 6.12; older ones ignore it. */
+    schedule.runtime = long_turn;
+    syscall(SYS_sched_setattr, 0, &schedule, 0);
+}
+
 int wi_processor_count(void) {
     cpu_set_t mask;
     if (sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_COUNT(&mask) > 0) return CPU_COUNT(&mask);

@@ -22,6 +22,8 @@ void wi_name_thread(const char *name) {
 #endif
 }
 
+void wi_compute_in_long_turns(void) {}
+
 int wi_processor_count(void) { return wi_online_processors(); }
 
 int wi_current_processor(void) {

@@ -85,7 +85,7 @@ public final class ImageManager: Sendable {
         failedURLs = FailedURLs(policy: configuration.failedURLs, clock: clock)
         let decoding = DecodeService(
             coders: coders, isolation: isolatedDecoders, clock: clock,
-            executor: executor ?? ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
+            executor: executor ?? ThreadPool.computing(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
             width: configuration.decodeThreads, memory: configuration.decodeMemory,
             inputMemory: configuration.download.memoryForAll, limits: configuration.limits)
         let foreign = given == nil ? configuration.cache.map(ForeignCache.init) : nil

@@ -43,6 +43,12 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
     }
 
+    /// A pool for work that computes for long, such as decoding: the threads let others go first, those of the network
+    /// among them, which have little to do at a time. Under overload, answers then wait for less long.
+    package static func computing(name: String, width: Int) -> ThreadPool {
+        ThreadPool(name: name, width: width, startThread: startComputingThread(named:_:))
+    }
+
     deinit {
         workArrived.destroy()
         pthread_mutex_destroy(mutex)
@@ -168,6 +174,15 @@ package struct FIFO<Element> {
 
 /// Starts a thread with a name; returns false if the system has none left.
 package typealias ThreadStarter = @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool
+
+/// As ``startThread(named:_:)``; the thread, and what it starts, lets other threads go first that have little to do.
+@discardableResult
+package func startComputingThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    startThread(named: name) {
+        wi_compute_in_long_turns()
+        body()
+    }
+}
 
 /// Starts a detached thread.
 ///

@@ -4,6 +4,12 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// In which order work gets a thread.
 @Suite struct ThreadPoolTests {
     private final class Order: Sendable {
@@ -98,4 +104,19 @@ import WebImageTesting
             await done.opened()
         }
     }
+
+    #if os(Linux)
+        /// Under overload, answers waited for up to 0.4 s behind decodes.
+        @Test func threadsThatComputeLetOthersGoFirst() async {
+            func policy(_ pool: ThreadPool) async -> Int32 {
+                await withCheckedContinuation { continuation in
+                    pool.run(.normal) { continuation.resume(returning: sched_getscheduler(0)) }
+                }
+            }
+            let computing = ThreadPool.computing(name: "test-computing", width: 1)
+            // SCHED_BATCH, which Swift's module of glibc leaves out.
+            #expect(await policy(computing) == 3)
+            #expect(await policy(pool) == SCHED_OTHER)
+        }
+    #endif
 }

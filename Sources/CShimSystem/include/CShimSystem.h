@@ -15,6 +15,11 @@
 /// Names the calling thread; longer names than 15 bytes may be cut.
 void wi_name_thread(const char *_Nonnull name);
 
+/// Lets other threads go first that have little to do, such as those that wait for the network: the calling thread then
+/// computes for longer at a time. Its share of the processor stays the same. Threads and processes that it starts
+/// inherit this. Does nothing where the system does not allow it, and on a thread with a scheduling policy of its own.
+void wi_compute_in_long_turns(void);
+
 /// Opens a file without a name in `directory`, close-on-exec, mode 0600. Returns -1 and sets errno.
 int wi_open_temporary(const char *_Nonnull directory);
 

@@ -98,7 +98,7 @@ public final class ImageCache: ImageCaching {
         let fileExecutor = ThreadPool(name: "wi-files", width: max(configuration.fileThreads, 1))
         self.init(
             configuration, clock: clock, files: files, fileExecutor: fileExecutor,
-            decodeExecutor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
+            decodeExecutor: ThreadPool.computing(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
             memoryPressure: memoryPressure)
     }
 

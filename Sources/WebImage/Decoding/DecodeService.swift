@@ -48,7 +48,7 @@ final class DecodeService: Sendable {
         idleThreads = executor as? any IdleThreads
         self.limits = limits
         let longWidth = max(1, width - 1)
-        vectorExecutor = ThreadPool(name: "wi-vector", width: longWidth)
+        vectorExecutor = ThreadPool.computing(name: "wi-vector", width: longWidth)
         self.memory = Admission(budget: memory.bytes)
         self.inputMemory = Admission(budget: inputMemory.bytes)
         longTurns = Admission(budget: longWidth)

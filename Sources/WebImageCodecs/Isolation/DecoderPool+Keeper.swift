@@ -11,7 +11,8 @@ extension DecoderPool {
         let state = state
         let settings = settings
         let tell = tell
-        let hasStarted = startThread(named: "wi-decoders") {
+        // Its processes inherit the turns of a thread that computes.
+        let hasStarted = startComputingThread(named: "wi-decoders") {
             while Self.keep(state, settings, tell) {}
         }
         guard !hasStarted else { return }

@@ -69,7 +69,7 @@ struct PictureShow: Sendable {
     let manager: ImageManager
     let display: ProgressDisplay
     /// Drawing is work for threads of its own.
-    private let pool = ThreadPool(name: "wi-draw", width: Processors.count)
+    private let pool = ThreadPool.computing(name: "wi-draw", width: Processors.count)
 
     init(
         _ terminal: Terminal, _ language: Terminal.Language, _ size: DrawingSize, loading: LoadOptions, isJSON: Bool
