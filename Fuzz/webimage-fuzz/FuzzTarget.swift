@@ -10,7 +10,8 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// What is fuzzed: sniffing, metadata, placeholders, the rules of HTTP, packed bodies, what decoding processes say, or the decoder of a format.
+/// What is fuzzed: sniffing, metadata, placeholders, the rules of HTTP, packed bodies, what decoding processes say, the
+/// writing of animations, or the decoder of a format.
 struct FuzzTarget {
     private enum Kind {
         case sniffing
@@ -19,6 +20,7 @@ struct FuzzTarget {
         case http
         case coding
         case wire
+        case writing
         case decoding(ImageFormat, any ImageCoder)
     }
 
@@ -27,7 +29,8 @@ struct FuzzTarget {
 
     /// Every target of this build. A coder that is registered becomes one by that.
     static var names: [String] {
-        ["sniffing", "metadata", "placeholders", "http", "coding", "wire"] + coders.keys.map(\.rawValue).sorted()
+        ["sniffing", "metadata", "placeholders", "http", "coding", "wire", "writing"]
+            + coders.keys.map(\.rawValue).sorted()
     }
 
     private static var coders: [ImageFormat: any ImageCoder] {
@@ -49,6 +52,7 @@ struct FuzzTarget {
         case "http": kind = .http
         case "coding": kind = .coding
         case "wire": kind = .wire
+        case "writing": kind = .writing
         default:
             let format = ImageFormat(rawValue: name)
             guard let coder = Self.coders[format] else { return nil }
@@ -64,6 +68,7 @@ struct FuzzTarget {
         case .http: HTTPFuzz.run(bytes)
         case .coding: CodingFuzz.run(bytes)
         case .wire: WireFuzz.run(bytes)
+        case .writing: WritingFuzz.run(bytes)
         case .decoding(let format, let coder): DecodingFuzz(format: format, coder: coder).run(bytes)
         }
     }
@@ -83,8 +88,9 @@ extension FuzzTarget {
                 ImageFormat(sniffing: bytes).map(wants) == true ? (row.path, bytes) : nil
             }
         }
+        let animations = WritingFuzz.files.filter { ImageFormat(sniffing: $0.1).map(wants) == true }
         var count = 0
-        for (name, bytes) in seeds(of: small + corpus) {
+        for (name, bytes) in seeds(of: small + corpus + animations) {
             let file = String(name.map { $0 == "/" || $0 == " " ? "-" : $0 })
             guard let stream = fopen("\(directory)/\(file)", "wb") else { continue }
             if fwrite(bytes, 1, bytes.count, stream) == bytes.count { count += 1 }
@@ -106,6 +112,7 @@ extension FuzzTarget {
         case .http: HTTPFuzz.seeds
         case .coding: CodingFuzz.seeds
         case .wire: WireFuzz.seeds
+        case .writing: WritingFuzz.seeds
         case .placeholders: PlaceholderFuzz.seeds
         case .metadata:
             Orientation.allCases.map { ("orientation-\($0.rawValue)", EXIFOrientation.block($0)) }

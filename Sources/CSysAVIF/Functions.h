@@ -17,6 +17,7 @@
     F(avifEncoderCreate) \
     F(avifEncoderDestroy) \
     F(avifEncoderFinish) \
+    F(avifEncoderSetCodecSpecificOption) \
     F(avifEncoderWrite) \
     F(avifImageCreate) \
     F(avifImageCreateEmpty) \

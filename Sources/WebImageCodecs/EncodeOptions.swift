@@ -13,7 +13,8 @@ public struct EncodeOptions: Hashable, Sendable {
     /// lossless AVIF have 4:4:4: another value is refused for them. Formats that store red, green and blue ignore it.
     public var chroma = ChromaSubsampling.automatic
     /// AVIF: 0, the slowest and smallest, to 10, the fastest. Default nil: 6, and 8 for animations of more than 4
-    /// megapixels: libaom takes some 300 bytes of memory a pixel for animations at lower speeds, and 40 at this one.
+    /// megapixels: libaom takes some 300 bytes of memory a pixel for animations at lower speeds, and 40 at this one. Lossless
+    /// animations get 6 at most, because libaom loses some of their pixels at higher speeds.
     public var avifSpeed: Int?
     /// Lossy WebP: the effort for a smaller file, from 0, the fastest, to 6. Default nil: 4, and 2 for animations.
     public var webpEffort: Int?

@@ -88,7 +88,8 @@ struct ConvertCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "AVIF, WebP, JPEG XL: how much time is spent for a smaller file, from 1 (fast, large) to 9 (slow, small). "
-                + "Default: 4, large animations as AVIF 2; WebP 6, its animations 3. Lossless WebP ignores it.",
+                + "Default: 4, large animations as AVIF 2; WebP 6, its animations 3. Lossless WebP ignores it; lossless "
+                + "animations as AVIF get 4 at least.",
             valueName: "1-9"), completion: .list((1...9).map { "\($0)" }))
     var effort: Int?
 

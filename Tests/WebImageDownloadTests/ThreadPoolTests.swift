@@ -8,6 +8,8 @@ import WebImageTesting
     import Glibc
 #elseif canImport(Musl)
     import Musl
+#else
+    import Darwin
 #endif
 
 /// In which order work gets a thread.

@@ -16,7 +16,8 @@
             loopCount = animation.loopCount ?? 1
             let large = AVIFEncoder.largeAnimation
             let isLarge = size.pixelCount.map { $0 > large.pixels } ?? true
-            encoder = try AVIFEncoder(options, speed: isLarge ? large.speed : AVIFEncoder.defaultSpeed)
+            encoder = try AVIFEncoder(
+                options, isSequence: true, speed: isLarge ? large.speed : AVIFEncoder.defaultSpeed)
             isRepeated = encoder.setRepetitions(max(loopCount, 0) - 1)
         }
 

@@ -11,6 +11,8 @@
         static let defaultSpeed = 6
         /// Of animations with more pixels than this, which would take too much memory at a lower speed.
         static let largeAnimation = (pixels: 4 << 20, speed: 8)
+        /// Of sequences.
+        private static let fastestExactSpeed: Int32 = 6
         /// From this quality on, colour has full resolution.
         private static let fullChromaQuality = 90
         /// The number of frames from one keyframe to the next.
@@ -27,7 +29,9 @@
         }
 
         /// - Parameter speed: if the options state none.
-        init(_ options: EncodeOptions, speed: Int = AVIFEncoder.defaultSpeed) throws(WebImageError) {
+        init(
+            _ options: EncodeOptions, isSequence: Bool = false, speed: Int = AVIFEncoder.defaultSpeed
+        ) throws(WebImageError) {
             try OpenedLibrary.libavif.check(.avif, .cannotEncode)
             guard Self.isThere else { throw Self.failure("this libavif has no encoder") }
             guard let handle = avifEncoderCreate() else { throw Self.noMemory() }
@@ -43,10 +47,30 @@
             handle.pointee.speed = Int32(min(max(options.avifSpeed ?? speed, 0), 10))
             handle.pointee.timescale = 1000
             handle.pointee.keyframeInterval = Self.keyframeInterval
+            setQuantizer(quantizer)
+            if isSequence { avoidFaultsOfSequences(quantizer) }
+        }
+
+        private func setQuantizer(_ quantizer: Int32) {
             handle.pointee.minQuantizer = quantizer
             handle.pointee.maxQuantizer = quantizer
             handle.pointee.minQuantizerAlpha = quantizer
             handle.pointee.maxQuantizerAlpha = quantizer
+        }
+
+        /// At speeds from 7 on libaom codes a sequence as for a live broadcast, and its version 3.6 has faults then, of which
+        /// two end the whole process.
+        private func avoidFaultsOfSequences(_ quantizer: Int32) {
+            let codec = avifCodecName(handle.pointee.codecChoice, AVIF_CODEC_FLAG_CAN_ENCODE.rawValue)
+            guard let codec, String(cString: codec) == "aom" else { return }
+            if options.isLossless { handle.pointee.speed = min(handle.pointee.speed, Self.fastestExactSpeed) }
+            guard handle.pointee.speed > Self.fastestExactSpeed else { return }
+            // At speed 7 it reads the colours of alpha, which has none.
+            handle.pointee.speed = max(handle.pointee.speed, 8)
+            // Its control of the rate fails at the lowest quantizers. With equal ones there is no rate to control.
+            avifEncoderSetCodecSpecificOption(handle, "end-usage", "q")
+            // Without quantization it leaves out small changes, which add up.
+            if quantizer == AVIF_QUANTIZER_LOSSLESS { setQuantizer(AVIF_QUANTIZER_LOSSLESS + 1) }
         }
 
         deinit { avifEncoderDestroy(handle) }

@@ -92,14 +92,22 @@
         private static func grid(
             _ id: Int, _ items: HEIFItems, _ limits: DecodeLimits
         ) throws(WebImageError) -> (size: PixelSize, rows: Int, columns: Int) {
-            guard let range = try items.data(of: id, limit: limits.bytes.bytes).first else { throw mismatch }
-            guard range.upperBound <= items.boxes.bytes.count else {
+            let ranges = try items.data(of: id, limit: limits.bytes.bytes)
+            guard ranges.allSatisfy({ $0.upperBound <= items.boxes.bytes.count }) else {
                 throw WebImageError(.truncatedData, "the data ends before the picture begins", format: .heif)
             }
-            var fields = BoxFields(items.boxes, range)
-            guard fields.next(1) == 0, let flags = fields.next(1), let rows = fields.next(1),
-                let columns = fields.next(1), let width = fields.next(flags & 1 == 0 ? 2 : 4),
-                let height = fields.next(flags & 1 == 0 ? 2 : 4)
+            // It may lie in several places.
+            var numbers = ranges.lazy.flatMap { items.boxes.bytes[$0] }.makeIterator()
+            func next(_ length: Int) -> Int? {
+                var number = 0
+                for _ in 0..<length {
+                    guard let byte = numbers.next() else { return nil }
+                    number = number << 8 | Int(byte)
+                }
+                return number
+            }
+            guard next(1) == 0, let flags = next(1), let rows = next(1), let columns = next(1),
+                let width = next(flags & 1 == 0 ? 2 : 4), let height = next(flags & 1 == 0 ? 2 : 4)
             else { throw WebImageError(.corruptData, "the picture's grid is damaged", format: .heif) }
             return (PixelSize(width: width, height: height), rows + 1, columns + 1)
         }

@@ -48,7 +48,7 @@
             return writer.takeBytes()
         }
 
-        /// An animated JPEG XL with alpha, delays rounded to milliseconds and at least one; orientation, depth (8 or 16
+        /// An animated JPEG XL with alpha, delays rounded to milliseconds and at least one, but for the last; orientation, depth (8 or 16
         /// bits), colours and metadata are the first frame's.
         package func makeAnimationEncoder(
             _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions

@@ -142,6 +142,19 @@
                 properties: [Maker.configuration([set]), Maker.size(64, 64)], references: [("dimg", 1, tiles)])
         }
 
+        @Test func theDescriptionOfAGridMayLieInSeveralPlaces() {
+            var grid = Maker.Item(id: 1, type: "grid", data: Maker.grid(rows: 1, columns: 1, 60, 64))
+            // After the box that tells the file's type.
+            let start = 28
+            grid.extents = [(start, 3), (start + 3, grid.data.count - 3)]
+            let file = Maker.file(
+                items: [grid, .init(id: 2, properties: [1, 2], data: Maker.data([[20 << 1, 1, 0x80, 0]]))],
+                properties: [Maker.configuration([Self.small]), Maker.size(64, 64)], references: [("dimg", 1, [2])],
+                dataFirst: true)
+            let result = CoderDecode(HEIFCoder(), file, wantsRows: false)
+            #expect(result.error == nil && result.header?.size == PixelSize(width: 60, height: 64))
+        }
+
         @Test func gridsAreHeldAgainstTheirTiles() {
             let good = CoderDecode(
                 HEIFCoder(), Self.grid(rows: 2, columns: 2, 100, 128, tiles: [2, 2, 2, 2]), wantsRows: false)
