@@ -117,7 +117,7 @@ public final class CoderRegistry: Sendable {
         guard !formats.isEmpty else { return "" }
         return
             "; coders are registered for \(formats.joined(separator: ", ")), which no signature tells: they are asked "
-            + "when ImageRequest.formatHint names the format, ImageRequest.coder is the coder, or its "
+            + "when ImageRequest.decoding.formatHint names the format, ImageRequest.decoding.coder is the coder, or its "
             + "canDecode(_:prefix:) knows the bytes"
     }
 
@@ -125,6 +125,10 @@ public final class CoderRegistry: Sendable {
     ///
     /// - Parameter isWriting: whether an encoder is missing, and not a decoder.
     private static func advice(for format: ImageFormat, isWriting: Bool = false) -> String {
+        let builtIn = builtIn
+        if builtIn.contains(where: { (isWriting ? $0.encodableFormats : $0.decodableFormats).contains(format) }) {
+            return " in the CoderRegistry that is used; this build has one"
+        }
         guard let trait = format.trait, !isWriting || format.has(.encoder) else { return " in this version" }
         let isOn = builtIn.contains { $0.decodableFormats.contains(format) }
         return isOn

@@ -9,6 +9,8 @@ final class PrefetchList: Sendable {
         var isCalling = false
         /// The pictures that were said to have begun and not to have ended.
         var running: Set<Int> = []
+        /// The furthest that the listener was told.
+        var told = PrefetchProgress(total: 0)
         var isOver = false
         var end: PrefetchProgress?
         var answers: [CancellableAnswer<PrefetchProgress>] = []
@@ -39,7 +41,7 @@ final class PrefetchList: Sendable {
         guard let onEvent else { return event.isItem }
         let isMine = state.withLock { state in
             guard state.takes(event) else { return false }
-            state.waiting.append(event)
+            state.waiting.append(state.goingForward(event))
             if state.isCalling { return false }
             state.isCalling = true
             return true
@@ -93,6 +95,14 @@ extension PrefetchList.State {
         case .finished: isOver = true
         }
         return true
+    }
+
+    /// The event with a progress that is not behind that of an earlier one: pictures that end at the same time are told by
+    /// several threads, in any order.
+    fileprivate mutating func goingForward(_ event: PrefetchEvent) -> PrefetchEvent {
+        guard case .item(let item, let progress) = event else { return event }
+        if progress.finished >= told.finished { told = progress }
+        return .item(item, told)
     }
 }
 

@@ -77,4 +77,17 @@ extension ImagePrefetcherTests {
         #expect(!list.tell(.began(index: 1)) && !list.tell(.transfer(index: 1, half)))
         #expect(book.events.count == 4 && book.ends == [progress] && book.begun == [0])
     }
+
+    /// Pictures that end at the same time are told by several threads, in any order: a progress bar went back.
+    @Test func theProgressNeverGoesBack() throws {
+        let book = ListBook()
+        let list = PrefetchList({ _ throws(WebImageError) in throw .cancelled }, .direct, book.take)
+        var progress = (0...3).map { _ in PrefetchProgress(total: 3) }
+        for count in 0...3 { progress[count].skipped = count }
+        for (index, count) in [2, 1, 3].enumerated() {
+            _ = list.tell(.item(PrefetchedItem(index: index, outcome: .skipped), progress[count]))
+        }
+        let told = book.events.compactMap { if case .item(_, let progress) = $0 { progress.skipped } else { nil } }
+        #expect(told == [2, 2, 3] && book.items.map(\.index) == [0, 1, 2])
+    }
 }
