@@ -123,9 +123,12 @@ public final class CoderRegistry: Sendable {
 
     /// What to do about a format without a coder, to be appended to the statement that there is none.
     ///
-    /// - Parameter isWriting: whether an encoder is missing, and not a decoder.
-    private static func advice(for format: ImageFormat, isWriting: Bool = false) -> String {
-        let builtIn = builtIn
+    /// - Parameters:
+    ///   - isWriting: whether an encoder is missing, and not a decoder.
+    ///   - builtIn: the coders of this build.
+    package static func advice(
+        for format: ImageFormat, isWriting: Bool = false, among builtIn: [any ImageCoder] = builtIn
+    ) -> String {
         if builtIn.contains(where: { (isWriting ? $0.encodableFormats : $0.decodableFormats).contains(format) }) {
             return " in the CoderRegistry that is used; this build has one"
         }

@@ -29,7 +29,12 @@ import WebImageTesting
     @Test func theErrorForAMissingEncoderNamesTheTrait() {
         for format in ImageFormat.written {
             let error = #expect(throws: WebImageError.self) { try CoderRegistry([]).encoder(for: format) }
-            #expect(error?.code == .formatNotBuilt && error?.message.contains(format.trait ?? "version") == true)
+            let isBuilt = Self.registry.encodableFormats.contains(format)
+            let advice = CoderRegistry.advice(for: format, isWriting: true)
+            #expect(error?.code == .formatNotBuilt && error?.message.contains(advice) == true)
+            #expect(advice.contains("CoderRegistry") == isBuilt)
+            let elsewhere = CoderRegistry.advice(for: format, isWriting: true, among: [])
+            #expect(elsewhere.contains(format.trait ?? "version"))
         }
     }
 
