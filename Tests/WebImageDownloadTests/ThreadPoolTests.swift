@@ -108,7 +108,7 @@ import WebImageTesting
     }
 
     #if os(Linux)
-        /// Under overload, answers waited for up to 0.4 s behind decodes.
+        /// Beside other busy programs, a server's answers waited behind decodes for up to 0.4 s.
         @Test func threadsThatComputeLetOthersGoFirst() async {
             func policy(_ pool: ThreadPool) async -> Int32 {
                 await withCheckedContinuation { continuation in
