@@ -37,7 +37,7 @@ struct DecodingFuzz {
     /// libwebp and libjpeg-turbo alone give other pixels for the same damaged data, and call it good, when it comes in
     /// pieces (near the end of one libjpeg-turbo decodes by its slower way); libde265 predicts from memory of its own that
     /// such data left unwritten, in spite of planes that begin as zeros. Sound JPEGs in pieces have tests.
-    private var isPredictable: Bool { ![.webp, .jpeg, .heic, .heif].contains(format) }
+    private var isPredictable: Bool { ![.webp, .jpeg, .heic, .heif, .heicSequence].contains(format) }
 
     private func compare(_ whole: DecodeOutcome, _ pieces: DecodeOutcome) {
         if whole.error == nil, pieces.error == nil {

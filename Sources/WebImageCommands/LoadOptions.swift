@@ -71,9 +71,7 @@ struct LoadOptions: ParsableArguments {
     mutating func validate() throws {
         if concurrency < 1 { throw ValidationError("--concurrency takes 1 or more") }
         if let retries, retries < 0 { throw ValidationError("--retries takes 0 or more") }
-        if netrc, !FileManager.default.isReadableFile(atPath: Self.netrcPath) {
-            throw ValidationError("--netrc: \(Self.netrcPath) cannot be read")
-        }
+        if netrc { try Self.checkNetrc() }
         if netrc, user != nil { throw ValidationError("--netrc and --user cannot be used together") }
         if let maxPixels, maxPixels < 1 { throw ValidationError("--max-pixels takes 1 or more") }
         guard ["low", "normal", "high"].contains(priority ?? "normal") else {
@@ -144,6 +142,15 @@ struct LoadOptions: ParsableArguments {
     }
 
     /// Where curl and others look, too.
+    private static func checkNetrc() throws {
+        var isFolder: ObjCBool = false
+        let isThere = FileManager.default.fileExists(atPath: netrcPath, isDirectory: &isFolder)
+        if isThere, isFolder.boolValue { throw ValidationError("--netrc: \(netrcPath) is a folder") }
+        guard isThere, FileManager.default.isReadableFile(atPath: netrcPath) else {
+            throw ValidationError("--netrc: \(netrcPath) cannot be read")
+        }
+    }
+
     private static let netrcPath = (ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()) + "/.netrc"
 
     func priority(orElse other: LoadPriority) -> LoadPriority {

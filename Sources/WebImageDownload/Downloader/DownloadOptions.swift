@@ -17,6 +17,7 @@ public struct DownloadOptions: Hashable, Sendable {
     /// How long each phase of a transfer may take. Default nil: the downloader's deadlines.
     public var deadlines: DownloadDeadlines?
     /// Which failures are retried, how often and when. Default nil: the downloader's policy (2 retries).
+    /// ``RetryPolicy/never``: none; `.none` is Swift's word for nil.
     public var retry: RetryPolicy?
     /// How many redirects are followed. Default nil: the downloader's limit (10).
     public var redirectLimit: Int?

@@ -77,8 +77,8 @@ package struct DownloadExchange: Sendable {
     /// When and where the head arrived, for the rules of HTTP caching.
     package var arrival: CacheExchange.Arrival {
         CacheExchange.Arrival(
-            requestTime: requestTime, responseTime: responseTime, place: String(url.prefix { $0 != "?" }),
-            redirects: redirects, hops: hops)
+            requestTime: requestTime, responseTime: responseTime, place: url.withoutQuery, redirects: redirects,
+            hops: hops)
     }
 }
 

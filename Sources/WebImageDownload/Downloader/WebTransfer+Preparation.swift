@@ -185,7 +185,7 @@ extension WebTransfer {
     private func hop(of outgoing: OutgoingRequest, _ chain: RedirectChain, _ cookies: String?) -> SentHop {
         let isAsAsked = outgoing.url == plan.url.text
         return SentHop(
-            place: isAsAsked ? "" : String(outgoing.url.prefix { $0 != "?" }),
+            place: isAsAsked ? "" : outgoing.url.withoutQuery,
             target: isAsAsked || chain.count > 0 ? nil : outgoing.url, fields: outgoing.headers, cookies: cookies)
     }
 

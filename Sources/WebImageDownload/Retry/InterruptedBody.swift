@@ -40,8 +40,7 @@ struct InterruptedBody: Sendable {
 
     /// Only the place is used here.
     private static func arrival(from place: WebURL?) -> CacheExchange.Arrival {
-        CacheExchange.Arrival(
-            requestTime: 0, responseTime: 0, place: place.map { String($0.text.prefix { $0 != "?" }) })
+        CacheExchange.Arrival(requestTime: 0, responseTime: 0, place: place?.text.withoutQuery)
     }
 
     /// The fields that request the rest; nil if the whole body must be sent again.

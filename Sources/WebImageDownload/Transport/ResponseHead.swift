@@ -118,7 +118,7 @@ public struct ResponseHead: Sendable {
     ///   section 6.3).
     package func announcedLength() throws(WebImageError) -> Int? {
         guard let text = self[.contentLength] else { return nil }
-        guard text.contains(",") else { return Self.length(text) }
+        guard text.utf8.contains(UInt8(ascii: ",")) else { return Self.length(text) }
         let lengths = Set(text.split(separator: ",").map { String($0).trimmingBlanks() })
         if lengths.count > 1 {
             // The end of a chunked body is known.

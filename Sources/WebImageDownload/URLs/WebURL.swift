@@ -177,6 +177,12 @@ extension WebURL {
 }
 
 extension String {
+    /// This URL up to its query. By bytes: several of these are made for each load.
+    var withoutQuery: String {
+        guard let end = utf8.firstIndex(of: UInt8(ascii: "?")) else { return self }
+        return String(self[..<end])
+    }
+
     /// The text of a byte range, which must begin and end with whole characters.
     fileprivate func bytes(_ range: Range<Int>) -> String {
         let start = utf8.index(startIndex, offsetBy: range.lowerBound)
