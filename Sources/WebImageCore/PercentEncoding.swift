@@ -4,8 +4,7 @@ package enum PercentEncoding {
 
     /// The bytes that stand for themselves in a path or query (RFC 3986 sections 3.3 and 3.4). Those that browsers send
     /// as they are against the rule (`|`, `^`, brackets) are encoded here, which says the same.
-    // Asked of each byte of each URL. Without this it is a call into another module.
-    @inlinable @inline(__always) package static func isLiteral(_ byte: UInt8) -> Bool {
+    @inlinable package static func isLiteral(_ byte: UInt8) -> Bool {
         // A bit for each byte: `!$&'()*+,-./0123456789:;=?`, then `@A-Z_a-z~`.
         let bits: UInt64 = byte < 64 ? 0xAFFF_FFD2_0000_0000 : byte < 128 ? 0x47FF_FFFE_87FF_FFFF : 0
         return bits >> UInt64(byte & 63) & 1 == 1

@@ -44,13 +44,12 @@ struct PlainURL {
         pathStart = place
         var end: Int?
         while place < text.count {
-            switch text[place] {
-            case UInt8(ascii: "?"): if end == nil { end = place }
+            let byte = text[place]
+            if byte == UInt8(ascii: "?"), end == nil { end = place }
             // This may be a dot segment.
-            case UInt8(ascii: "."): if end == nil, text[place - 1] == UInt8(ascii: "/") { return nil }
-            case UInt8(ascii: "%"): guard PercentEncoding.isEscape(text, at: place) else { return nil }
-            case let byte: guard PercentEncoding.isLiteral(byte) else { return nil }
-            }
+            if byte == UInt8(ascii: "."), end == nil, text[place - 1] == UInt8(ascii: "/") { return nil }
+            let isEscape = byte == UInt8(ascii: "%") && PercentEncoding.isEscape(text, at: place)
+            guard isEscape || PercentEncoding.isLiteral(byte) else { return nil }
             place += 1
         }
         pathEnd = end ?? text.count
