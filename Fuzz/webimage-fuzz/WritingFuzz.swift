@@ -18,36 +18,59 @@ enum WritingFuzz {
         mutating func below(_ count: Int) -> Int { rest.popFirst().map { Int($0) % count } ?? 0 }
     }
 
+    /// What the input chooses.
+    private struct Choice {
+        let format: (written: ImageFormat, read: ImageFormat)
+        let size: PixelSize
+        let layout: PixelLayout
+        let options: EncodeOptions
+        let frames: [Image]
+        let delays: [Duration]
+
+        init(_ input: [UInt8]) {
+            var choices = Choices(rest: input[...])
+            let format = formats[choices.below(formats.count)]
+            let size = PixelSize(width: 1 + choices.below(longestSide), height: 1 + choices.below(longestSide))
+            let layout: PixelLayout = choices.below(2) == 0 ? .rgba8 : .rgba16
+            // HEIC cannot.
+            let isLossless = choices.below(3) == 0 && format.written != .heicSequence
+            var options = EncodeOptions(quality: 1 + choices.below(100), isLossless: isLossless)
+            options.avifSpeed = 5 + choices.below(6)
+            options.jxlEffort = 1 + choices.below(4)
+            let count = 2 + choices.below(mostFrames - 1)
+            delays = (0..<count).map { _ in Duration.milliseconds(choices.below(256) * choices.below(20)) }
+            frames = (0..<count).compactMap { try? frame($0, size, layout, &choices) }
+            (self.format, self.size, self.layout, self.options) = (format, size, layout, options)
+        }
+    }
+
     static func run(_ input: [UInt8]) {
         guard !formats.isEmpty else { return }
-        var choices = Choices(rest: input[...])
-        let (written, read) = formats[choices.below(formats.count)]
-        let size = PixelSize(width: 1 + choices.below(longestSide), height: 1 + choices.below(longestSide))
-        let layout: PixelLayout = choices.below(2) == 0 ? .rgba8 : .rgba16
-        // HEIC cannot.
-        let isLossless = choices.below(3) == 0 && written != .heicSequence
-        var options = EncodeOptions(quality: 1 + choices.below(100), isLossless: isLossless)
-        options.avifSpeed = 5 + choices.below(6)
-        options.jxlEffort = 1 + choices.below(4)
-        let count = 2 + choices.below(mostFrames - 1)
-        let delays = (0..<count).map { _ in Duration.milliseconds(choices.below(256) * choices.below(20)) }
-        let frames = (0..<count).compactMap { try? frame($0, size, layout, &choices) }
+        let choice = Choice(input)
         do throws(WebImageError) {
-            let bytes = try encode(frames, delays, size, as: written, options)
-            let coder = try CoderRegistry.standard.coder(
-                for: read, prefix: UnsafeRawBufferPointer(start: nil, count: 0))
-            let wanted = DecodeOptions(keepsBitDepth: layout == .rgba16)
-            guard let outcome = AnimationOutcome(coder, read, bytes, wanted, most: count) else {
-                return check(false, written, "what was written is no animation")
-            }
-            check(outcome.error == nil && outcome.faults.isEmpty, written, "\(outcome)")
-            check(areShown(delays, as: outcome.delays, in: written), written, "\(outcome.delays), not \(delays)")
-            guard options.isLossless else { return }
-            for (frame, found) in zip(frames, outcome.frames) {
-                check(found == frame.withPixels { Array($0) }, written, "a lossless frame has other pixels")
-            }
+            try writeAndRead(choice)
         } catch {
-            check([.cannotEncode, .limitExceeded].contains(error.code), written, "\(error)")
+            check([.cannotEncode, .limitExceeded].contains(error.code), choice, "\(error)")
+        }
+    }
+
+    private static func writeAndRead(_ choice: Choice) throws(WebImageError) {
+        let format = choice.format
+        let bytes = try encode(choice.frames, choice.delays, choice.size, as: format.written, choice.options)
+        let coder = try CoderRegistry.standard.coder(
+            for: format.read, prefix: UnsafeRawBufferPointer(start: nil, count: 0))
+        let wanted = DecodeOptions(keepsBitDepth: choice.layout == .rgba16)
+        let outcome = AnimationOutcome(coder, format.read, bytes, wanted, most: choice.frames.count)
+        guard let outcome else {
+            check(false, choice, "what was written is no animation")
+            return
+        }
+        check(outcome.error == nil && outcome.faults.isEmpty, choice, "\(outcome)")
+        let areShown = areShown(choice.delays, as: outcome.delays, in: format.written)
+        check(areShown, choice, "\(outcome.delays), not \(choice.delays)")
+        guard choice.options.isLossless else { return }
+        for (frame, found) in zip(choice.frames, outcome.frames) {
+            check(found == frame.withPixels { Array($0) }, choice, "a lossless frame has other pixels")
         }
     }
 
@@ -112,7 +135,7 @@ enum WritingFuzz {
         }
     }
 
-    private static func check(_ isRight: Bool, _ format: ImageFormat, _ message: @autoclosure () -> String) {
-        if !isRight { fatalError("\(format.rawValue): \(message())") }
+    private static func check(_ isRight: Bool, _ choice: Choice, _ message: @autoclosure () -> String) {
+        if !isRight { fatalError("\(choice.format.written.rawValue): \(message())") }
     }
 }
