@@ -189,6 +189,15 @@
             #expect(Frames(Maker(claimed: 2).file()).decoder?.storedDelays.count == 2)
         }
 
+        /// It was counted to four thousand million, which took seconds.
+        @Test(.timeLimit(.minutes(1))) func aTableThatClaimsTooManyChunksIsReadToItsEnd() throws {
+            var bytes = Maker().file()
+            let table = try #require(bytes.firstRange(of: Array("stco".utf8)))
+            bytes.replaceSubrange(table.upperBound + 4..<table.upperBound + 8, with: [255, 255, 255, 255])
+            let frames = Frames(bytes)
+            #expect(frames.error == nil && frames.decoder?.storedDelays.count == Maker.count)
+        }
+
         @Test func limitsHold() {
             let bytes = Maker().file()
             #expect(Frames(bytes, limits: DecodeLimits(frames: 3)).error?.code == .limitExceeded)

@@ -46,7 +46,8 @@
                 let chunkCount = reader.integer(at: chunks.lowerBound, 4, in: chunks)
             else { throw Self.damage }
             var (group, inEach) = (0, 0)
-            for chunk in 0..<chunkCount where ranges.count < count {
+            // The table may say that it has thousands of millions.
+            for chunk in 0..<min(chunkCount, (chunks.count - 4) / width) where ranges.count < count {
                 // Groups tell the first of the chunks that have as many pictures, counted from 1.
                 let entry = groups.lowerBound + 4 + group * 12
                 if group < groupCount, reader.integer(at: entry, 4, in: groups) == chunk + 1 {
