@@ -141,7 +141,6 @@ struct LoadOptions: ParsableArguments {
         try? await manager.diskCache?.flush()
     }
 
-    /// Where curl and others look, too.
     private static func checkNetrc() throws {
         var isFolder: ObjCBool = false
         let isThere = FileManager.default.fileExists(atPath: netrcPath, isDirectory: &isFolder)
@@ -151,6 +150,7 @@ struct LoadOptions: ParsableArguments {
         }
     }
 
+    /// Where curl and others look, too.
     private static let netrcPath = (ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()) + "/.netrc"
 
     func priority(orElse other: LoadPriority) -> LoadPriority {
