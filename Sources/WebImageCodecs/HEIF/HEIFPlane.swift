@@ -96,20 +96,20 @@
             guard ranges.allSatisfy({ $0.upperBound <= items.boxes.bytes.count }) else {
                 throw WebImageError(.truncatedData, "the data ends before the picture begins", format: .heif)
             }
-            // It may lie in several places.
-            var numbers = ranges.lazy.flatMap { items.boxes.bytes[$0] }.makeIterator()
-            func next(_ length: Int) -> Int? {
-                var number = 0
-                for _ in 0..<length {
-                    guard let byte = numbers.next() else { return nil }
-                    number = number << 8 | Int(byte)
-                }
-                return number
+            // It may lie in several places, and has 12 bytes at most.
+            let description = Array(ranges.lazy.flatMap { items.boxes.bytes[$0] }.prefix(12))
+            let grid = description.withUnsafeBytes { bytes -> (size: PixelSize, rows: Int, columns: Int)? in
+                var fields = BoxFields(BoxReader(bytes: bytes), 0..<bytes.count)
+                guard fields.next(1) == 0, let flags = fields.next(1), let rows = fields.next(1),
+                    let columns = fields.next(1), let width = fields.next(flags & 1 == 0 ? 2 : 4),
+                    let height = fields.next(flags & 1 == 0 ? 2 : 4)
+                else { return nil }
+                return (PixelSize(width: width, height: height), rows + 1, columns + 1)
             }
-            guard next(1) == 0, let flags = next(1), let rows = next(1), let columns = next(1),
-                let width = next(flags & 1 == 0 ? 2 : 4), let height = next(flags & 1 == 0 ? 2 : 4)
-            else { throw WebImageError(.corruptData, "the picture's grid is damaged", format: .heif) }
-            return (PixelSize(width: width, height: height), rows + 1, columns + 1)
+            guard let grid else {
+                throw WebImageError(.corruptData, "the picture's grid is damaged", format: .heif)
+            }
+            return grid
         }
 
         private static var mismatch: WebImageError {
