@@ -61,7 +61,7 @@ struct OptionArguments {
         }
     }
 
-    /// Reads a gravity. Offsets that are left out stay unchanged.
+    /// Reads a gravity. Offsets that are left out stay unchanged; one that is there must not be empty, as in imgproxy.
     ///
     /// - Parameter canvas: whether the gravity places a picture on a canvas; `sm` is not allowed then.
     func read(_ place: inout ImgproxyGeometry.Place, canvas: Bool = false) throws(RequestRefusal) {
@@ -79,8 +79,8 @@ struct OptionArguments {
             place.x = try number(all[1], in: 0...1)
             place.y = try number(all[2], in: 0...1)
         default:
-            if let x = filled(1) { place.x = try number(x, in: -1e9...1e9) }
-            if let y = filled(2) { place.y = try number(y, in: -1e9...1e9) }
+            if all.count > 1 { place.x = try number(all[1], in: -1e9...1e9) }
+            if all.count > 2 { place.y = try number(all[2], in: -1e9...1e9) }
         }
     }
 

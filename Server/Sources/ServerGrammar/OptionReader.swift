@@ -73,15 +73,15 @@ struct OptionReader {
         case .extendAspectRatio:
             try arguments.check(atMost: 4)
             options.geometry.extendAspectRatio = arguments.flag(arguments.all[0], &options.warnings)
-            if arguments.filled(1) != nil {
+            if arguments.all.count > 1 {
                 try arguments.from(1).read(&options.geometry.extendAspectRatioGravity, canvas: true)
             }
         case .gravity: try arguments.read(&options.geometry.gravity)
         case .crop:
             try arguments.check(atMost: 5)
             options.geometry.cropWidth = try arguments.number(arguments.all[0])
-            if let height = arguments.filled(1) { options.geometry.cropHeight = try arguments.number(height) }
-            if arguments.filled(2) != nil {
+            if arguments.all.count > 1 { options.geometry.cropHeight = try arguments.number(arguments.all[1]) }
+            if arguments.all.count > 2 {
                 var place = options.geometry.cropGravity ?? .init()
                 try arguments.from(2).read(&place)
                 options.geometry.cropGravity = place
@@ -131,7 +131,7 @@ struct OptionReader {
     private mutating func readExtend(_ arguments: OptionArguments) throws(RequestRefusal) {
         try arguments.check(atMost: 4)
         options.geometry.extend = arguments.flag(arguments.all[0], &options.warnings)
-        if arguments.filled(1) != nil { try arguments.from(1).read(&options.geometry.extendGravity, canvas: true) }
+        if arguments.all.count > 1 { try arguments.from(1).read(&options.geometry.extendGravity, canvas: true) }
     }
 
     private mutating func readPadding(_ arguments: OptionArguments) throws(RequestRefusal) {

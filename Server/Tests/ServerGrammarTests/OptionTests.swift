@@ -26,6 +26,8 @@ import WebImage
         let geometry = try options("s:300:400/rs:fill::500/w:7").geometry
         #expect(geometry.resizing == .fill)
         #expect([geometry.width, geometry.height] == [7, 500])
+        #expect(try options("rs:fit:1:1::::").geometry.extend == false)
+        #expect(try options("wm:0.5::::2").watermark.scale == 2)
     }
 
     @Test(arguments: [
@@ -62,7 +64,7 @@ import WebImage
         let mark = try options("wm:0.5:soea:10:20:0.3/wm:1").watermark
         #expect(mark.opacity == 1 && mark.scale == 0.3 && mark.place == .init(.southEast, x: 10, y: 20))
         #expect(try options("wm:0.5:re/wm:1:no").watermark.tiles == false)
-        let crop = try options("c:100:50:no:3:4/c:80/c:70::so").geometry
+        let crop = try options("c:100:50:no:3:4/c:80/c:70:50:so").geometry
         #expect([crop.cropWidth, crop.cropHeight] == [70, 50])
         #expect(crop.cropGravity == .init(.south, x: 3, y: 4))
         #expect(try options("g:nowe:10:20/g:noea").geometry.gravity == .init(.northEast, x: 10, y: 20))
@@ -136,6 +138,8 @@ import WebImage
         "rot:45", "fl:1:1:1", "bg:12", "bg:1:2", "bg:256:0:0", "bl:-1", "bl:inf", "sh:nan", "pix:-1", "wm:2", "wm:1:sm",
         "wm:1:fp", "wm:1:ce:0:0:-1", "q:101", "q:-1", "fq:png", "fq:nope:1", "mb:-1", "f:nope", "f:JPG", "pr:nope",
         "skp:nope",
+        "c:10:", "c::10", "c:10:10:", "c:10:10:no:", "c:10:10:no::1", "g:", "g:ce:", "g:ce::1", "ex:1:", "ex:1:no:",
+        "exar:1:", "rs:fit:1:1:0:1:", "s:1:1:0:1:no:", "z:1:", "wm:", "bg:1::3", "fq:png:", "skp:", "rot:", "exp:",
         "exp:999999", "exp:x", "nope:1", ":1", "blurhash:4:3", "cp:1", "up:1", "obj:face", "eth",
     ]) func whatMakesNoSenseIsInvalid(path: String) {
         let refusal = #expect(throws: RequestRefusal.self) { try options(path) }
