@@ -28,7 +28,8 @@ extension ImageEndpoint {
         // The type of a local file is that of its extension.
         let suffix = answer.sourceExtension
         let mediaType = head[.contentType] ?? suffix.flatMap { ImageFormat(fileExtension: $0)?.mimeType }
-        fields[.contentType] = mediaType
+        // Without a type browsers would guess one, HTML as well.
+        fields[.contentType] = mediaType ?? "application/octet-stream"
         // A name stays if its extension says the type, as `.jpeg` and `.jpg` do, or if the type is unknown.
         let format = ResultFormat.allCases.first { $0.mediaType == mediaType }
         let isSaid = suffix.flatMap { ImageFormat(fileExtension: $0)?.mimeType } == mediaType

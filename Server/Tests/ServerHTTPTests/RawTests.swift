@@ -36,6 +36,15 @@ import WebImageTesting
         #expect(try await text(answer) == Self.text)
     }
 
+    @Test func aSourceWithoutATypeIsNothingThatABrowserShows() async throws {
+        let server = try TestServer()
+        server.origin.serve("/a", OriginResponse(body: Array("<script>".utf8)))
+        let answer = await server.picture("raw:1", "/a")
+        #expect(answer.fields[.contentType] == "application/octet-stream")
+        #expect(answer.fields[.named("X-Content-Type-Options")] == "nosniff")
+        #expect(answer.fields[.contentDisposition] == "inline; filename=\"a\"")
+    }
+
     /// What is no picture is one failure of a picture, and none of the bytes.
     @Test func aPictureThatCannotBeMadeChangesNothingForIt() async throws {
         let server = try server()
