@@ -33,12 +33,15 @@ struct ConfiguredPictures {
         }
     }
 
-    func fallback() async throws -> [UInt8]? {
+    func fallback() async throws -> PictureMaker.Fallback? {
         guard let source = settings.fallback else { return nil }
         let name = "IMGPROXY_FALLBACK_IMAGE"
         var request = try request(source, name)
         request.options.includesData = true
-        do throws(WebImageError) { return try await manager.keepOriginal(for: request).data } catch {
+        do throws(WebImageError) {
+            let original = try await manager.keepOriginal(for: request)
+            return original.data.map { .init(bytes: $0, cacheControl: original.head?[.cacheControl]) }
+        } catch {
             throw Self.unusable(error, name)
         }
     }

@@ -263,10 +263,11 @@ public struct ImageEndpoint: Sendable {
         for refusal: RequestRefusal, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ request: HTTPRequest,
         _ client: ClientAddress?
     ) async throws(RequestRefusal) -> Answer? {
-        guard refusal.hasNoSource, service.maker.fallback != nil else { return nil }
+        guard refusal.hasNoSource, let picture = service.maker.fallback else { return nil }
         var other = url
         (other.source, other.cookies) = (service.maker.fallbackSource, nil)
-        guard let found = try? await service.find(other, choice) else { return nil }
+        guard var found = try? await service.find(other, choice) else { return nil }
+        found.result.freshness.cacheControl = picture.cacheControl
         let answer = ResultAnswer(settings: settings, url: url, now: now()).answer(found, insteadOf: refusal)
         return try sharing(answer, found.result, service.key(other, choice), request, client)
     }

@@ -56,7 +56,8 @@ struct ResultAnswer {
         return Answer(fields: fields, body: .bytes(result.bytes))
     }
 
-    /// Makes the answer that holds the fallback picture.
+    /// Makes the answer that holds the fallback picture. Its own `Cache-Control` is passed on as that of a source, unless
+    /// the configuration states a lifetime for it.
     func answer(_ fallback: ImageService.Found, insteadOf refusal: RequestRefusal) -> Answer {
         var answer = answer(fallback, [:])
         (answer.fields[.eTag], answer.fields[.lastModified], answer.fields[.age]) = (nil, nil, nil)
@@ -64,8 +65,8 @@ struct ResultAnswer {
         answer.status = settings.fallbackStatus == 0 ? refusal.status : settings.fallbackStatus
         // As other errors, one with a picture states no lifetime, unless the configuration or the URL does.
         let hasLifetime = answer.status < 400 || settings.fallbackTTL != nil || options.expires > 0
-        answer.fields[.cacheControl] =
-            hasLifetime ? cacheControl(for: settings.fallbackTTL ?? settings.timeToLive) : nil
+        let lifetime = settings.fallbackTTL.map { cacheControl(for: $0) } ?? cacheControl(fallback.result.freshness)
+        answer.fields[.cacheControl] = hasLifetime ? lifetime : nil
         return answer
     }
 

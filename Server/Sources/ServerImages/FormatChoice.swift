@@ -48,6 +48,9 @@ public struct FormatChoice: Hashable, Sendable {
     /// Whether the result is a still picture, whatever the source is.
     var isStill: Bool { enforced.isEmpty && asked.map { !$0.holdsAnimation } ?? false }
 
+    /// The format of the result, if it does not depend on the picture.
+    var certain: ResultFormat? { enforced.isEmpty ? asked : nil }
+
     /// - Throws: 422 if the format cannot be encoded.
     public func format(for picture: Picture) throws(RequestRefusal) -> ResultFormat {
         func fits(_ format: ResultFormat) -> Bool {

@@ -23,21 +23,31 @@ public struct PictureMaker: Sendable {
         var spent: MissGate.Spent { MissGate.Spent(work: (decode ?? 0) + (encode ?? 0), fetch: fetch ?? 0) }
     }
 
+    public struct Fallback: Sendable {
+        public var bytes: [UInt8]
+        /// The `Cache-Control` of its own origin, if it has one.
+        public var cacheControl: String?
+
+        public init(bytes: [UInt8], cacheControl: String? = nil) {
+            (self.bytes, self.cacheControl) = (bytes, cacheControl)
+        }
+    }
+
     public let manager: ImageManager
     public let purging: Purging
     private let settings: ServerSettings
     private let watermark: Image?
     /// Identifies the watermark's pixels; empty without one.
     let watermarkName: String
-    /// The bytes of the fallback picture, used if a source is not available; nil: there is none.
-    public let fallback: [UInt8]?
+    /// The picture that is used if a source is not available; nil: there is none.
+    public let fallback: Fallback?
     /// The name under which results of the fallback picture are cached; it depends on the bytes.
     public let fallbackSource: String
     private let writable: Set<ResultFormat>
     private let now: @Sendable () -> Int
 
     public init(
-        manager: ImageManager, purging: Purging, settings: ServerSettings, watermark: Image?, fallback: [UInt8]? = nil,
+        manager: ImageManager, purging: Purging, settings: ServerSettings, watermark: Image?, fallback: Fallback? = nil,
         now: @escaping @Sendable () -> Int
     ) {
         self.manager = manager
@@ -46,7 +56,7 @@ public struct PictureMaker: Sendable {
         self.watermark = watermark
         watermarkName = watermark.map { ImageTransform.imgproxyWatermark($0, behind: ImgproxyGeometry()).key } ?? ""
         self.fallback = fallback
-        fallbackSource = "fallback:" + Base64URL.encode(Digest.sha256(fallback ?? []))
+        fallbackSource = "fallback:" + Base64URL.encode(Digest.sha256(fallback?.bytes ?? []))
         self.now = now
         writable = Set(manager.coders.encodableFormats.compactMap { ResultFormat(name: $0.rawValue) })
     }
@@ -69,8 +79,8 @@ public struct PictureMaker: Sendable {
         let plan = PicturePlan(url, settings, watermark: watermark)
         var lastPurge = purging.lastPurge(url.source)
         while true {
-            var request = try plan.request(isStill: choice.isStill, timeout: timeout)
-            if let fallback, url.source == fallbackSource { request = request.of(fallback, named: url.source) }
+            var request = try plan.request(isStill: choice.isStill, as: choice.certain, timeout: timeout)
+            if let fallback, url.source == fallbackSource { request = request.of(fallback.bytes, named: url.source) }
             request.priority = priority
             purging.prepare(&request, url.source, lastPurge: lastPurge)
             do throws(WebImageError) {

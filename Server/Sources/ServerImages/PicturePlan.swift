@@ -36,9 +36,13 @@ public struct PicturePlan: Sendable {
 
     private var frames: Int { options.security.animationFrames ?? settings.limits.animationFrames }
 
-    /// - Parameter isStill: whether the result has one frame, even if the source has more.
-    public func request(isStill: Bool, timeout: Duration?) throws(RequestRefusal) -> ImageRequest {
-        let transforms = try transforms()
+    /// - Parameters:
+    ///   - isStill: whether the result has one frame, even if the source has more.
+    ///   - format: the format of the result, if it is certain.
+    public func request(
+        isStill: Bool, as format: ResultFormat? = nil, timeout: Duration?
+    ) throws(RequestRefusal) -> ImageRequest {
+        let transforms = try transforms(for: format)
         return try SourceRequest.make(source, cookies: cookies, settings) {
             $0.caching.policy = .protocol
             // Only encoded results are cached, not pixels.
@@ -87,7 +91,9 @@ public struct PicturePlan: Sendable {
     }
 
     /// The steps, in imgproxy's order.
-    func transforms() throws(RequestRefusal) -> [ImageTransform] {
+    ///
+    /// - Parameter format: the format of the result, if it is certain.
+    func transforms(for format: ResultFormat?) throws(RequestRefusal) -> [ImageTransform] {
         let geometry = geometry
         var steps: [ImageTransform] = []
         if let trim = options.trim {
@@ -110,6 +116,8 @@ public struct PicturePlan: Sendable {
         let mark = options.watermark
         // If no watermark is configured, none is drawn, as in imgproxy.
         if mark.opacity > 0, let watermark {
+            // The mark is placed on a picture that the format can hold.
+            if let side = format?.longestSide { steps.append(.resize(width: side, height: side, filter: .libvips)) }
             steps.append(
                 .imgproxyWatermark(
                     watermark, at: mark.place, scale: mark.scale, opacity: mark.opacity * settings.watermarkOpacity,

@@ -54,6 +54,23 @@ import WebImageTesting
         }
     }
 
+    /// As in imgproxy: the mark has its own size, also on an icon, which is at most 256 pixels wide.
+    @Test func aWatermarkIsDrawnAfterTheFormatsLimit() async throws {
+        let mark = try Image(size: PixelSize(width: 4, height: 4)) { bytes in
+            for index in stride(from: 0, to: bytes.count, by: 4) {
+                bytes.storeBytes(of: 0xff00_ff00, toByteOffset: index, as: UInt32.self)
+            }
+        }
+        let server = try TestServer(watermark: mark)
+        try server.serve()
+        let icon = try await server.picture("w:512/el:1/wm:1:soea:2:3/f:ico").image()
+        #expect(icon.size == PixelSize(width: 256, height: 192))
+        for (x, y) in [(250, 185), (253, 188)] { #expect(Self.pixel(icon, x, y) == [0, 255, 0, 255]) }
+        #expect(Self.pixel(icon, 249, 185) != [0, 255, 0, 255])
+        // One that is smaller is not enlarged.
+        #expect(try await server.picture("w:32/wm:1/f:ico").image().size.width == 32)
+    }
+
     @Test func aWatermarkIsDrawnWhereItIsWanted() async throws {
         let mark = try Image(size: PixelSize(width: 4, height: 4)) { bytes in
             for index in stride(from: 0, to: bytes.count, by: 4) {

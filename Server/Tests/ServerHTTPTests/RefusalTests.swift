@@ -262,6 +262,25 @@ import WebImageTesting
         #expect(["max-age=20, public", "max-age=19, public"].contains(short.fields[.cacheControl]))
     }
 
+    @Test(
+        arguments: [
+            (["IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "1"], "max-age=7, private"),
+            (["IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "1", "IMGPROXY_FALLBACK_IMAGE_TTL": "70"], "max-age=70, public"),
+            (["IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "1", "IMGPROXY_FALLBACK_IMAGE_HTTP_CODE": "404"], nil),
+            ([:], "max-age=31536000, public"),
+        ] as [([String: String], String?)])
+    func theLifetimeOfAFallbacksOwnOriginIsPassedOn(_ variables: [String: String], _ wanted: String?) async throws {
+        let server = try TestServer(
+            variables, fallback: try TestServer.bytes(PixelSize(width: 40, height: 20), as: .png),
+            fallbackCacheControl: "max-age=7, private")
+        // The second answer comes from the cache of results.
+        for _ in 1...2 {
+            let answer = await server.picture("w:10", "/missing.png")
+            #expect(answer.fields[.named("Fallback-Image")] == "1" && answer.fields[.cacheControl] == wanted)
+            #expect(answer.fields[.age] == nil)
+        }
+    }
+
     @Test func aFallbackStandsForSourcesThatFailAndNotForBadURLs() async throws {
         let server = try TestServer(
             ["IMGPROXY_FALLBACK_IMAGE_HTTP_CODE": "0", "IMGPROXY_FALLBACK_IMAGE_TTL": "70"],

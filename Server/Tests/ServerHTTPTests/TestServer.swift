@@ -23,7 +23,7 @@ final class TestServer: Sendable {
 
     init(
         _ variables: [String: String] = [:], coders: CoderRegistry = .standard, watermark: Image? = nil,
-        fallback: [UInt8]? = nil, origin: OriginServer? = nil, fleet: Fleet? = nil,
+        fallback: [UInt8]? = nil, fallbackCacheControl: String? = nil, origin: OriginServer? = nil, fleet: Fleet? = nil,
         sent: SentResults = SentResults()
     ) throws {
         let time = Clock()
@@ -40,8 +40,8 @@ final class TestServer: Sendable {
             fleet: fleet, file: ManagerMaking.purgeFile(settings, logger), now: { time.now },
             onPurge: { [failedURLs = manager.failedURLs] in failedURLs.removeAll() }, logger: logger)
         let maker = PictureMaker(
-            manager: manager, purging: purging, settings: settings, watermark: watermark, fallback: fallback,
-            now: { time.now })
+            manager: manager, purging: purging, settings: settings, watermark: watermark,
+            fallback: fallback.map { .init(bytes: $0, cacheControl: fallbackCacheControl) }, now: { time.now })
         cache = ResultCache(
             memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), sent: sent,
             logger: logger)
