@@ -144,6 +144,6 @@ extension ImageFormat {
     /// True for formats that can only hold opaque pixels.
     public var isOpaque: Bool { has(.onlyOpaquePixels) }
 
-    /// Whether its pictures are drawn at any size.
-    package var isVector: Bool { has(.vectors) }
+    /// True for formats whose pictures are drawn sharp at any size.
+    public var isVector: Bool { has(.vectors) }
 }

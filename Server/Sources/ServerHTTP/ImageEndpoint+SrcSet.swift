@@ -42,15 +42,14 @@ extension ImageEndpoint {
     private func sizedURLs(
         _ path: String, _ widths: [Int], _ info: StoredResult
     ) throws(RequestRefusal) -> [(width: Int, url: String)] {
-        let json = String(decoding: info.bytes, as: UTF8.self)
-        let isVector = ["svg", "svgz", "pdf"].contains { json.contains("\"format\":\"\($0)\"") }
+        let source = info.describedSource
         var urls: [(width: Int, url: String)] = []
         for width in widths {
             let option = "w\(settings.grammar.argumentsSeparator)\(width)"
             // The width follows the other options, because later ones win, and precedes the source.
             let sized = settings.grammar.inserting(option, before: path)
             let plan = PicturePlan(try settings.grammar.parse(unsignedPath: sized), settings)
-            let reached = plan.resultWidth(ofSource: info.sourceSize, isVector: isVector) ?? width
+            let reached = source.flatMap { plan.resultWidth(of: $0) } ?? width
             if urls.last?.width != reached { urls.append((reached, settings.grammar.signed("/" + sized))) }
         }
         return urls

@@ -30,7 +30,7 @@ public struct InfoOptions: Hashable, Sendable {
     /// The information that `/srcset` adds to its URLs.
     public static var ofSets: InfoOptions {
         var options = InfoOptions()
-        (options.size, options.average) = (false, true)
+        (options.size, options.pages, options.average) = (false, true, true)
         (options.blurHashColumns, options.blurHashRows) = (4, 3)
         return options
     }

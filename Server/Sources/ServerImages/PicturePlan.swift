@@ -27,11 +27,11 @@ public struct PicturePlan: Sendable {
 
     /// The width of the result; nil if it is not known before pixels are decoded.
     ///
-    /// - Parameter source: the size of the source after applying its orientation.
-    public func resultWidth(ofSource source: PixelSize, isVector: Bool) -> Int? {
+    /// - Parameter source: the header of the source's file.
+    public func resultWidth(of source: ImageHeader) -> Int? {
         guard options.trim == nil, options.autoRotate ?? settings.output.autoRotate else { return nil }
-        let turned = geometry.rotation % 2 == 0 ? source : source.transposed
-        return geometry.layout(for: turned, isVector: isVector).output.width
+        let size = geometry.rotation % 2 == 0 ? source.displaySize : source.displaySize.transposed
+        return geometry.layout(for: size, of: source).output.width
     }
 
     private var frames: Int { options.security.animationFrames ?? settings.limits.animationFrames }

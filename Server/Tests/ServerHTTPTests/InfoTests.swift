@@ -191,6 +191,25 @@ import WebImageTesting
         }
     }
 
+    /// imgproxy rounds a crop to what its decoder makes of a JPEG or WebP, and so do the pictures: one pixel more.
+    @Test(arguments: [
+        ("c:709:468:fp:0.4:0.7", "w:40", ImageFormat.jpeg), ("c:709:468:sm", "w:40", .jpeg),
+        ("c:709:468/rt:fill/h:30", "w:20", .jpeg), ("c:405:336:ce:21:0/rot:90", "w:97", .webp),
+        ("c:405:336", "w:97", .png),
+    ])
+    func aSetNamesTheWidthsOfCroppedPictures(_ options: String, _ width: String, _ format: ImageFormat) async throws {
+        let server = try TestServer()
+        try server.serve("/a", PixelSize(width: 975, height: 1376), as: format)
+        for height in ["h:27", "h:26", "h:25"] {
+            let set = await server.get("/srcset/_/\(width):500/\(options)/\(height)/plain/\(server.origin.url("/a"))")
+            let list = try #require(set.text.split(separator: "\"srcset\":\"").last?.prefix { $0 != "\"" })
+            for picture in list.split(separator: ", ").map({ $0.split(separator: " ") }) {
+                let made = try await server.get(String(picture[0])).image()
+                #expect(picture[1] == "\(made.size.width)w", "\(picture[0])")
+            }
+        }
+    }
+
     /// `<svg xmlns='http://www.w3.org/2000/svg' width='20' height='10'/>`
     private static let compressedDrawing: [UInt8] = [
         0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xB3, 0x29, 0x2E, 0x4B, 0x57, 0xA8, 0xC8,

@@ -106,6 +106,14 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
         layout(for: source, isVector: isVector, shrinking: nil)
     }
 
+    /// - Parameters:
+    ///   - source: the size of the picture after applying its orientation and rotation.
+    ///   - header: of the picture's file. Where imgproxy's decoder scales, as for JPEG and WebP, it rounds crops to
+    ///     what that makes.
+    public func layout(for source: PixelSize, of header: ImageHeader) -> Layout {
+        layout(for: source, isVector: header.isVector, shrinking: ImgproxyShrinking(header))
+    }
+
     /// - Parameter shrinking: how imgproxy decodes the picture; nil: in its own size.
     package func layout(for source: PixelSize, isVector: Bool, shrinking: ImgproxyShrinking?) -> Layout {
         ImgproxyLayout(self, source, isVector: isVector, shrinking: shrinking).layout

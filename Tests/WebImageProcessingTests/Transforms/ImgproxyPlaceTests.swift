@@ -74,6 +74,28 @@ import WebImageCore
         Shrunk(.jpeg, 1001, 801, .up, "100x", PixelSize(100, 80), 0, 0, 1001, 801),
     ]
 
+    /// A smart crop has the size that any other crop has; where it lies depends on pixels.
+    @Test(arguments: shrunk) func aSmartCropIsRoundedToWhatTheDecoderMakes(_ test: Shrunk) throws {
+        var geometry = try #require(try ImageTransform.imgproxyGeometry(of: "imgproxy:" + test.spec))
+        geometry.cropGravity = .init(.smart)
+        var original = OriginalPicture(
+            ImageHeader(format: .png, size: test.stored, orientation: test.orientation))
+        original.shrinking = test.shrinking
+        func output(_ chain: [ImageTransform], of size: PixelSize) throws -> PixelSize? {
+            try TransformProgram(chain, size: size, isOpaque: true, original: original).output
+        }
+        let size = original.size
+        #expect(try output([.imgproxy(geometry)], of: size) == test.output)
+        geometry.padding = .init(top: 1, right: 2, bottom: 3, left: 4)
+        #expect(
+            try output([.imgproxy(geometry), .imgproxyCanvas(geometry)], of: size)
+                == PixelSize(test.output.width + 6, test.output.height + 4))
+        // What is no longer as the file has it is cropped as it is.
+        geometry.padding = .init()
+        let plain = geometry.layout(for: size).output
+        #expect(try output([.flip(horizontally: true), .imgproxy(geometry)], of: size) == plain)
+    }
+
     /// imgproxy crops what its decoder has scaled down, so that a crop is rounded to pixels of that.
     @Test(arguments: shrunk) func aCropIsRoundedToWhatTheDecoderMakes(_ test: Shrunk) throws {
         let geometry = try #require(try ImageTransform.imgproxyGeometry(of: "imgproxy:" + test.spec))

@@ -71,18 +71,24 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
         let natural = builder.original.flatMap { $0.isVector ? $0.size : nil }
         guard needsPixels else {
-            builder.imgproxySource = turned(builder.size)
+            builder.imgproxySource = (turned(builder.size), nil)
             var operation = self
             operation.isOfDrawing = natural != nil
             return try builder.geometry(operation)
         }
         let isDrawn = natural.map { drawnSize(of: $0) == builder.size } ?? false
         let source = turned(isDrawn ? natural ?? builder.size : builder.size)
-        builder.imgproxySource = source
+        let shrinking = builder.shrinking
+        builder.imgproxySource = (source, shrinking)
         for turn in try turns() { try builder.geometry(turn) }
-        let layout = geometry.layout(for: source, isVector: natural != nil)
+        let layout = geometry.layout(for: source, isVector: natural != nil, shrinking: shrinking)
         if !isDrawn {
-            try crop(to: layout.crop, geometry.cropPlace, dpr: 1, &builder)
+            let part = geometry.partOfDecoded(layout, isReversed: (false, false))
+            if let part, geometry.cropPlace.kind != .smart {
+                try crop(to: part.size, x: part.x, y: part.y, &builder)
+            } else {
+                try crop(to: part?.size ?? layout.crop, geometry.cropPlace, dpr: 1, &builder)
+            }
             try builder.geometry(
                 Resize(target: TargetSize(layout.scaled, fit: .fill, upscale: true), gravity: .center, filter: .libvips)
             )
@@ -97,10 +103,14 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
             return try builder.whole(SmartCrop(kept: size), size: size, isOpaque: builder.isOpaque)
         }
         let start = ImgproxyGeometry.position(of: size, in: builder.size, place, dpr: dpr)
+        try crop(to: size, x: start.x, y: start.y, &builder)
+    }
+
+    private func crop(to size: PixelSize, x: Int, y: Int, _ builder: inout ProgramBuilder) throws(WebImageError) {
         try builder.geometry(
             CropRect(
                 part: PixelRect(
-                    x: Double(start.x), y: Double(start.y), width: Double(size.width), height: Double(size.height))))
+                    x: Double(x), y: Double(y), width: Double(size.width), height: Double(size.height))))
     }
 
     private func turned(_ size: PixelSize) -> PixelSize { geometry.rotation % 2 == 0 ? size : size.transposed }
@@ -148,10 +158,9 @@ extension ProgramBuilder {
     func imgproxyLayout(_ geometry: ImgproxyGeometry) -> ImgproxyGeometry.Layout? {
         // The scaling may have been part of decoding: then the source is the picture in the file.
         let whole = original.map { geometry.rotation % 2 == 0 ? $0.size : $0.size.transposed }
-        guard let source = imgproxySource ?? whole else { return nil }
+        guard let source = imgproxySource ?? whole.map({ ($0, original?.shrinking) }) else { return nil }
         return geometry.layout(
-            for: source, isVector: original?.isVector ?? false,
-            shrinking: imgproxySource == nil ? original?.shrinking : nil)
+            for: source.size, isVector: original?.isVector ?? false, shrinking: source.shrinking)
     }
 }
 

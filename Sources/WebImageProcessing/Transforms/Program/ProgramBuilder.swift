@@ -11,8 +11,8 @@ struct ProgramBuilder {
     let limits: DecodeLimits
     /// The properties of the picture's file; nil for a picture that did not come from one.
     let original: OriginalPicture?
-    /// The size before imgproxy's scaling, if that is in this chain.
-    var imgproxySource: PixelSize?
+    /// The picture before imgproxy's scaling, if that is in this chain.
+    var imgproxySource: (size: PixelSize, shrinking: ImgproxyShrinking?)?
     private var parts: [TransformProgram.Part] = []
     private var geometry: GeometryFold
     private var points: [any PointOperation] = []
@@ -30,6 +30,12 @@ struct ProgramBuilder {
         geometry = GeometryFold(source: size)
         sourceSize = size
         view = PixelRect(size)
+    }
+
+    /// How imgproxy decodes the picture, if it is as its file has it: whole, and nothing has been done to it.
+    var shrinking: ImgproxyShrinking? {
+        let isUntouched = parts.isEmpty && stages.isEmpty && points.isEmpty && geometry.isIdentity
+        return isUntouched && size == original?.size ? original?.shrinking : nil
     }
 
     // MARK: what a transform may want
