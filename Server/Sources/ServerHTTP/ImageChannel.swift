@@ -38,7 +38,7 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
         var parsing = NIOHTTPDecoderLimitConfiguration()
         parsing.maxHeaderFieldSize = Self.mostHeaderBytes
         parsing.maxHeaderListSize = Self.mostHeaderBytes
-        parsing.maxHeaderFieldCount = 100
+        parsing.maxHeaderFieldCount = Self.mostHeaderFields
         // NIO's encoder does not know the request, so ``ConnectionRequests`` frames the answer.
         var writing = HTTPResponseEncoder.Configuration()
         writing.automaticallySetFramingHeaders = false
@@ -56,6 +56,7 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
     }
 
     static let mostHeaderBytes = 16 << 10
+    static let mostHeaderFields = 100
 
     func handle(value: Value, logger: Logger) async { await handleHTTP(asyncChannel: value, logger: logger) }
 }

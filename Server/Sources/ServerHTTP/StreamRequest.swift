@@ -16,19 +16,32 @@
         private let connectionGuard: ConnectionGuard
         private var isRunning = false
         private var hasEnded = false
+        private var isRefused = false
 
         init(_ connectionGuard: ConnectionGuard) { self.connectionGuard = connectionGuard }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch unwrapInboundIn(data) {
-            case .head:
+            case .head(let head):
                 isRunning = true
                 connectionGuard.requestBegan()
                 connectionGuard.requestEnded()
+                isRefused = head.headerFields.count > ImageChannel.mostHeaderFields
+                if isRefused { refuse(context) }
             case .body: break
             case .end: hasEnded = true
             }
-            context.fireChannelRead(data)
+            if !isRefused { context.fireChannelRead(data) }
+        }
+
+        /// NIO limits the number of header fields for HTTP/1.1 only, with this answer.
+        private func refuse(_ context: ChannelHandlerContext) {
+            let fields: HTTPFields = [.contentLength: "0"]
+            write(
+                context: context, data: wrapOutboundOut(.head(HTTPResponse(status: .badRequest, headerFields: fields))),
+                promise: nil)
+            write(context: context, data: wrapOutboundOut(.end(nil)), promise: nil)
+            context.flush()
         }
 
         func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

@@ -104,8 +104,12 @@
         /// - Parameters:
         ///   - id: an odd number, higher than all before.
         ///   - isWhole: whether no body comes behind it.
-        func get(_ path: String, _ id: Int, method: String = "GET", isWhole: Bool = true) async throws {
-            let fields: HPACKHeaders = [":method": method, ":scheme": "https", ":authority": "test", ":path": path]
+        ///   - others: the number of further fields.
+        func get(
+            _ path: String, _ id: Int, method: String = "GET", isWhole: Bool = true, others: Int = 0
+        ) async throws {
+            var fields: HPACKHeaders = [":method": method, ":scheme": "https", ":authority": "test", ":path": path]
+            for number in 0..<others { fields.add(name: "x-\(number)", value: "1") }
             try await send(id, .headers(.init(headers: fields, endStream: isWhole)))
         }
 

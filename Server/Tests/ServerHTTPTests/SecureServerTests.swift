@@ -172,6 +172,19 @@
             }
         }
 
+        @Test(arguments: [true, false]) func aRequestHasNoMoreFieldsThanByTheOldVersion(isWhole: Bool) async throws {
+            try await run { server in
+                let client = try await FrameConnection(port: server.port)
+                // HTTP/1.1 counts the host as well.
+                try await client.get("/health", 1, others: 99)
+                try await client.get("/health", 3, isWhole: isWhole, others: 101)
+                try await client.get("/health", 5)
+                try await client.wait { inbox in [1, 3, 5].allSatisfy { inbox.streams[$0]?.isOver == true } }
+                #expect([1, 3, 5].map { client.stream($0).status } == ["200", "400", "200"])
+                #expect(!client.inbox.isLeaving)
+            }
+        }
+
         /// Each further violation was reported to it. A client that did not read the reports let them pile up.
         @Test func whoGoesOnBreakingTheProtocolIsToldOnce() async throws {
             try await run(["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1"]) { server in
