@@ -4,6 +4,12 @@ import HTTPTypes
 import ServerGrammar
 import WebImage
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension ImageEndpoint {
     private static let mostWidths = 32
 
@@ -18,7 +24,7 @@ extension ImageEndpoint {
         let separator = settings.grammar.argumentsSeparator
         let rest = settings.grammar.signedText(signed)
         guard let slash = rest.firstIndex(of: "/") else { throw .invalidURL("/srcset has no source") }
-        let parts = rest[..<slash].split(separator: Character(separator.isEmpty ? ":" : String(separator.first ?? ":")))
+        let parts = rest[..<slash].components(of: separator)
         let widths = parts.dropFirst().compactMap { Int($0) }
         guard parts.first == "w", !widths.isEmpty, widths.count == parts.count - 1, widths.count <= Self.mostWidths,
             widths.allSatisfy({ (1...16_384).contains($0) })
@@ -53,5 +59,25 @@ extension ImageEndpoint {
             if urls.last?.width != reached { urls.append((reached, settings.grammar.signed("/" + sized))) }
         }
         return urls
+    }
+}
+
+extension StoredResult {
+    /// The header of the source, if this is its description with format and pages: what decides about the sizes of
+    /// results.
+    fileprivate var describedSource: ImageHeader? {
+        struct Description: Decodable {
+            let format: ImageFormat
+            let pages: Int?
+
+            enum CodingKeys: String, CodingKey {
+                case format
+                case pages = "pages_number"
+            }
+        }
+        guard let known = try? JSONDecoder().decode(Description.self, from: Data(bytes)) else { return nil }
+        var header = ImageHeader(format: known.format, size: sourceSize)
+        (header.frameCount, header.isVector) = (known.pages, known.format.isVector)
+        return header
     }
 }

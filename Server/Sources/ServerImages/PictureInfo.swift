@@ -1,12 +1,6 @@
 import FleetCrypto
 import ServerGrammar
-public import WebImage
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import WebImage
 
 /// Makes the description of a picture as JSON, with imgproxy Pro's names.
 struct PictureInfo {
@@ -138,25 +132,5 @@ struct PictureInfo {
         add("Artist", photo.artist)
         add("Copyright", photo.copyright)
         return members
-    }
-}
-
-extension StoredResult {
-    /// The header of the source, if this is its description with format and pages: what decides about the sizes of
-    /// results.
-    public var describedSource: ImageHeader? {
-        struct Description: Decodable {
-            let format: ImageFormat
-            let pages: Int?
-
-            enum CodingKeys: String, CodingKey {
-                case format
-                case pages = "pages_number"
-            }
-        }
-        guard let known = try? JSONDecoder().decode(Description.self, from: Data(bytes)) else { return nil }
-        var header = ImageHeader(format: known.format, size: sourceSize)
-        (header.frameCount, header.isVector) = (known.pages, known.format.isVector)
-        return header
     }
 }
