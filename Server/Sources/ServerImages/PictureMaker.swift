@@ -256,13 +256,13 @@ public struct PictureMaker: Sendable {
     ) async throws(WebImageError) -> Made? {
         let header = original.header
         guard let format = ResultFormat(ofSource: header.format), var bytes = original.data else { return nil }
-        if format == .svg, plan.handsOnDrawings {
-            if settings.output.sanitizesSVG { bytes = try await Self.withoutScripts(bytes, limits) }
-        } else if plan.options.format == .svg {
-            throw WebImageError(.cannotEncode, "only a drawing can be an SVG", format: .svg)
-        } else {
-            guard plan.skips(format, settings.output.skipProcessing) else { return nil }
+        guard plan.handsOn(format) else {
+            guard plan.options.format != .svg else {
+                throw WebImageError(.cannotEncode, "only a drawing can be an SVG", format: .svg)
+            }
+            return nil
         }
+        if format == .svg, settings.output.sanitizesSVG { bytes = try await Self.withoutScripts(bytes, limits) }
         var made = Made(
             result: StoredResult(
                 bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),

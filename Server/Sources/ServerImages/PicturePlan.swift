@@ -29,9 +29,11 @@ public struct PicturePlan: Sendable {
     ///
     /// - Parameter source: the header of the source's file.
     public func resultWidth(of source: ImageHeader) -> Int? {
+        if options.raw || ResultFormat(ofSource: source.format).map(handsOn) == true { return source.displaySize.width }
         guard options.trim == nil, options.autoRotate ?? settings.output.autoRotate else { return nil }
         let size = geometry.rotation % 2 == 0 ? source.displaySize : source.displaySize.transposed
-        return geometry.layout(for: size, of: source).output.width
+        let output = geometry.layout(for: size, of: source).output
+        return (options.format.map { encodeOptions($0).writtenSize(of: output) } ?? output).width
     }
 
     private var frames: Int { options.security.animationFrames ?? settings.limits.animationFrames }
@@ -130,6 +132,11 @@ public struct PicturePlan: Sendable {
     var handsOnDrawings: Bool {
         options.format == .svg
             || options.format == nil && (!settings.output.rasterizesSVG || skips(.svg, settings.output.skipProcessing))
+    }
+
+    /// Whether a source of a format is served as it is, but for an SVG's scripts.
+    func handsOn(_ format: ResultFormat) -> Bool {
+        format == .svg && handsOnDrawings || skips(format, settings.output.skipProcessing)
     }
 
     /// Whether URL and settings allow serving the source as it is.

@@ -234,6 +234,24 @@ import WebImageTesting
         #expect(set.text.contains(" 40w"), "\(set.text)")
     }
 
+    /// What is sent as it is has its own width, whatever is asked for; an icon has at most 256 pixels.
+    @Test(arguments: [
+        ("skp:png/", "", "640w"), ("raw:1/", "", "640w"), ("", "@svg", "20w"), ("f:ico/", "", "256w"),
+        ("skp:png/f:jpg/", "", "500w"),
+    ])
+    func aSetOfWhatIsNotScaledHasOneWidth(_ options: String, _ suffix: String, _ width: String) async throws {
+        let server = try TestServer()
+        try server.serve("/a", PixelSize(width: 640, height: 480))
+        if suffix == "@svg" {
+            let drawing = "<svg xmlns='http://www.w3.org/2000/svg' width='20' height='10'/>"
+            server.origin.serve("/a", .init(headers: [("Content-Type", "image/svg+xml")], body: Array(drawing.utf8)))
+        }
+        let set = await server.get("/srcset/_/w:500:600/\(options)plain/\(server.origin.url("/a"))\(suffix)")
+        let list = try #require(set.text.split(separator: "\"srcset\":\"").last?.prefix { $0 != "\"" })
+        #expect(list.split(separator: ", ").first?.split(separator: " ").last == width[...], "\(list)")
+        #expect(list.split(separator: ", ").count == (width == "500w" ? 2 : 1), "\(list)")
+    }
+
     @Test func aSetOfURLsThatExpireExpiresWithThem() async throws {
         let server = try TestServer()
         try server.serve("/a.png", PixelSize(width: 640, height: 480))
