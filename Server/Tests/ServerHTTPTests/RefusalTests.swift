@@ -1,4 +1,5 @@
 import HTTPTypes
+import ServerConfiguration
 import ServerGrammar
 import ServerImages
 import Testing
@@ -279,6 +280,15 @@ import WebImageTesting
             #expect(answer.fields[.named("Fallback-Image")] == "1" && answer.fields[.cacheControl] == wanted)
             #expect(answer.fields[.age] == nil)
         }
+    }
+
+    @Test func theLifetimeOfAFallbackIsThatOfItsURL() async throws {
+        let server = try TestServer()
+        try server.serve("/a.png", headers: [("Cache-Control", "max-age=7")])
+        var settings = server.endpoint.settings
+        settings.fallback = .url(server.origin.url("/a.png"))
+        let picture = try await ConfiguredPictures(manager: server.manager, settings: settings).fallback()
+        #expect(picture?.cacheControl == "max-age=7" && picture?.bytes.isEmpty == false)
     }
 
     @Test func aFallbackStandsForSourcesThatFailAndNotForBadURLs() async throws {
