@@ -62,9 +62,12 @@ install: libraries  ## installs the command in PREFIX/bin (default /usr/local/bi
 deb: libraries    ## builds a Debian package of the command and the server
 	@scripts/build-deb
 
-soak: libraries   ## long tests: kill -9, random walks, damaged files, two minutes for each fuzzer
+soak: test-programs  ## long tests: kill -9, random walks, damaged files, Redis, two minutes for each fuzzer
 	WEBIMAGE_SOAK=1 $(SWIFT_TEST) --filter Soak --filter KillNine --filter DiskCacheWalk \
 	    --filter WorkerKill --filter IsolationHost
+	WEBIMAGE_SOAK=1 scripts/run-fleet-tests --filter RedisSoakTests
+	WEBIMAGE_FUZZ_SECONDS=$(SOAK_SECONDS) scripts/run-fleet-tests --filter RESPFuzzTests
+	WEBIMAGE_FUZZ_SECONDS=$(SOAK_SECONDS) scripts/run-server-tests --filter FuzzTests
 	scripts/fuzz --all $(SOAK_SECONDS)
 
 fuzz: libraries   ## fuzzes, such as TARGET=gif SECONDS=600; without a target it lists the targets

@@ -73,8 +73,8 @@ extension ImageManager {
     }
 
     /// Reads a picture's header and metadata from as few of its first bytes as possible. If that needs all bytes, they
-    /// are stored as with ``data(for:)``. EXIF behind the picture of a PNG or JPEG XL, with its orientation, is found if
-    /// all bytes are there already, as those of a file are.
+    /// are stored as with ``data(for:)``. EXIF behind the picture of a PNG, with its orientation, or of a JPEG XL, AVIF
+    /// or HEIC is found if all bytes are there already, as those of a file are.
     ///
     /// - Throws: what a load of it would throw.
     public func details(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {

@@ -105,7 +105,9 @@ package final class ImageProbe {
     }
 
     private func makeDecoder(_ coder: any ImageCoder) throws(WebImageError) -> any ImageDecoder {
-        try coder.makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
+        let decoder = try coder.makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
+        (decoder as? IsolatedDecoder)?.isForHeader = true
+        return decoder
     }
 
     private func push(

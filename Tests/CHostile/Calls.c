@@ -43,6 +43,16 @@ int wi_try_old_calls(void) {
     return (int)syscall(SYS_socket, 1, 1, 0);
 #endif
 }
+
+int wi_try_interrupt(void) {
+#ifdef __x86_64__
+    int answer = 20; /* getpid */
+    __asm__ volatile("int $0x80" : "+a"(answer) : : "memory");
+    return answer;
+#else
+    return (int)syscall(SYS_socket, 1, 1, 0);
+#endif
+}
 #else
 int wi_try_memory_file(void) { return 0; }
 int wi_try_fork(void) { return 0; }
@@ -51,4 +61,5 @@ int wi_try_reading_others(int process) { return process; }
 int wi_try_io_uring(void) { return 0; }
 int wi_try_unshare(void) { return 0; }
 int wi_try_old_calls(void) { return 0; }
+int wi_try_interrupt(void) { return 0; }
 #endif

@@ -61,8 +61,8 @@ final class HostileDecoder: ImageDecoder {
 package enum Attack: String, CaseIterable, Sendable {
     // Of the system. Those above `socket` are answered with an error, the others end the process.
     case readPasswords, readEnvironment, createFile, changeLimits, makeMemoryFile, removeFile, executableMemory,
-        ownPriority
-    case socket, fork, execute, kill, trace, readOthersMemory, ioUring, unshare, oldCalls
+        ownPriority, changeMode, truncateFile
+    case socket, fork, execute, kill, trace, readOthersMemory, ioUring, unshare, oldCalls, interrupt
     case tooMuchMemory, crash, abort, illegal, deepStack, exit, stop
     case spin, sleep
     // Of the protocol.
@@ -99,6 +99,8 @@ package enum Attack: String, CaseIterable, Sendable {
                 let memory = mmap(nil, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                 return name(memory == MAP_FAILED ? -1 : 0)
             case .ownPriority: return name(setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -5))
+            case .changeMode: return name(chmod("/tmp/webimage-hostile", 0o777))
+            case .truncateFile: return name(truncate("/tmp/webimage-hostile", 0))
             case .socket: return name(wi_try_socket())
             case .fork: return name(wi_try_fork())
             case .execute: return name(execv("/bin/true", [nil]))
@@ -108,6 +110,7 @@ package enum Attack: String, CaseIterable, Sendable {
             case .ioUring: return name(wi_try_io_uring())
             case .unshare: return name(wi_try_unshare())
             case .oldCalls: return name(wi_try_old_calls())
+            case .interrupt: return name(wi_try_interrupt())
             case .tooMuchMemory:
                 var blocks = 0
                 while let block = malloc(64 << 20) {

@@ -33,6 +33,23 @@ struct DiskLateWriteTests {
         }
     }
 
+    @Test func whoFindsAnotherEntryEachTimeIsToldSo() throws {
+        let bench = try makeBench()
+        let other = try bench.reopened()
+        other.executor.runAll()
+        var count = 0
+        let error = #expect(throws: WebImageError.self) {
+            try bench.cache.changeMetadata(key) { _ in
+                count += 1
+                do { try other.cache.store(key, new, metadata(300 + count)) } catch { Issue.record(error) }
+                return metadata(304)
+            }
+        }
+        #expect(error?.code == .locked && count == 8)
+        let entry = try bench.cache.read(key)
+        #expect(entry?.body == new && entry?.metadata.status == 308)
+    }
+
     /// A new body got the validators of the old one.
     @Test(arguments: Meanwhile.allCases)
     func aChangeIsMadeOfWhatIsThereWhenItIsWritten(what: Meanwhile) throws {

@@ -79,6 +79,23 @@ import WebImageTesting
         #expect(cut.header.orientation == .up && cut.header.size == header.size)
     }
 
+    /// It comes in pieces, and it was chance how many were there when the header was known.
+    @Test func detailsTellWhatComesLastInAFile() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/card.png"
+        let bytes = try Self.turnedPNG()
+        let last = bytes.count - 12
+        let space = PNGChunks.chunk("teSt", [UInt8](repeating: 0, count: 1 << 20))
+        let late = try #require(PNGChunks.all(in: bytes).first { $0.name == "eXIf" })
+        let start = last - late.data.count - 12
+        try FileTree.write(Array(bytes[..<start] + space + space + bytes[start...]), to: path)
+        let bench = TestBench()
+        for _ in 0..<20 {
+            let header = try await bench.manager.details(for: ImageRequest(path: path)).header
+            #expect(header.orientation == .right && header.metadata.exif != nil)
+        }
+    }
+
     @Test func detailsDoNotWaitForWhatComesLast() async throws {
         let bench = TestBench()
         let bytes = try Self.turnedPNG()

@@ -25,8 +25,8 @@ struct PictureInfo {
     /// Loads no more than is needed: only the header, all bytes, or the pixels.
     func facts(_ given: ImageRequest) async throws(WebImageError) -> Facts {
         var request = given
-        request.options.includesData = !options.hashSums.isEmpty
         if options.needsPixels {
+            request.options.includesData = !options.hashSums.isEmpty
             var crop = options.crop
             (crop.width, crop.height) = (Self.side, Self.side)
             request.options.transformers = [ImageTransform.imgproxy(crop)]
@@ -39,15 +39,31 @@ struct PictureInfo {
                 header: header, byteCount: response.byteCount, head: response.head, source: response.source,
                 data: response.data, image: response.image)
         }
-        if !options.hashSums.isEmpty {
-            let original = try await manager.keepOriginal(for: request)
-            return Facts(
-                header: original.header, byteCount: original.byteCount, head: original.head, source: original.source,
-                data: original.data)
+        if options.hashSums.isEmpty {
+            let details = try await manager.details(for: request)
+            guard options.exif, Self.mayEndWithEXIF(details.header) else {
+                return Facts(
+                    header: details.header, byteCount: details.byteCount, head: details.head, source: details.source)
+            }
         }
-        let details = try await manager.details(for: request)
-        return Facts(
-            header: details.header, byteCount: details.byteCount, head: details.head, source: details.source)
+        request.options.includesData = true
+        let original = try await manager.keepOriginal(for: request)
+        var facts = Facts(
+            header: original.header, byteCount: original.byteCount, head: original.head, source: original.source,
+            data: original.data)
+        if options.exif, Self.mayEndWithEXIF(original.header), let data = original.data {
+            var whole = ImageRequest(data: data, name: "original")
+            whole.options.decoding.limits = request.options.decoding.limits
+            facts.header = try await manager.details(for: whole).header
+        }
+        if options.hashSums.isEmpty { facts.data = nil }
+        return facts
+    }
+
+    /// Whether EXIF that is not known yet may stand behind the picture.
+    private static func mayEndWithEXIF(_ header: ImageHeader) -> Bool {
+        let formats: [ImageFormat] = [.png, .apng, .jxl, .avif, .heic, .heif]
+        return header.metadata.exif == nil && formats.contains(header.format)
     }
 
     func members(_ facts: Facts) throws(WebImageError) -> [(String, JSONValue)] {

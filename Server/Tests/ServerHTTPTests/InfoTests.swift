@@ -151,6 +151,35 @@ import WebImageTesting
         #expect(answer.text == #"{"exif":{"Make":"NIKON"}}"#)
     }
 
+    /// A PNG of several pieces, whose EXIF comes last.
+    @Test func cameraFactsBehindThePictureAreToldToo() async throws {
+        let exif: [UInt8] =
+            Array("II*".utf8) + [0, 8, 0, 0, 0, 1, 0, 0x0F, 1, 2, 0, 6, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0]
+            + Array("NIKON".utf8) + [0]
+        let image = try SamplePictures.sunset(PixelSize(width: 900, height: 700))
+        var bytes = try image.replacingMetadata(ImageMetadata(exif: exif))
+            .encoded(as: .png, EncodeOptions(keepsMetadata: true))
+        let name = Array("eXIf".utf8)
+        let start = try #require(bytes.indices.first { bytes[$0...].starts(with: name) }) - 4
+        let length = bytes[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+        let chunk = bytes[start..<start + length + 12]
+        bytes.removeSubrange(chunk.indices)
+        bytes.insert(contentsOf: chunk, at: bytes.count - 12)
+        for options in ["", "chs:sha1/"] {
+            // The first transfer stands still before it: no more than the header is known then.
+            let (server, gate) = (try TestServer(), Gate())
+            server.origin.serve(
+                "/a.png", OriginResponse(body: bytes, behaviours: [.hold(gate, at: .byte(bytes.count / 2))]))
+            let url = server.origin.url("/a.png")
+            async let answer = server.get("/info/_/f:0/d:0/s:0/\(options)exif:1/plain/\(url)")
+            #expect(await server.origin.waitForHits("/a.png", options.isEmpty ? 2 : 1, timeout: .seconds(20)))
+            gate.open()
+            let text = await answer.text
+            #expect(
+                text.contains(#""exif":{"Make":"NIKON"}"#) && text.contains("hashsums") != options.isEmpty, "\(text)")
+        }
+    }
+
     @Test func infoAndSetsOfSourcesAreSigned() async throws {
         let keys = ["IMGPROXY_KEY": "0a0b", "IMGPROXY_SALT": "0c0d"]
         let server = try TestServer(keys)

@@ -15,6 +15,8 @@ final class HeaderProbe: @unchecked Sendable {
     private let executor: any WorkExecutor
     private let makeProbe: () -> ImageProbe
     private let onRest: (@Sendable () -> Void)?
+    /// Whether the log ends soon, so that it is read to its end for what lies behind the picture.
+    private let endsSoon: Bool
     /// What is known while the rest is read, which may fail or take too long.
     private let known = Guarded<ImageDetails?>(nil)
     private var probe: ImageProbe
@@ -29,6 +31,8 @@ final class HeaderProbe: @unchecked Sendable {
         self.log = log
         self.source = source
         self.onRest = onRest
+        // A file's bytes arrive in pieces, too, but need not be waited for.
+        endsSoon = onRest != nil || source != .network && request.options.http.loader == nil
         (place, priority) = (request.redactedURL, request.options.priority)
         executor = service.executor
         let recipe = request.recipe
@@ -65,12 +69,12 @@ final class HeaderProbe: @unchecked Sendable {
                     offset = chunk.range.upperBound
                     let header = try chunk.withUnsafeBytes { bytes throws(WebImageError) in try probe.push(bytes) }
                     // What lies behind the picture is not worth a download, but a look at bytes that are there.
-                    let mayLearn = probe.mayLearnMore || ((log.end != nil || onRest != nil) && probe.mayLearnLate)
+                    let mayLearn = probe.mayLearnMore || ((endsSoon || log.end != nil) && probe.mayLearnLate)
                     guard let header else { continue }
                     if !mayLearn { return answer(header) }
-                    if let onRest, !probe.mayLearnMore {
+                    if !probe.mayLearnMore {
                         known.withLock { $0 = details(header) }
-                        onRest()
+                        onRest?()
                     }
                 case .end where log.successor != nil: beginAnew()
                 case .end(.failed(let error)) where offset == 0: throw error

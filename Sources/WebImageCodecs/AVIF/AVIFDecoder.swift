@@ -41,14 +41,15 @@
             }
         }
 
+        var missingMetadataEnd: Int? {
+            stage == .stoppedAtHeader && !file.knowsMetadata ? file.metadataNeeds : nil
+        }
+
         func finish() throws(WebImageError) {
             guard isOpen else { return }
             if stage == .header { try readHeader() }
             if stage == .data { try decode() }
-            if stage == .afterPicture {
-                file.learnMetadata()
-                stage = .complete
-            }
+            if stage == .afterPicture { stage = .complete }
             guard isOpen else { return }
             throw WebImageError(
                 .truncatedData,
@@ -59,10 +60,8 @@
         func advance() throws(WebImageError) {
             if stage == .header, attempts.isDue(at: file.bytes.count) { try readHeader() }
             if stage == .data, let dataEnd, file.bytes.count >= dataEnd { try decode() }
-            if stage == .afterPicture {
-                if !file.knowsMetadata, attempts.isDue(at: file.bytes.count) { file.learnMetadata() }
-                if file.knowsMetadata { stage = .complete }
-            }
+            if stage == .afterPicture || stage == .stoppedAtHeader { file.learnMetadata() }
+            if stage == .afterPicture, file.knowsMetadata { stage = .complete }
         }
 
         private func readHeader() throws(WebImageError) {

@@ -10,6 +10,8 @@
         private(set) var header: ImageHeader?
         /// Whether EXIF and XMP have arrived, or there are none.
         private(set) var knowsMetadata = false
+        /// How many bytes of the file it takes to look for them again.
+        private(set) var metadataNeeds = 0
         /// The shown part of the stored picture. Set with the header.
         private(set) var frame = ItemFrame(PixelSize(width: 0, height: 0))
         private let input: AVIFInput
@@ -88,9 +90,13 @@
 
         /// Looks for EXIF and XMP, which may follow the picture.
         func learnMetadata() {
-            guard !knowsMetadata, case .found(let metadata) = AVIFMetadata.read(bytes, limits) else { return }
-            header?.metadata = metadata
-            knowsMetadata = true
+            guard !knowsMetadata, bytes.count >= metadataNeeds else { return }
+            switch AVIFMetadata.read(bytes, limits) {
+            case .found(let metadata):
+                header?.metadata = metadata
+                knowsMetadata = true
+            case .tooShort(let needed): metadataNeeds = needed
+            }
         }
 
         var frameCount: Int { max(Int(handle.pointee.imageCount), 1) }

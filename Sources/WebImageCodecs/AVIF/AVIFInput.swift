@@ -16,6 +16,8 @@
         let bytes: CollectedBytes
         let io: UnsafeMutablePointer<avifIO>
         var changes: [Change] = []
+        /// How many bytes of the file the last read needs that had to wait.
+        private(set) var needed = 0
         /// The last piece that was read with a change: libavif uses it until the next read.
         private var changed: AlignedMemory?
 
@@ -40,7 +42,11 @@
 
         private func read(_ offset: Int, _ size: Int, _ output: inout avifROData) -> avifResult {
             let all = bytes.all
-            guard offset <= all.count, size <= all.count - offset else { return AVIF_RESULT_WAITING_ON_IO }
+            guard offset <= all.count, size <= all.count - offset else {
+                let (end, isTooLong) = offset.addingReportingOverflow(size)
+                needed = isTooLong ? .max : end
+                return AVIF_RESULT_WAITING_ON_IO
+            }
             var start = all.baseAddress.map { $0 + offset }
             let piece = offset..<offset + size
             if changes.contains(where: { $0.range.overlaps(piece) }), let source = start {

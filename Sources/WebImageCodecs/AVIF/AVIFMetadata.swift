@@ -7,8 +7,8 @@
     enum AVIFMetadata {
         enum Answer {
             case found(ImageMetadata)
-            /// More bytes are needed.
-            case tooShort
+            /// It takes so many bytes of the file to go on.
+            case tooShort(needed: Int)
         }
 
         static func read(_ bytes: CollectedBytes, _ limits: DecodeLimits) -> Answer {
@@ -22,7 +22,7 @@
             avifDecoderSetIO(handle, input.io)
             switch avifDecoderParse(handle) {
             case AVIF_RESULT_OK: break
-            case AVIF_RESULT_WAITING_ON_IO: return .tooShort
+            case AVIF_RESULT_WAITING_ON_IO: return .tooShort(needed: max(input.needed, bytes.count + 1))
             default: return .found(ImageMetadata())
             }
             let image = handle.pointee.image.pointee

@@ -48,6 +48,11 @@
             }
         }
 
+        var missingMetadataEnd: Int? {
+            guard stage == .stoppedAtHeader, !knowsMetadata else { return nil }
+            return items?.metadataEnd(options.limits)
+        }
+
         func finish() throws(WebImageError) {
             guard isOpen else { return }
             nextAttempt = 0

@@ -9,10 +9,22 @@
         /// EXIF and XMP of the primary picture; nil if their bytes have not all arrived. Metadata that is damaged, lies
         /// outside the file's own data or is too long is left out.
         func metadata(_ limits: DecodeLimits) -> ImageMetadata? {
-            let exif = places(limits) { $0.type == "Exif" }
-            let xmp = places(limits) { $0.type == "mime" && $0.contentType == Self.xmpType }
+            let (exif, xmp) = metadataPlaces(limits)
             guard (exif + xmp).allSatisfy({ $0.upperBound <= boxes.bytes.count }) else { return nil }
             return ImageMetadata(readingEXIF: Self.block(bytes(of: exif)), xmp: bytes(of: xmp))
+        }
+
+        /// Where the last of it ends; 0 if there is none.
+        func metadataEnd(_ limits: DecodeLimits) -> Int {
+            let (exif, xmp) = metadataPlaces(limits)
+            return (exif + xmp).map(\.upperBound).max() ?? 0
+        }
+
+        private func metadataPlaces(_ limits: DecodeLimits) -> (exif: [Range<Int>], xmp: [Range<Int>]) {
+            (
+                places(limits) { $0.type == "Exif" },
+                places(limits) { $0.type == "mime" && $0.contentType == Self.xmpType }
+            )
         }
 
         /// The positions of the data of the first matching item that describes the primary picture; empty if there is

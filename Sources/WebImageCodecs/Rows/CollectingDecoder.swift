@@ -21,6 +21,8 @@ package protocol FileReadingDecoder: CollectingDecoder {
         var options: DecodeOptions { get }
         var bytes: CollectedBytes { get }
         var state: DecodeState { get }
+        /// Where the metadata ends that has not arrived, if the decoder has stopped at the header. Default nil.
+        var missingMetadataEnd: Int? { get }
 
         /// Does what the bytes so far allow.
         func advance() throws(WebImageError)
@@ -29,8 +31,13 @@ package protocol FileReadingDecoder: CollectingDecoder {
     extension AdvancingDecoder {
         var isOpen: Bool { state == .needsBytes }
 
+        var missingMetadataEnd: Int? { nil }
+        /// Cameras, and libavif, write metadata before the picture, some kilobytes behind the start of the file.
+        var mayLearnMore: Bool { missingMetadataEnd.map { $0 <= 64 << 10 } ?? false }
+        var mayLearnLate: Bool { missingMetadataEnd != nil }
+
         func push(_ piece: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
-            guard isOpen else { return state }
+            guard isOpen || mayLearnLate else { return state }
             try options.checkpoint?()
             try bytes.append(piece)
             try advance()

@@ -16,5 +16,7 @@ void wi_try_exit(void);
 void wi_try_sleep(void);
 /* A call by a number of x32; where there is none, a socket. */
 int wi_try_old_calls(void);
+/* A call by the interrupt of 32-bit programs; where there is none, a socket. */
+int wi_try_interrupt(void);
 
 #endif

@@ -54,7 +54,7 @@ import WebImageTesting
         .enabled(if: Workers.areConfined),
         arguments: [
             Attack.readPasswords, .readEnvironment, .createFile, .changeLimits, .makeMemoryFile, .removeFile,
-            .executableMemory, .ownPriority,
+            .executableMemory, .ownPriority, .changeMode, .truncateFile,
         ]) func whatTheSystemRefuses(attack: Attack) throws
     {
         let error = try #require(try outcome(of: attack).0)
@@ -65,6 +65,7 @@ import WebImageTesting
         .enabled(if: Workers.areConfined),
         arguments: [
             Attack.socket, .fork, .execute, .kill, .trace, .readOthersMemory, .ioUring, .unshare, .oldCalls,
+            .interrupt,
         ]) func whatEndsTheProcess(attack: Attack) throws
     {
         let error = try #require(try outcome(of: attack).0)
