@@ -103,8 +103,8 @@ public enum WebPContent: String, Hashable, Sendable, CaseIterable {
 package struct EncodeContext: Hashable, Sendable {
     /// The idle threads that help.
     package var idleThreads: (any IdleThreads)?
-    /// Called before each frame of an animation, and before each attempt to fit a file size. An error that it throws
-    /// ends the encode.
+    /// Called before each frame of an animation and each attempt to fit a file size, during a WebP's encode, and while an
+    /// encoder works in another process. An error that it throws ends the encode.
     package var checkpoint: (@Sendable () throws(WebImageError) -> Void)?
 
     package init() {}

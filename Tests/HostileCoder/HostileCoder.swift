@@ -29,6 +29,20 @@ package struct HostileCoder: ImageCoder {
     package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder { HostileDecoder(plan) }
+
+    package var encodableFormats: Set<ImageFormat> { [Self.format] }
+
+    /// The picture's XMP names the attack; a file that begins with the number of the worker's process if it has none.
+    package func encode(
+        _ image: Image, as format: ImageFormat, _ options: EncodeOptions
+    ) throws(WebImageError) -> [UInt8] {
+        guard let name = image.info.metadata.xmp else { return Array("\(getpid())".utf8) }
+        guard let attack = Attack(rawValue: String(decoding: name, as: UTF8.self)) else {
+            throw WebImageError(.cannotEncode, "there is no such attack", format: format)
+        }
+        if attack.isOfTheProtocol { attack.speak() }
+        throw WebImageError(.cannotEncode, "done: \(attack.run())", format: format)
+    }
 }
 
 final class HostileDecoder: ImageDecoder {

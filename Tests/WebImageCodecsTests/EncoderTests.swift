@@ -1,6 +1,8 @@
+import Synchronization
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageSystem
 import WebImageTesting
 
 @Suite struct EncoderTests {
@@ -47,6 +49,29 @@ import WebImageTesting
             return try WebPCoder().encode(image, as: .webp, options).count
         }
         #expect(try size(6) < size(0) && size(nil) == size(4) && size(-3) == size(0) && size(99) == size(6))
+    }
+
+    @Test(arguments: [false, true]) func aWebPThatIsCancelledEndsBeforeItIsWhole(isLossless: Bool) throws {
+        let image = try SamplePictures.sunset(PixelSize(width: 240, height: 180))
+        let calls = Guarded(0)
+        func encode(endingAt last: Int) throws -> [UInt8] {
+            calls.withLock { $0 = 0 }
+            var options = EncodeOptions(isLossless: isLossless)
+            options.context.checkpoint = { () throws(WebImageError) in
+                let number = calls.withLock { calls in
+                    calls += 1
+                    return calls
+                }
+                if number == last { throw .cancelled }
+            }
+            return try WebPCoder().encode(image, as: .webp, options)
+        }
+        #expect(
+            try encode(endingAt: .max) == WebPCoder().encode(image, as: .webp, EncodeOptions(isLossless: isLossless)))
+        let whole = calls.withLock { $0 }
+        #expect(whole > 3)
+        let error = #expect(throws: WebImageError.self) { try encode(endingAt: 2) }
+        #expect(error?.code == .cancelled && calls.withLock { $0 } == 2)
     }
 
     @Test func whatAWebPShowsTunesIt() throws {

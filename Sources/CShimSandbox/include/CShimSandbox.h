@@ -22,6 +22,8 @@ enum {
     WI_WORKER_WITHOUT_LANDLOCK = 4,
     /* Which coders it has: those whose libraries take long to load. */
     WI_WORKER_HAS_PHOTO_CODECS = 8,
+    /* It encodes with the same libraries. */
+    WI_WORKER_ENCODES = 16,
 };
 
 /* A worker as its host sees it. */

@@ -1,6 +1,7 @@
 #if HEIF
     import CSysHEIF
     import WebImageCore
+    import WebImageSystem
 
     /// Writes HEIC stills with whatever HEVC encoder libheif has.
     enum HEIFEncoder {
@@ -44,6 +45,11 @@
             if options.chroma != .automatic {
                 let name = String(options.chroma.rawValue.dropFirst(3))
                 try check(heif_encoder_set_parameter_string(encoder, "chroma", name))
+            }
+            // x265 counts the processors in files, which an encoder in a process of its own cannot read: without its pool
+            // of threads it would be slower, and make another file. Other encoders do not know these words.
+            for (name, value) in [("x265:pools", Processors.count), ("x265:frame-threads", 1)] {
+                _ = heif_encoder_set_parameter_string(encoder, name, String(value))
             }
             guard let settings = heif_encoding_options_alloc() else { throw noMemory }
             defer { heif_encoding_options_free(settings) }

@@ -7,6 +7,9 @@ import WebImageSystem
 /// The processes are started when they are needed, confined before they read a byte, used for many pictures, and ended
 /// when they are idle. They run this program's own executable, in which WebImage takes over before `main`; nothing has
 /// to be installed or called.
+///
+/// The encoders of AVIF, HEIC and JPEG XL run in such processes too, unless ``formats`` is `none`: an encode that is
+/// cancelled ends at once, and one that crashes fails with `cannotEncode`. Without a sandbox they run in this process.
 public struct DecoderIsolation: Hashable, Sendable {
     /// The formats that are isolated.
     public enum Formats: String, Hashable, Sendable, Codable, CaseIterable {

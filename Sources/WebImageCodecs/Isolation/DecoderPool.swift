@@ -73,9 +73,9 @@ package final class DecoderPool: Sendable {
     ) {
         self.isolation = isolation
         self.tell = tell
-        // A decoding thread uses one process for its picture, and may need another for the picture's profile. With
-        // fewer processes all threads could wait for each other.
-        most = 4 * max(width, 1) + 2
+        // A decoding thread uses one process for its picture, and may need another for the picture's profile; one that
+        // encodes an animation has a third. With fewer processes all threads could wait for each other.
+        most = 5 * max(width, 1) + 2
         settings = WorkerSettings(
             memory: isolation.memory, program: isolation.program ?? Self.program, hiddenOptions: hiddenOptions)
         if isolation.formats == .none { state.withLock { $0.report.state = .off } }
@@ -307,7 +307,8 @@ package final class DecoderPool: Sendable {
     func end(_ process: DecoderProcess, _ reason: Reason, while what: String, distrust: String? = nil) -> Lost {
         var error = process.end(while: what)
         if let distrust {
-            error = WebImageError(.decoderCrashed, "the decoder is not to be trusted while \(what): \(distrust)")
+            error = WebImageError(
+                .decoderCrashed, "the \(process.kind.worker) is not to be trusted while \(what): \(distrust)")
         }
         let (lost, isReplaced) = state.withLock { state in
             process.lending.isDead = true

@@ -122,21 +122,22 @@ final class DecoderProcess: @unchecked Sendable {
     /// - Returns: the error that describes how it ended.
     func end(while what: String) -> WebImageError {
         let end = killAndReap()
+        let name = kind.worker
         guard end.is_known != 0 else {
-            return WebImageError(.decoderCrashed, "the decoder's process ended while \(what)")
+            return WebImageError(.decoderCrashed, "the \(name)'s process ended while \(what)")
         }
         guard end.signal != 0 else {
-            return WebImageError(.decoderCrashed, "the decoder's process left with status \(end.status) while \(what)")
+            return WebImageError(.decoderCrashed, "the \(name)'s process left with status \(end.status) while \(what)")
         }
         switch wi_signal_name(end.signal).map({ String(cString: $0) }) ?? "" {
         case "SIGSYS":
             return WebImageError(
-                .decoderCrashed, "the decoder did what the sandbox forbids, and was ended, while \(what)")
-        case "SIGXCPU": return WebImageError(.limitExceeded, "the decoder used up its processor time while \(what)")
+                .decoderCrashed, "the \(name) did what the sandbox forbids, and was ended, while \(what)")
+        case "SIGXCPU": return WebImageError(.limitExceeded, "the \(name) used up its processor time while \(what)")
         case "SIGKILL":
-            return WebImageError(.decoderCrashed, "the decoder's process went silent or was killed while \(what)")
-        case let name:
-            return WebImageError(.decoderCrashed, "the decoder was ended by \(name) while \(what)")
+            return WebImageError(.decoderCrashed, "the \(name)'s process went silent or was killed while \(what)")
+        case let signal:
+            return WebImageError(.decoderCrashed, "the \(name) was ended by \(signal) while \(what)")
         }
     }
 

@@ -15,6 +15,7 @@ final class DecoderWorker {
         case animation(any AnimationDecoder, AnimationParts)
         /// The decoder could not be opened; the first call reports it.
         case refused(WebImageError, isAnimation: Bool)
+        case encoder(EncoderSession)
     }
 
     private final class StillParts {
@@ -53,7 +54,8 @@ final class DecoderWorker {
     static func serve(options: Int32, memoryLimit: UInt64) -> Int32 {
         wi_worker_add_hostile()
         let kind = WorkerKind(options: Int(options))
-        let coders = CoderRegistry.builtIn.filter { WorkerKind(of: $0) == kind } + hostileCoders.withLock { $0 }
+        let coders =
+            CoderRegistry.builtIn.filter { WorkerKind(of: $0) == kind.ofCoders } + hostileCoders.withLock { $0 }
         kind.warmUp(coders)
         // Determined while system calls are still allowed.
         _ = MessageSocket.eagerness
@@ -128,6 +130,28 @@ final class DecoderWorker {
         case .colors:
             let asked: ProfileAsked = value(message)
             tell(.colors, ProfileRead(table: ProfileTable(iccProfile: asked.profile)).wireBytes)
+        case .openEncoder: sessions[current] = .encoder(EncoderSession(value(message), coders))
+        case .picture: withEncoder { $0.begin(value(message)) }
+        case .pixels:
+            let piece: InputPiece = value(message)
+            guard piece.isWithinInput else { wi_worker_leave(2) }
+            let bytes = UnsafeRawBufferPointer(start: memory.input + piece.offset, count: piece.count)
+            withEncoder { (encoder) throws(WebImageError) in
+                try encoder.take(bytes)
+                tell(.nothing)
+            }
+        case .encode:
+            withEncoder { (encoder) throws(WebImageError) in tell(.file, try encoder.finish()) }
+        }
+    }
+
+    private func withEncoder(_ body: (EncoderSession) throws(WebImageError) -> Void) {
+        guard case .encoder(let encoder) = sessions[current] else { wi_worker_leave(2) }
+        do throws(WebImageError) {
+            try body(encoder)
+        } catch {
+            tell(.failed, error.wireBytes)
+            sessions[current] = nil
         }
     }
 
@@ -214,7 +238,7 @@ final class DecoderWorker {
                 tell(.failed, error.wireBytes)
             }
             tellState(decoder, parts)
-        case .refused, nil: tellRefusal()
+        case .refused, .encoder, nil: tellRefusal()
         }
     }
 

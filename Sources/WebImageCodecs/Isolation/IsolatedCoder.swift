@@ -2,7 +2,8 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// One of the built-in coders, with decoders in other processes. Everything else runs here.
+/// One of the built-in coders, with decoders in other processes, and those encoders that take long. Everything else runs
+/// here.
 package struct IsolatedCoder: ImageCoder {
     let coder: any ImageCoder
     let pool: DecoderPool
@@ -47,13 +48,20 @@ package struct IsolatedCoder: ImageCoder {
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
-        try coder.encode(image, as: format, options)
+        guard pool.isolatesEncoders(of: coder) else { return try coder.encode(image, as: format, options) }
+        let here = StillEncoder(coder, format, options)
+        let encoder = IsolatedEncoder(here, pool, EncoderOpening(coder: coder.key, format: format, options: options))
+        try encoder.add(image, delay: .zero)
+        return try encoder.finish()
     }
 
     package func makeAnimationEncoder(
         _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
     ) throws(WebImageError) -> (any AnimationEncoder)? {
-        try coder.makeAnimationEncoder(format, animation, options)
+        let here = try coder.makeAnimationEncoder(format, animation, options)
+        guard let here, pool.isolatesEncoders(of: coder) else { return here }
+        let opening = EncoderOpening(coder: coder.key, format: format, animation: animation, options: options)
+        return IsolatedEncoder(here, pool, opening)
     }
 
     package func makePageEncoder(
@@ -89,8 +97,17 @@ extension DecoderPool {
     }
 
     private static func isBuiltIn(_ coder: any ImageCoder) -> Bool {
+        isHostile(coder) || CoderRegistry.builtIn.contains { type(of: $0) == type(of: coder) }
+    }
+
+    private static func isHostile(_ coder: any ImageCoder) -> Bool {
         DecoderWorker.hostileCoders.withLock { $0.contains { type(of: $0) == type(of: coder) } }
-            || CoderRegistry.builtIn.contains { type(of: $0) == type(of: coder) }
+    }
+
+    /// Whether a coder's encoders run elsewhere: those of AVIF, HEIC and JPEG XL, which take long, cannot be
+    /// interrupted, and are known to have crashed.
+    func isolatesEncoders(of coder: any ImageCoder) -> Bool {
+        WorkerKind(of: coder) == .photos || Self.isHostile(coder)
     }
 
     /// Starts a process if that is not known yet.

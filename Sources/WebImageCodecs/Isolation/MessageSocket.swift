@@ -154,6 +154,8 @@ final class MessageSocket {
             }
             let (piece, hasMore) = try takePiece()
             var whole = message ?? Message(kind: piece.kind, session: piece.session, bytes: [])
+            // A second reference would have all its bytes copied for each piece.
+            message = nil
             guard whole.kind == piece.kind, whole.session == piece.session,
                 whole.bytes.count + piece.bytes.count <= longest
             else { throw .nonsense }

@@ -3,10 +3,11 @@ import WebImageCore
 
 /// Workers differ by the access that they need: those that draw text read fonts. They also differ by the libraries that
 /// they load at their start: those of AVIF, HEIF and JPEG XL take as long as the rest of a worker, so a JPEG does not
-/// wait for them.
+/// wait for them. Their encoders have workers of their own, because an encode may take seconds.
 enum WorkerKind: Hashable, CaseIterable {
-    case pictures, photos, drawings
+    case pictures, photos, drawings, encoders
 
+    /// The kind that decodes a coder's pictures.
     init(of coder: any ImageCoder) {
         let formats = coder.decodableFormats
         if formats.contains(where: \.isVector) {
@@ -24,14 +25,22 @@ enum WorkerKind: Hashable, CaseIterable {
         case .pictures: 0
         case .photos: WI_WORKER_HAS_PHOTO_CODECS
         case .drawings: WI_WORKER_READS_FONTS
+        case .encoders: WI_WORKER_ENCODES
         }
     }
 
     init(options: Int) { self = Self.allCases.first { $0 != .pictures && options & $0.options != 0 } ?? .pictures }
 
+    /// The kind of worker that has the coders of a kind.
+    var ofCoders: WorkerKind { self == .encoders ? .photos : self }
+
+    /// For messages.
+    var worker: String { self == .encoders ? "encoder" : "decoder" }
+
     /// Makes libraries load what they load at their first use: files, fonts, tables. Later they cannot.
     func warmUp(_ coders: [any ImageCoder]) {
-        if self == .photos { OpenedLibrary.openThoseOfPhotos() }
+        if ofCoders == .photos { OpenedLibrary.openThoseOfPhotos() }
+        guard self != .encoders else { return Self.warmUpEncoders(of: coders) }
         for coder in coders {
             for sample in Self.samples where coder.decodableFormats.contains(sample.format) {
                 guard
@@ -42,6 +51,16 @@ enum WorkerKind: Hashable, CaseIterable {
                 _ = try? bytes.withUnsafeBytes { try decoder.push($0) }
                 try? decoder.finish()
             }
+        }
+    }
+
+    private static func warmUpEncoders(of coders: [any ImageCoder]) {
+        let size = PixelSize(width: 16, height: 16)
+        guard let pixels = try? PixelBuffer(size: size) else { return }
+        pixels.mutableBytes.initializeMemory(as: UInt8.self, repeating: 255)
+        let picture = Image(pixels: pixels, info: Image.Info(alpha: .opaque))
+        for coder in coders {
+            for format in coder.encodableFormats { _ = try? coder.encode(picture, as: format, EncodeOptions()) }
         }
     }
 

@@ -27,6 +27,15 @@ enum WorkerAsk: UInt8 {
     case colors
     /// With the length of the file whose descriptor is sent along, which is the whole picture. Answered like ``push``.
     case file
+    /// With ``EncoderOpening``. Not answered.
+    case openEncoder
+    /// With ``PictureToEncode``; its pixels follow. Not answered.
+    case picture
+    /// With ``InputPiece``: the next bytes of the pixels. After the last ones the picture is encoded, or added to an
+    /// animation. Answered by ``WorkerTell/nothing`` or ``WorkerTell/failed``.
+    case pixels
+    /// Answered by ``WorkerTell/file`` or ``WorkerTell/failed``.
+    case encode
 }
 
 /// Messages of a worker.
@@ -57,11 +66,13 @@ enum WorkerTell: UInt8 {
     case colors
     /// There is no room for more rows: asks how many were taken.
     case waiting
+    /// The end of a call, with the bytes of an encoded file.
+    case file
 }
 
 struct WorkerHello: WireValue {
     /// Both ends are usually the same file; `webimage-decoder` next to a program may be older.
-    static let currentVersion = 3
+    static let currentVersion = 4
 
     var version = Self.currentVersion
     var hasSeccomp: Bool

@@ -1,5 +1,7 @@
 import CSysWebP
+import Synchronization
 import WebImageCore
+import WebImageSystem
 
 /// One run of libwebp's encoder.
 struct WebPEncoder {
@@ -11,9 +13,11 @@ struct WebPEncoder {
     private static let losslessLevel: Int32 = 6
 
     private(set) var config = WebPConfig()
+    private let checkpoint: (@Sendable () throws(WebImageError) -> Void)?
 
     /// - Parameter method: of lossy pictures where the options say none.
     init(_ options: EncodeOptions, method: Int32 = Self.method) throws(WebImageError) {
+        checkpoint = options.context.checkpoint
         guard WebPConfigInit(&config) != 0 else { throw Self.otherVersion }
         // Two halves are analysed at a time, or alpha in parallel to colour.
         defer { config.thread_level = (options.context.idleThreads?.idleCount ?? 0) > 0 ? 1 : 0 }
@@ -62,9 +66,13 @@ struct WebPEncoder {
             (picture) throws(WebImageError) in
             picture.writer = WebPMemoryWrite
             picture.custom_ptr = UnsafeMutableRawPointer(writer)
+            let interruption = Interruption(checkpoint)
+            picture.user_data = Unmanaged.passUnretained(interruption).toOpaque()
+            picture.progress_hook = { _, picture in Interruption.check(picture?.pointee.user_data) }
             var config = self.config
-            guard WebPEncode(&config, &picture) != 0, let bytes = writer.pointee.mem else {
-                throw Self.error(picture.error_code)
+            let isDone = withExtendedLifetime(interruption) { WebPEncode(&config, &picture) != 0 }
+            guard isDone, let bytes = writer.pointee.mem else {
+                throw interruption.error ?? Self.error(picture.error_code)
             }
             return [UInt8](UnsafeBufferPointer(start: bytes, count: writer.pointee.size))
         }
@@ -84,6 +92,33 @@ struct WebPEncoder {
 
     static func failed(_ what: String) -> WebImageError {
         WebImageError(.cannotEncode, "libwebp: \(what)", format: .webp)
+    }
+}
+
+/// Ends an encode that is cancelled.
+private final class Interruption: Sendable {
+    private let checkpoint: (@Sendable () throws(WebImageError) -> Void)?
+    private let reason = Guarded<WebImageError?>(nil)
+
+    /// The checkpoint's error.
+    var error: WebImageError? { reason.withLock { $0 } }
+
+    init(_ checkpoint: (@Sendable () throws(WebImageError) -> Void)?) { self.checkpoint = checkpoint }
+
+    /// Called by libwebp after each percent or two of its work.
+    ///
+    /// - Parameter interruption: an instance.
+    /// - Returns: 0 to end it.
+    static func check(_ interruption: UnsafeMutableRawPointer?) -> Int32 {
+        guard let interruption else { return 1 }
+        let found = Unmanaged<Interruption>.fromOpaque(interruption).takeUnretainedValue()
+        do throws(WebImageError) {
+            try found.checkpoint?()
+            return 1
+        } catch {
+            found.reason.withLock { $0 = error }
+            return 0
+        }
     }
 }
 

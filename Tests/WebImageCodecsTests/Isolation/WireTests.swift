@@ -26,6 +26,36 @@ import WebImageTesting
         #expect(count(VectorRaster(part: PixelRect(x: 0, y: 0, width: 1, height: 1), size: size)) == 2)
         // The sink stays here.
         #expect(count(DecodePlan(sink: nil)) == 4)
+        // Of the context only the number of idle threads is sent.
+        #expect(count(EncodeOptions()) == 21)
+        #expect(count(Image.Info(alpha: .opaque)) == 7)
+        #expect(count(AnimationDescription(size: size, loopCount: 1)) == 2)
+    }
+
+    @Test func whatAnEncoderGetsComesWhole() throws {
+        var options = EncodeOptions(
+            quality: 33, isLossless: true, progressive: true, compressionLevel: 2, dithers: false,
+            background: RGBColor(red: 1, green: 2, blue: 3), embedsICCProfile: false, keepsMetadata: true)
+        options.chroma = .yuv422
+        options.avifSpeed = 3
+        options.webpEffort = 5
+        options.webpContent = .text
+        options.jxlEffort = 8
+        options.anymap = .bitmap
+        options.optimizesCoding = false
+        options.paletteColors = 17
+        options.firstFrameOnly = true
+        options.maxPixelSize = PixelSize(width: 5, height: 6)
+        options.maxFileSize = 77
+        options.embedsThumbnail = true
+        try expectWhole(options)
+        try expectWhole(EncodeOptions())
+        try expectWhole(
+            Image.Info(
+                header: header, alpha: .premultiplied, orientation: .left, iccProfile: [8, 9],
+                colorDescription: ColorDescription(primaries: 9, transfer: 16, matrix: 9, isFullRange: false),
+                metadata: ImageMetadata(xmp: [1]), isPartial: true))
+        try expectWhole(AnimationDescription(size: PixelSize(width: 7, height: 8), loopCount: nil))
     }
 
     private func expectWhole<Value: WireValue & Equatable>(_ value: Value) throws {

@@ -1,0 +1,150 @@
+import WebImageCore
+
+/// An encoder in a process of its own: if it crashes, only its picture fails, and if it is cancelled, it ends at once,
+/// although its library cannot be interrupted. It has the process from its first picture to its end.
+///
+/// Where there is no sandbox, the encoder runs here: it gets pixels, and no bytes of strangers.
+final class IsolatedEncoder: AnimationEncoder {
+    private enum State {
+        case unused
+        case elsewhere(DecoderProcess, session: UInt32)
+        case here
+        case over(WebImageError)
+    }
+
+    /// A file has at most this many times as many bytes as the pixels, and ``mostMore`` bytes.
+    private static let mostGrowth = 2
+    private static let mostMore = 16 << 20
+
+    private let here: any AnimationEncoder
+    private let pool: DecoderPool
+    private let opening: EncoderOpening
+    private let checkpoint: DecoderPool.Checkpoint?
+    private var state = State.unused
+    /// The most bytes that the file may have.
+    private var mostBytes = IsolatedEncoder.mostMore
+
+    /// - Parameter here: the same encoder in this process.
+    init(_ here: any AnimationEncoder, _ pool: DecoderPool, _ opening: EncoderOpening) {
+        self.here = here
+        self.pool = pool
+        self.opening = opening
+        checkpoint = opening.options.context.checkpoint
+    }
+
+    deinit { release(WebImageError.cancelled) }
+
+    func add(_ frame: Image, delay: Duration) throws(WebImageError) {
+        let picture = PictureToEncode(frame, delay: delay).wireBytes
+        mostBytes += picture.count + Self.mostGrowth * frame.pixels.byteCount.bytes
+        let isElsewhere: Void? = try callElsewhere { (process, session) throws(DecoderProcess.Failure) in
+            try process.put(.picture, session, picture, checkpoint)
+            try frame.pixels.withBytes { (bytes) throws(DecoderProcess.Failure) in
+                try send(bytes, to: process, session)
+            }
+        }
+        if isElsewhere == nil { try here.add(frame, delay: delay) }
+    }
+
+    func finish() throws(WebImageError) -> [UInt8] {
+        let file: [UInt8]? = try callElsewhere { (process, session) throws(DecoderProcess.Failure) in
+            try process.put(.encode, session, [], checkpoint)
+            let (tell, message) = try answer(of: process, session)
+            guard tell == .file else { throw Self.nonsense }
+            return message.bytes
+        }
+        guard let file else { return try here.finish() }
+        release(WebImageError(.cannotEncode, "the file is finished", format: opening.format))
+        return file
+    }
+
+    /// Returns the process.
+    private func release(_ reason: WebImageError) {
+        guard case .elsewhere(let process, let session) = state else { return }
+        state = .over(reason)
+        pool.closeSession(session, process)
+        pool.giveBack(process)
+    }
+
+    // MARK: calls
+
+    private static let nonsense = DecoderProcess.Failure.nonsense("it does not keep to the protocol")
+
+    /// - Returns: nil if there is no sandbox, so that the encoder runs here.
+    /// - Throws: the encoder's error, that of the checkpoint, or `cannotEncode` if the process is lost. All later calls
+    ///   throw it, too.
+    private func callElsewhere<Value>(
+        _ body: (DecoderProcess, _ session: UInt32) throws(DecoderProcess.Failure) -> Value
+    ) throws(WebImageError) -> Value? {
+        guard let (process, session, isNew) = try leased() else { return nil }
+        do throws(DecoderProcess.Failure) {
+            if isNew { try process.put(.openEncoder, session, opening.wireBytes, checkpoint) }
+            return try body(process, session)
+        } catch {
+            let failure = settle(error, process)
+            state = .over(failure)
+            throw failure
+        }
+    }
+
+    /// - Returns: nil if there is no sandbox.
+    private func leased() throws(WebImageError) -> (DecoderProcess, session: UInt32, isNew: Bool)? {
+        switch state {
+        case .elsewhere(let process, let session): return (process, session, false)
+        case .over(let reason): throw reason
+        case .here: return nil
+        case .unused: break
+        }
+        do throws(WebImageError) {
+            let process = try pool.lease(.encoders, checkpoint)
+            let session = pool.openSession(process)
+            state = .elsewhere(process, session: session)
+            return (process, session, true)
+        } catch {
+            guard error.code == .decoderUnavailable else { throw error }
+            state = .here
+            return nil
+        }
+    }
+
+    private func send(
+        _ bytes: UnsafeRawBufferPointer, to process: DecoderProcess, _ session: UInt32
+    ) throws(DecoderProcess.Failure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = UnsafeRawBufferPointer(rebasing: rest.prefix(SharedMemory.inputCount))
+            rest = rest.dropFirst(part.count)
+            UnsafeMutableRawBufferPointer(start: process.memory.input, count: part.count).copyMemory(from: part)
+            let piece = InputPiece(offset: 0, count: part.count)
+            try process.put(.pixels, session, piece.wireBytes, checkpoint)
+            guard try answer(of: process, session).0 == .nothing else { throw Self.nonsense }
+        }
+    }
+
+    private func answer(
+        of process: DecoderProcess, _ session: UInt32
+    ) throws(DecoderProcess.Failure) -> (WorkerTell, MessageSocket.Message) {
+        let (tell, message) = try process.receive(session, longest: mostBytes, checkpoint)
+        guard tell != .failed else { throw .told(try DecoderProcess.value(message)) }
+        return (tell, message)
+    }
+
+    /// Returns the process or ends it.
+    private func settle(_ failure: DecoderProcess.Failure, _ process: DecoderProcess) -> WebImageError {
+        let what = "it encoded a \(opening.format.rawValue)"
+        let lost: DecoderPool.Lost
+        switch failure {
+        case .told(let error):
+            release(error)
+            return error
+        case .left(let error):
+            pool.end(process, .ended, while: what)
+            return error
+        case .gone: lost = pool.end(process, .crashed, while: what)
+        case .nonsense(let words): lost = pool.end(process, .crashed, while: what, distrust: words)
+        }
+        return WebImageError(
+            .cannotEncode, "no \(opening.format.rawValue) was made: \(lost.error.message)", cause: lost.error,
+            format: opening.format)
+    }
+}
