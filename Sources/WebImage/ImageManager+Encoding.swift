@@ -11,8 +11,9 @@ extension ImageManager {
     ///   - format: the format of the bytes.
     ///   - options: quality and the like.
     ///   - priority: the priority among encodes, and compared with loads. Default normal.
-    /// - Throws: `cannotEncode`; `cancelled` at once when the task is cancelled. An encode that has begun then
-    ///   ends before the next frame of an animation, or before the next attempt to fit `maxFileSize`.
+    /// - Throws: `cannotEncode`; `cancelled` at once when the task is cancelled. An encode that has begun then ends at
+    ///   the next percent of a WebP, frame of an animation or attempt to fit `maxFileSize`, or if it is isolated (AVIF,
+    ///   HEIC, JPEG XL; ``Configuration/isolation``) within some 50 ms.
     public func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions(),
         priority: LoadPriority = .normal
@@ -21,7 +22,8 @@ extension ImageManager {
         let answer = CancellableAnswer<[UInt8]>()
         options.context.idleThreads = loader.decoding.idleThreads
         options.context.checkpoint = { () throws(WebImageError) in if answer.isGiven { throw .cancelled } }
-        return try await onDecodeExecutor(priority, answer) { [coders, options] () throws(WebImageError) in
+        let coders = loader.decoding.coders
+        return try await onDecodeExecutor(priority, answer) { [options] () throws(WebImageError) in
             try image.encoded(as: format, options, coders: coders)
         }
     }

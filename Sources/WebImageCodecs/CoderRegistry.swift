@@ -56,7 +56,7 @@ public final class CoderRegistry: Sendable {
         self.pool = pool
     }
 
-    /// The same coders, now and later, with decoders that run where the pool's policy says.
+    /// The same coders, now and later, with decoders and encoders that run where the pool's policy says.
     package func isolated(by pool: DecoderPool) -> CoderRegistry {
         pool.isolation.formats == .none ? self : CoderRegistry(stored, pool)
     }
@@ -157,7 +157,9 @@ public final class CoderRegistry: Sendable {
     ///
     /// - Throws: `formatNotBuilt` when no coder here does.
     public func encoder(for format: ImageFormat) throws(WebImageError) -> any ImageCoder {
-        if let coder = coders.first(where: { $0.encodableFormats.contains(format) }) { return coder }
+        if let coder = coders.first(where: { $0.encodableFormats.contains(format) }) {
+            return pool?.isolating(coder) ?? coder
+        }
         throw WebImageError(
             .formatNotBuilt,
             "there is no encoder for \(format.rawValue)\(Self.advice(for: format, isWriting: true))",
