@@ -48,7 +48,7 @@ static uint64_t mapped_bytes(void) {
     return found == 1 ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 1ull << 30;
 }
 
-static int limit_resources(uint64_t memory_limit) {
+static int limit_resources(int options, uint64_t memory_limit) {
     int result = 0;
     /* Sanitizers reserve terabytes. Drawings run on stacks of up to a gigabyte, which is reserved and seldom used. */
     if (!IS_SANITIZED && memory_limit > 0) result = set_limit(RLIMIT_AS, mapped_bytes() + memory_limit + (1ull << 30));
@@ -56,8 +56,8 @@ static int limit_resources(uint64_t memory_limit) {
     if (result == 0) result = set_limit(RLIMIT_NOFILE, 64);
     if (result == 0) result = set_limit(RLIMIT_FSIZE, 0);
     if (result == 0) result = set_limit(RLIMIT_MEMLOCK, 0);
-    /* The host ends what takes too long; this is for a host that is stopped. */
-    if (result == 0) result = set_limit(RLIMIT_CPU, 3600);
+    /* The host ends what takes too long; this is for a host that is stopped. Encoders may work for hours in all. */
+    if (result == 0 && !(options & WI_WORKER_ENCODES)) result = set_limit(RLIMIT_CPU, 3600);
     return result;
 }
 
@@ -280,7 +280,7 @@ int wi_worker_confine(int options, uint64_t memory_limit, wi_confinement *done) 
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
     if (prctl(PR_SET_DUMPABLE, 0) != 0) return errno;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-    int result = limit_resources(memory_limit);
+    int result = limit_resources(options, memory_limit);
     if (result != 0) return result;
     if (!(options & WI_WORKER_WITHOUT_LANDLOCK)) {
         result = lock_files(options, &done->landlock);

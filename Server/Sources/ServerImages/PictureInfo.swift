@@ -62,7 +62,7 @@ struct PictureInfo {
 
     /// Whether EXIF that is not known yet may stand behind the picture.
     private static func mayEndWithEXIF(_ header: ImageHeader) -> Bool {
-        let formats: [ImageFormat] = [.png, .apng, .jxl, .avif, .heic, .heif]
+        let formats: [ImageFormat] = [.png, .apng, .jxl, .avif, .avifSequence, .heic, .heif]
         return header.metadata.exif == nil && formats.contains(header.format)
     }
 

@@ -72,10 +72,8 @@ final class HeaderProbe: @unchecked Sendable {
                     let mayLearn = probe.mayLearnMore || ((endsSoon || log.end != nil) && probe.mayLearnLate)
                     guard let header else { continue }
                     if !mayLearn { return answer(header) }
-                    if !probe.mayLearnMore {
-                        known.withLock { $0 = details(header) }
-                        onRest?()
-                    }
+                    if probe.mayLearnLate || !probe.mayLearnMore { known.withLock { $0 = details(header) } }
+                    if !probe.mayLearnMore { onRest?() }
                 case .end where log.successor != nil: beginAnew()
                 case .end(.failed(let error)) where offset == 0: throw error
                 case .end(let end):

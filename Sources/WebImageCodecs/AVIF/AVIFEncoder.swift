@@ -41,8 +41,9 @@
             let worst = Int(AVIF_QUANTIZER_WORST_QUALITY)
             let quantizer =
                 options.isLossless ? AVIF_QUANTIZER_LOSSLESS : Int32(((100 - quality) * worst + 50) / 100)
-            // libaom encodes rows in several threads; its output is the same.
-            let helperCount = options.context.idleThreads?.idleCount ?? 0
+            // libaom encodes rows in several threads. With one thread it would make another file than with two, which
+            // make the same as any more: it gets two also where no thread is idle, and takes as much processor time.
+            let helperCount = max(options.context.idleThreads?.idleCount ?? 0, 1)
             handle.pointee.maxThreads = 1 + Int32(min(helperCount, Self.mostHelpers))
             handle.pointee.speed = Int32(min(max(options.avifSpeed ?? speed, 0), 10))
             handle.pointee.timescale = 1000

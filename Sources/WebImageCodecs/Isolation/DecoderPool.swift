@@ -233,7 +233,10 @@ package final class DecoderPool: Sendable {
         do throws(DecoderProcess.Failure) {
             let hello = try process.waitForHello(checkpoint)
             let refused = state.withLock { state -> WebImageError? in
-                if hello.fault != 0 {
+                if hello.fault != 0, process.kind == .encoders {
+                    // Their libraries may have left a thread behind: nothing that concerns decoders.
+                    return Self.noSandbox(SystemErrorText.of(Int32(hello.fault)))
+                } else if hello.fault != 0 {
                     state.report.state = .unavailable
                     state.report.reason =
                         "the system refuses to confine a process: \(SystemErrorText.of(Int32(hello.fault)))"

@@ -61,7 +61,8 @@ final class DecoderProcess: @unchecked Sendable {
     init(_ kind: WorkerKind, _ settings: WorkerSettings) throws(WebImageError) {
         var worker = wi_worker()
         let options = Int32(kind.options | settings.hiddenOptions)
-        let limit = UInt64(max(settings.memory.bytes, 0))
+        // An encoder gets no bytes of strangers, and as much memory as it would have in this process. 0: no limit.
+        let limit = kind == .encoders ? 0 : UInt64(max(settings.memory.bytes, 0))
         let result =
             if let program = settings.program {
                 wi_worker_start(program, options, limit, SharedMemory.byteCount, &worker)

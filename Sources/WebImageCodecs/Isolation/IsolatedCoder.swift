@@ -49,10 +49,19 @@ package struct IsolatedCoder: ImageCoder {
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
         guard pool.isolatesEncoders(of: coder) else { return try coder.encode(image, as: format, options) }
-        let here = StillEncoder(coder, format, options)
-        let encoder = IsolatedEncoder(here, pool, EncoderOpening(coder: coder.key, format: format, options: options))
-        try encoder.add(image, delay: .zero)
-        return try encoder.finish()
+        let opening = EncoderOpening(coder: coder.key, format: format, options: options)
+        func encode(_ encoder: IsolatedEncoder) throws(WebImageError) -> [UInt8] {
+            try encoder.add(image, delay: .zero)
+            return try encoder.finish()
+        }
+        let encoder = IsolatedEncoder(StillEncoder(coder, format, options), pool, opening)
+        do throws(WebImageError) {
+            return try encode(encoder)
+        } catch {
+            guard encoder.mayTryAnew else { throw error }
+            return try encode(
+                IsolatedEncoder(StillEncoder(coder, format, options), pool, opening, isFresh: true))
+        }
     }
 
     package func makeAnimationEncoder(

@@ -23,12 +23,18 @@ final class IsolatedEncoder: AnimationEncoder {
     private var state = State.unused
     /// The most bytes that the file may have.
     private var mostBytes = IsolatedEncoder.mostMore
+    private let isFresh: Bool
+    /// Whether the process was lost, and had encoded other pictures, which may have damaged it.
+    private(set) var mayTryAnew = false
 
-    /// - Parameter here: the same encoder in this process.
-    init(_ here: any AnimationEncoder, _ pool: DecoderPool, _ opening: EncoderOpening) {
+    /// - Parameters:
+    ///   - here: the same encoder in this process.
+    ///   - isFresh: whether the process must not have encoded anything.
+    init(_ here: any AnimationEncoder, _ pool: DecoderPool, _ opening: EncoderOpening, isFresh: Bool = false) {
         self.here = here
         self.pool = pool
         self.opening = opening
+        self.isFresh = isFresh
         checkpoint = opening.options.context.checkpoint
     }
 
@@ -96,7 +102,7 @@ final class IsolatedEncoder: AnimationEncoder {
         case .unused: break
         }
         do throws(WebImageError) {
-            let process = try pool.lease(.encoders, checkpoint)
+            let process = try pool.lease(.encoders, isFresh: isFresh, checkpoint)
             let session = pool.openSession(process)
             state = .elsewhere(process, session: session)
             return (process, session, true)
@@ -143,6 +149,7 @@ final class IsolatedEncoder: AnimationEncoder {
         case .gone: lost = pool.end(process, .crashed, while: what)
         case .nonsense(let words): lost = pool.end(process, .crashed, while: what, distrust: words)
         }
+        mayTryAnew = lost.hasServedOthers
         return WebImageError(
             .cannotEncode, "no \(opening.format.rawValue) was made: \(lost.error.message)", cause: lost.error,
             format: opening.format)

@@ -91,6 +91,16 @@ import WebImageTesting
         pool.shutDown()
     }
 
+    /// A process that died while nobody used it, or was damaged by an earlier picture, fails no later one.
+    @Test func aProcessThatServedOthersIsReplaced() throws {
+        let pool = DecoderPool(.automatic)
+        let first = try #require(try encodeWell(pool))
+        kill(first, SIGKILL)
+        let second = try #require(try encodeWell(pool))
+        #expect(first != second && pool.report.crashed == 1)
+        pool.shutDown()
+    }
+
     /// An error that an encoder reports costs no process.
     @Test func anErrorKeepsTheProcess() throws {
         let pool = DecoderPool(.automatic)
