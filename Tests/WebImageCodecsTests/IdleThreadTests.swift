@@ -24,7 +24,8 @@ import WebImageTesting
             try Drawings.picture(700, 600, alpha: .straight),
         ] {
             var options = EncodeOptions(isLossless: isLossless)
-            options.avifSpeed = 9
+            // libaom with one thread makes the same only from 9 on.
+            options.avifSpeed = isLossless ? 9 : 6
             let alone = try coder(format).encode(image, as: format, options)
             options.context.idleThreads = ThreadPool(name: "idle", width: 4)
             #expect(try coder(format).encode(image, as: format, options) == alone)
