@@ -118,3 +118,13 @@ extension Answer {
 
     func image() async throws -> Image { try await Image(data: bytes) }
 }
+
+extension Image {
+    /// The four bytes of a pixel.
+    func pixel(_ x: Int, _ y: Int) -> [UInt8] {
+        withPixels { bytes in
+            let start = pixels.bytesPerRow * y + x * 4
+            return Array(bytes[start..<start + 4])
+        }
+    }
+}

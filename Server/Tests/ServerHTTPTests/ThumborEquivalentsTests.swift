@@ -20,15 +20,8 @@ import WebImage
         let upright = try await server.picture("f:png").image()
         let turned = try await server.picture("rot:270/f:png").image()
         #expect(turned.size == PixelSize(width: 48, height: 64))
-        #expect(Self.pixel(turned, 0, 0) == Self.pixel(upright, 63, 0))
-        #expect(Self.pixel(turned, 0, 63) == Self.pixel(upright, 0, 0))
-        #expect(Self.pixel(turned, 0, 0) != Self.pixel(turned, 0, 63))
-    }
-
-    private static func pixel(_ image: Image, _ x: Int, _ y: Int) -> [UInt8] {
-        image.withPixels { bytes in
-            let start = image.pixels.bytesPerRow * y + x * 4
-            return Array(bytes[start..<start + 4])
-        }
+        #expect(turned.pixel(0, 0) == upright.pixel(63, 0))
+        #expect(turned.pixel(0, 63) == upright.pixel(0, 0))
+        #expect(turned.pixel(0, 0) != turned.pixel(0, 63))
     }
 }

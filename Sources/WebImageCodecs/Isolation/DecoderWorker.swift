@@ -91,9 +91,7 @@ final class DecoderWorker {
         case .taken: break
         case .plan: wi_worker_leave(2)
         case .push:
-            let piece: InputPiece = value(message)
-            guard piece.isWithinInput else { wi_worker_leave(2) }
-            let bytes = UnsafeRawBufferPointer(start: memory.input + piece.offset, count: piece.count)
+            let bytes = inputBytes(message)
             call { (decoder) throws(WebImageError) in
                 try decoder.push(bytes)
             } animation: {
@@ -133,9 +131,7 @@ final class DecoderWorker {
         case .openEncoder: sessions[current] = .encoder(EncoderSession(value(message), coders))
         case .picture: withEncoder { $0.begin(value(message)) }
         case .pixels:
-            let piece: InputPiece = value(message)
-            guard piece.isWithinInput else { wi_worker_leave(2) }
-            let bytes = UnsafeRawBufferPointer(start: memory.input + piece.offset, count: piece.count)
+            let bytes = inputBytes(message)
             withEncoder { (encoder) throws(WebImageError) in
                 try encoder.take(bytes)
                 tell(.nothing)
@@ -153,6 +149,13 @@ final class DecoderWorker {
             tell(.failed, error.wireBytes)
             sessions[current] = nil
         }
+    }
+
+    /// The piece of the shared input that a message names.
+    private func inputBytes(_ message: MessageSocket.Message) -> UnsafeRawBufferPointer {
+        let piece: InputPiece = value(message)
+        guard piece.isWithinInput else { wi_worker_leave(2) }
+        return UnsafeRawBufferPointer(start: memory.input + piece.offset, count: piece.count)
     }
 
     /// The file that came with a message.
