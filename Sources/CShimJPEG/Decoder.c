@@ -68,6 +68,7 @@ void wi_jpeg_destroy(wi_jpeg_decoder *d) {
     if (!d) return;
     jpeg_destroy_decompress(&d->c);
     wi_jpeg_free_metadata(d);
+    wi_reduced_scan_destroy(d->reduced);
     free(d->kept);
     free(d->cmyk);
     free(d);
@@ -97,6 +98,7 @@ int wi_jpeg_read_header(wi_jpeg_decoder *d, wi_jpeg_info *info) {
     info->density_x = d->c.X_density;
     info->density_y = d->c.Y_density;
     info->has_inks = is_cmyk(d);
+    info->is_reducible = wi_reduced_scan_takes(&d->c);
     info->is_gray = d->c.jpeg_color_space == JCS_GRAYSCALE;
     return WI_JPEG_READY;
 }
@@ -126,6 +128,15 @@ int wi_jpeg_start(wi_jpeg_decoder *d, int denominator, uint32_t *width, uint32_t
     d->c.scale_num = 1;
     d->c.scale_denom = (unsigned)denominator;
     d->c.buffered_image = jpeg_has_multiple_scans(&d->c);
+    if (denominator > 1 && !d->c.buffered_image && !d->reduced) {
+        jpeg_calc_output_dimensions(&d->c);
+        d->reduced = wi_reduced_scan_create(&d->c, denominator);
+    }
+    if (d->reduced) {
+        *width = d->c.output_width;
+        *height = d->c.output_height;
+        return WI_JPEG_READY;
+    }
     int is_small = denominator == 8 && d->is_progressive && !d->is_arithmetic;
     if (is_small && !d->is_filtered && filter_scans(d) != WI_JPEG_READY) return WI_JPEG_NO_MEMORY;
     if (!jpeg_start_decompress(&d->c)) return WI_JPEG_NEEDS_BYTES;
@@ -151,6 +162,11 @@ static void copy_inks(const uint8_t *cmyk, uint8_t *inks, uint32_t width) {
 
 int wi_jpeg_read_rows(wi_jpeg_decoder *d, uint8_t *rows, size_t stride, uint32_t count, uint32_t *done) {
     *done = 0;
+    if (d->reduced) {
+        int result = wi_reduced_scan_read(d->reduced, &d->source, d->ended, rows, stride, count, done);
+        d->ran_out = result < 0;
+        return result == 0 ? WI_JPEG_NEEDS_BYTES : WI_JPEG_READY;
+    }
     if (setjmp(d->failed)) return d->failure;
     while (*done < count && d->c.output_scanline < d->c.output_height) {
         JSAMPROW wanted[16];

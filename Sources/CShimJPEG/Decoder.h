@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <jpeglib.h>
+#include "ReducedScan.h"
 #include "ScanFilter.h"
 
 struct wi_jpeg_decoder {
@@ -20,6 +21,8 @@ struct wi_jpeg_decoder {
     /* What is fed from the first scan on goes through this. */
     int is_filtered;
     wi_scan_filter filter;
+    /* What reads the scan in place of libjpeg, if it does. */
+    wi_reduced_scan *reduced;
     int ended;
     /* An end-of-image marker was made up since the data ended; and then rows of blocks had to be made up too. */
     int made_up_end;

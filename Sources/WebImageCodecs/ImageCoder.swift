@@ -22,9 +22,9 @@ public protocol ImageCoder: Sendable {
     /// rising order, 1 first. The divided sides are rounded up.
     func scaleDenominators(for header: ImageHeader) -> [Int]
 
-    /// By which factor both sides of a divided picture must at least exceed the result, so that the result is as good
-    /// as that of a full decode. Default 3.
-    var scalingMargin: Double { get }
+    /// By which factor both sides of a picture that is divided by `denominator` must at least exceed the result, so that
+    /// the result is as good as that of a full decode. Default 3.
+    func scalingMargin(for header: ImageHeader, denominator: Int) -> Double
 
     /// Whether a decode is one long call of a library, which cannot be interrupted when the decode is cancelled or its
     /// time is over. Such decodes begin when all bytes have arrived, and never take all threads. Default false.
@@ -104,7 +104,7 @@ extension ImageCoder {
     }
 
     public func scaleDenominators(for header: ImageHeader) -> [Int] { [1] }
-    public var scalingMargin: Double { ResizePlan.qualityMargin }
+    public func scalingMargin(for header: ImageHeader, denominator: Int) -> Double { ResizePlan.qualityMargin }
 
     public func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
@@ -176,6 +176,9 @@ public struct DecodeOptions: Sendable, Codable {
     /// The idle threads that help if a picture can be decoded in parts. A decoding process has its own threads: as many
     /// as are idle here when it gets the picture.
     package var idleThreads: (any IdleThreads)?
+    /// Whether the plan will ask only for the header: decoding in another process then begins with the first bytes,
+    /// which hold the header of most formats, even where the pixels need all of them.
+    package var isForHeader = false
 
     public init(
         limits: DecodeLimits = .default, keepsBitDepth: Bool = false,

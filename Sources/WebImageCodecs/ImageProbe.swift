@@ -21,6 +21,7 @@ package final class ImageProbe {
         let asked = options.checkpoint
         self.time = time
         self.options = options
+        self.options.isForHeader = true
         self.options.checkpoint = { () throws(WebImageError) in
             try asked?()
             try time.check()
@@ -105,9 +106,7 @@ package final class ImageProbe {
     }
 
     private func makeDecoder(_ coder: any ImageCoder) throws(WebImageError) -> any ImageDecoder {
-        let decoder = try coder.makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
-        (decoder as? IsolatedDecoder)?.isForHeader = true
-        return decoder
+        try coder.makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
     }
 
     private func push(

@@ -43,6 +43,9 @@ public struct ImageHeader: Hashable, Sendable, Codable {
     /// Smaller sizes in which the file contains the same picture (icons); a decoder decodes one of them if its plan
     /// names it.
     public var otherSizes: [PixelSize] = []
+    /// Whether the coder divides this picture by the low frequencies of its blocks and not by the means of its pixels, which
+    /// lose detail.
+    package var isDividedByFrequencies = false
 
     public init(
         format: ImageFormat, size: PixelSize, orientation: Orientation = .up, hasAlpha: Bool = false,

@@ -18,7 +18,6 @@ package struct PipeCoder: ImageCoder {
     package var decodableFormats: Set<ImageFormat> { coder.decodableFormats }
     package var encodableFormats: Set<ImageFormat> { coder.encodableFormats }
     package var losslessFormats: Set<ImageFormat> { coder.losslessFormats }
-    package var scalingMargin: Double { coder.scalingMargin }
     package var decodesInOneCall: Bool { coder.decodesInOneCall }
     package var readsPages: Bool { coder.readsPages }
 
@@ -27,6 +26,9 @@ package struct PipeCoder: ImageCoder {
     }
 
     package func scaleDenominators(for header: ImageHeader) -> [Int] { coder.scaleDenominators(for: header) }
+    package func scalingMargin(for header: ImageHeader, denominator: Int) -> Double {
+        coder.scalingMargin(for: header, denominator: denominator)
+    }
 
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions

@@ -57,8 +57,8 @@ import WebImageCore
         let (plain, progressive) = try (
             Drawings.jpeg(203, 117, quality: quality), Drawings.jpeg(203, 117, progressive: true, quality: quality)
         )
-        let expected = decode(plain, scale: 8).pixels
-        #expect(decode(progressive, scale: 8).pixels == expected)
+        let expected = decode(progressive, scale: 8).pixels
+        #expect(expected.meanDifference(to: decode(plain, scale: 8).pixels) < 1)
         // Damage in the others, which would end a decode of the whole or change its pixels.
         let scans = JPEGMaker.scans(of: progressive)
         let means = scans.filter(\.isOfMeans)

@@ -169,10 +169,10 @@ import WebImageTesting
 
     @Test func theDecoderDividesAsFarAsTheMarginAllows() {
         let plan = ResizePlan(stored: PixelSize(4000, 3000), target: TargetSize(width: 256))
-        #expect(plan.scaleDenominator(from: [1, 2, 4, 8], margin: 1) == 8)
-        #expect(plan.scaleDenominator(from: [8, 4, 1], margin: 2) == 4)
-        #expect(plan.scaleDenominator(from: [1, 2, 4, 8], margin: 4) == 2)
-        #expect(plan.scaleDenominator(from: [1, 2, 4, 8], margin: 8) == 1)
+        #expect(plan.scaleDenominator(from: [1, 2, 4, 8], margin: { _ in 1 }) == 8)
+        #expect(plan.scaleDenominator(from: [8, 4, 1], margin: { _ in 2 }) == 4)
+        #expect(plan.scaleDenominator(from: [1, 2, 4, 8], margin: { _ in 4 }) == 2)
+        #expect(plan.scaleDenominator(from: [1, 2, 4, 8], margin: { _ in 8 }) == 1)
         #expect(plan.scaleDenominator(from: []) == 1)
         #expect(plan.scaleDenominator(from: [0, -2]) == 1)
         let stretched = ResizePlan(
@@ -180,7 +180,7 @@ import WebImageTesting
         #expect(stretched.scaleDenominator(from: [1, 2, 4, 8]) == 1)
         let cropped = ResizePlan(
             stored: PixelSize(4000, 1000), target: TargetSize(width: 250, height: 250, fit: .cover))
-        #expect(cropped.scaleDenominator(from: [1, 2, 4, 8], margin: 2) == 2)
+        #expect(cropped.scaleDenominator(from: [1, 2, 4, 8], margin: { _ in 2 }) == 2)
         #expect(cropped.crop(dividedBy: 2) == PixelRect(x: 750, y: 0, width: 500, height: 500))
         let odd = ResizePlan(stored: PixelSize(4001, 3001), target: TargetSize(width: 100))
         #expect(odd.crop(dividedBy: 8) == PixelRect(x: 0, y: 0, width: 500.125, height: 375.125))

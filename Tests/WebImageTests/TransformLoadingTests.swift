@@ -21,7 +21,9 @@ import WebImageTesting
         var key: String { "recording " + coder.key }
         var decodableFormats: Set<ImageFormat> { coder.decodableFormats }
         func scaleDenominators(for header: ImageHeader) -> [Int] { coder.scaleDenominators(for: header) }
-        var scalingMargin: Double { coder.scalingMargin }
+        func scalingMargin(for header: ImageHeader, denominator: Int) -> Double {
+            coder.scalingMargin(for: header, denominator: denominator)
+        }
 
         func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner

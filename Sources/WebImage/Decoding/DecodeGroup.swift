@@ -55,7 +55,9 @@ struct DecodeGroup<Order: PictureOrder> {
                 scale.size = size
             } else if !plan.isIdentity, !recipe.decoding.scalesInLinearLight {
                 // A codec scales stored values, not linear light.
-                scale.denominator = plan.scaleDenominator(from: allowed, margin: coder.scalingMargin)
+                scale.denominator = plan.scaleDenominator(from: allowed) {
+                    coder.scalingMargin(for: header, denominator: $0)
+                }
             }
             if members[scale] == nil { scales.append(scale) }
             members[scale, default: []].append(order)

@@ -12,7 +12,6 @@ package struct IsolatedCoder: ImageCoder {
     package var decodableFormats: Set<ImageFormat> { coder.decodableFormats }
     package var encodableFormats: Set<ImageFormat> { coder.encodableFormats }
     package var losslessFormats: Set<ImageFormat> { coder.losslessFormats }
-    package var scalingMargin: Double { coder.scalingMargin }
     package var decodesInOneCall: Bool { coder.decodesInOneCall }
     package var needsWholeFile: Bool { coder.needsWholeFile }
     package var readsPages: Bool { coder.readsPages }
@@ -22,6 +21,9 @@ package struct IsolatedCoder: ImageCoder {
     }
 
     package func scaleDenominators(for header: ImageHeader) -> [Int] { coder.scaleDenominators(for: header) }
+    package func scalingMargin(for header: ImageHeader, denominator: Int) -> Double {
+        coder.scalingMargin(for: header, denominator: denominator)
+    }
 
     package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner

@@ -20,8 +20,6 @@ final class IsolatedDecoder: FileReadingDecoder {
     private var hasBegun = false
     private var state = StillState()
     private(set) var header: ImageHeader?
-    /// Set before the first push if only the header is wanted, which most formats have in their first bytes.
-    var isForHeader = false
 
     init(_ coder: any ImageCoder, _ pool: DecoderPool, _ options: DecodeOptions, plan: @escaping DecodePlanner) {
         self.coder = coder
@@ -55,7 +53,7 @@ final class IsolatedDecoder: FileReadingDecoder {
 
     private func pushed() throws(WebImageError) -> DecodeState {
         // A decode in one long call does nothing before the end.
-        guard isForHeader || !coder.decodesInOneCall else { return .needsBytes }
+        guard picture.options.isForHeader || !coder.decodesInOneCall else { return .needsBytes }
         try run()
         if state.isComplete { return .complete }
         return state.hasStoppedAtHeader ? .stoppedAtHeader : .needsBytes

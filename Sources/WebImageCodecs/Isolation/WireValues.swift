@@ -133,6 +133,7 @@ extension ImageHeader: WireValue {
         writer.put(isVector)
         writer.put(drawingMemory)
         writer.put(otherSizes) { $0.put($1) }
+        writer.put(isDividedByFrequencies)
     }
 
     init(from reader: inout WireReader) throws(WireReader.Fault) {
@@ -157,6 +158,7 @@ extension ImageHeader: WireValue {
         isVector = try reader.bool()
         drawingMemory = try reader.value()
         otherSizes = try reader.array(ofAtLeast: 16) { (reader) throws(Fault) in try reader.value() }
+        isDividedByFrequencies = try reader.bool()
     }
 }
 

@@ -10,9 +10,11 @@ extension ResizePlan {
 
     /// The largest of `allowed` by which a decoder may divide the picture's sides so that the part that is used is still
     /// at least `margin` times the result; 1 when none is. Allowed values need no order; those below 1 are ignored.
-    package func scaleDenominator(from allowed: [Int], margin: Double = ResizePlan.qualityMargin) -> Int {
-        let room = min(crop.width / Double(outputStored.width), crop.height / Double(outputStored.height)) / margin
-        return allowed.filter { $0 > 1 && Double($0) <= room }.max() ?? 1
+    package func scaleDenominator(
+        from allowed: [Int], margin: (_ denominator: Int) -> Double = { _ in ResizePlan.qualityMargin }
+    ) -> Int {
+        let room = min(crop.width / Double(outputStored.width), crop.height / Double(outputStored.height))
+        return allowed.filter { $0 > 1 && Double($0) * margin($0) <= room }.max() ?? 1
     }
 
     /// The used part, in coordinates of the picture divided by `denominator`.

@@ -23,6 +23,29 @@ enum JPEGMaker {
             + end
     }
 
+    /// A grey baseline picture of whole blocks, each of one colour, which is given as the difference to 128; with a restart
+    /// marker behind each `restartEvery` blocks, 0 for none.
+    static func flatBlocks(_ values: [Int], columns: Int, restartEvery interval: Int) -> [UInt8] {
+        var data: [UInt8] = []
+        var bits = BitWriter()
+        var last = 0
+        for (index, value) in values.enumerated() {
+            if interval > 0, index > 0, index % interval == 0 {
+                data += bits.bytes() + [0xFF, 0xD0 + UInt8((index / interval - 1) % 8)]
+                (bits, last) = (BitWriter(), 0)
+            }
+            let size = Int.bitWidth - (value - last).magnitude.leadingZeroBitCount
+            bits.write(size, 4)
+            bits.write(value < last ? value - last + (1 << size) - 1 : value - last, size)
+            bits.write(0, 1)
+            last = value
+        }
+        let (width, height) = (columns * 8, values.count / columns * 8)
+        return start + tables + marker(0xDD, big(interval, 2))
+            + marker(0xC0, [8] + big(height, 2) + big(width, 2) + [1, 1, 0x11, 0])
+            + marker(0xDA, [1, 1, 0, 0, 63, 0]) + data + bits.bytes() + end
+    }
+
     struct Scan {
         var isOfMeans: Bool
         /// The identifier of its first component; 1 is brightness.
