@@ -108,14 +108,16 @@ final class DiskFolder: Sendable {
 
     /// Opens an entry's file again and locks it, as for appending a trailer. Network file systems lock only files that
     /// are open for writing.
+    /// - Parameter forWriting: whether something will be appended, for which a file that can only be read is of no use.
     /// - Returns: nil if another one has the lock, or the file is missing.
-    func openLocked(_ path: String) throws(FileFault) -> Int32? {
+    func openLocked(_ path: String, forWriting: Bool = false) throws(FileFault) -> Int32? {
         let file: Int32
         do {
             file = try files.open(path, .updateOwn)
         } catch  where error.isMissing {
             return nil
         } catch {
+            if forWriting { throw error }
             // Without write access no one appends anything.
             file = try files.open(path, .readOwn)
         }
