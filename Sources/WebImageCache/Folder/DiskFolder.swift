@@ -18,6 +18,8 @@ final class DiskFolder: Sendable {
     let log: TroubleLog
     let temporaries: TemporaryNames
     let held = Guarded(HeldDirectory())
+    /// The paths of files with temporary names that were to be removed, and could not be.
+    let leftovers = Guarded<Set<String>>([])
     private let turns = (0..<16).map { _ in Turn() }
 
     init(_ layout: CacheLayout, _ files: any FileSystem, _ clock: any LoadClock, _ logger: Logger) {
