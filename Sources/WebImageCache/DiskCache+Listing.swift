@@ -7,7 +7,8 @@ extension DiskCache {
     /// - Throws: if a part of the directory cannot be listed.
     package func entries() throws(WebImageError) -> [DiskEntryInfo] {
         index.finishScan()
-        try writeAllStaged()
+        // Who staged an entry that cannot be written is told so.
+        _ = try? writeAllStaged()
         var found: [DiskEntryInfo] = []
         do throws(FileFault) {
             try folder.forEachEntryFile { id, path in
@@ -19,7 +20,7 @@ extension DiskCache {
                 found.append(info(id, path, status, tail))
             }
         } catch {
-            throw reading(error, folder.layout.versionDirectory)
+            throw reading(error, error.path)
         }
         return found
     }

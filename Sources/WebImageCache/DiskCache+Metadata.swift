@@ -128,9 +128,9 @@ extension DiskCache {
 
     /// Locks an entry's file against others that append a trailer. Call it in the entry's turn.
     /// - Returns: nil if another one has the lock, or the file has been replaced.
-    func lock(_ known: KnownEntry, _ id: EntryID) throws(FileFault) -> Int32? {
+    func lock(_ known: KnownEntry, _ id: EntryID, forWriting: Bool = false) throws(FileFault) -> Int32? {
         let path = folder.layout.path(of: id)
-        guard let file = try folder.openLocked(path) else { return nil }
+        guard let file = try folder.openLocked(path, forWriting: forWriting) else { return nil }
         do throws(FileFault) {
             let status = try folder.files.status(of: file)
             let entry = EntryFile(files: folder.files, file: file, path: FilePath(path))
@@ -152,7 +152,7 @@ extension DiskCache {
         _ trailer: ByteWriter, to known: KnownEntry, _ id: EntryID, _ metadata: DiskMetadata, reserved: Int64
     ) throws(FileFault) -> MetadataUpdate {
         let path = folder.layout.path(of: id)
-        guard let file = try lock(known, id) else { return .changed }
+        guard let file = try lock(known, id, forWriting: true) else { return .changed }
         defer { folder.files.closeLocked(file) }
         let status = try folder.files.status(of: file)
         books.withLock { if $0.ledger.hasOthers { $0.see(status, of: id) } }

@@ -50,7 +50,7 @@ extension DiskCache {
         } catch {
             failure = failure ?? error
         }
-        if let failure { throw writing(failure, folder.layout.versionDirectory) }
+        if let failure { throw writing(failure, failure.path) }
         // Entries still in the index were stored since, or removed by others.
         for record in books.withLock({ $0.index.recordsByDate }) { forget(record.id) }
         room.tellOthers()

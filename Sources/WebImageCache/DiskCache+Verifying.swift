@@ -8,7 +8,8 @@ extension DiskCache {
     /// - Throws: if a part of the directory cannot be listed, after all other entries were read.
     package func verify() throws(WebImageError) -> DiskVerification {
         index.finishScan()
-        try writeAllStaged()
+        // Who staged an entry that cannot be written is told so.
+        _ = try? writeAllStaged()
         var report = DiskVerification()
         do throws(FileFault) {
             try folder.forEachEntryFile { id, path in
@@ -20,7 +21,7 @@ extension DiskCache {
                 }
             }
         } catch {
-            throw reading(error, folder.layout.versionDirectory)
+            throw reading(error, error.path)
         }
         removeOrphans(&report)
         return report

@@ -81,7 +81,7 @@ extension DiskCache {
         var reserved = room.blocks(length)
         func giveUp() -> Bool {
             folder.files.close(file)
-            try? folder.files.remove(path)
+            folder.removeTemporary(path)
             skip()
             return false
         }
@@ -96,7 +96,7 @@ extension DiskCache {
                 }
             } catch {
                 folder.files.close(file)
-                try? folder.files.remove(path)
+                folder.removeTemporary(path)
                 throw error
             }
             folder.files.close(file)
@@ -159,11 +159,11 @@ extension DiskCache {
                 return try replace(replaced, by: temporary, as: record, reserved: reserved, number)
             }
         } catch {
-            try? folder.files.remove(temporary)
+            folder.removeTemporary(temporary)
             throw error
         }
         if !isPublished {
-            try? folder.files.remove(temporary)
+            folder.removeTemporary(temporary)
             room.release(reserved)
         }
         room.startUpkeep()

@@ -50,7 +50,8 @@ public struct DiskCacheConfiguration: Sendable {
     /// has damaged is found by its checks in any case.
     public var synchronises = false
     /// Whether entries and index contain their keys as text. If false, an entry has only the SHA-256 of its key and no
-    /// URL: somebody who can read the disk does not learn what was loaded, and a listing has no keys. Default true.
+    /// URL: somebody who can read the disk does not learn what was loaded, and a listing has no keys. An answer to a request
+    /// with cookies that came by a redirect is then found again only if it is `public`. Default true.
     public var keepsKeys = true
     /// Further places to look for entries that are not in the cache itself, in this order. Nothing is ever written
     /// there. Default none.

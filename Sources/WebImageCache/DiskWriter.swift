@@ -119,7 +119,7 @@ package final class DiskWriter: Sendable {
         if let file = state.file {
             cache.folder.files.close(file)
             state.file = nil
-            try? cache.folder.files.remove(path)
+            cache.folder.removeTemporary(path)
         }
         if state.reserved > 0 {
             cache.room.release(state.reserved)

@@ -131,12 +131,14 @@ struct CachePathCommand: AsyncParsableCommand {
         // A URL is looked up in the form that the loader stores it under.
         let original = ImageRequest(argument: key).originalKey
         do throws(WebImageError) {
-            let known = try await disk.entries().compactMap(\.key).first { $0.isOriginal(of: original) }
-            for key in [original, CacheKey(key), known].compactMap(\.self) {
-                guard let path = try await disk.path(for: key) else { continue }
-                return tell(path, of: key)
+            for key in [original, CacheKey(key)] {
+                if let path = try await disk.path(for: key) { return tell(path, of: key) }
             }
-            throw WebImageError(.cacheMiss, "there is no entry with this key")
+            let known = try await disk.entries().compactMap(\.key).first { $0.isOriginal(of: original) }
+            guard let known, let path = try await disk.path(for: known) else {
+                throw WebImageError(.cacheMiss, "there is no entry with this key")
+            }
+            tell(path, of: known)
         } catch {
             throw options.fail(error)
         }
@@ -159,7 +161,8 @@ struct CacheClearCommand: AsyncParsableCommand {
     func run() async throws {
         let (cache, disk) = try options.openCache()
         do throws(WebImageError) {
-            let count = try await disk.entries().count
+            // What cannot be listed does not keep the rest from being removed: clearing then says what it is.
+            let count = (try? await disk.entries())?.count ?? 0
             // With the beginnings of pictures whose download broke off.
             try await cache.clear(.disk)
             options.tellRemoved(count)

@@ -84,7 +84,8 @@ struct CacheTrimCommand: AsyncParsableCommand {
     func run() async throws {
         let disk = try options.open()
         do throws(WebImageError) {
-            let before = try await disk.entries().count
+            // What cannot be listed is told in the end, and does not keep the rest from being trimmed.
+            let before = (try? await disk.entries())?.count ?? 0
             _ = try await disk.removeExpired()
             if let maxBytes { try await disk.trim(to: maxBytes) }
             let left = try await disk.entries().count

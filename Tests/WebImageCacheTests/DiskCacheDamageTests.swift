@@ -196,6 +196,26 @@ struct DiskCacheDamageTests {
         }
     }
 
+    /// A file that could be opened for reading only was written to all the same, and removed because that failed.
+    @Test(arguments: [(24, .cacheIO), (13, .readOnly)] as [(Int32, WebImageError.Code)])
+    func aMetadataChangeThatCannotOpenTheFileLeavesTheEntry(errorNumber: Int32, code: WebImageError.Code) throws {
+        var failures = 0
+        for number in 0..<6 {
+            let (bench, path, file) = try makeBench()
+            bench.files.fail(.open, at: number, with: .error(errorNumber))
+            do throws(WebImageError) {
+                try bench.cache.updateMetadata(key, metadata(304))
+            } catch {
+                #expect(error.code == code, "open \(number)")
+                #expect(try readFile(path) == file, "open \(number)")
+                failures += 1
+            }
+            bench.files.heal()
+            #expect(try bench.cache.read(key)?.body == body, "open \(number)")
+        }
+        #expect(failures >= 2)
+    }
+
     /// Runs everything once for each call to the file system, with that call failing.
     @Test(arguments: [FaultyFileSystem.Fault.error(5), .error(28), .error(2), .torn(7, 5), .short(3)])
     func whicheverCallFailsNothingIsWrong(fault: FaultyFileSystem.Fault) throws {

@@ -70,6 +70,24 @@ struct DiskCacheLimitTests {
         #expect(bench.temporaryNames().isEmpty)
     }
 
+    /// The first entry was stored, and evicted a moment later.
+    @Test func aLimitOfNoEntriesStoresNone() throws {
+        let bench = try Bench()
+        try bench.cache.store(CacheKey("before"), body(10), DiskMetadata())
+        var limits = DiskCacheConfiguration.Limits(age: nil)
+        limits.count = 0
+        bench.cache.setLimits(limits)
+        bench.executor.runAll()
+        #expect(bench.cache.usage.count == 0)
+        #expect(try !bench.cache.store(CacheKey("a"), body(10), DiskMetadata()))
+        #expect(try bench.cache.read(CacheKey("a")) == nil)
+        #expect(bench.cache.statistics.stores == 1 && bench.cache.statistics.skippedStores == 1)
+        #expect(bench.temporaryNames().isEmpty)
+        limits.count = 1
+        bench.cache.setLimits(limits)
+        #expect(try bench.cache.store(CacheKey("a"), body(10), DiskMetadata()))
+    }
+
     @Test func aWriterThatOutgrowsTheLimitIsSkipped() throws {
         let bench = try Bench(bytes: ByteCount(4 * 4096))
         let writer = try bench.cache.makeWriter(for: CacheKey("a"))

@@ -247,6 +247,47 @@ struct DiskSharingTests {
         #expect(bench.cache.fault() == nil)
     }
 
+    /// The mark of a cache with such a limit was to be longer than a file can be, so that the others were not told of its
+    /// entries.
+    @Test func theOthersAreToldAlsoByOneWhoseLimitIsTheLargestNumber() throws {
+        let bench = try Bench(bytes: .mebibytes(16))
+        try bench.cache.store(CacheKey("a"), body(10), DiskMetadata())
+        let other = DiskCache(
+            DiskCacheConfiguration(directory: bench.directory, limits: .init(bytes: ByteCount(.max), age: nil)),
+            executor: HeldExecutor(), clock: bench.clock)
+        for number in 0..<10 { try other.store(CacheKey("\(number)"), body(1 << 20), DiskMetadata()) }
+        for number in 10..<20 {
+            try bench.cache.store(CacheKey("\(number)"), body(1 << 20), DiskMetadata())
+            #expect(try bench.allocatedBytes() <= 16 << 20)
+        }
+        #expect(other.fault() == nil && bench.cache.fault() == nil)
+    }
+
+    /// What was replaced or evicted and could not be removed stayed as long as its cache lived, and counted no more.
+    @Test func whatCouldNotBeRemovedCountsAndGoesLater() throws {
+        let (bench, other) = (try Bench(bytes: ByteCount(20 * 4096)), HeldExecutor())
+        let neighbour = DiskCache(
+            DiskCacheConfiguration(
+                directory: bench.directory, limits: .init(bytes: ByteCount(20 * 4096) + Bench.overhead, age: nil)),
+            executor: other, clock: bench.clock)
+        try neighbour.store(CacheKey("n"), body(10), DiskMetadata())
+        try bench.cache.store(CacheKey("a"), body(10), DiskMetadata())
+        try neighbour.store(CacheKey("n"), body(10), DiskMetadata())
+        bench.files.failAll(.remove, with: .error(5))
+        for _ in 0..<4 { _ = try bench.cache.store(CacheKey("a"), body(10), DiskMetadata()) }
+        #expect(bench.temporaryNames().count == 4)
+        _ = try bench.cache.removeExpired()
+        #expect(bench.temporaryNames().count == 4)
+        for number in 0..<40 {
+            _ = try? bench.cache.store(CacheKey("\(number)"), body(10), DiskMetadata())
+            #expect(try bench.allocatedBytes() <= 20 * 4096)
+        }
+        bench.files.heal()
+        _ = try bench.cache.removeExpired()
+        #expect(bench.temporaryNames().isEmpty)
+        #expect(bench.cache.fault() == nil && neighbour.fault() == nil)
+    }
+
     @Test func aReadOnlyDirectoryIsReadAndSaysSo() throws {
         let bench = try Bench()
         try bench.cache.store(CacheKey("a"), [1], DiskMetadata())

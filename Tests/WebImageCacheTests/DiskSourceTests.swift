@@ -153,10 +153,19 @@ struct DiskSourceTests {
         var metadata = DiskMetadata()
         metadata.url = key.text
         metadata.status = 200
+        // As the loader names what was sent on the way: the answering URL, and the cookies for each URL.
+        metadata.headers = [
+            .init(name: ":place", value: "https://cdn.test/secret"), .init(name: ":cookies ", value: "0123"),
+            .init(name: ":cookies https://cdn.test/secret", value: ""),
+        ]
         try cache.store(key, [1], metadata)
         let path = try #require(try cache.path(for: key))
         #expect(!String(decoding: try readFile(path), as: UTF8.self).contains("secret"))
-        #expect(try cache.read(key)?.metadata.status == 200)
+        let found = try cache.read(key)?.metadata
+        #expect(found?.status == 200)
+        // The last one is for nobody: without the URL it cannot be told which cookies it would get now.
+        #expect(found?.headers.map(\.name) == [":cookies ", ":cookies https://no.invalid/"])
+        #expect(found?.headers.map(\.value) == ["0123", "?"])
         #expect(try cache.updateMetadata(key, metadata))
         #expect(!String(decoding: try readFile(path), as: UTF8.self).contains("secret"))
         #expect(try cache.entries().map(\.key) == [nil])

@@ -121,4 +121,25 @@ struct DiskStagingTests {
         #expect(try bench.cache.read(key) == nil)
         #expect(bench.temporaryNames().isEmpty)
     }
+
+    /// Who looked after a full cache got the failure of an entry that somebody else had staged.
+    @Test func whatCannotBeWrittenKeepsNobodyFromLookingAfterTheRest() throws {
+        let bench = try makeBench()
+        for name in ["a", "b", "c"] { try bench.cache.store(CacheKey(name), [1], metadata(1)) }
+        bench.files.failAll(.write, with: .error(28))
+        let failures = Guarded(0)
+        func stage() {
+            bench.cache.stage(key, [1], metadata(1)) { answer in
+                if case .failure = answer { failures.withLock { $0 += 1 } }
+            }
+        }
+        stage()
+        #expect(try bench.cache.entries().count == 3)
+        stage()
+        #expect(try bench.cache.verify().checked == 3)
+        stage()
+        #expect(try bench.cache.remove { $0.key?.text == "a" } == 1)
+        #expect(failures.withLock { $0 } == 3)
+        #expect(try bench.cache.entries().count == 2)
+    }
 }

@@ -65,4 +65,37 @@ import WebImageTesting
         executor.runAll()
         #expect(clock.waitingCount == 0 && cache.usage.count == 0)
     }
+
+    /// What makes a directory unfit for the index.
+    enum Oddity: CaseIterable { case fileOfNobody, dateInTheFuture }
+
+    /// A cache at rest looked at such a directory every other second, for as long as it lived.
+    @Test(arguments: Oddity.allCases) func whatCannotBeWrittenDownIsNotTriedAgainAndAgain(oddity: Oddity) throws {
+        let (bench, files) = (try Bench(), PosixFileSystem())
+        bench.executor.runAll()
+        try bench.cache.store(CacheKey("a"), [1], DiskMetadata())
+        let shard = String(bench.cache.defaultPath(for: CacheKey("a")).dropLast("/".utf8.count + 64))
+        switch oddity {
+        case .fileOfNobody: try writeFile(shard + "/.nobody", [1])
+        case .dateInTheFuture: try files.touch(shard, at: try files.status(at: shard).modified + 3600)
+        }
+        func rest(_ seconds: Int) {
+            for _ in 0..<seconds {
+                if oddity == .fileOfNobody { try? bench.makeShardsOld() }
+                bench.clock.advance(by: .seconds(1))
+                bench.executor.runAll()
+            }
+        }
+        rest(10)
+        let calls = bench.files.callCount
+        rest(300)
+        #expect(bench.files.callCount == calls)
+        // The next flush that something else is the reason for writes it down.
+        if oddity == .fileOfNobody { try files.remove(shard + "/.nobody") }
+        try bench.makeShardsOld()
+        bench.cache.flushIndex()
+        let again = try bench.reopened()
+        again.executor.runOne()
+        #expect(again.cache.usage.count == 1 && again.files.count(of: .names) == 1)
+    }
 }

@@ -139,6 +139,27 @@ struct CachePolicyCommandTests {
         #expect(run.code == 1 && run.errors.contains("/file/cache") && run.errors.contains("Not a directory"))
     }
 
+    /// One folder that could not be read kept all others from being emptied, trimmed and looked into.
+    @Test(.enabled(if: geteuid() != 0, "an administrator may read every folder"))
+    func whatCannotBeReadDoesNotKeepTheRest() async throws {
+        let bench = try CommandBench()
+        let urls = try (0..<4).map { bench.serve("/\($0).jpg", try Pictures.jpeg()) }
+        _ = try await bench.run(["fetch"] + urls + ["--cache-dir", "mine"])
+        var paths: [String] = []
+        for url in urls { paths += try await bench.run("cache", "path", url, "--cache-dir", "mine").lines }
+        let folder = String(try #require(paths.first).dropLast("/".utf8.count + 64))
+        try #require(chmod(folder, 0) == 0)
+        defer { chmod(folder, 0o700) }
+        for (url, path) in zip(urls, paths) where !path.hasPrefix(folder) {
+            #expect(try await bench.run("cache", "path", url, "--cache-dir", "mine").lines == [path])
+        }
+        for command in [["trim", "--max-bytes", "0"], ["clear"]] {
+            let run = try await bench.run(["cache"] + command + ["--cache-dir", "mine"])
+            #expect(run.code == 1 && run.errors.contains("[\(folder)]"))
+            #expect(paths.allSatisfy { $0.hasPrefix(folder) || access($0, F_OK) != 0 })
+        }
+    }
+
     @Test func withoutAHomeTheCacheIsMissedInOneLine() async throws {
         let bench = try CommandBench()
         let run = try await bench.run(["cache", "stats"], environment: ["HOME=", "XDG_CACHE_HOME="])

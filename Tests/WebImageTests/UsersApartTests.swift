@@ -26,8 +26,11 @@ import WebImageTesting
         }
 
         /// A manager that `session` sits in front of, with the origin of the case.
-        func bench(_ session: Session, gate: Gate? = nil) -> TestBench {
-            let bench = TestBench(disk: "\(folder.path)/cache") { one.configure(&$0.download, session) }
+        func bench(_ session: Session, keepsKeys: Bool = true, gate: Gate? = nil) -> TestBench {
+            let bench = TestBench(disk: "\(folder.path)/cache") { configuration in
+                one.configure(&configuration.download, session)
+                configuration.disk?.keepsKeys = keepsKeys
+            }
             bench.transport.answerAll { [one, pictures] request in
                 let asker = ApartCase.asker(of: request)
                 if let redirect = one.redirect, request.url == one.url {
@@ -121,10 +124,11 @@ import WebImageTesting
         }
     }
 
-    @Test(arguments: ApartCase.all) func throughTwoManagersOnOneFolder(_ one: ApartCase) async throws {
+    @Test(arguments: ApartCase.all, [true, false])
+    func throughTwoManagersOnOneFolder(_ one: ApartCase, keepsKeys: Bool) async throws {
         let table = try Table(one)
         let sessions = Asker.allCases.map { table.session($0) }
-        let benches = sessions.map { table.bench($0) }
+        let benches = sessions.map { table.bench($0, keepsKeys: keepsKeys) }
         for _ in 0..<2 {
             for (session, bench) in zip(sessions, benches) {
                 // One file may be what they share.

@@ -36,7 +36,7 @@ struct DiskTrailer: Equatable {
         self.metadata = metadata
         if !keepsKey {
             self.metadata.url = nil
-            self.metadata.headers.removeAll { $0.name == DiskMetadata.Field.place }
+            self.metadata.headers = metadata.headers.compactMap(\.withoutURL)
         }
     }
 

@@ -6,6 +6,9 @@ public struct DiskMetadata: Hashable, Sendable {
     public struct Field: Hashable, Sendable {
         /// The field for the answering URL, which entries with hashed keys do not store.
         package static let place = ":place"
+        /// The beginning of the name of a field for the cookies that were sent to a URL; the URL follows, unless it is the
+        /// requested one.
+        package static let cookies = ":cookies "
 
         public var name: String
         public var value: String
@@ -13,6 +16,16 @@ public struct DiskMetadata: Hashable, Sendable {
         public init(name: String, value: String) {
             self.name = name
             self.value = value
+        }
+
+        /// The field as entries with hashed keys store it; nil: not at all.
+        ///
+        /// Without the URL nobody can tell which cookies would be sent there now. The name of a host that does not exist and
+        /// a value that no cookies have keep the entry from those who might send others.
+        var withoutURL: Field? {
+            if name == Self.place { return nil }
+            guard name.hasPrefix(Self.cookies), name != Self.cookies else { return self }
+            return Field(name: Self.cookies + "https://no.invalid/", value: "?")
         }
     }
 

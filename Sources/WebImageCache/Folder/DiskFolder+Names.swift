@@ -1,5 +1,7 @@
 import Logging
+import Synchronization
 import WebImageCore
+import WebImageSystem
 
 #if canImport(Glibc)
     import Glibc
@@ -49,7 +51,7 @@ extension DiskFolder {
         return discard(taken)
     }
 
-    /// - Returns: the freed bytes; 0 if the removal failed: the next check then finds a file without an owner.
+    /// - Returns: the freed bytes; 0 if the removal failed: the file counts, and is tried again with the files of others.
     private func discard(_ taken: FilePath) -> Int64 {
         let bytes = (try? files.status(at: taken))?.blockBytes ?? 0
         do throws(FileFault) {
@@ -57,7 +59,17 @@ extension DiskFolder {
             return bytes
         } catch {
             noteRemovalFault(error)
+            leftovers.withLock { _ = $0.insert(taken.text) }
             return 0
+        }
+    }
+
+    /// Removes the file of an entry that is not written after all.
+    func removeTemporary(_ path: FilePath) {
+        do throws(FileFault) {
+            try files.remove(path)
+        } catch {
+            if !error.isMissing { leftovers.withLock { _ = $0.insert(path.text) } }
         }
     }
 

@@ -1,4 +1,6 @@
+import Synchronization
 import WebImageCore
+import WebImageSystem
 
 // Temporary files of other caches, which are being written or were left by a process that ended.
 extension DiskFolder {
@@ -19,18 +21,20 @@ extension DiskFolder {
         return strays
     }
 
-    /// The same for known ones.
+    /// The same for known ones, and for what this cache could not remove.
     func checkStrays(_ paths: some Sequence<String>) -> [String: Int64] {
         var strays: [String: Int64] = [:]
-        for path in paths { noteStray(path, &strays) }
+        for path in leftovers.withLock({ $0.union(paths) }) { noteStray(path, &strays) }
         return strays
     }
 
     private func noteStray(_ path: String, _ strays: inout [String: Int64]) {
-        guard !temporaries.contain(path), let status = try? files.linkStatus(at: path), status.isRegularFile else {
-            return
+        let isLeft = leftovers.withLock { $0.contains(path) }
+        guard isLeft || !temporaries.contain(path), let status = try? files.linkStatus(at: path), status.isRegularFile
+        else { return }
+        if isLeft || !mayBeWritten(path, status), (try? files.remove(path)) != nil {
+            return leftovers.withLock { _ = $0.remove(path) }
         }
-        if !mayBeWritten(path, status), (try? files.remove(path)) != nil { return }
         strays[path] = status.blockBytes
     }
 

@@ -18,6 +18,8 @@ final class DiskFolder: Sendable {
     let log: TroubleLog
     let temporaries: TemporaryNames
     let held = Guarded(HeldDirectory())
+    /// The paths of files with temporary names that were to be removed, and could not be.
+    let leftovers = Guarded<Set<String>>([])
     private let turns = (0..<16).map { _ in Turn() }
 
     init(_ layout: CacheLayout, _ files: any FileSystem, _ clock: any LoadClock, _ logger: Logger) {
@@ -108,14 +110,16 @@ final class DiskFolder: Sendable {
 
     /// Opens an entry's file again and locks it, as for appending a trailer. Network file systems lock only files that
     /// are open for writing.
+    /// - Parameter forWriting: whether something will be appended, for which a file that can only be read is of no use.
     /// - Returns: nil if another one has the lock, or the file is missing.
-    func openLocked(_ path: String) throws(FileFault) -> Int32? {
+    func openLocked(_ path: String, forWriting: Bool = false) throws(FileFault) -> Int32? {
         let file: Int32
         do {
             file = try files.open(path, .updateOwn)
         } catch  where error.isMissing {
             return nil
         } catch {
+            if forWriting { throw error }
             // Without write access no one appends anything.
             file = try files.open(path, .readOwn)
         }

@@ -34,7 +34,7 @@ extension IndexKeeper {
             // If a directory has other unwritten changes, its uses are written with them.
             let unwritten = books.withLock { books in changes.used.filter { books.index.hasUnwritten(inShard: $0) } }
             let changed = Set(changes.changed).union(unwritten).sorted()
-            let (stamps, young) = reconcile(changed, at: now, checksKnown: hasOthers)
+            let (stamps, young, unsettled) = reconcile(changed, at: now, checksKnown: hasOthers)
             for file in 0..<IndexStore.fileCount {
                 let shards = IndexStore.shards(ofFile: file)
                 let piece = IndexPiece(
@@ -51,6 +51,8 @@ extension IndexKeeper {
             measureOwnFiles()
             let delay = books.withLock { books in
                 books.journal.changes.note(shards: young)
+                // What they wait for may never come, so nothing is scheduled for them.
+                books.journal.changes.putBack(IndexChanges.Taken(changed: unsettled))
                 if !changed.isEmpty { books.journal.flushCost = folder.clock.now - begin }
                 return young.isEmpty ? nil : books.scheduleFlush()
             }
@@ -59,11 +61,12 @@ extension IndexKeeper {
     }
 
     /// Compares the index with the directories that have changed.
-    /// - Returns: their stamps, and those that may change again within the same tick of the clock that sets their date.
+    /// - Returns: their stamps; those that may change again within the same tick of the clock that sets their date; and
+    ///   those that cannot be written down yet for another reason.
     private func reconcile(
         _ shards: [Int], at now: Int64, checksKnown: Bool
-    ) -> (stamps: [Int: IndexStamp], young: [Int]) {
-        var (stamps, young): ([Int: IndexStamp], [Int]) = ([:], [])
+    ) -> (stamps: [Int: IndexStamp], young: [Int], unsettled: [Int]) {
+        var (stamps, young, unsettled): ([Int: IndexStamp], [Int], [Int]) = ([:], [], [])
         for shard in shards {
             guard let status = try? folder.shardStatus(shard) else {
                 // It seems to be missing: then none of its entries in the index exists.
@@ -71,19 +74,20 @@ extension IndexKeeper {
                 continue
             }
             if status.isYoung(at: now) {
-                young.append(shard)
+                // With a date in the future it stays young until then: the clock was set back.
+                if status.modifiedNanoseconds > now { unsettled.append(shard) } else { young.append(shard) }
                 continue
             }
             var holdsTemporaries = false
             let reconciled = reconcile(shard, checksKnown: checksKnown, &holdsTemporaries)
             if holdsTemporaries {
                 // A process that writes there may be killed: the next cache must list the directory to find its files.
-                young.append(shard)
+                unsettled.append(shard)
             } else if let reconciled, !reconciled.isYoung(at: now) {
                 stamps[shard] = IndexStamp(reconciled)
             }
         }
-        return (stamps, young)
+        return (stamps, young, unsettled)
     }
 
     /// The state of a file of the index, and the index that knows its content.

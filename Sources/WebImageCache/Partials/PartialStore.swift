@@ -39,6 +39,8 @@ package final class PartialStore: PartialBodyStore {
     private static let roomUnit: Int64 = 256 << 10
     private static let suffix = ".part"
     private static let lockName = "lock"
+    /// How long to wait while other processes make room, for which each of them only lists the folder.
+    private static let patience: Duration = .milliseconds(100)
 
     let files: any FileSystem
     let clock: any LoadClock
@@ -205,12 +207,12 @@ package final class PartialStore: PartialBodyStore {
 
     /// Extends a claimed file by at least so many bytes.
     ///
-    /// - Returns: its new length; nil if the limit leaves no room, or another process is making room right now.
+    /// - Returns: its new length; nil if the limit leaves no room, or another process holds on to the lock.
     func grow(_ file: Int32, _ path: String, from size: Int64, by bytes: Int64) throws(FileFault) -> Int64? {
         try roomTurn.withLock { _ throws(FileFault) in
             let turn = try open(directory + "/" + Self.lockName)
             defer { files.closeLocked(turn) }
-            guard try files.lock(turn, within: .zero) else { return refuse() }
+            guard try files.lock(turn, within: Self.patience) else { return refuse() }
             let others = listing().filter { $0.path != path }
             var used = others.reduce(0) { $0 + $1.bytes }
             let limit = min(Int64(max(limits.bytes.bytes, 0)), cache?.partialLimit ?? .max)

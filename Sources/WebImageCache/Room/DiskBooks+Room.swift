@@ -45,7 +45,8 @@ extension DiskBooks {
 
     private var isOverCount: Bool {
         guard let limit = ledger.mostEntries else { return false }
-        return index.count + max(ledger.entriesBeingWritten, 1) > limit && index.count > 0
+        // Where nothing can be evicted, one may be written, unless there may be none at all.
+        return index.count + max(ledger.entriesBeingWritten, 1) > limit && (index.count > 0 || limit == 0)
     }
 
     // MARK: - Eviction

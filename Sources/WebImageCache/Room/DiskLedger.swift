@@ -65,8 +65,9 @@ struct DiskLedger {
     /// Background eviction starts above this size and ends at ``lowWater``.
     var highWater: Int64 { capacity / 10 * 9 }
     var lowWater: Int64 { capacity / 10 * 8 }
-    /// A negligible part of the limit, in whole blocks.
-    var grain: Int64 { byteLimit / 256 & ~4095 }
+    /// A negligible part of the limit, in whole blocks. At most 1 GiB: the length of a cache's own file says it (``DiskPromise``),
+    /// and file systems refuse files of many terabytes.
+    var grain: Int64 { min(byteLimit / 256, 1 << 30) & ~4095 }
 
     /// The given tenths of the maximum number of entries.
     func countAt(tenths: Int) -> Int {

@@ -3,6 +3,14 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 // Several caches, of one or more processes, share a directory under one limit. A cache joins when it first requests
 // room; from then on every request is decided with the common total, which is in one file.
 extension DiskRoom {
@@ -107,6 +115,7 @@ extension DiskRoom {
 
     private static let patience: Duration = .seconds(2)
     private static let pause: Duration = .seconds(10)
+    private static let markPatience: Duration = .milliseconds(20)
 
     /// Locks the common file. Others hold it for less than some milliseconds, but a process that was stopped meanwhile
     /// holds it until it continues. This cache then works alone for a while.
@@ -134,9 +143,14 @@ extension DiskRoom {
             let owner = try folder.files.open(ownerPath, .readWrite)
             let inode: UInt64
             do throws(FileFault) {
-                _ = try folder.files.lock(owner, within: .zero)
+                // Another cache may be looking whether it is locked.
+                guard try folder.files.lock(owner, within: Self.markPatience) else {
+                    throw FileFault("flock", ownerPath, EWOULDBLOCK)
+                }
                 inode = try folder.files.status(of: usage).inode
             } catch {
+                // A mark without a lock would say that this cache is dead, and others would remove what it is writing.
+                try? folder.files.remove(ownerPath)
                 folder.files.closeLocked(owner)
                 throw error
             }
