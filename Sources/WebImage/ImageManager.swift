@@ -113,7 +113,7 @@ public final class ImageManager: Sendable {
     /// Returns the picture if it is in memory: one lock, one look-up, no allocation.
     ///
     /// With ``CachePolicy/protocol`` it is returned only while it is fresh, which takes some microseconds to find out.
-    /// With the policies that ask the origin first, the result is nil.
+    /// With the policies that ask the origin in any case, ``CachePolicy/refresh`` too, the result is nil.
     /// - Complexity: O(1).
     public func cachedImage(for request: ImageRequest) -> Image? {
         loader.cachedImage(for: loader.door.interceptors.changed(request))

@@ -51,11 +51,12 @@ extension ImageRequest {
         var keepsOnDisk: Bool { store.contains(.disk) }
         /// Whether it is looked for there.
         var looksOnDisk: Bool { keepsOnDisk && query.contains(.disk) }
-        /// The same without what concerns one picture only, or stands in the original's key.
+        /// The same without what concerns one picture or caller only, or stands in the original's key.
         var ofBytes: Caching {
-            if key == nil, sizePrecision == .exact, serializer == nil { return self }
+            if key == nil, sizePrecision == .exact, serializer == nil, !waitsForStore { return self }
             var caching = self
             caching.key = nil
+            caching.waitsForStore = false
             caching.sizePrecision = .exact
             caching.serializer = nil
             return caching

@@ -108,8 +108,9 @@ extension ImageRequest {
         public var timeout: Duration?
         /// Other URLs of the same picture. Each is tried, in this order, when the one before has failed. Their answers
         /// are cached under their own URLs. URLs of another origin are sent neither
-        /// ``/WebImageDownload/DownloadConfiguration/secretHeaders`` nor credentials or a client certificate. Default
-        /// none.
+        /// ``/WebImageDownload/DownloadConfiguration/secretHeaders`` nor credentials or a client certificate, and the
+        /// request's credential provider is not asked for them; a ``/WebImageDownload/RequestModifier`` is, and decides by
+        /// the URL. Default none.
         public var alternatives: [String] = []
         /// How long the load waits for a network that cannot be reached (no host name, no connection). The load is
         /// tried again after one second, then after twice as long each time, at most 30 seconds. Default nil: it does
@@ -174,8 +175,9 @@ extension ImageRequest {
             set { chain.all = newValue }
         }
 
-        /// The picture that is returned when the load has failed, including its alternatives. ``ImageResponse/failure``
-        /// then has the error. The fallback is neither cached nor changed. Default nil: the load fails.
+        /// The picture that is returned when the load has failed, including its alternatives, or when its ``timeout`` has
+        /// passed. ``ImageResponse/failure`` then has the error. The fallback is neither cached nor changed. Default nil:
+        /// the load fails.
         public var fallback: Image? {
             get { stand.image }
             set { stand.image = newValue }

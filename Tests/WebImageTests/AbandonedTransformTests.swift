@@ -81,6 +81,25 @@ import WebImageTesting
         #expect(gone.failures == [.cancelled: 1] && late.finishedCount == 1 && bench.manager.runningLoads == 0)
     }
 
+    /// The job that went on from another one's picture stayed as urgent as its first caller had been.
+    @Test func whoNeedsThePictureForMoreStepsMayBecomeLessUrgent() async throws {
+        let (bench, rows, ledger) = (try bench(), HeldRows(), Ledger())
+        var (first, more) = (request([rows.step]), request([rows.step, ImageTransform.invert]))
+        (first.priority, more.priority) = (.low, .high)
+        func priorities() -> [LoadPriority] {
+            bench.manager.loader.table.withLock { $0.bytesJobs.values.map(\.priority) }
+        }
+        bench.manager.load(first) { ledger.take($0) }
+        await rows.waitUntilReached()
+        let token = bench.manager.load(more) { ledger.take($0) }
+        #expect(priorities() == [.high])
+        token.setPriority(.veryLow)
+        #expect(priorities() == [.low])
+        rows.open()
+        _ = await ledger.finished(2)
+        #expect(ledger.responses.count == 2 && rows.count == size.height)
+    }
+
     /// Also one that only needs the picture for more steps.
     @Test func whoStaysGetsThePictureOfTheOneWhoLeaves() async throws {
         let (bench, rows, gone, stays, more) = (try bench(), HeldRows(), Ledger(), Ledger(), Ledger())

@@ -56,6 +56,21 @@ import WebImageTesting
         #expect(try await animation.preload() == 1)
     }
 
+    /// Whoever joined a load of another who did not want them had to decode them after all.
+    @Test func framesAreThereForOneWhoJoinsALoadToo() async throws {
+        let (bench, network, first, second) = (TestBench(), Gate(), Ledger(), Ledger())
+        let file = BlinkingGIF.file(width: 8, height: 6, frames: 6)
+        bench.transport.answer(url, .bytes(file, contentType: "image/gif").held(by: network))
+        var request = ImageRequest(url)
+        bench.manager.load(request) { first.take($0) }
+        request.decoding.preloadsFrames = true
+        bench.manager.load(request) { second.take($0) }
+        network.open()
+        let animation = try #require(try await second.finished().get().image.animation)
+        #expect((0..<6).allSatisfy { animation.keptFrame(at: $0) != nil })
+        #expect(try await first.finished().get().image.animation != nil && bench.transport.hits(url) == 1)
+    }
+
     /// A GIF of 11 MB once took twice that while it was shown.
     @Test func bytesThatAreThereAlreadyAreNotCopiedForTheFrames() async throws {
         let coder = FileKeepingCoder()

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Synchronization
 import Testing
 import WebImageCache
 import WebImageCore
@@ -134,6 +135,37 @@ import WebImageTesting
             _ = try await bench.manager.image(for: request)
             #expect(try await bench.manager.diskCache?.read(request.originalKey) != nil)
         }
+    }
+
+    /// They had no job any more, and were not found.
+    @Test func cancelAllEndsAlsoThoseWhoWaitForTheStore() async throws {
+        let files = FaultyFileSystem()
+        let (bench, write, ledger) = (makeBench(files: files), files.delay(.write), Ledger())
+        let request = request { $0.waitsForStore = true }
+        bench.manager.load(request) { ledger.take($0) }
+        #expect(
+            await eventually { bench.manager.cachedImage(for: request) != nil && bench.manager.runningLoads == 0 })
+        bench.manager.cancelAll()
+        _ = await ledger.finished()
+        #expect(ledger.failures == [.cancelled: 1])
+        write.release()
+        await bench.manager.finishStores()
+        #expect(ledger.finishedCount == 1 && bench.manager.loader.table.withLock { $0.tokens.isEmpty })
+    }
+
+    /// Such a caller had a load of its own, whose picture was decoded, transformed and stored once more.
+    @Test func whoWaitsForTheStoreSharesTheLoadWithThoseWhoDoNot() async throws {
+        let (bench, counting, network) = (makeBench(), CountingTransformer(), Gate())
+        bench.transport.answer(url, .bytes(body, contentType: "image/png").held(by: network))
+        let ledger = Ledger()
+        for waits in [false, true, false] {
+            bench.manager.load(request({ $0.waitsForStore = waits }, counting: counting)) { ledger.take($0) }
+        }
+        #expect(bench.manager.runningLoads == 1)
+        network.open()
+        _ = await ledger.finished(3)
+        #expect(ledger.failures.isEmpty && counting.count == 1)
+        #expect(ledger.responses.map { $0.timings.store != nil }.count { $0 } == 1)
     }
 
     @Test func aCancelWhileTheDiskIsLookedAtIsTold() async throws {

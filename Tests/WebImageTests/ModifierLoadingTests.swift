@@ -117,6 +117,21 @@ import WebImageTesting
         gate.open()
     }
 
+    /// For bytes it began when the modifier had answered.
+    @Test func theTimeOfBytesRunsWhileItIsAskedToo() async throws {
+        let (clock, gate) = (ManualClock(), Gate())
+        let signer = Signer(gate: gate)
+        let bench = try makeBench(signer.modifier, clock: clock)
+        var request = ImageRequest(url)
+        request.timeout = .seconds(5)
+        let load = Task { [request] in try await bench.manager.data(for: request).count }
+        #expect(await eventually { signer.count == 1 && clock.waitingCount == 1 })
+        clock.advance(by: .seconds(5))
+        let error = await #expect(throws: WebImageError.self) { try await load.value }
+        #expect(error?.code == .deadlineExceeded && bench.transport.requests.isEmpty)
+        gate.open()
+    }
+
     @Test func whatItRefusesIsRefused() async throws {
         let bench = try makeBench(RequestModifier(name: "never") { _ in nil })
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: ImageRequest(url)) }

@@ -44,22 +44,35 @@ import WebImageTesting
             bench.transport.requests.last { $0.url == url }?.headers[name]
         }
         #expect([url, mirror, other].map { sent($0, .authorization) } == ["Bearer secret", "Bearer secret", nil])
+        // Nor is its provider asked, who need not look at the origin.
+        let another = "http://third.test/a.jpg"
+        bench.answer(another, with: try Fixture.jpeg(4, 3))
+        request.http.headers[.authorization] = nil
+        request.http.credentialProvider = CredentialProvider(name: "anna", asksAhead: true) { _ in .bearer("secret") }
+        request.alternatives = [mirror, another]
+        _ = try await bench.manager.image(for: request)
+        #expect([url, mirror, another].map { sent($0, .authorization) } == ["Bearer secret", "Bearer secret", nil])
         #expect(bench.manager.cachedImage(for: ImageRequest(other)) != nil)
     }
 
     /// Also those that have come to no job yet.
-    @Test func shuttingDownEndsWhoWaitsForTheNetwork() async throws {
+    @Test(arguments: [false, true]) func shuttingDownEndsWhoWaitsForTheNetwork(wantsBytes: Bool) async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock)
         bench.transport.answer(url, .failure(WebImageError(.connectionRefused, "nobody is there")))
         var request = ImageRequest(url)
         request.waitsForNetwork = .seconds(1000)
-        let task = Task { [request] in try await bench.manager.image(for: request) }
+        let task = Task { [request] in
+            if wantsBytes { return try await bench.manager.data(for: request).count }
+            return try await bench.manager.image(for: request).image.size.width
+        }
         // The transfer's own times may still be on the clock; its next attempt is the first to come.
         #expect(await eventually { clock.nextDue == .seconds(1) })
+        #expect(bench.manager.runningLoads == (wantsBytes ? 0 : 1))
         bench.manager.shutDown()
-        let result = await task.result
-        #expect(throws: WebImageError.self) { try result.get() }
+        let error = await #expect(throws: WebImageError.self) { try await task.value }
+        #expect(error?.code == .shutDown)
+        #expect(bench.manager.runningLoads == 0)
     }
 
     @Test func aFallbackStandsForWhatFailsAndSaysWhy() async throws {
@@ -73,6 +86,56 @@ import WebImageTesting
         #expect(response.failure?.code == .badStatus)
         #expect(bench.manager.cachedImage(for: request) == nil)
         await #expect(throws: WebImageError.self) { try await bench.manager.data(for: request) }
+    }
+
+    /// A drain waited for them until its time was up. One that is marked may finish.
+    @Test(arguments: [false, true]) func aDrainEndsWhoWaitsForTheNetwork(isMarked: Bool) async throws {
+        let clock = ManualClock()
+        let bench = TestBench(clock: clock)
+        bench.transport.answer(
+            url, .failure(WebImageError(.connectionRefused, "nobody is there")),
+            .bytes(try Fixture.jpeg(40, 30), contentType: "image/jpeg"))
+        var request = ImageRequest(url)
+        request.waitsForNetwork = .seconds(1000)
+        request.http.finishesWhenDrained = isMarked
+        let ledger = Ledger()
+        bench.manager.load(request) { ledger.take($0) }
+        #expect(await eventually { clock.nextDue == .seconds(1) })
+        let drain = Task { await bench.manager.drain(within: .seconds(60)) }
+        if isMarked {
+            // Its next try, and the end of the drain.
+            #expect(await eventually { clock.waitingCount == 2 })
+            clock.advance(by: .seconds(1))
+            #expect(try await ledger.finished().get().image.size.width == 40)
+        } else {
+            _ = await ledger.finished()
+            #expect(ledger.failures == [.shutDown: 1] && clock.now == .zero)
+        }
+        await drain.value
+    }
+
+    /// An origin that hangs is what a fallback is for, too: its callers got the error.
+    @Test(arguments: [true, false]) func aFallbackStandsForWhatTakesTooLong(isTheManagers: Bool) async throws {
+        let (clock, network) = (ManualClock(), Gate())
+        let bench = TestBench(clock: clock) { if isTheManagers { $0.timeout = .seconds(5) } }
+        bench.transport.answer(url, .bytes(try Fixture.jpeg(40, 30)).held(by: network))
+        let image = Fixture.gradient(3, 2)
+        var request = ImageRequest(url)
+        request.fallback = image
+        if !isTheManagers { request.timeout = .seconds(5) }
+        let ledger = Ledger()
+        bench.manager.load(request) { ledger.take($0) }
+        #expect(await bench.transport.waitForHits(url))
+        #expect(
+            await eventually {
+                clock.advance(by: .seconds(1))
+                return ledger.finishedCount > 0
+            })
+        let response = try await ledger.finished().get()
+        #expect(response.image.storage === image.storage && response.source == .given)
+        #expect(response.failure?.code == .deadlineExceeded)
+        #expect(await bench.transport.waitForCancels(url))
+        network.open()
     }
 
     @Test func aNetworkThatCannotBeReachedIsWaitedFor() async throws {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Synchronization
 import WebImageCore
 import WebImageDownload
 import WebImageSystem
@@ -16,6 +17,10 @@ struct InterceptorChain: Sendable {
         self.interceptors = interceptors
         wayOut = WayOut(clock: clock, secrets: secrets)
     }
+
+    /// Ends the loads that wait for a network that cannot be reached, now and later, with `shutDown`. Those go on that are
+    /// marked to finish when the manager is drained.
+    func endWaitsForNetwork() { wayOut.waits.endAll() }
 
     /// Whether a load goes another way than straight.
     func concerns(_ request: ImageRequest) -> Bool { !interceptors.isEmpty || request.hasWayOut }
@@ -64,6 +69,7 @@ extension ImageRequest {
         if (try? WebURL(self.url).origin) != (try? WebURL(url).origin) {
             for name in secrets { options.http.headers[name] = nil }
             options.http.credentials = nil
+            options.http.credentialProvider = nil
             options.http.tls?.clientCertificate = nil
         }
         return ImageRequest(.url(url), options)
@@ -77,6 +83,7 @@ private struct WayOut: Sendable {
 
     let clock: any LoadClock
     let secrets: @Sendable () -> Set<HTTPField.Name>
+    let waits = NetworkWaits()
 
     func load<Answer: Sendable>(
         _ request: ImageRequest, _ load: InterceptedLoad<Answer>
@@ -112,18 +119,48 @@ private struct WayOut: Sendable {
             } catch {
                 guard error.isOfNetwork, clock.now < end else { throw error }
             }
-            try await pause(until: min(clock.now + wait, end))
+            let isMarked = request.options.http.finishesWhenDrained
+            try await waits.wait(until: min(clock.now + wait, end), clock, endsEarly: !isMarked)
             wait = min(wait * 2, Self.waits.last)
             // The URL has failed, and is meant to be asked for all the same.
             request.options.retriesFailed = true
         }
     }
+}
 
-    private func pause(until time: Duration) async throws(WebImageError) {
+/// The waits for a network that cannot be reached, which nobody but a drain ends early.
+private final class NetworkWaits: Sendable {
+    private struct State {
+        var isOver = false
+        var answers: [ObjectIdentifier: CancellableAnswer<Void>] = [:]
+    }
+
+    private let state = Guarded(State())
+
+    /// - Parameter endsEarly: whether ``endAll()`` concerns it.
+    /// - Throws: `shutDown` after ``endAll()``; `cancelled`.
+    func wait(until time: Duration, _ clock: any LoadClock, endsEarly: Bool) async throws(WebImageError) {
         let answer = CancellableAnswer<Void>()
+        let isOver = state.withLock { state in
+            if endsEarly, !state.isOver { state.answers[ObjectIdentifier(answer)] = answer }
+            return endsEarly && state.isOver
+        }
+        if isOver { throw LoadTable.shutDownError }
         let alarm = clock.schedule(at: time) { answer.give(.success(())) }
-        defer { alarm.cancel() }
+        defer {
+            alarm.cancel()
+            state.withLock { $0.answers[ObjectIdentifier(answer)] = nil }
+        }
         try await answer.value()
+    }
+
+    func endAll() {
+        let answers = state.withLock { state in
+            state.isOver = true
+            defer { state.answers = [:] }
+            return Array(state.answers.values)
+        }
+        for answer in answers { answer.give(.failure(LoadTable.shutDownError)) }
     }
 }
 

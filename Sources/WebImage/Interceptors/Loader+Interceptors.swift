@@ -36,7 +36,11 @@ extension Loader {
                 leave(token, with: error.asked(at: token.started))
             }
         }
-        if hasBegun { arm(request, of: token) } else { joinNew(token, request, delivery) }
+        if hasBegun {
+            arm(request, of: token, fallback: request.options.fallback)
+        } else {
+            joinNew(token, request, delivery)
+        }
     }
 
     /// A load behind the interceptors, on behalf of a caller who sees what happens on the way.

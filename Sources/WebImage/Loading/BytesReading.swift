@@ -36,7 +36,12 @@ final class BytesReading: Sendable {
         _ given: ImageRequest, by loader: Loader, asksBehind: Bool = true
     ) async throws(WebImageError) -> BytesReading {
         let settings = loader.origin.downloader.snapshot
-        let request = await loader.door.enterWaiting(given, by: settings)
+        // The time counts from the call, also while the modifier is awaited.
+        let timeout = loader.door.timeout(of: given)
+        let end = timeout.map { loader.clock.now + $0 }
+        let request = await loader.door.enterWaiting(given, by: settings, until: end)
+        if Task.isCancelled { throw .cancelled }
+        if let timeout, let end, loader.clock.now >= end { throw .tookTooLong(timeout, request) }
         let key = try BytesKey(request, by: settings)
         guard loader.table.withLock({ $0.beginPreliminary() }) else {
             throw LoadTable.shutDownError.at(request.redactedURL)
@@ -57,7 +62,7 @@ final class BytesReading: Sendable {
                 settled.set(log)
             }
         }
-        if let timeout = request.options.timeout { receiver.arm(timeout, loader.clock, for: request) }
+        if let timeout, let end { receiver.arm(at: end, loader.clock, .tookTooLong(timeout, request)) }
         BytesSearch(loader: loader, request: request, key: key, seeker: receiver).start()
         do throws(WebImageError) {
             let bytes = try await receiver.answer.value()

@@ -52,10 +52,9 @@ final class BytesReceiver: BytesSeeker {
 
     func failed(_ error: WebImageError) { answer.give(.failure(error)) }
 
-    func arm(_ timeout: Duration, _ clock: any LoadClock, for request: ImageRequest) {
-        let action = clock.schedule(at: clock.now + timeout) { [weak self] in
-            self?.expire(.tookTooLong(timeout, request))
-        }
+    /// - Parameter error: what the reading ends in at `time`, unless it has left before.
+    func arm(at time: Duration, _ clock: any LoadClock, _ error: WebImageError) {
+        let action = clock.schedule(at: time) { [weak self] in self?.expire(error) }
         let isLate = state.withLock { state in
             if !state.hasLeft { state.timeout = action }
             return state.hasLeft

@@ -59,6 +59,8 @@ struct LoadTable {
     private(set) var preliminaries = 0
     /// The callers for whom such work is done.
     private var waiting: [ObjectIdentifier: (token: LoadToken, stages: Int)] = [:]
+    /// The callers that have their picture and wait for the store of its original.
+    private var storing: [ObjectIdentifier: LoadToken] = [:]
     /// The waiters for the moment when nothing runs.
     private var idle: [CancellableAnswer<Void>] = []
     /// The waiters for the moment when no load of a higher priority has waiters.
@@ -148,6 +150,7 @@ struct LoadTable {
     mutating func leave(_ token: LoadToken) -> Left? {
         guard !token.hasEnded else { return nil }
         token.hasEnded = true
+        if token.waitsForStore { storing[ObjectIdentifier(token)] = nil }
         guard let delivery = token.delivery else { return nil }
         var left = Left(delivery: delivery, timeout: token.timeout, preliminary: token.preliminary)
         token.preliminary = nil
@@ -212,7 +215,10 @@ struct LoadTable {
             }
             ended.append(end)
             // It may still cancel or time out while it waits for the store; see `endStoring`.
-            if stores, token.waitsForStore { continue }
+            if stores, token.waitsForStore {
+                storing[ObjectIdentifier(token)] = token
+                continue
+            }
             token.hasEnded = true
             token.delivery = nil
             token.timeout = nil
@@ -222,7 +228,8 @@ struct LoadTable {
     }
 
     /// Ends the wait of a token whose job has ended and whose store is done; nil when it has left.
-    func endStoring(_ token: LoadToken) -> Ended? {
+    mutating func endStoring(_ token: LoadToken) -> Ended? {
+        storing[ObjectIdentifier(token)] = nil
         guard !token.hasEnded, let delivery = token.delivery else { return nil }
         token.hasEnded = true
         defer { (token.delivery, token.timeout) = (nil, nil) }
@@ -254,8 +261,20 @@ struct LoadTable {
         if waiting[key]?.stages == 0 { waiting[key] = nil }
     }
 
-    /// All callers that wait for a picture.
-    var tokens: [LoadToken] { pixelJobs.values.flatMap(\.tokens) + waiting.values.map(\.token) }
+    /// All callers that wait for a picture, or for its store.
+    var tokens: [LoadToken] {
+        pixelJobs.values.flatMap(\.tokens) + waiting.values.map(\.token) + storing.values
+    }
+
+    /// The number of pictures that are made, and of callers whose loads have not come to one: they wait for a modifier,
+    /// an interceptor, the network or a look-up.
+    var runningCount: Int {
+        pixelJobs.count
+            + waiting.values.count { caller in
+                // Where an interceptor has started a load for it, that is counted.
+                !caller.token.hasEnded && caller.token.job == nil && caller.token.inner?.hasEnded != false
+            }
+    }
 
     /// - Returns: false if nothing runs, so that there is nothing to wait for.
     mutating func waitUntilIdle(_ answer: CancellableAnswer<Void>) -> Bool {

@@ -39,6 +39,8 @@ extension Loader {
         var request = job.request
         request.options.includesData = false
         request.options.caching.waitsForStore = false
+        // The job's own callers, who count for the same bytes, say how urgent it is.
+        request.options.priority = .veryLow
         let waiter = LoadToken(loader: self, request: request, isWatching: true)
         waiter.delivery = .callback(
             EventCallback { [self] event in

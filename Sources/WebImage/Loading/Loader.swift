@@ -145,7 +145,9 @@ final class Loader: Sendable {
     }
 
     /// Ends one caller's wait with an error of its own; the load goes on for the others.
-    func leave(_ token: LoadToken, with error: WebImageError) {
+    ///
+    /// - Parameter fallback: the picture that the caller gets in place of the error; nil: none.
+    func leave(_ token: LoadToken, with error: WebImageError, fallback: Image? = nil) {
         let (left, inner, job) = table.withLock { table in
             token.leftWith = token.leftWith ?? error
             let job = token.job?.bytes
@@ -164,7 +166,14 @@ final class Loader: Sendable {
         if error.code != .cancelled, let job {
             told = error.seen(by: token, recordOfFailure(job), now: clock.now, callers: 1)
         }
-        left.delivery.post(.finished(.failure(told)))
+        if let fallback {
+            var response = ImageResponse(image: fallback, source: .given, failure: told)
+            response.timings.total = clock.now - token.started
+            observer.answered(from: .given)
+            left.delivery.post(.finished(.success(response)))
+        } else {
+            left.delivery.post(.finished(.failure(told)))
+        }
         noteIdle()
     }
 
@@ -181,10 +190,13 @@ final class Loader: Sendable {
         for token in tokens { leave(token, with: .cancelled) }
     }
 
-    var runningLoads: Int { table.withLock { $0.pixelJobs.count } }
+    var runningLoads: Int { table.withLock { $0.runningCount } }
 
-    /// Refuses new loads with `shutDown`; running loads go on.
-    func takeNothingNew() { table.withLock { $0.isDraining = true } }
+    /// Refuses new loads with `shutDown`; running loads go on, unless they wait for a network that cannot be reached.
+    func takeNothingNew() {
+        table.withLock { $0.isDraining = true }
+        door.interceptors.endWaitsForNetwork()
+    }
 
     /// Runs the work that must happen before a token joins a job. Leaving cancels the work.
     ///
@@ -275,12 +287,16 @@ final class Loader: Sendable {
 
     func shutDown() {
         let (ended, bytesJobs, waiting) = table.withLock { $0.shutDown() }
+        door.interceptors.endWaitsForNetwork()
         tell(ended, .failure(LoadTable.shutDownError), log: nil)
         for job in bytesJobs { abandon(job) }
         for token in waiting { leave(token, with: LoadTable.shutDownError) }
     }
 
-    func arm(_ request: ImageRequest, of token: LoadToken) {
+    /// Ends the wait of a caller whose time is up.
+    ///
+    /// - Parameter fallback: the picture that the caller then gets; nil: none.
+    func arm(_ request: ImageRequest, of token: LoadToken, fallback: Image? = nil) {
         guard let timeout = door.timeout(of: request) else { return }
         let action = clock.schedule(at: token.started + timeout) { [weak self, weak token] in
             guard let self, let token else { return }
@@ -288,9 +304,9 @@ final class Loader: Sendable {
             // A caller's closure must not hold up the clock.
             let callsClosure = self.table.withLock { _ in token.delivery?.isClosure ?? false }
             if callsClosure {
-                self.ioExecutor.complete(.high) { self.leave(token, with: error) }
+                self.ioExecutor.complete(.high) { self.leave(token, with: error, fallback: fallback) }
             } else {
-                self.leave(token, with: error)
+                self.leave(token, with: error, fallback: fallback)
             }
         }
         let isLate = table.withLock { _ -> Bool in

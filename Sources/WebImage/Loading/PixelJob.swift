@@ -52,12 +52,15 @@ struct PixelKey: Hashable, Sendable {
     let variantKey: CacheKey
     /// Complete pictures are the same with and without it, but for truncated ones the answers differ.
     let allowsPartial: Bool
+    /// The pictures are the same with and without it, but whoever wants frames ahead must not get a picture before them.
+    let preloadsFrames: Bool
 
     /// - Throws: the same errors as ``BytesKey``.
     init(_ request: ImageRequest, by settings: ConfigurationSnapshot) throws(WebImageError) {
         bytes = try BytesKey(request, by: settings)
         variantKey = request.variantKey
         allowsPartial = request.options.decoding.allowsPartial
+        preloadsFrames = request.options.decoding.preloadsFrames
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(variantKey) }

@@ -45,17 +45,23 @@ struct RequestDoor: Sendable {
     }
 
     /// Resolves a request, and waits for its modifier if it is asynchronous.
-    func enterWaiting(_ given: ImageRequest, by settings: ConfigurationSnapshot) async -> ImageRequest {
+    ///
+    /// - Parameter end: when to stop waiting; nil: as the downloader's settings say.
+    func enterWaiting(
+        _ given: ImageRequest, by settings: ConfigurationSnapshot, until end: Duration?
+    ) async -> ImageRequest {
         switch enter(given, by: settings) {
         case .ready(let request): request
-        case .mustWait(let request): await wait(request, by: settings)
+        case .mustWait(let request): await wait(request, by: settings, until: end)
         }
     }
 
     /// Waits for the modifier.
-    func wait(_ request: ImageRequest, by settings: ConfigurationSnapshot) async -> ImageRequest {
+    func wait(
+        _ request: ImageRequest, by settings: ConfigurationSnapshot, until end: Duration? = nil
+    ) async -> ImageRequest {
         guard let download = try? request.download.get(),
-            let prepared = await downloader.prepare(download, by: settings)
+            let prepared = await downloader.prepare(download, by: settings, until: end)
         else { return request }
         return request.prepared(prepared)
     }

@@ -15,16 +15,19 @@ extension ImageDownloader {
     /// Like ``ConfigurationSnapshot/preparation(of:)``, but waits for the modifier as long as a connection may take.
     ///
     /// A modifier that fails or refuses is asked again when the request is sent; its error is then that of the load.
+    ///
+    /// - Parameter end: when to stop waiting even earlier; nil: not earlier.
     package func prepare(
-        _ request: ResolvedRequest, by snapshot: ConfigurationSnapshot
+        _ request: ResolvedRequest, by snapshot: ConfigurationSnapshot, until end: Duration? = nil
     ) async -> PreparedRequest? {
         guard let preparation = RequestPreparation(request, snapshot) else { return nil }
         if let known = preparation.atOnce() { return known }
         let answer = CancellableAnswer<PreparedRequest>()
         let work = Task { answer.give(.success(await preparation.waiting())) }
         defer { work.cancel() }
-        let alarm = preparation.time.map { time in
-            center.clock.schedule(at: center.clock.now + time) { answer.give(.success(preparation.failed)) }
+        let late = preparation.time.map { center.clock.now + $0 }
+        let alarm = [late, end].compactMap(\.self).min().map { time in
+            center.clock.schedule(at: time) { answer.give(.success(preparation.failed)) }
         }
         defer { alarm?.cancel() }
         return try? await answer.value()
