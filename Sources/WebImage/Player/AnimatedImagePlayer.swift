@@ -351,7 +351,8 @@ import WebImageSystem
         onFrame?(frame, index)
         action()
         if playback.isOver { return end() }
-        if isRunning { schedule() }
+        // One of them may have sought another frame, which is waited for.
+        if isRunning, awaited == nil { schedule() }
     }
 
     private func stopWaiting() {

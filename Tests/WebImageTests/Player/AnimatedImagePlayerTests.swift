@@ -282,6 +282,25 @@ import WebImageTesting
         #expect(screen.indices == [3])
     }
 
+    /// The frame that was shown went on with its own time, and the sought one was passed over when it took longer.
+    @Test func aFrameThatIsSoughtFromOnFrameIsWaitedFor() async throws {
+        let frames = FakeFrames(delays: [10, 10, 10, 10], isInstant: false)
+        let (player, screen) = try player(frames)
+        for index in 0...2 { frames.finish(index) }
+        let show = player.onFrame
+        player.onFrame = { [unowned player] image, index in
+            show?(image, index)
+            if index == 1 { player.seek(to: 3) }
+        }
+        player.play()
+        clock.advance(by: .milliseconds(10))
+        #expect(await eventually { frames.isAwaited(3) })
+        clock.advance(by: .milliseconds(50))
+        frames.finish(3)
+        #expect(await eventually { player.isSettled })
+        #expect(screen.indices == [1, 3])
+    }
+
     /// The last round was once counted when it ended, and once more when it went on.
     @Test func aRoundIsCountedOnce() throws {
         let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
