@@ -147,6 +147,24 @@ import WebImageTesting
         let response = try await bench.manager.image(for: request)
         #expect(response.partialError?.code == .truncatedData && response.image.animation?.frameCount == 3)
         #expect(response.image.info.isPartial)
+        // Else a player would wait for more at the third frame.
+        #expect(response.image.animation?.isComplete == true)
+    }
+
+    @Test func theFramesOfALoadThatFailsWaitForNoMore() async throws {
+        let bench = TestBench()
+        let (bytes, gate) = (BlinkingGIF.file(width: 8, height: 6, frames: 4), Gate())
+        let held = BlinkingGIF.endOfFirstFrame(width: 8, height: 6)
+        let cut = Array(bytes.dropLast(10))
+        bench.transport.answer(url, .bytes(cut, contentType: "image/gif").held(by: gate, after: held))
+        let ledger = Ledger()
+        bench.manager.load(ImageRequest(url)) { ledger.take($0) }
+        await ledger.previewed(1)
+        let animation = try #require(ledger.previews.first?.animation)
+        #expect(!animation.isComplete)
+        gate.open()
+        await #expect(throws: WebImageError.self) { try await ledger.finished().get() }
+        #expect(await eventually { animation.isComplete })
     }
 
     @Test func tooManyFramesAreRefused() async throws {
