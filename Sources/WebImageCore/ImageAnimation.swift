@@ -51,6 +51,9 @@ public final class ImageAnimation: Sendable {
     /// Has a frame decoded soon, and those behind it, without waiting for them.
     package func prepare(_ index: Int) { source.prepare(index) }
 
+    /// Whether the image is the first frame. False for an APNG with a still for programs that do not support animations.
+    package var beginsWithStill: Bool { source.beginsWithStill }
+
     /// Says that somebody more shows the animation.
     package func addViewer() { source.addViewer() }
 
@@ -131,6 +134,7 @@ package protocol FrameSource: AnyObject, Sendable {
     /// The memory of one decoded frame.
     var frameByteCount: ByteCount { get }
     var timeline: AnimationTimeline { get }
+    var beginsWithStill: Bool { get }
     var encodedByteCount: ByteCount { get }
     var keptByteCount: ByteCount { get }
     func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool)
@@ -149,6 +153,7 @@ package protocol FrameSource: AnyObject, Sendable {
 /// For frames that are all there.
 extension FrameSource {
     package var frameByteCount: ByteCount { ByteCount((frameSize.pixelCount ?? 0) * PixelLayout.rgba8.bytesPerPixel) }
+    package var beginsWithStill: Bool { true }
     package func prepare(_ index: Int) {}
     package func addViewer() {}
     package func removeViewer(freeing: Bool) {}

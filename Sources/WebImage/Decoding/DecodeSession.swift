@@ -293,7 +293,6 @@ extension DecodeSession {
     }
 
     private func answer(_ failure: WebImageError?) {
-        if failure != nil { endAnimations() }
         let made = work.targets
         let header = work.decoder?.header ?? plan.header
         let delivery = client.deliver(reading.log, header, failure: failure)
@@ -315,12 +314,8 @@ extension DecodeSession {
         letGo()
     }
 
-    private func endAnimations() {
-        for made in work.targets { made.target.frames?.end() }
-    }
-
     private func letGo() {
-        endAnimations()
+        for made in work.targets { made.target.frames?.end() }
         work.targets = []
         work.decoder = nil
         giveBack()

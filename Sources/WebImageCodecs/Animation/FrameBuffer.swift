@@ -18,6 +18,7 @@ package final class FrameBuffer: FrameSource {
 
     private struct State {
         var timeline = AnimationTimeline()
+        var beginsWithStill = true
         var encodedByteCount: ByteCount = .zero
         var kept = KeptFrames()
         /// The memory that the decoder keeps between two frames; changed under the decoder's lock.
@@ -112,11 +113,14 @@ package final class FrameBuffer: FrameSource {
         if isCut { return }
         deadline.begin()
         var failure: WebImageError?
-        let (delays, loopCount, count) = withDecoder { decoder in
+        let (delays, loopCount, count, beginsWithStill) = withDecoder { decoder in
             do throws(WebImageError) { try change(decoder) } catch { failure = error }
-            return (decoder.storedDelays, decoder.header?.loopCount, decoder.encodedByteCount)
+            return (
+                decoder.storedDelays, decoder.header?.loopCount, decoder.encodedByteCount, decoder.beginsWithStill
+            )
         }
         state.withLock { state in
+            state.beginsWithStill = beginsWithStill
             let known = state.timeline.delays.count
             state.timeline.delays.append(contentsOf: delays.prefix(frameLimit).dropFirst(known).map(Self.shown))
             state.timeline.loopCount = loopCount
@@ -301,7 +305,7 @@ package final class FrameBuffer: FrameSource {
     }
 
     /// See ``AnimationDecoder/beginsWithStill``.
-    package var beginsWithStill: Bool { withDecoder { $0.beginsWithStill } }
+    package var beginsWithStill: Bool { state.withLock { $0.beginsWithStill } }
 
     /// The first frame if that is not the picture that a decoder of stills finds, else nil. Decoded on this thread.
     package func firstFrameBesideStill() throws(WebImageError) -> Image? {

@@ -46,6 +46,21 @@ import WebImageTesting
         #expect(screen.loops == [1, 2] && player.currentLoop == 2 && player.currentFrame.size.width == 1)
     }
 
+    /// It stood for the first frame in the first round.
+    @Test func theStillOfAnAPNGIsNoneOfItsFrames() throws {
+        let frames = FakeFrames(delays: [100, 100], beginsWithStill: false)
+        let still = Fixture.gradient(9, 9).with(animation: ImageAnimation(frames))
+        let player = try #require(AnimatedImagePlayer(still, clock: clock))
+        let screen = Screen(player, clock)
+        #expect(player.currentFrame.size.width == 9 && screen.shown.isEmpty)
+        player.play()
+        #expect(player.currentFrame.size.width == 1)
+        clock.advance(by: .milliseconds(250))
+        player.pause()
+        player.play()
+        #expect(screen.shown == ["0@0", "1@100", "0@200"])
+    }
+
     /// The frame that was waited for first was shown when it came, over the one that had taken its place.
     @Test func aFrameOfAnEarlierModeIsNotShownAnyMore() async throws {
         let frames = FakeFrames(delays: [100, 100, 100], isInstant: false)
