@@ -51,6 +51,9 @@ public final class ImageAnimation: Sendable {
     /// Has a frame decoded soon, and those behind it, without waiting for them.
     package func prepare(_ index: Int) { source.prepare(index) }
 
+    /// Whether the image is the first frame. False for an APNG with a still for programs that do not support animations.
+    package var beginsWithStill: Bool { source.beginsWithStill }
+
     /// Says that somebody more shows the animation.
     package func addViewer() { source.addViewer() }
 
@@ -82,8 +85,7 @@ public final class ImageAnimation: Sendable {
 
     /// How many frames there is room for, at least one.
     package var framesToPreload: Int {
-        let bytes = max(size.pixelCount ?? .max, 1).multipliedReportingOverflow(by: PixelLayout.rgba8.bytesPerPixel)
-        return min(frameCount, bytes.overflow ? 1 : max(bufferLimit.bytes / bytes.partialValue, 1))
+        min(frameCount, max(bufferLimit.bytes / max(source.frameByteCount.bytes, 1), 1))
     }
 
     /// Has a frame decoded on this thread, which may block, and keeps it.
@@ -129,7 +131,10 @@ package struct KeptBytesObserver: Hashable, Sendable {
 /// What stands behind an ``ImageAnimation``.
 package protocol FrameSource: AnyObject, Sendable {
     var frameSize: PixelSize { get }
+    /// The memory of one decoded frame.
+    var frameByteCount: ByteCount { get }
     var timeline: AnimationTimeline { get }
+    var beginsWithStill: Bool { get }
     var encodedByteCount: ByteCount { get }
     var keptByteCount: ByteCount { get }
     func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool)
@@ -147,6 +152,8 @@ package protocol FrameSource: AnyObject, Sendable {
 
 /// For frames that are all there.
 extension FrameSource {
+    package var frameByteCount: ByteCount { ByteCount((frameSize.pixelCount ?? 0) * PixelLayout.rgba8.bytesPerPixel) }
+    package var beginsWithStill: Bool { true }
     package func prepare(_ index: Int) {}
     package func addViewer() {}
     package func removeViewer(freeing: Bool) {}

@@ -151,6 +151,15 @@ import WebImageTesting
         }
     }
 
+    /// Only what was shown of an animation ended there.
+    @Test func framesBehindTheLimitAreNotWrittenEither() async throws {
+        var request = ImageRequest(data: BlinkingGIF.file(width: 8, height: 6, frames: 5), name: "blinking")
+        request.decoding.frameLimit = 2
+        let image = try await TestBench().manager.image(for: request).image
+        let written = try await Image(data: try image.encoded(as: .apng))
+        #expect(image.animation?.frameCount == 2 && written.animation?.frameCount == 2)
+    }
+
     @Test func aStillIsTransformedAlsoWhereAnimationsAreNot() async throws {
         let bench = TestBench()
         bench.answer(url, with: BlinkingGIF.file(width: 80, height: 60, frames: 1), type: "image/gif")

@@ -162,6 +162,25 @@ import WebImageTesting
         let response = try await bench.manager.image(for: request)
         #expect(response.partialError?.code == .truncatedData && response.image.animation?.frameCount == 3)
         #expect(response.image.info.isPartial)
+        #expect(response.image.animation?.isComplete == true)
+    }
+
+    /// The player of a preview waited at its last frame for more.
+    @Test func theFramesOfALoadThatFailsWaitForNoMore() async throws {
+        let bench = TestBench()
+        let (bytes, gate) = (BlinkingGIF.file(width: 8, height: 6, frames: 4), Gate())
+        let held = BlinkingGIF.endOfFirstFrame(width: 8, height: 6)
+        bench.transport.answer(url, .bytes(bytes, contentType: "image/gif").held(by: gate, after: held))
+        let ledger = Ledger()
+        var request = ImageRequest(url)
+        request.decoding.limits.frames = 2
+        bench.manager.load(request) { ledger.take($0) }
+        await ledger.previewed(1)
+        let animation = try #require(ledger.previews.first?.animation)
+        #expect(!animation.isComplete)
+        gate.open()
+        await #expect(throws: WebImageError.self) { try await ledger.finished().get() }
+        #expect(await eventually { animation.isComplete })
     }
 
     @Test func tooManyFramesAreRefused() async throws {

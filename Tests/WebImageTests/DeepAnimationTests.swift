@@ -62,6 +62,23 @@ import WebImageTesting
         }
     #endif
 
+    #if JXL
+        /// Twice as many were decoded as there was room for: the first ones were gone at the end.
+        @Test func noMoreDeepFramesArePreloadedThanThereIsRoomFor() async throws {
+            let size = PixelSize(width: 16, height: 8)
+            let frames = try (0..<6).map { _ in try Image(size: size, layout: .rgba16, alpha: .opaque) { _ in } }
+            let bytes = try DrawnAnimation.image(frames, delay: .milliseconds(50))
+                .encoded(as: .jxl, EncodeOptions(isLossless: true))
+            var request = ImageRequest(data: bytes, name: "deep")
+            request.decoding.keepsBitDepth = true
+            let animation = try #require(try await TestBench().manager.image(for: request).image.animation)
+            animation.removeKeptFrames()
+            animation.bufferLimit = ByteCount(3 * 16 * 8 * 8)
+            #expect(try await animation.preload() == 3)
+            #expect((0..<6).map { animation.keptFrame(at: $0) != nil } == [true, true, true, false, false, false])
+        }
+    #endif
+
     /// The red of the first pixel, 0 to 255.
     private static func level(_ image: Image) -> Int {
         image.withPixels { pixels in

@@ -38,6 +38,9 @@ final class AnimationTarget: Sendable {
     /// Ends the input.
     func finish() throws(WebImageError) { try buffer.finishBytes() }
 
+    /// Notes that the input has failed, so that players of the frames so far do not wait for more.
+    func end() { buffer.endBytes() }
+
     var beginsWithStill: Bool { buffer.beginsWithStill }
 
     /// The first frame if the file has a still beside its frames, else nil. Decoded on this thread.

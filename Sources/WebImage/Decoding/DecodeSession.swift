@@ -315,6 +315,7 @@ extension DecodeSession {
     }
 
     private func letGo() {
+        for made in work.targets { made.target.frames?.end() }
         work.targets = []
         work.decoder = nil
         giveBack()

@@ -27,7 +27,8 @@ import WebImageSystem
     public private(set) var error: WebImageError?
 
     /// Called with each next frame when it is due. It is not called for the frame at which playing begins: draw
-    /// ``currentFrame`` first. A target that has loaded its picture in another size calls it with the current frame in
+    /// ``currentFrame`` first. Only where that is the still of an APNG and none of its frames, the first frame follows
+    /// at once. A target that has loaded its picture in another size calls it with the current frame in
     /// that size.
     public var onFrame: (@MainActor (_ image: Image, _ index: Int) -> Void)?
     /// Called after each round with the number of completed rounds.
@@ -120,7 +121,10 @@ import WebImageSystem
     public func play() {
         guard !isPlaying else { return }
         if hasEnded { restart() }
-        if !hasBegun { reset() }
+        if !hasBegun {
+            reset()
+            if playback.index == 0, !animation.beginsWithStill { showPresent() }
+        }
         hasBegun = true
         isPlaying = true
         error = nil
@@ -183,7 +187,8 @@ import WebImageSystem
         let index = playback.index
         replacing?.cancel()
         replacing = Task { [weak self, awaited] in
-            let frame = index == 0 ? image : try? await other.frame(at: index)
+            let isThere = index == 0 && other.beginsWithStill
+            let frame = isThere ? image : try? await other.frame(at: index)
             // The frame of the old size that is waited for would take its place.
             await awaited?.value
             guard !Task.isCancelled, let frame else { return }
@@ -351,7 +356,8 @@ import WebImageSystem
         onFrame?(frame, index)
         action()
         if playback.isOver { return end() }
-        if isRunning { schedule() }
+        // One of them may have sought another frame, which is waited for.
+        if isRunning, awaited == nil { schedule() }
     }
 
     private func stopWaiting() {

@@ -9,6 +9,7 @@
         /// Whether libavif can write the number of repetitions.
         private let isRepeated: Bool
         private var milliseconds: [UInt64] = []
+        private var clock = DelayClock(longest: Int(UInt32.max))
 
         init(_ animation: AnimationDescription, _ options: EncodeOptions) throws(WebImageError) {
             size = animation.size
@@ -27,7 +28,7 @@
                     .cannotEncode, "a frame of \(frame.size) does not fit an animation of \(size)",
                     format: .avifSequence)
             }
-            let shown = UInt64(min(max(delay.wholeMilliseconds, 1), Int64(UInt32.max)))
+            let shown = UInt64(max(clock.ticks(delay), 1))
             try encoder.add(try frame.withFullAlpha(), hasAlpha: true, milliseconds: shown, isStill: false)
             milliseconds.append(shown)
         }

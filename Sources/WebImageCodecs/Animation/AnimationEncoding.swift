@@ -24,12 +24,17 @@ extension AnimationDescription {
 /// total duration is right.
 struct DelayClock {
     private let ticksPerSecond: Int
+    private let shortest: Int
     private let longest: Int
     private var owed: Duration = .zero
 
-    /// - Parameter longest: the most ticks that a frame can have.
-    init(ticksPerSecond: Int, longest: Int = Int(UInt16.max)) {
+    /// - Parameters:
+    ///   - shortest: the fewest ticks that are shown as they are stored, see ``Swift/Duration/leastShown``. A frame whose
+    ///     delay is shown as it is gets no fewer.
+    ///   - longest: the most ticks that a frame can have.
+    init(ticksPerSecond: Int = 1000, shortest: Int = 0, longest: Int) {
         self.ticksPerSecond = ticksPerSecond
+        self.shortest = shortest
         self.longest = longest
     }
 
@@ -39,6 +44,11 @@ struct DelayClock {
         let wanted = min(max(delay, .zero), most) + owed
         let (seconds, attoseconds) = (max(wanted, .zero) * ticksPerSecond).components
         let ticks = min(Int(seconds) + (attoseconds >= 500_000_000_000_000_000 ? 1 : 0), longest)
+        if ticks < shortest, delay >= .leastShown {
+            // What is too long is not taken from later frames: there may be hundreds like this one.
+            owed = .zero
+            return shortest
+        }
         owed = wanted - .seconds(ticks) / ticksPerSecond
         return ticks
     }

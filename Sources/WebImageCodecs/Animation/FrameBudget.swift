@@ -65,23 +65,29 @@ package final class FrameBudget: Sendable {
     package func trim(to limit: ByteCount) { free(over: limit, sparing: nil) }
 
     private func free(over limit: ByteCount, sparing key: ObjectIdentifier?) {
-        while let victim = state.withLock({ $0.victim(over: limit.bytes, sparing: key) }) {
+        // Each is asked once: one that decodes a frame right now keeps its canvas until that is done.
+        var asked = Set([key].compactMap { $0 })
+        while let (id, victim) = state.withLock({ $0.victim(over: limit.bytes, sparing: asked) }) {
+            asked.insert(id)
             // Done without the lock, because releasing the last reference calls this object.
-            guard let buffer = victim.buffer else { return }
+            guard let buffer = victim.buffer else { continue }
             let freed = buffer.giveUpFrames()
             state.withLock { state in
-                state.members[ObjectIdentifier(buffer)]?.bytes -= freed
+                state.members[id]?.bytes -= freed
                 state.bytes -= freed
             }
-            if freed == 0 { return }
         }
     }
 }
 
 extension FrameBudget.State {
-    /// The next animation that must release memory; nil if there is enough room, or only the spared one has any.
-    fileprivate func victim(over limit: Int, sparing key: ObjectIdentifier?) -> FrameBudget.Member? {
+    /// The next animation that must release memory; nil if there is enough room, or only the spared ones have any.
+    fileprivate func victim(
+        over limit: Int, sparing spared: Set<ObjectIdentifier>
+    ) -> (ObjectIdentifier, FrameBudget.Member)? {
         guard bytes > limit else { return nil }
-        return members.filter { $0.key != key && $0.value.bytes > 0 }.min { $0.value.turn < $1.value.turn }?.value
+        let least = members.filter { $0.value.bytes > 0 && !spared.contains($0.key) }
+            .min { $0.value.turn < $1.value.turn }
+        return least.map { ($0.key, $0.value) }
     }
 }

@@ -18,6 +18,7 @@ package final class FrameBuffer: FrameSource {
 
     private struct State {
         var timeline = AnimationTimeline()
+        var beginsWithStill = true
         var encodedByteCount: ByteCount = .zero
         var kept = KeptFrames()
         /// The memory that the decoder keeps between two frames; changed under the decoder's lock.
@@ -28,8 +29,9 @@ package final class FrameBuffer: FrameSource {
         /// Called when the number of kept bytes changes, until they return false. The same picture may be in several caches,
         /// and under several keys.
         var observers: [KeptBytesObserver: @Sendable () -> Bool] = [:]
-        /// The last requested frame.
+        /// The last requested frame, and whether it was before the one requested earlier.
         var position: Int?
+        var goesBackwards = false
         /// How many players show it.
         var viewers = 0
     }
@@ -98,9 +100,12 @@ package final class FrameBuffer: FrameSource {
     ///
     /// - Throws: as ``AnimationDecoder/finish()``.
     package func finishBytes() throws(WebImageError) {
-        defer { state.withLock { $0.timeline.isComplete = true } }
+        defer { endBytes() }
         try update { (decoder) throws(WebImageError) in try decoder.finish() }
     }
+
+    /// Notes that no more bytes come: the frames so far are all that there are. For a file whose load has failed.
+    package func endBytes() { state.withLock { $0.timeline.isComplete = true } }
 
     private func update(
         _ change: (any AnimationDecoder) throws(WebImageError) -> Void
@@ -108,11 +113,14 @@ package final class FrameBuffer: FrameSource {
         if isCut { return }
         deadline.begin()
         var failure: WebImageError?
-        let (delays, loopCount, count) = withDecoder { decoder in
+        let (delays, loopCount, count, beginsWithStill) = withDecoder { decoder in
             do throws(WebImageError) { try change(decoder) } catch { failure = error }
-            return (decoder.storedDelays, decoder.header?.loopCount, decoder.encodedByteCount)
+            return (
+                decoder.storedDelays, decoder.header?.loopCount, decoder.encodedByteCount, decoder.beginsWithStill
+            )
         }
         state.withLock { state in
+            state.beginsWithStill = beginsWithStill
             let known = state.timeline.delays.count
             state.timeline.delays.append(contentsOf: delays.prefix(frameLimit).dropFirst(known).map(Self.shown))
             state.timeline.loopCount = loopCount
@@ -126,15 +134,17 @@ package final class FrameBuffer: FrameSource {
     /// Whether all wanted frames have been found.
     private var isCut: Bool { state.withLock { $0.timeline.delays.count >= frameLimit } }
 
-    /// Browsers and SDWebImage show frames with a delay of less than 11 ms for 100 ms.
     private static func shown(_ stored: Duration) -> Duration {
-        stored < .milliseconds(11) ? .milliseconds(100) : stored
+        stored < .leastShown ? .milliseconds(100) : stored
     }
 
     // MARK: what is known
 
     package var timeline: AnimationTimeline { state.withLock { $0.timeline } }
     package var encodedByteCount: ByteCount { state.withLock { $0.encodedByteCount } }
+    package var frameByteCount: ByteCount {
+        ByteCount(max(frameSize.pixelCount ?? .max, 1) * frameLayout.bytesPerPixel)
+    }
 
     package var keptByteCount: ByteCount { state.withLock { ByteCount($0.kept.bytes + $0.workingByteCount) } }
 
@@ -231,16 +241,18 @@ package final class FrameBuffer: FrameSource {
     /// - Parameter isWanted: whether that frame is requested, too.
     private func askAhead(of index: Int, isWanted: Bool = false, _ state: inout State) {
         let count = state.timeline.delays.count
-        defer { state.position = index }
-        let room = min(Self.ahead, state.kept.room(of: frameBytes) - 1, count - 1)
+        // A frame is first prepared and then, if it is late, asked for: that is no other direction.
+        if let last = state.position, last != index {
+            state.goesBackwards = index == last - 1 || last == 0 && index == count - 1 && count > 2
+        }
+        state.position = index
+        let room = min(Self.ahead, state.kept.room(of: frameByteCount.bytes) - 1, count - 1)
         let first = isWanted ? [index] : []
         guard room > 0 else { return state.work.setAhead(first) }
-        let isBackwards = state.position.map { index == $0 - 1 || $0 == 0 && index == count - 1 && count > 2 } ?? false
-        let wishes = (1...room).map { step in (index + (isBackwards ? -step : step) + count * step) % count }
+        let direction = state.goesBackwards ? -1 : 1
+        let wishes = (1...room).map { step in (index + direction * step + count * step) % count }
         state.work.setAhead(first + wishes.filter { !state.kept.has($0) })
     }
-
-    private var frameBytes: Int { max(frameSize.pixelCount ?? .max, 1) * frameLayout.bytesPerPixel }
 
     private func startWork() {
         executor.run(.normal) { [weak self] in self?.work() }
@@ -263,7 +275,7 @@ package final class FrameBuffer: FrameSource {
         if let kept = state.withLock({ $0.kept.peek(index) }) { return kept }
         let (first, room) = (
             withDecoder { $0.firstFrameNeeded(for: index) },
-            state.withLock { $0.kept.room(of: frameBytes) }
+            state.withLock { $0.kept.room(of: frameByteCount.bytes) }
         )
         // When playing backwards these are requested next, and each would cost as much again.
         for before in max(first, index - room + 1)..<index where state.withLock({ !$0.kept.has(before) }) {
@@ -293,7 +305,7 @@ package final class FrameBuffer: FrameSource {
     }
 
     /// See ``AnimationDecoder/beginsWithStill``.
-    package var beginsWithStill: Bool { withDecoder { $0.beginsWithStill } }
+    package var beginsWithStill: Bool { state.withLock { $0.beginsWithStill } }
 
     /// The first frame if that is not the picture that a decoder of stills finds, else nil. Decoded on this thread.
     package func firstFrameBesideStill() throws(WebImageError) -> Image? {
@@ -305,7 +317,7 @@ package final class FrameBuffer: FrameSource {
         _ body: (Image, Duration) throws(WebImageError) -> Void
     ) throws(WebImageError) {
         // Uses the existing decoder: another one would need the encoded bytes again.
-        let delays = withDecoder { $0.storedDelays }
+        let delays = withDecoder { $0.storedDelays.prefix(frameLimit) }
         for (index, delay) in delays.enumerated() { try body(try decoded(index), delay) }
     }
 

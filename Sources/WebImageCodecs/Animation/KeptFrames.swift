@@ -84,9 +84,13 @@ struct FrameWork {
         return true
     }
 
-    /// The next frame to decode; nil ends the run.
+    /// The next frame to decode; nil ends the run. A frame whose waiters were all cancelled is left out: whoever moves a
+    /// slider asks for many frames and wants the last.
     mutating func next() -> Int? {
-        if let index = order.first { return index }
+        while let index = order.first {
+            if answers[index]?.contains(where: { !$0.isGiven }) == true { return index }
+            _ = takeAnswers(index)
+        }
         if !ahead.isEmpty { return ahead.removeFirst() }
         isRunning = false
         return nil

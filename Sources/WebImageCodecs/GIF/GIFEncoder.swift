@@ -24,7 +24,7 @@ final class GIFEncoder: AnimationEncoder {
     private var file: [UInt8] = []
     private var waiting: Frame?
     private var colors: GIFColorChooser?
-    private var clock = DelayClock(ticksPerSecond: 100)
+    private var clock = DelayClock(ticksPerSecond: 100, shortest: 2, longest: Int(UInt16.max))
 
     /// - Throws: `cannotEncode` for sides over 16 bits.
     init(_ animation: AnimationDescription, _ options: EncodeOptions) throws(WebImageError) {

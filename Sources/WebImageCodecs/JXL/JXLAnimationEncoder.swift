@@ -8,6 +8,7 @@
         /// Made with the first frame, whose properties apply to all.
         private var writer: JXLWriter?
         private var bitDepth = 8
+        private var clock = DelayClock(longest: Int(UInt32.max))
         /// libjxl must be told which frame is the last, so each waits here for the next.
         private var waiting: (frame: Image, delay: Duration)?
 
@@ -55,7 +56,7 @@
             guard let (frame, delay) = waiting, let writer else { return }
             waiting = nil
             // Frames without a duration would be merged with the next one.
-            let milliseconds = max(delay.wholeMilliseconds, isLast ? 0 : 1)
+            let milliseconds = max(clock.ticks(delay), isLast ? 0 : 1)
             try writer.add(frame, milliseconds: UInt32(clamping: milliseconds), isLast: isLast)
         }
     }

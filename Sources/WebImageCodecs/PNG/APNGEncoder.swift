@@ -16,7 +16,7 @@ final class APNGEncoder: AnimationEncoder {
     private var frames: [APNGFrame] = []
     private var hasAlpha = false
     private var shown: PixelBuffer?
-    private var clock = DelayClock(ticksPerSecond: 1000, longest: Int(UInt16.max) * 1000)
+    private var clock = DelayClock(longest: Int(UInt16.max) * 1000)
 
     init(_ animation: AnimationDescription, _ options: EncodeOptions) {
         self.animation = animation

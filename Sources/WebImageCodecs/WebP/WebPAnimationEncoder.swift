@@ -17,6 +17,7 @@ final class WebPAnimationEncoder: AnimationEncoder {
     private var metadata: EmbeddedMetadata?
     /// Whether a pixel of any frame is not opaque.
     private var hasAlpha = false
+    private var clock = DelayClock(longest: longestDelay)
     /// When the next frame begins, in milliseconds.
     private var time = 0
 
@@ -43,7 +44,7 @@ final class WebPAnimationEncoder: AnimationEncoder {
             throw WebImageError(.cannotEncode, "a frame is \(frame.size), the animation is \(size)", format: .webp)
         }
         let start = Int32(time)
-        let next = time + min(Int(delay.wholeMilliseconds), Self.longestDelay)
+        let next = time + clock.ticks(delay)
         guard next <= Int(Int32.max) else {
             throw WebImageError(.cannotEncode, "an animated WebP lasts at most 24 days", format: .webp)
         }

@@ -44,11 +44,7 @@ import WebImageTesting
                 return (try (0..<reader.pageCount).map { try reader.readPage($0).upright() }, header)
             }
         #endif
-        let found = try #require(ImageFormat(sniffing: bytes))
-        let coder = try bytes.withUnsafeBytes { try registry.coder(for: found, prefix: $0) }
-        let decoder = try #require(try coder.makeAnimationDecoder(found, DecodeOptions()))
-        try bytes.withUnsafeBytes { try decoder.push($0) }
-        try decoder.finish()
+        let decoder = try decoder(of: bytes)
         let header = try #require(decoder.header)
         let frames = try decoder.storedDelays.indices.map { index in
             try Image(
@@ -56,6 +52,25 @@ import WebImageTesting
             ).upright()
         }
         return (frames, header)
+    }
+
+    private static func decoder(of bytes: [UInt8]) throws -> any AnimationDecoder {
+        let found = try #require(ImageFormat(sniffing: bytes))
+        let coder = try bytes.withUnsafeBytes { try registry.coder(for: found, prefix: $0) }
+        let decoder = try #require(try coder.makeAnimationDecoder(found, DecodeOptions()))
+        try bytes.withUnsafeBytes { try decoder.push($0) }
+        try decoder.finish()
+        return decoder
+    }
+
+    /// Each delay was rounded by itself: sixty frames of a sixtieth of a second took 1.02 s.
+    @Test(arguments: formats.filter { ![.gif, .tiff].contains($0) })
+    func whatIsRoundedOfADelayIsMadeGoodByTheNext(_ format: ImageFormat) throws {
+        let frames = try (0..<3).flatMap { _ in try Self.frames(16, 16) }
+        let image = DrawnAnimation.image(frames, delay: .seconds(1) / 60)
+        let bytes = try Self.registry.encode(image, as: format, Self.options(format))
+        let stored = try Self.decoder(of: bytes).storedDelays
+        #expect(stored.reduce(.zero, +) == .milliseconds(150))
     }
 
     @Test(arguments: formats, [Orientation.right, .down, .leftMirrored])

@@ -58,6 +58,21 @@ import WebImageTesting
         #expect(bench.decoded == before.union([9, 8, 7, 6]))
     }
 
+    /// A player that goes backwards and waits for a frame once had the frames decoded that it came from.
+    @Test func aFrameThatIsLateWhenGoingBackwardsChangesNoDirection() async throws {
+        let bench = try FrameBench(frames: 20)
+        _ = try await bench.shown(10)
+        await bench.executor.idle()
+        bench.executor.hold()
+        bench.buffer.prepare(9)
+        let late = Task { try await bench.shown(9) }
+        while bench.waiting < 2 { await Task.yield() }
+        bench.executor.release()
+        #expect(try await late.value == 9)
+        await bench.executor.idle()
+        #expect(bench.decoded.isSuperset(of: [9, 8, 7, 6]))
+    }
+
     @Test func manyViewersShareEachDecode() async throws {
         let bench = try FrameBench(frames: 6)
         bench.executor.hold()
@@ -134,6 +149,30 @@ import WebImageTesting
         #expect(bench.buffer.keptByteCount == ByteCount(FrameBench.frameBytes))
     }
 
+    /// One that was decoding a frame had nothing more to give, and all that were used after it kept theirs.
+    @Test func anAnimationThatIsDecodedDoesNotSpareTheOthers() async throws {
+        let budget = FrameBudget(limit: .mebibytes(1))
+        let (busy, other) = (try FrameBench(frames: 10, budget: budget), try FrameBench(frames: 10, budget: budget))
+        for bench in [busy, other] {
+            bench.buffer.bufferLimit = .zero
+            _ = try await bench.shown(4)
+            await bench.executor.idle()
+        }
+        let pool = ThreadPool(name: "pressure", width: 1)
+        busy.whileDecoding {
+            let isDone = Gate()
+            pool.run(.normal) {
+                budget.trim(to: .zero)
+                isDone.open()
+            }
+            isDone.wait()
+        }
+        _ = try await busy.shown(7)
+        await busy.executor.idle()
+        #expect(other.buffer.keptByteCount == .zero)
+        #expect(budget.used == busy.buffer.keptByteCount)
+    }
+
     @Test func aBudgetForgetsWhatIsGone() async throws {
         let budget = FrameBudget(limit: .mebibytes(1))
         do {
@@ -155,6 +194,20 @@ import WebImageTesting
         #expect(error?.code == .cancelled)
         bench.executor.release()
         #expect(try await bench.shown(1) == 1)
+    }
+
+    /// Whoever moved a slider over an animation waited for every frame that it had passed.
+    @Test func aFrameThatNobodyWaitsForAnyMoreIsNotDecoded() async throws {
+        let bench = try FrameBench(frames: 20)
+        bench.executor.hold()
+        let passed = [3, 6].map { index in Task { try await bench.shown(index) } }
+        await bench.executor.waitForWork()
+        for viewer in passed { viewer.cancel() }
+        for viewer in passed { await #expect(throws: WebImageError.self) { try await viewer.value } }
+        let last = Task { try await bench.shown(12) }
+        bench.executor.release()
+        #expect(try await last.value == 12)
+        #expect(bench.decodes[3] == 0)
     }
 
     @Test func aDamagedFrameIsAnErrorForItsViewersOnly() async throws {

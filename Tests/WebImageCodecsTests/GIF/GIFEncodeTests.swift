@@ -145,11 +145,24 @@ import WebImageTesting
 
     @Test func delaysAreInHundredthsAndTheirSumIsRight() throws {
         let frames = try randomFrames(62, PixelSize(width: 8, height: 8), colors: randomColors(4, seed: 1), seed: 2)
-        let delays = [Duration](repeating: .seconds(1) / 60, count: 60) + [.zero, .seconds(10_000)]
+        let delays = [Duration](repeating: .seconds(1) / 30, count: 60) + [.zero, .seconds(10_000)]
         let stored = try animationDecoder(encodeAnimation(frames, as: .gif, delays: delays)).storedDelays
-        #expect(Set(stored.prefix(60)) == [.milliseconds(10), .milliseconds(20)])
-        #expect(stored.prefix(60).reduce(.zero, +) == .seconds(1))
+        #expect(Set(stored.prefix(60)) == [.milliseconds(30), .milliseconds(40)])
+        #expect(stored.prefix(60).reduce(.zero, +) == .seconds(2))
         #expect(stored[60] == .zero && stored[61] == .milliseconds(655_350))
+    }
+
+    /// Every third frame of an animation of 60 a second had one hundredth, which is shown for a tenth of a second: it was
+    /// played at a third of its speed.
+    @Test func noDelayBecomesOneThatIsShownForATenthOfASecond() throws {
+        let frames = try randomFrames(64, PixelSize(width: 8, height: 8), colors: randomColors(4, seed: 1), seed: 2)
+        let delays =
+            [Duration](repeating: .seconds(1) / 60, count: 60)
+            + [.milliseconds(11), .milliseconds(50), .milliseconds(10), .zero]
+        let stored = try animationDecoder(encodeAnimation(frames, as: .gif, delays: delays)).storedDelays
+        #expect(Set(stored.prefix(60)) == [.milliseconds(20)])
+        // The time that these have too much is not taken from the frames behind them.
+        #expect(stored.suffix(4) == [.milliseconds(20), .milliseconds(50), .milliseconds(10), .zero])
     }
 
     @Test func whatDoesNotChangeCostsNothingAlsoInAPhotograph() throws {

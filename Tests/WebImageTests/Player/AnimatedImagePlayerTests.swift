@@ -46,6 +46,21 @@ import WebImageTesting
         #expect(screen.loops == [1, 2] && player.currentLoop == 2 && player.currentFrame.size.width == 1)
     }
 
+    /// It stood for the first frame in the first round.
+    @Test func theStillOfAnAPNGIsNoneOfItsFrames() throws {
+        let frames = FakeFrames(delays: [100, 100], beginsWithStill: false)
+        let still = Fixture.gradient(9, 9).with(animation: ImageAnimation(frames))
+        let player = try #require(AnimatedImagePlayer(still, clock: clock))
+        let screen = Screen(player, clock)
+        #expect(player.currentFrame.size.width == 9 && screen.shown.isEmpty)
+        player.play()
+        #expect(player.currentFrame.size.width == 1)
+        clock.advance(by: .milliseconds(250))
+        player.pause()
+        player.play()
+        #expect(screen.shown == ["0@0", "1@100", "0@200"])
+    }
+
     /// The frame that was waited for first was shown when it came, over the one that had taken its place.
     @Test func aFrameOfAnEarlierModeIsNotShownAnyMore() async throws {
         let frames = FakeFrames(delays: [100, 100, 100], isInstant: false)
@@ -280,6 +295,25 @@ import WebImageTesting
         frames.finish(3)
         #expect(await eventually { !screen.shown.isEmpty })
         #expect(screen.indices == [3])
+    }
+
+    /// The frame that was shown went on with its own time, and the sought one was passed over when it took longer.
+    @Test func aFrameThatIsSoughtFromOnFrameIsWaitedFor() async throws {
+        let frames = FakeFrames(delays: [10, 10, 10, 10], isInstant: false)
+        let (player, screen) = try player(frames)
+        for index in 0...2 { frames.finish(index) }
+        let show = player.onFrame
+        player.onFrame = { [unowned player] image, index in
+            show?(image, index)
+            if index == 1 { player.seek(to: 3) }
+        }
+        player.play()
+        clock.advance(by: .milliseconds(10))
+        #expect(await eventually { frames.isAwaited(3) })
+        clock.advance(by: .milliseconds(50))
+        frames.finish(3)
+        #expect(await eventually { player.isSettled })
+        #expect(screen.indices == [1, 3])
     }
 
     /// The last round was once counted when it ended, and once more when it went on.

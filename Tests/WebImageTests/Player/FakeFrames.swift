@@ -20,8 +20,13 @@ final class FakeFrames: FrameSource {
     /// Whether each frame is there when it is wanted.
     private let isInstant: Bool
     private let height: Int
+    let beginsWithStill: Bool
 
-    init(delays: [Int], loops: Int? = 0, isComplete: Bool = true, isInstant: Bool = true, height: Int = 1) {
+    init(
+        delays: [Int], loops: Int? = 0, isComplete: Bool = true, isInstant: Bool = true, height: Int = 1,
+        beginsWithStill: Bool = true
+    ) {
+        self.beginsWithStill = beginsWithStill
         self.isInstant = isInstant
         self.height = height
         add(delays: delays, isComplete: isComplete)

@@ -14,6 +14,7 @@
         /// Those of opaque frames are nil.
         private var alphas: [Range<Int>?] = []
         private var milliseconds: [Int] = []
+        private var clock = DelayClock(longest: Int(UInt32.max))
         /// What ``colors`` and ``alphas`` are positions in.
         private var data: [UInt8] = []
 
@@ -32,7 +33,7 @@
             } else {
                 try begin(with: frame)
             }
-            milliseconds.append(Int(min(max(delay.wholeMilliseconds, 1), Int64(UInt32.max))))
+            milliseconds.append(max(clock.ticks(delay), 1))
         }
 
         private func begin(with frame: Image) throws(WebImageError) {
