@@ -58,7 +58,8 @@ import WebImageCore
             Drawings.jpeg(203, 117, quality: quality), Drawings.jpeg(203, 117, progressive: true, quality: quality)
         )
         let expected = decode(progressive, scale: 8).pixels
-        #expect(expected.meanDifference(to: decode(plain, scale: 8).pixels) < 1)
+        // A sequential picture's colours at half the resolution are not means.
+        #expect(expected.meanDifference(to: decode(plain, scale: 8).pixels) < (quality > 90 ? 1 : 6))
         // Damage in the others, which would end a decode of the whole or change its pixels.
         let scans = JPEGMaker.scans(of: progressive)
         let means = scans.filter(\.isOfMeans)
