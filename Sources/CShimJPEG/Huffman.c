@@ -63,7 +63,7 @@ static void make_whole(wi_huffman *table) {
     }
 }
 
-static void make_skips(wi_huffman *table) {
+void wi_huffman_make_skips(wi_huffman *table) {
     for (uint32_t index = 0; index < 1 << WI_SKIP_BITS; index++) {
         int length = 0, sum = 0;
         while (sum < 64 && length < WI_SKIP_BITS) {
@@ -80,19 +80,10 @@ static void make_skips(wi_huffman *table) {
     }
 }
 
-int wi_huffman_make(wi_huffman *table, int is_first, const uint8_t counts[17], const uint8_t values[256]) {
-    memset(table, 0, sizeof *table);
+int wi_huffman_make(wi_huffman *table, const uint8_t counts[17], const uint8_t values[256]) {
     memcpy(table->values, values, sizeof table->values);
     if (!make_symbols(table, counts)) return 0;
     make_whole(table);
-    if (!is_first) {
-        make_skips(table);
-        return 1;
-    }
-    int symbols = 0;
-    for (int length = 1; length <= 16; length++) symbols += counts[length];
-    for (int index = 0; index < symbols; index++)
-        if (values[index] > 15) return 0;
     return 1;
 }
 

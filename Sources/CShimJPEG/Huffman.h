@@ -85,9 +85,11 @@ typedef struct {
     uint8_t values[256];
 } wi_huffman;
 
-/* Makes the tables, of the first coefficients of blocks or of all others, from the number of codes of each length from 1,
-   and their symbols. Returns 0 for what is no code. */
-int wi_huffman_make(wi_huffman *table, int is_first, const uint8_t counts[17], const uint8_t values[256]);
+/* Makes the tables, which are zero before, from the number of codes of each length from 1, and their symbols. Returns 0 for
+   what is no code. */
+int wi_huffman_make(wi_huffman *table, const uint8_t counts[17], const uint8_t values[256]);
+/* Makes `skips`, which takes as long as a thousand blocks. Without it all lookups there find a longer code. */
+void wi_huffman_make_skips(wi_huffman *table);
 
 /* As wi_huffman_next, for what takes more bits than the tables have. */
 float wi_huffman_next_long(const wi_huffman *table, wi_bits before, wi_bits *after, int *at);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "Huffman.h"
+#include "RowColors.h"
 
 /* The sums are the same on every machine. */
 #pragma clang fp contract(off)
@@ -26,8 +27,9 @@ typedef struct {
     /* What a coefficient's unit adds to each pixel of its block, four pixels at a time. */
     wi_float4 *basis;
     int quads;
-    /* The last block's first coefficient. */
+    /* The last block's first coefficient, and what its unit adds. */
     int32_t mean;
+    float mean_unit;
     /* The pixels of a row of units. */
     uint8_t *plane;
 } component;
@@ -39,7 +41,8 @@ struct wi_reduced_scan {
     int count;
     /* The components in the scan's order. */
     int order[3];
-    int is_rgb;
+    /* Makes RGBA of a row of the components. */
+    wi_row_colors *put_row;
     /* Output, and units (MCUs) of blocks across; their pixels, and how many bytes a plane's row has. */
     uint32_t width, height, units, unit_width, unit_height;
     size_t plane_stride;
@@ -52,25 +55,30 @@ struct wi_reduced_scan {
     wi_huffman dc_codes[NUM_HUFF_TBLS], ac_codes[NUM_HUFF_TBLS];
 };
 
-/* What the `frequency` adds to pixel `x` of `count` in place of 8. */
-static double wave(int frequency, int x, int count) {
-    double scale = frequency == 0 ? sqrt(0.125) : 0.5;
-    return scale * cos((2 * x + 1) * frequency * M_PI / (2 * count));
+/* What each frequency adds to each of `count` pixels in place of 8. */
+static void make_waves(float waves[8][8], int count) {
+    for (int frequency = 0; frequency < count; frequency++) {
+        double scale = frequency == 0 ? sqrt(0.125) : 0.5;
+        for (int pixel = 0; pixel < count; pixel++)
+            waves[frequency][pixel] = (float)(scale * cos((2 * pixel + 1) * frequency * M_PI / (2 * count)));
+    }
 }
 
 static int make_basis(component *c, const JQUANT_TBL *quantizers) {
-    int pixels = c->width * c->height;
-    c->quads = (pixels + 3) / 4;
+    float across[8][8], down[8][8];
+    make_waves(across, c->width);
+    make_waves(down, c->height);
+    c->quads = (c->width * c->height + 3) / 4;
     c->basis = calloc(64, (size_t)c->quads * sizeof *c->basis);
     if (!c->basis) return 0;
+    c->mean_unit = across[0][0] * down[0][0] * (float)quantizers->quantval[0];
     for (int index = 0; index < 64; index++) {
-        int across = zigzag[index] & 7, down = zigzag[index] >> 3;
-        if (across >= c->width || down >= c->height) continue;
+        int column = zigzag[index] & 7, row = zigzag[index] >> 3;
+        if (column >= c->width || row >= c->height) continue;
         c->last = index;
-        for (int pixel = 0; pixel < pixels; pixel++) {
-            double value = wave(across, pixel % c->width, c->width) * wave(down, pixel / c->width, c->height);
-            c->basis[index * c->quads + pixel / 4][pixel % 4] = (float)(value * quantizers->quantval[zigzag[index]]);
-        }
+        float *pixels = (float *)(c->basis + index * c->quads), unit = (float)quantizers->quantval[zigzag[index]];
+        for (int y = 0; y < c->height; y++)
+            for (int x = 0; x < c->width; x++) *pixels++ = across[column][x] * down[row][y] * unit;
     }
     return 1;
 }
@@ -78,6 +86,13 @@ static int make_basis(component *c, const JQUANT_TBL *quantizers) {
 /* Copies rows of pixels, `width` of them in each. */
 static inline void put_rows(const uint8_t *pixels, uint8_t *output, size_t stride, int rows, const int width) {
     for (int row = 0; row < rows; row++) memcpy(output + (size_t)row * stride, pixels + row * width, (size_t)width);
+}
+
+static inline uint8_t pixel(float sum) { return (uint8_t)((sum < 0 ? 0 : sum > 255 ? 255 : sum) + 0.5f); }
+
+/* Writes a block of one colour. */
+static inline void put_flat(const component *c, float sum, uint8_t *output, size_t stride) {
+    for (int row = 0; row < c->height; row++) memset(output + (size_t)row * stride, pixel(sum), (size_t)c->width);
 }
 
 /* Writes the pixels of a block. */
@@ -121,18 +136,22 @@ block(component *c, wi_scan_bytes *bytes, wi_bits *bits, uint8_t *output, size_t
     if (!wi_bits_fill(&b, bytes)) return 0;
     int at = 1, behind = 0;
     c->mean = (int16_t)(c->mean + (int)wi_huffman_next(c->dc, &b, &behind));
+    float mean = (float)c->mean * c->mean_unit + 128.0f;
     wi_float4 sums[16];
-    for (int index = 0; index < quads; index++) sums[index] = c->basis[index] * (float)c->mean + 128.0f;
+    for (int index = 0; index < quads; index++) sums[index] = (wi_float4){mean, mean, mean, mean};
+    int is_flat = 1;
     while (at <= c->last) {
         if (!wi_bits_fill(&b, bytes)) return 0;
         float value = wi_huffman_next(c->ac, &b, &at);
         if (at > 64) break;
+        is_flat = 0;
         const wi_float4 *wave = c->basis + (at - 1) * quads;
         for (int index = 0; index < quads; index++) sums[index] += wave[index] * value;
     }
     if (!skip(c->ac, bytes, &b, at)) return 0;
     *bits = b;
-    put(c, sums, output, stride, quads);
+    if (is_flat) put_flat(c, mean, output, stride);
+    else put(c, sums, output, stride, quads);
     return 1;
 }
 
@@ -227,34 +246,12 @@ static int next_unit(wi_reduced_scan *s) {
     return 1;
 }
 
-static inline uint8_t clamped(int32_t value) { return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value); }
-
-/* ITU-T T.871, 7, in units of 2^-16. */
-static void convert(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint8_t *restrict rgba, uint32_t count) {
-    for (uint32_t x = 0; x < count; x++) {
-        int32_t blue = cb[x] - 128, red = cr[x] - 128, light = (y[x] << 16) + (1 << 15);
-        rgba[4 * x] = clamped((light + 91881 * red) >> 16);
-        rgba[4 * x + 1] = clamped((light - 22554 * blue - 46802 * red) >> 16);
-        rgba[4 * x + 2] = clamped((light + 116130 * blue) >> 16);
-        rgba[4 * x + 3] = 255;
-    }
-}
-
-static void merge(const uint8_t *red, const uint8_t *green, const uint8_t *blue, uint8_t *restrict rgba, uint32_t count) {
-    for (uint32_t x = 0; x < count; x++) {
-        rgba[4 * x] = red[x];
-        rgba[4 * x + 1] = green[x];
-        rgba[4 * x + 2] = blue[x];
-        rgba[4 * x + 3] = 255;
-    }
-}
-
 static void write_row(const wi_reduced_scan *s, uint8_t *rgba) {
     size_t offset = s->row * s->plane_stride;
     const uint8_t *first = s->components[0].plane + offset;
-    if (s->count == 1) return merge(first, first, first, rgba, s->width);
+    if (s->count == 1) return wi_row_merged(first, first, first, rgba, s->width);
     const uint8_t *second = s->components[1].plane + offset, *third = s->components[2].plane + offset;
-    (s->is_rgb ? merge : convert)(first, second, third, rgba, s->width);
+    s->put_row(first, second, third, rgba, s->width);
 }
 
 int wi_reduced_scan_read(
@@ -300,14 +297,30 @@ int wi_reduced_scan_takes(const struct jpeg_decompress_struct *c) {
     return 1;
 }
 
+/* Smaller pictures are decoded sooner than the tables are made that pass over several coefficients at a time. */
+static const uint64_t least_with_skips = 1 << 18;
+
+/* Returns 0 for what is no code, or has a symbol above `most`. */
+static int make_code(wi_huffman *code, const JHUFF_TBL *table, int most) {
+    int symbols = 0;
+    for (int length = 1; length <= 16; length++) symbols += table->bits[length];
+    for (int index = 0; index < symbols && index < 256; index++)
+        if (table->huffval[index] > most) return 0;
+    return wi_huffman_make(code, table->bits, table->huffval);
+}
+
 static int make_codes(wi_reduced_scan *s, const struct jpeg_decompress_struct *c) {
+    int is_dc_made[NUM_HUFF_TBLS] = {0}, is_ac_made[NUM_HUFF_TBLS] = {0};
     for (int index = 0; index < s->count; index++) {
         int dc = c->comp_info[index].dc_tbl_no, ac = c->comp_info[index].ac_tbl_no;
-        const JHUFF_TBL *first = c->dc_huff_tbl_ptrs[dc], *others = c->ac_huff_tbl_ptrs[ac];
-        if (!wi_huffman_make(&s->dc_codes[dc], 1, first->bits, first->huffval)) return 0;
-        if (!wi_huffman_make(&s->ac_codes[ac], 0, others->bits, others->huffval)) return 0;
         s->components[index].dc = &s->dc_codes[dc];
         s->components[index].ac = &s->ac_codes[ac];
+        if (!is_dc_made[dc] && !make_code(&s->dc_codes[dc], c->dc_huff_tbl_ptrs[dc], 15)) return 0;
+        is_dc_made[dc] = 1;
+        if (is_ac_made[ac]) continue;
+        if (!make_code(&s->ac_codes[ac], c->ac_huff_tbl_ptrs[ac], 255)) return 0;
+        is_ac_made[ac] = 1;
+        if ((uint64_t)c->image_width * c->image_height >= least_with_skips) wi_huffman_make_skips(&s->ac_codes[ac]);
     }
     return 1;
 }
@@ -338,7 +351,7 @@ wi_reduced_scan *wi_reduced_scan_create(const struct jpeg_decompress_struct *c, 
     wi_reduced_scan *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->count = c->num_components;
-    s->is_rgb = c->jpeg_color_space == JCS_RGB;
+    s->put_row = c->jpeg_color_space == JCS_RGB ? wi_row_merged : wi_row_converter();
     s->width = c->output_width;
     s->height = c->output_height;
     s->restart_interval = s->units_to_restart = c->restart_interval;
