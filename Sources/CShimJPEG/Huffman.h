@@ -7,7 +7,8 @@
 /* The bytes of a scan, as they come. */
 typedef struct {
     const uint8_t *end;
-    /* No byte before it is 0xFF, and eight can be read at each place in front of `plain_end`. */
+    /* No byte from the reader's place to `stop` is 0xFF, and eight can be read at each place in front of `plain_end`. To be
+       set back with the reader: it may have passed a 0xFF. */
     const uint8_t *stop, *plain_end;
     /* Whether the bits go up to a marker. */
     int is_at_marker;
