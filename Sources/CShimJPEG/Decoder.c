@@ -69,6 +69,7 @@ void wi_jpeg_destroy(wi_jpeg_decoder *d) {
     jpeg_destroy_decompress(&d->c);
     wi_jpeg_free_metadata(d);
     wi_reduced_scan_destroy(d->reduced);
+    wi_progressive_scans_destroy(d->progressive);
     free(d->kept);
     free(d->cmyk);
     free(d);
@@ -98,28 +99,22 @@ int wi_jpeg_read_header(wi_jpeg_decoder *d, wi_jpeg_info *info) {
     info->density_x = d->c.X_density;
     info->density_y = d->c.Y_density;
     info->has_inks = is_cmyk(d);
-    info->is_reducible = wi_reduced_scan_takes(&d->c);
+    info->is_reducible = wi_reduced_scan_takes(&d->c) || wi_progressive_scans_takes(&d->c);
     info->is_gray = d->c.jpeg_color_space == JCS_GRAYSCALE;
     return WI_JPEG_READY;
 }
 
 void wi_jpeg_keep_inks(wi_jpeg_decoder *d) { d->keeps_inks = 1; }
 
-/* A pixel for each block of a component: colours that are stored in half the size have four at an eighth. */
-int wi_jpeg_shows_means(const jpeg_component_info *component) {
-#if JPEG_LIB_VERSION >= 70
-    return component->DCT_h_scaled_size == 1 && component->DCT_v_scaled_size == 1;
-#else
-    return component->DCT_scaled_size == 1;
-#endif
-}
-
-static int filter_scans(wi_jpeg_decoder *d) {
+/* Whether libjpeg has no more to do. */
+static int start_reduced(wi_jpeg_decoder *d, int denominator) {
+    if (d->reduced || d->progressive) return 1;
+    int is_one_scan = wi_reduced_scan_takes(&d->c);
+    if (!is_one_scan && !wi_progressive_scans_takes(&d->c)) return 0;
     jpeg_calc_output_dimensions(&d->c);
-    int result = wi_jpeg_begin_filter(d);
-    /* It would have the other coefficients guessed from those of the blocks around. */
-    d->c.do_block_smoothing = FALSE;
-    return result;
+    if (is_one_scan) d->reduced = wi_reduced_scan_create(&d->c, denominator);
+    else d->progressive = wi_progressive_scans_create(&d->c, denominator);
+    return d->reduced || d->progressive;
 }
 
 int wi_jpeg_start(wi_jpeg_decoder *d, int denominator, uint32_t *width, uint32_t *height) {
@@ -128,17 +123,11 @@ int wi_jpeg_start(wi_jpeg_decoder *d, int denominator, uint32_t *width, uint32_t
     d->c.scale_num = 1;
     d->c.scale_denom = (unsigned)denominator;
     d->c.buffered_image = jpeg_has_multiple_scans(&d->c);
-    if (denominator > 1 && !d->c.buffered_image && !d->reduced) {
-        jpeg_calc_output_dimensions(&d->c);
-        d->reduced = wi_reduced_scan_create(&d->c, denominator);
-    }
-    if (d->reduced) {
+    if (denominator > 1 && start_reduced(d, denominator)) {
         *width = d->c.output_width;
         *height = d->c.output_height;
         return WI_JPEG_READY;
     }
-    int is_small = denominator == 8 && d->is_progressive && !d->is_arithmetic;
-    if (is_small && !d->is_filtered && filter_scans(d) != WI_JPEG_READY) return WI_JPEG_NO_MEMORY;
     if (!jpeg_start_decompress(&d->c)) return WI_JPEG_NEEDS_BYTES;
     if (is_cmyk(d) && !d->cmyk && !(d->cmyk = malloc((size_t)d->c.output_width * 4))) return WI_JPEG_NO_MEMORY;
     *width = d->c.output_width;
@@ -160,13 +149,26 @@ static void copy_inks(const uint8_t *cmyk, uint8_t *inks, uint32_t width) {
     for (size_t index = 0; index < (size_t)width * 4; index++) inks[index] = (uint8_t)(255 - cmyk[index]);
 }
 
+/* Makes inks as libjpeg has them to what is asked for; both may be the same memory. */
+static void put_inks(const wi_jpeg_decoder *d, const uint8_t *cmyk, uint8_t *row) {
+    (d->keeps_inks ? copy_inks : convert_cmyk)(cmyk, row, d->c.output_width);
+}
+
+static int read_reduced(wi_jpeg_decoder *d, uint8_t *rows, size_t stride, uint32_t count, uint32_t *done) {
+    int result = 1;
+    if (d->progressive) {
+        *done = wi_progressive_scans_read(d->progressive, rows, stride, count);
+    } else {
+        result = wi_reduced_scan_read(d->reduced, &d->source, d->ended, rows, stride, count, done);
+        d->ran_out = result < 0;
+    }
+    for (uint32_t row = 0; row < *done && is_cmyk(d); row++) put_inks(d, rows + row * stride, rows + row * stride);
+    return result == 0 ? WI_JPEG_NEEDS_BYTES : WI_JPEG_READY;
+}
+
 int wi_jpeg_read_rows(wi_jpeg_decoder *d, uint8_t *rows, size_t stride, uint32_t count, uint32_t *done) {
     *done = 0;
-    if (d->reduced) {
-        int result = wi_reduced_scan_read(d->reduced, &d->source, d->ended, rows, stride, count, done);
-        d->ran_out = result < 0;
-        return result == 0 ? WI_JPEG_NEEDS_BYTES : WI_JPEG_READY;
-    }
+    if (d->reduced || d->progressive) return read_reduced(d, rows, stride, count, done);
     if (setjmp(d->failed)) return d->failure;
     while (*done < count && d->c.output_scanline < d->c.output_height) {
         JSAMPROW wanted[16];
@@ -178,9 +180,7 @@ int wi_jpeg_read_rows(wi_jpeg_decoder *d, uint8_t *rows, size_t stride, uint32_t
         }
         JDIMENSION got = jpeg_read_scanlines(&d->c, wanted, ask);
         if (got == 0) return WI_JPEG_NEEDS_BYTES;
-        if (d->cmyk) {
-            (d->keeps_inks ? copy_inks : convert_cmyk)(d->cmyk, rows + stride * *done, d->c.output_width);
-        }
+        if (d->cmyk) put_inks(d, d->cmyk, rows + stride * *done);
         *done += got;
     }
     return WI_JPEG_READY;
@@ -188,6 +188,11 @@ int wi_jpeg_read_rows(wi_jpeg_decoder *d, uint8_t *rows, size_t stride, uint32_t
 
 int wi_jpeg_consume(wi_jpeg_decoder *d, int steps) {
     if (setjmp(d->failed)) return d->failure;
+    if (d->progressive) {
+        int result = wi_progressive_scans_consume(d->progressive, &d->c, d->ended, steps);
+        d->ran_out = wi_progressive_scans_ran_out(d->progressive, &d->ran_out_scan, &d->ran_out_row);
+        return result;
+    }
     for (; steps > 0; steps--) {
         int result = jpeg_consume_input(&d->c);
         if (result == JPEG_REACHED_EOI) return WI_JPEG_READY;
@@ -209,12 +214,17 @@ int wi_jpeg_scan(wi_jpeg_decoder *d) { return d->c.input_scan_number; }
 
 int wi_jpeg_start_output(wi_jpeg_decoder *d, int is_final) {
     if (setjmp(d->failed)) return d->failure;
+    if (d->progressive) {
+        wi_progressive_scans_start_output(d->progressive);
+        return WI_JPEG_READY;
+    }
     /* An output scan before the one that comes in never waits, and shows all coefficients that are there. */
     int scan = d->c.input_scan_number - (is_final ? 0 : 1);
     return jpeg_start_output(&d->c, scan) ? WI_JPEG_READY : WI_JPEG_NEEDS_BYTES;
 }
 
 int wi_jpeg_finish_output(wi_jpeg_decoder *d) {
+    if (d->progressive) return WI_JPEG_READY;
     if (setjmp(d->failed)) return d->failure;
     return jpeg_finish_output(&d->c) ? WI_JPEG_READY : WI_JPEG_NEEDS_BYTES;
 }
@@ -242,12 +252,11 @@ uint32_t wi_jpeg_known_rows(wi_jpeg_decoder *d) {
 
 int wi_jpeg_is_exact(wi_jpeg_decoder *d) {
     if (d->ran_out) return 0;
+    if (d->progressive) return wi_progressive_scans_are_exact(d->progressive);
     if (!d->is_progressive) return d->seen_components == (UINT32_C(1) << d->c.num_components) - 1;
-    for (int component = 0; component < d->c.num_components; component++) {
-        int wanted = d->is_filtered && wi_jpeg_shows_means(&d->c.comp_info[component]) ? 1 : DCTSIZE2;
-        for (int coefficient = 0; coefficient < wanted; coefficient++)
+    for (int component = 0; component < d->c.num_components; component++)
+        for (int coefficient = 0; coefficient < DCTSIZE2; coefficient++)
             if (d->c.coef_bits[component][coefficient] != 0) return 0;
-    }
     return 1;
 }
 

@@ -3,8 +3,8 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <jpeglib.h>
+#include "ProgressiveScans.h"
 #include "ReducedScan.h"
-#include "ScanFilter.h"
 
 struct wi_jpeg_decoder {
     struct jpeg_decompress_struct c;
@@ -18,11 +18,9 @@ struct wi_jpeg_decoder {
     uint8_t *kept;
     size_t capacity;
     size_t skip;
-    /* What is fed from the first scan on goes through this. */
-    int is_filtered;
-    wi_scan_filter filter;
-    /* What reads the scan in place of libjpeg, if it does. */
+    /* What reads the scan or scans in place of libjpeg, if it does. */
     wi_reduced_scan *reduced;
+    wi_progressive_scans *progressive;
     int ended;
     /* An end-of-image marker was made up since the data ended; and then rows of blocks had to be made up too. */
     int made_up_end;
@@ -57,10 +55,6 @@ struct wi_jpeg_decoder {
 
 /// Makes libjpeg read through `kept`.
 void wi_jpeg_install_source(wi_jpeg_decoder *decoder);
-/// Takes what is left of the bytes so far, and all to come, through the filter; OK or NO_MEMORY.
-int wi_jpeg_begin_filter(wi_jpeg_decoder *decoder);
-/// Whether the size that was asked for has one pixel for each block of a component.
-int wi_jpeg_shows_means(const jpeg_component_info *component);
 /// Has EXIF, XMP and ICC blocks collected.
 void wi_jpeg_install_markers(wi_jpeg_decoder *decoder);
 void wi_jpeg_free_metadata(wi_jpeg_decoder *decoder);

@@ -50,7 +50,7 @@ static int ends_block(int symbol) { return (symbol & 15) == 0 && symbol != 0xF0;
 /* By how many places a symbol goes on, with the coefficient that it announces. */
 static int places(int symbol) { return ends_block(symbol) ? WI_END_OF_BLOCK : (symbol >> 4) + 1; }
 
-static void make_whole(wi_huffman *table) {
+void wi_huffman_make_whole(wi_huffman *table) {
     for (uint32_t index = 0; index < 1 << WI_VALUE_BITS; index++) {
         uint16_t entry = table->symbols[index];
         int symbol = entry & 0xFF, length = (entry >> 8) + (symbol & 15);
@@ -80,28 +80,26 @@ void wi_huffman_make_skips(wi_huffman *table) {
     }
 }
 
-int wi_huffman_make(wi_huffman *table, const uint8_t counts[17], const uint8_t values[256]) {
+int wi_huffman_make(wi_huffman *table, const uint8_t counts[17], const uint8_t values[256], int most) {
+    int symbols = 0;
+    for (int length = 1; length <= 16; length++) symbols += counts[length];
+    for (int index = 0; index < symbols && index < 256; index++)
+        if (values[index] > most) return 0;
     memcpy(table->values, values, sizeof table->values);
-    if (!make_symbols(table, counts)) return 0;
-    make_whole(table);
-    return 1;
+    return make_symbols(table, counts);
+}
+
+/* What is no code has 17 bits, as in libjpeg, which looks for a longer one. */
+uint32_t wi_huffman_long_symbol(const wi_huffman *table, uint64_t bits) {
+    for (int length = WI_VALUE_BITS + 1; length <= 16; length++) {
+        int32_t code = (int32_t)(bits >> (64 - length)), place = code + table->place[length];
+        if (code <= table->highest[length] && place >= 0 && place <= 255) return (uint32_t)length << 8 | table->values[place];
+    }
+    return 17 << 8;
 }
 
 float wi_huffman_next_long(const wi_huffman *table, wi_bits b, wi_bits *after, int *at) {
-    int symbol = 0, length = 16;
-    uint16_t entry = table->symbols[b.bits >> (64 - WI_VALUE_BITS)];
-    if (entry) {
-        symbol = entry & 0xFF;
-        length = entry >> 8;
-    }
-    for (int longer = WI_VALUE_BITS + 1; longer <= 16 && !entry; longer++) {
-        int32_t code = (int32_t)(b.bits >> (64 - longer)), place = code + table->place[longer];
-        if (code > table->highest[longer] || place < 0 || place > 255) continue;
-        symbol = table->values[place];
-        length = longer;
-        break;
-    }
-    wi_bits_drop(&b, length);
+    int symbol = wi_huffman_symbol(table, &b);
     *at += places(symbol);
     float value = (float)wi_bits_value(&b, symbol & 15);
     *after = b;

@@ -1,5 +1,5 @@
 #pragma once
-/* Huffman codes of a sequential JPEG (ITU-T T.81, annexes C and F), several bits or symbols at a look. */
+/* Huffman codes of a JPEG (ITU-T T.81, annexes C and F), several bits or symbols at a look. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -86,11 +86,32 @@ typedef struct {
     uint8_t values[256];
 } wi_huffman;
 
-/* Makes the tables, which are zero before, from the number of codes of each length from 1, and their symbols. Returns 0 for
-   what is no code. */
-int wi_huffman_make(wi_huffman *table, const uint8_t counts[17], const uint8_t values[256]);
+/* No first coefficient of a block has more than 15 bits; other symbols have four bits for that, and four for a place. */
+enum { WI_MOST_DC_SYMBOL = 15, WI_MOST_AC_SYMBOL = 255 };
+
+/* Makes `symbols`, and what is for longer codes, from the number of codes of each length from 1, and their symbols. The
+   table is zero before. Returns 0 for what is no code, or has a symbol above `most`. */
+int wi_huffman_make(wi_huffman *table, const uint8_t counts[17], const uint8_t values[256], int most);
+/* Makes `whole`. Without it all lookups there find a longer code. */
+void wi_huffman_make_whole(wi_huffman *table);
 /* Makes `skips`, which takes as long as a thousand blocks. Without it all lookups there find a longer code. */
 void wi_huffman_make_skips(wi_huffman *table);
+
+/* As wi_huffman_look, for codes that are longer than the tables have. */
+uint32_t wi_huffman_long_symbol(const wi_huffman *table, uint64_t bits);
+
+/* The next symbol, 0 in place of what is no code, and above it how many bits it has. */
+static inline __attribute__((always_inline)) uint32_t wi_huffman_look(const wi_huffman *table, uint64_t bits) {
+    uint32_t entry = table->symbols[bits >> (64 - WI_VALUE_BITS)];
+    return __builtin_expect(entry != 0, 1) ? entry : wi_huffman_long_symbol(table, bits);
+}
+
+/* Reads the next symbol. */
+static inline __attribute__((always_inline)) int wi_huffman_symbol(const wi_huffman *table, wi_bits *b) {
+    uint32_t entry = wi_huffman_look(table, b->bits);
+    wi_bits_drop(b, (int)(entry >> 8));
+    return entry & 0xFF;
+}
 
 /* As wi_huffman_next, for what takes more bits than the tables have. */
 float wi_huffman_next_long(const wi_huffman *table, wi_bits before, wi_bits *after, int *at);

@@ -9,14 +9,14 @@
 
 typedef struct wi_reduced_scan wi_reduced_scan;
 
-/* Whether a file whose header was read up to its first scan is of a kind for this: sequential, with Huffman codes, gray or
-   three colours, in one scan, with at most twice as much of one component as of another. Other kinds are for libjpeg. */
+/* Whether a file whose header was read up to its first scan is of a kind for this: sequential, in one scan, with Huffman codes, and
+   as wi_reduced_picture_takes says. Other kinds are for libjpeg. */
 int wi_reduced_scan_takes(const struct jpeg_decompress_struct *c);
 /* A decoder for a file whose header was read up to its only scan. NULL if it is for libjpeg alone, or without memory. */
 wi_reduced_scan *wi_reduced_scan_create(const struct jpeg_decompress_struct *c, int denominator);
 void wi_reduced_scan_destroy(wi_reduced_scan *scan);
 
-/* Writes the next rows, RGBA, at most `count`, from the bytes of the source; `done` says how many. Returns 0 if more bytes
+/* Writes the next rows, as wi_reduced_picture_write_row does, at most `count`, from the bytes of the source; `done` says how many. Returns 0 if more bytes
    must come first, -1 if they have ended too early. Damage is shown as by libjpeg: what cannot be read is gray, up to the
    next restart marker. */
 int wi_reduced_scan_read(

@@ -14,15 +14,14 @@ convert(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint8_t *restric
     }
 }
 
-static void
-convert_anywhere(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint8_t *restrict rgba, uint32_t count) {
-    convert(y, cb, cr, rgba, count);
+static void convert_anywhere(const uint8_t *const planes[4], uint8_t *restrict rgba, uint32_t count) {
+    convert(planes[0], planes[1], planes[2], rgba, count);
 }
 
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) static void
-convert_avx2(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint8_t *restrict rgba, uint32_t count) {
-    convert(y, cb, cr, rgba, count);
+convert_avx2(const uint8_t *const planes[4], uint8_t *restrict rgba, uint32_t count) {
+    convert(planes[0], planes[1], planes[2], rgba, count);
 }
 
 wi_row_colors *wi_row_converter(void) { return __builtin_cpu_supports("avx2") ? convert_avx2 : convert_anywhere; }
@@ -30,11 +29,25 @@ wi_row_colors *wi_row_converter(void) { return __builtin_cpu_supports("avx2") ? 
 wi_row_colors *wi_row_converter(void) { return convert_anywhere; }
 #endif
 
-void wi_row_merged(const uint8_t *red, const uint8_t *green, const uint8_t *blue, uint8_t *restrict rgba, uint32_t count) {
+void wi_row_merged(const uint8_t *const planes[4], uint8_t *restrict rgba, uint32_t count) {
+    const uint8_t *red = planes[0], *green = planes[1], *blue = planes[2];
     for (uint32_t x = 0; x < count; x++) {
         rgba[4 * x] = red[x];
         rgba[4 * x + 1] = green[x];
         rgba[4 * x + 2] = blue[x];
         rgba[4 * x + 3] = 255;
+    }
+}
+
+void wi_row_inks(const uint8_t *const planes[4], uint8_t *restrict inks, uint32_t count) {
+    wi_row_merged(planes, inks, count);
+    for (uint32_t x = 0; x < count; x++) inks[4 * x + 3] = planes[3][x];
+}
+
+void wi_row_converted_inks(const uint8_t *const planes[4], uint8_t *restrict inks, uint32_t count) {
+    wi_row_converter()(planes, inks, count);
+    for (uint32_t x = 0; x < count; x++) {
+        for (int ink = 0; ink < 3; ink++) inks[4 * x + ink] = (uint8_t)(255 - inks[4 * x + ink]);
+        inks[4 * x + 3] = planes[3][x];
     }
 }

@@ -59,45 +59,7 @@ static int reserve(wi_jpeg_decoder *d, size_t count) {
     return WI_JPEG_READY;
 }
 
-/* Bytes that go through the filter lie in `kept`, always. */
-static int feed_filtered(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
-    size_t left = d->source.bytes_in_buffer;
-    size_t offset = left ? (size_t)(d->source.next_input_byte - d->kept) : 0;
-    if (reserve(d, left + count + sizeof d->filter.header) != WI_JPEG_READY) return WI_JPEG_NO_MEMORY;
-    if (offset) memmove(d->kept, d->kept + offset, left);
-    d->source.next_input_byte = d->kept;
-    d->source.bytes_in_buffer = left + wi_scan_filter_run(&d->filter, bytes, count, d->kept + left);
-    return WI_JPEG_READY;
-}
-
-int wi_jpeg_begin_filter(wi_jpeg_decoder *d) {
-    size_t left = d->source.bytes_in_buffer;
-    uint8_t *copy = malloc(left ? left : 1);
-    if (!copy) return WI_JPEG_NO_MEMORY;
-    memcpy(copy, d->source.next_input_byte, left);
-    d->source.bytes_in_buffer = 0;
-    d->is_filtered = 1;
-    wi_scan_filter_begin(&d->filter);
-    for (int index = 0; index < d->c.num_components && index < 4; index++) {
-        if (!wi_jpeg_shows_means(&d->c.comp_info[index])) continue;
-        d->filter.components[d->filter.component_count++] = (uint8_t)d->c.comp_info[index].component_id;
-    }
-    int result = feed_filtered(d, copy, left);
-    free(copy);
-    return result;
-}
-
 int wi_jpeg_feed(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
-    if (d->is_filtered && !d->ended) {
-        /* The filter counts all bytes; what is to be skipped is of those that it lets through. */
-        int result = feed_filtered(d, bytes, count);
-        if (result != WI_JPEG_READY) return result;
-        size_t behind = d->skip < d->source.bytes_in_buffer ? d->skip : d->source.bytes_in_buffer;
-        d->skip -= behind;
-        d->source.next_input_byte += behind;
-        d->source.bytes_in_buffer -= behind;
-        return WI_JPEG_READY;
-    }
     size_t skipped = d->skip < count ? d->skip : count;
     d->skip -= skipped;
     bytes += skipped;

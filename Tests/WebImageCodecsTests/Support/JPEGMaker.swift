@@ -23,27 +23,42 @@ enum JPEGMaker {
             + end
     }
 
-    /// A grey baseline picture of whole blocks, each of one colour, which is given as the difference to 128; with a restart
-    /// marker behind each `restartEvery` blocks, 0 for none.
-    static func flatBlocks(_ values: [Int], columns: Int, restartEvery interval: Int) -> [UInt8] {
+    /// A grey picture of whole blocks, each of one colour, which is given as the difference to 128; with a restart marker behind
+    /// each `restartEvery` blocks, 0 for none. A progressive one has a scan that says of each block that nothing follows.
+    static func flatBlocks(
+        _ values: [Int], columns: Int, restartEvery interval: Int, isProgressive: Bool = false
+    ) -> [UInt8] {
+        let means = scanData(of: values.count, restartEvery: interval) { block, isFirst, bits in
+            let difference = values[block] - (isFirst ? 0 : values[block - 1])
+            let size = Int.bitWidth - difference.magnitude.leadingZeroBitCount
+            bits.write(size, 4)
+            bits.write(difference < 0 ? difference + (1 << size) - 1 : difference, size)
+            if !isProgressive { bits.write(0, 1) }
+        }
+        let rest = scanData(of: values.count, restartEvery: interval) { $2.write(0, 1) }
+        let (width, height) = (columns * 8, values.count / columns * 8)
+        let frame = marker(
+            isProgressive ? 0xC2 : 0xC0, [8] + big(height, 2) + big(width, 2) + [1, 1, 0x11, 0])
+        return start + tables + marker(0xDD, big(interval, 2)) + frame
+            + marker(0xDA, [1, 1, 0, 0, isProgressive ? 0 : 63, 0]) + means
+            + (isProgressive ? marker(0xDA, [1, 1, 0, 1, 63, 0]) + rest : []) + end
+    }
+
+    /// The data of a scan; `write` is told whether nothing of the scan is known before a block.
+    private static func scanData(
+        of blocks: Int, restartEvery interval: Int, _ write: (Int, Bool, inout BitWriter) -> Void
+    ) -> [UInt8] {
         var data: [UInt8] = []
         var bits = BitWriter()
-        var last = 0
-        for (index, value) in values.enumerated() {
-            if interval > 0, index > 0, index % interval == 0 {
-                data += bits.bytes() + [0xFF, 0xD0 + UInt8((index / interval - 1) % 8)]
-                (bits, last) = (BitWriter(), 0)
+        for block in 0..<blocks {
+            let isRestart = interval > 0 && block > 0 && block % interval == 0
+            if isRestart {
+                data += bits.bytes() + [0xFF, 0xD0 + UInt8((block / interval - 1) % 8)]
+                bits = BitWriter()
             }
-            let size = Int.bitWidth - (value - last).magnitude.leadingZeroBitCount
-            bits.write(size, 4)
-            bits.write(value < last ? value - last + (1 << size) - 1 : value - last, size)
-            bits.write(0, 1)
-            last = value
+            write(block, block == 0 || isRestart, &bits)
         }
-        let (width, height) = (columns * 8, values.count / columns * 8)
-        return start + tables + marker(0xDD, big(interval, 2))
-            + marker(0xC0, [8] + big(height, 2) + big(width, 2) + [1, 1, 0x11, 0])
-            + marker(0xDA, [1, 1, 0, 0, 63, 0]) + data + bits.bytes() + end
+        return data + bits.bytes()
     }
 
     struct Scan {
