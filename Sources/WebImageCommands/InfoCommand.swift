@@ -64,7 +64,7 @@ struct InfoCommand: AsyncParsableCommand {
                 report.source = .file
                 report.byteCount = await pipe.countToEnd()
             }
-            if placeholder { report.placeholders = try await Self.placeholders(of: request, manager) }
+            if placeholder { try await Self.addPlaceholders(to: &report, request, manager) }
             var timings = LoadTimings()
             timings.total = ContinuousClock.now - begin
             report.timings = timings
@@ -81,15 +81,18 @@ struct InfoCommand: AsyncParsableCommand {
         return bytes
     }
 
-    private static func placeholders(
-        of details: ImageRequest, _ manager: ImageManager
-    ) async throws(WebImageError) -> Placeholders {
+    private static func addPlaceholders(
+        to report: inout PictureReport, _ details: ImageRequest, _ manager: ImageManager
+    ) async throws(WebImageError) {
         var request = details
         request.size = Placeholders.size
-        request.decoding.firstFrameOnly = true
+        (request.decoding.firstFrameOnly, request.decoding.allowsPartial) = (true, true)
         // A picture of any size can be told of, but not decoded.
         request.decoding.limits = .default
-        return try Placeholders(of: try await manager.image(for: request).image)
+        let response = try await manager.image(for: request)
+        // Rows that are missing would make other hashes and colours.
+        if let error = response.partialError { return report.failPartly(error) }
+        report.placeholders = try Placeholders(of: response.image)
     }
 
     private static func plain(_ report: PictureReport) -> String {

@@ -60,6 +60,19 @@ struct PlaceholderCommandTests {
         #expect(line.text("path") == "-")
     }
 
+    /// Without the missing rows they would be others.
+    @Test func aPictureThatIsCutShortHasAHeaderAndNoPlaceholders() async throws {
+        let bench = try CommandBench()
+        let whole = try Pictures.png(300, 200)
+        try bench.write(Array(whole.prefix(whole.count * 2 / 3)), to: "cut.png")
+        let run = try await bench.run("info", "--placeholder", "cut.png", "--json")
+        let line = try #require(try run.objects.first)
+        #expect(run.code == 1 && line.text("status") == "partial" && line.number("width") == 300)
+        #expect(line.errorNames == ["truncatedData"] && line.isNull("blurhash") && line.isNull("palette"))
+        let plain = try await bench.run("info", "--placeholder", "cut.png")
+        #expect(plain.code == 1 && plain.text == "" && plain.errors.hasPrefix("partial  png 300x200"))
+    }
+
     @Test func aPictureThatCannotBeDecodedFailsAndTheOthersAreTold() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.broken(), to: "broken.png")
