@@ -46,16 +46,16 @@ struct InfoCommand: AsyncParsableCommand {
                 if let pipe { InputBytes.request(reading: pipe, limits) } else {
                     try await InputBytes.request(for: input, limits)
                 }
-            // Nothing is decoded: any size can be told.
-            (request.decoding.limits.pixels, request.decoding.limits.animationPixels) = (.max, .max)
+            let allowed = request.decoding.limits
             if placeholder {
                 let original = try await manager.bytes(for: request)
                 report.source = original.source
                 let bytes = try await Self.whole(original)
-                let limits = request.decoding.limits
                 request = ImageRequest(data: bytes, name: input)
-                request.decoding.limits = limits
+                request.decoding.limits = allowed
             }
+            // A picture of any size can be told of, but not decoded.
+            (request.decoding.limits.pixels, request.decoding.limits.animationPixels) = (.max, .max)
             let details = try await manager.details(for: request, onRest: pipe.map { $0.beginRest })
             report.header = details.header
             report.byteCount = details.byteCount?.bytes
@@ -64,7 +64,10 @@ struct InfoCommand: AsyncParsableCommand {
                 report.source = .file
                 report.byteCount = await pipe.countToEnd()
             }
-            if placeholder { try await Self.addPlaceholders(to: &report, request, manager) }
+            if placeholder {
+                request.decoding.limits = allowed
+                try await Self.addPlaceholders(to: &report, request, manager)
+            }
             var timings = LoadTimings()
             timings.total = ContinuousClock.now - begin
             report.timings = timings
@@ -87,8 +90,6 @@ struct InfoCommand: AsyncParsableCommand {
         var request = details
         request.size = Placeholders.size
         (request.decoding.firstFrameOnly, request.decoding.allowsPartial) = (true, true)
-        // A picture of any size can be told of, but not decoded.
-        request.decoding.limits = .default
         let response = try await manager.image(for: request)
         // Rows that are missing would make other hashes and colours.
         if let error = response.partialError { return report.failPartly(error) }

@@ -65,6 +65,7 @@ struct UsageTests {
         (["fetch", "a", "--netrc", "--user", "a:b"], "--netrc"),
         (["fetch", "-", "--input-list", "-"], "both need standard input"), (["info"], "inputs"),
         (["convert", "a"], "output"), (["info", "a", "--max-bytes", "0"], "--max-bytes takes"),
+        (["info", "a", "--max-pixels", "0"], "--max-pixels takes"),
         (["convert", "a", "b.png", "--max-bytes", "0"], "--max-bytes takes"),
         (["convert", "a", "b.png", "--timeout=-1"], "--timeout takes"), (["info", "a", "--timeout", "x"], "--timeout"),
         (["convert", "a", "b.png", "--orientation", "turn"], "--orientation takes"),
