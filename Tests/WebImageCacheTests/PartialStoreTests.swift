@@ -127,7 +127,6 @@ struct PartialBench {
         body.release()
         #expect(try bench.kept(key) == 1000)
         #expect(bench.store.remove(key) && !bench.store.remove(key))
-        #expect(!bench.store.mayHave(key) || bench.store.claim(key, creates: false) == nil)
         #expect(bench.store.usedBytes == .zero)
     }
 
