@@ -149,7 +149,8 @@ private struct InputFiles {
     func checkIsNoInput(_ path: String, except own: Int?) throws(WebImageError) {
         guard !inputs.isEmpty, let identity = Identity(path), let input = inputs[identity], input != own else { return }
         throw WebImageError(
-            .cannotWrite, "'\(Console.shown(path))' is one of the inputs, which the output would replace", location: path)
+            .cannotWrite, "'\(Console.shown(path))' is one of the inputs, which the output would replace",
+            location: path)
     }
 }
 
