@@ -107,12 +107,16 @@ struct CacheRemoveCommand: AsyncParsableCommand {
     @OptionGroup var options: CacheOptions
 
     func run() async throws {
-        let disk = try options.open()
+        let (cache, disk) = try options.openCache()
         do throws(WebImageError) {
             // A URL is looked up in the form that the loader stores it under.
             let originals = Set([ImageRequest(argument: key).originalKey, CacheKey(key)])
             var count = 0
-            for key in originals where try await disk.remove(key) { count += 1 }
+            for key in originals {
+                if try await disk.remove(key) { count += 1 }
+                // Of a picture whose download broke off there is only that.
+                count += try await cache.removeBeginnings(of: key)
+            }
             for found in try await disk.entries().compactMap(\.key)
             where originals.contains(where: { found.isMade(of: $0) || found.isOriginal(of: $0) }) {
                 if try await disk.remove(found) { count += 1 }

@@ -108,13 +108,7 @@ struct ConvertCommand: AsyncParsableCommand {
 
     @OptionGroup var inputs: InputOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "The most pixels of a picture that is decoded. Default: 134217728 (128 x 1024 x 1024).", valueName: "N"))
-    var maxPixels: Int?
-
     mutating func validate() throws {
-        if let maxPixels, maxPixels < 1 { throw ValidationError("--max-pixels takes 1 or more") }
         guard ["apply", "keep", "ignore"].contains(orientation) else {
             throw ValidationError("--orientation takes apply, keep or ignore")
         }
@@ -205,7 +199,6 @@ struct ConvertCommand: AsyncParsableCommand {
         request.decoding.convertsToSRGB =
             if let color { color == "srgb" } else { !lossless || format?.has(.noProfile) == true }
         request.decoding.allowsPartial = true
-        if let maxPixels { request.decoding.limits.pixels = maxPixels }
         request.decoding.keepsBitDepth = request.needsBitDepth(for: format, isLossless: lossless)
         return request
     }

@@ -148,7 +148,9 @@ private struct InputFiles {
     /// - Throws: `cannotWrite`.
     func checkIsNoInput(_ path: String, except own: Int?) throws(WebImageError) {
         guard !inputs.isEmpty, let identity = Identity(path), let input = inputs[identity], input != own else { return }
-        throw WebImageError(.cannotWrite, "it is one of the inputs, which the output would replace", location: path)
+        throw WebImageError(
+            .cannotWrite, "'\(Console.shown(path))' is one of the inputs, which the output would replace",
+            location: path)
     }
 }
 

@@ -207,10 +207,7 @@ extension PictureReport {
         header = response.header
         byteCount = response.byteCount?.bytes
         timings = response.timings
-        if let partialError = response.partialError {
-            status = .partial
-            fail(partialError)
-        }
+        if let partialError = response.partialError { failPartly(partialError) }
     }
 }
 
@@ -228,10 +225,11 @@ enum PictureEncoding {
     }
 
     private static func format(namedBy output: String) -> ImageFormat? {
-        let format = suffix(of: output).flatMap { ImageFormat(fileExtension: $0) }
-        // An AVIF is a sequence if it has more than one frame.
-        return format == .avifSequence ? .avif : format
+        suffix(of: output).flatMap { ImageFormat(fileExtension: $0) }.map(encoded)
     }
+
+    /// The format whose encoder writes a format: an AVIF is a sequence if it has more than one frame.
+    static func encoded(_ format: ImageFormat) -> ImageFormat { format == .avifSequence ? .avif : format }
 
     static func suffix(of output: String) -> String? {
         output.split(separator: "/").last?.split(separator: ".").dropFirst().last.map(String.init)

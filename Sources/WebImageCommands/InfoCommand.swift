@@ -46,16 +46,16 @@ struct InfoCommand: AsyncParsableCommand {
                 if let pipe { InputBytes.request(reading: pipe, limits) } else {
                     try await InputBytes.request(for: input, limits)
                 }
-            // Nothing is decoded: any size can be told.
-            (request.decoding.limits.pixels, request.decoding.limits.animationPixels) = (.max, .max)
+            let allowed = request.decoding.limits
             if placeholder {
                 let original = try await manager.bytes(for: request)
                 report.source = original.source
                 let bytes = try await Self.whole(original)
-                let limits = request.decoding.limits
                 request = ImageRequest(data: bytes, name: input)
-                request.decoding.limits = limits
+                request.decoding.limits = allowed
             }
+            // A picture of any size can be told of, but not decoded.
+            (request.decoding.limits.pixels, request.decoding.limits.animationPixels) = (.max, .max)
             let details = try await manager.details(for: request, onRest: pipe.map { $0.beginRest })
             report.header = details.header
             report.byteCount = details.byteCount?.bytes
@@ -64,7 +64,10 @@ struct InfoCommand: AsyncParsableCommand {
                 report.source = .file
                 report.byteCount = await pipe.countToEnd()
             }
-            if placeholder { report.placeholders = try await Self.placeholders(of: request, manager) }
+            if placeholder {
+                request.decoding.limits = allowed
+                try await Self.addPlaceholders(to: &report, request, manager)
+            }
             var timings = LoadTimings()
             timings.total = ContinuousClock.now - begin
             report.timings = timings
@@ -81,15 +84,16 @@ struct InfoCommand: AsyncParsableCommand {
         return bytes
     }
 
-    private static func placeholders(
-        of details: ImageRequest, _ manager: ImageManager
-    ) async throws(WebImageError) -> Placeholders {
+    private static func addPlaceholders(
+        to report: inout PictureReport, _ details: ImageRequest, _ manager: ImageManager
+    ) async throws(WebImageError) {
         var request = details
         request.size = Placeholders.size
-        request.decoding.firstFrameOnly = true
-        // A picture of any size can be told of, but not decoded.
-        request.decoding.limits = .default
-        return try Placeholders(of: try await manager.image(for: request).image)
+        (request.decoding.firstFrameOnly, request.decoding.allowsPartial) = (true, true)
+        let response = try await manager.image(for: request)
+        // Rows that are missing would make other hashes and colours.
+        if let error = response.partialError { return report.failPartly(error) }
+        report.placeholders = try Placeholders(of: response.image)
     }
 
     private static func plain(_ report: PictureReport) -> String {

@@ -10,7 +10,7 @@ import WebImage
     import Darwin
 #endif
 
-/// How long an input may be, and may take.
+/// How large an input may be, and how long it may take.
 struct InputOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -23,11 +23,17 @@ struct InputOptions: ParsableArguments {
             valueName: "SIZE"))
     var maxBytes: ByteCount?
 
+    @Option(
+        help: ArgumentHelp(
+            "The most pixels of a picture that is decoded. Default: 134217728 (128 x 1024 x 1024).", valueName: "N"))
+    var maxPixels: Int?
+
     mutating func validate() throws {
         guard (0...1e9).contains(timeout) else {
             throw ValidationError("--timeout takes a number of seconds, 0 or more")
         }
         if let maxBytes, maxBytes.bytes < 1 { throw ValidationError("--max-bytes takes 1 or more") }
+        if let maxPixels, maxPixels < 1 { throw ValidationError("--max-pixels takes 1 or more") }
     }
 }
 
@@ -70,6 +76,7 @@ enum InputBytes {
     private static func limited(_ request: ImageRequest, isLocal: Bool, _ options: InputOptions) -> ImageRequest {
         var request = request
         if options.timeout > 0 { request.timeout = .seconds(options.timeout) }
+        if let pixels = options.maxPixels { request.decoding.limits.pixels = pixels }
         guard let limit = options.maxBytes ?? (isLocal ? longestLocal : nil) else { return request }
         request.http.bodyLimit = limit
         request.decoding.limits.bytes = limit

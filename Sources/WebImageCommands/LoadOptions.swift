@@ -40,11 +40,6 @@ struct LoadOptions: ParsableArguments {
 
     @OptionGroup var inputs: InputOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "The most pixels of a picture that is decoded. Default: 134217728 (128 x 1024 x 1024).", valueName: "N"))
-    var maxPixels: Int?
-
     @OptionGroup var decoders: IsolationOptions
 
     @Option(
@@ -73,7 +68,6 @@ struct LoadOptions: ParsableArguments {
         if let retries, retries < 0 { throw ValidationError("--retries takes 0 or more") }
         if netrc { try Self.checkNetrc() }
         if netrc, user != nil { throw ValidationError("--netrc and --user cannot be used together") }
-        if let maxPixels, maxPixels < 1 { throw ValidationError("--max-pixels takes 1 or more") }
         guard ["low", "normal", "high"].contains(priority ?? "normal") else {
             throw ValidationError("--priority takes low, normal or high")
         }
@@ -180,7 +174,6 @@ struct LoadOptions: ParsableArguments {
         request.http.credentials = try? credentials
         if netrc { request.http.netrcFile = Self.netrcPath }
         if insecure { request.http.trust = .anyone }
-        if let maxPixels { request.decoding.limits.pixels = maxPixels }
         return request
     }
 }

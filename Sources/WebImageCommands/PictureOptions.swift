@@ -54,8 +54,13 @@ struct PictureOptions: ParsableArguments {
         if let quality, !(1...100).contains(quality) { throw ValidationError("--quality takes 1 to 100") }
         if let fit, ImageFit(rawValue: fit) == nil { throw ValidationError("--fit takes contain, cover or fill") }
         if let format {
-            guard let known = ImageFormat(name: format) else {
+            guard let known = outputFormat else {
                 throw ValidationError("--format \(format): there is no such format")
+            }
+            guard ImageFormat.written.contains(known) else {
+                throw ValidationError(
+                    "--format \(format): pictures of this format are read, but not written; "
+                        + "written are \(Self.writableFormats.joined(separator: ", "))")
             }
             guard (try? CoderRegistry.standard.encoder(for: known)) != nil else {
                 throw unavailable("--format \(format)")
@@ -71,7 +76,7 @@ struct PictureOptions: ParsableArguments {
 
     var transforms: TransformOption { TransformOption(specs: transform) }
 
-    var outputFormat: ImageFormat? { format.flatMap { ImageFormat(name: $0) } }
+    var outputFormat: ImageFormat? { format.flatMap { ImageFormat(name: $0) }.map(PictureEncoding.encoded) }
 
     /// Which of Netpbm's formats a PNM has: what --format names, else what the output's name does.
     func anymap(of output: String) -> PortableAnymap {

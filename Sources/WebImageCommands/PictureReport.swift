@@ -64,6 +64,12 @@ struct PictureReport: Sendable {
         if format == nil, let format = error.format ?? (error.cause as? WebImageError)?.format { knownFormat = format }
     }
 
+    /// - Parameter error: why some of the picture is missing.
+    mutating func failPartly(_ error: WebImageError) {
+        status = .partial
+        fail(error)
+    }
+
     /// The format of a picture of which no more than that is known.
     private var knownFormat: ImageFormat?
     private var format: ImageFormat? { header?.format ?? knownFormat }

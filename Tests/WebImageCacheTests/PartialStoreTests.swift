@@ -119,6 +119,28 @@ struct PartialBench {
         #expect(bench.store.claim(key, creates: false) == nil)
     }
 
+    @Test func aBeginningIsRemovedUnlessSomebodyHasIt() throws {
+        let bench = try PartialBench()
+        bench.keep(key, 1000)
+        let body = try #require(bench.store.claim(key, creates: false))
+        #expect(!bench.store.remove(key))
+        body.release()
+        #expect(try bench.kept(key) == 1000)
+        #expect(bench.store.remove(key) && !bench.store.remove(key))
+        #expect(bench.store.usedBytes == .zero)
+    }
+
+    @Test(arguments: [true, false])
+    func beginningsOfOthersAreFoundByTheirKeys(keepsKeys: Bool) throws {
+        let bench = try PartialBench(keepsKeys: keepsKeys)
+        let theirs = CacheKey(key.text + String(CacheKey.partSeparator) + "someone")
+        let longer = CacheKey(key.text + "b")
+        for key in [key, theirs, longer] { bench.keep(key, 1000) }
+        #expect(bench.store.removeOthers(of: key) == (keepsKeys ? 1 : 0))
+        #expect(try bench.kept(theirs) == (keepsKeys ? 0 : 1000))
+        #expect(try bench.kept(key) == 1000 && bench.kept(longer) == 1000)
+    }
+
     @Test func aClaimThatIsLetGoIsReleased() throws {
         let bench = try PartialBench()
         do {

@@ -228,9 +228,12 @@ struct ConvertCommandTests {
     func anAVIFSequenceMayHaveItsOwnName() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.animatedWebP(), to: "in.webp")
-        #expect(try await bench.run("convert", "in.webp", "out.avifs", "--size", "32x", "--effort", "1").code == 0)
-        let info = try #require(try await bench.run("info", "out.avifs", "--json").objects.first)
-        #expect(info.text("format") == "avif-sequence" && info.number("frames") == 3)
+        for (output, more) in [("out.avifs", []), ("out", ["--format", "avif-sequence"])] {
+            let run = try await bench.run(["convert", "in.webp", output, "--size", "32x", "--effort", "1"] + more)
+            #expect(run.code == 0)
+            let info = try #require(try await bench.run("info", output, "--json").objects.first)
+            #expect(info.text("format") == "avif-sequence" && info.number("frames") == 3)
+        }
     }
 
     @Test(.enabled(if: writes("heics")))

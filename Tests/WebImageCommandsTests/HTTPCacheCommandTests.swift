@@ -69,16 +69,16 @@ struct HTTPCacheCommandTests {
         #expect(try await bench.run(refresh).code == 1)
     }
 
-    /// `kill -9` in the middle of a body: the next process asks for the rest.
-    @Test func aProcessThatWasKilledLeavesTheBeginningToTheNext() async throws {
-        let bench = try CommandBench()
+    /// Fetches a picture of 640x480 with `kill -9` in the middle of its body.
+    ///
+    /// - Returns: the body, which is then served to its end.
+    private func killMidway(_ bench: CommandBench, _ arguments: [String] = []) async throws -> [UInt8] {
         let body = try SamplePictures.testCard(PixelSize(width: 640, height: 480)).encoded(as: .bmp)
         let gate = Gate()
         let answer = OriginResponse.bytes(body, etag: "\"1\"")
         bench.origin.serve("/a.bmp", answer.with(.hold(gate, at: .byte(600_000))), answer)
-        let url = bench.origin.url("/a.bmp")
         try bench.write([], to: ".stdin")
-        let process = try bench.start(["fetch", url])
+        let process = try bench.start(["fetch", bench.origin.url("/a.bmp")] + arguments)
         let partial = bench.path(".cache/webimage/default/v1/partial")
         let files = PosixFileSystem()
         let isKept = { () -> Bool in
@@ -93,10 +93,30 @@ struct HTTPCacheCommandTests {
         kill(process, SIGKILL)
         #expect(await bench.end(of: process) == -SIGKILL)
         gate.open()
-        let second = try await bench.run("fetch", url, "-o", "a.bmp", "--json")
+        return body
+    }
+
+    /// The next process asks for the rest.
+    @Test func aProcessThatWasKilledLeavesTheBeginningToTheNext() async throws {
+        let bench = try CommandBench()
+        let body = try await killMidway(bench)
+        let second = try await bench.run("fetch", bench.origin.url("/a.bmp"), "-o", "a.bmp", "--json")
         #expect(second.code == 0 && bench.read("a.bmp") == body)
         let ranges = bench.origin.requests("/a.bmp").map { $0.header("range") }
         #expect(ranges.count == 2 && ranges[0] == nil && ranges[1]?.hasPrefix("bytes=") == true)
+    }
+
+    /// It stayed for a day.
+    @Test(arguments: [[], ["--header", "X-Tenant: a"]])
+    func theBeginningOfAPictureIsRemovedWithIt(_ more: [String]) async throws {
+        let bench = try CommandBench()
+        let body = try await killMidway(bench, more)
+        let url = bench.origin.url("/a.bmp")
+        #expect(try await bench.run("cache", "remove", url).text == "1 entry removed\n")
+        #expect(try await bench.run("cache", "remove", url).code == 1)
+        let second = try await bench.run(["fetch", url, "-o", "a.bmp"] + more)
+        #expect(second.code == 0 && bench.read("a.bmp") == body)
+        #expect(bench.origin.requests("/a.bmp").map { $0.header("range") } == [nil, nil])
     }
 
     // MARK: What else fetch and prefetch take

@@ -60,6 +60,41 @@ struct PlaceholderCommandTests {
         #expect(line.text("path") == "-")
     }
 
+    /// More than the 64 MiB that a stranger may send: its limit was that of a stranger also with --max-bytes.
+    @Test func aLongFileOfThisMachineHasPlaceholders() async throws {
+        let bench = try CommandBench()
+        var bytes = try SamplePictures.testCard(PixelSize(width: 8, height: 8)).encoded(as: .bmp)
+        // 65 MiB between the header and the pixels, whose place is told in four bytes from the tenth on.
+        bytes.insert(contentsOf: [UInt8](repeating: 0, count: 65 << 20), at: Int(bytes[10]))
+        (bytes[12], bytes[13]) = (0x10, 0x04)
+        try bench.write(bytes, to: "long.bmp")
+        let line = try #require(try await bench.run("info", "--placeholder", "long.bmp", "--json").objects.first)
+        #expect(line.text("status") == "ok" && line.text("blurhash") != nil && line.number("bytes") == bytes.count)
+    }
+
+    @Test func theOptionThatAnErrorNamesIsThere() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(90, 60), to: "a.png")
+        let run = try await bench.run("info", "--placeholder", "a.png", "--max-pixels", "5000", "--json")
+        let line = try #require(try run.objects.first)
+        #expect(run.code == 1 && line.errorNames == ["badImageData", "limitExceeded"] && line.number("width") == 90)
+        #expect(try await bench.run("info", "--placeholder", "a.png", "--max-pixels", "5400").code == 0)
+        #expect(try await bench.run("info", "a.png", "--max-pixels", "1").code == 0)
+    }
+
+    /// Without the missing rows they would be others.
+    @Test func aPictureThatIsCutShortHasAHeaderAndNoPlaceholders() async throws {
+        let bench = try CommandBench()
+        let whole = try Pictures.png(300, 200)
+        try bench.write(Array(whole.prefix(whole.count * 2 / 3)), to: "cut.png")
+        let run = try await bench.run("info", "--placeholder", "cut.png", "--json")
+        let line = try #require(try run.objects.first)
+        #expect(run.code == 1 && line.text("status") == "partial" && line.number("width") == 300)
+        #expect(line.errorNames == ["truncatedData"] && line.isNull("blurhash") && line.isNull("palette"))
+        let plain = try await bench.run("info", "--placeholder", "cut.png")
+        #expect(plain.code == 1 && plain.text == "" && plain.errors.hasPrefix("partial  png 300x200"))
+    }
+
     @Test func aPictureThatCannotBeDecodedFailsAndTheOthersAreTold() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.broken(), to: "broken.png")

@@ -174,6 +174,23 @@ import WebImageTesting
         #expect(bench.transport.requests.map { $0.headers[.range] } == [nil])
     }
 
+    @Test(arguments: [true, false])
+    func aBeginningIsRemovedWithItsOriginal(isNamedByKey: Bool) async throws {
+        try await breakOff(after: 400_000)
+        let bench = makeBench()
+        let store = try #require(bench.manager.ownCache.partials)
+        let request = ImageRequest(url)
+        if isNamedByKey {
+            try await bench.manager.ownCache.removeHere(original: request.originalKey)
+        } else {
+            try await bench.manager.cache.remove(request, from: .disk)
+        }
+        #expect(store.claim(request.originalKey, creates: false) == nil)
+        bench.transport.answer(url, answer(body[...], fields: [:]))
+        _ = try await bench.manager.image(for: request)
+        #expect(bench.transport.requests.map { $0.headers[.range] } == [nil])
+    }
+
     @Test func aCancelledLoadLeavesItsBeginning() async throws {
         let bench = makeBench()
         let gate = Gate()

@@ -103,7 +103,8 @@ extension ImageCache {
     }
 
     /// See ``ImageCaching/remove(_:from:)``. All sizes of the picture are removed from memory before this first
-    /// suspends. The request's own picture and the original are removed from disk. If `layers` contains the disk, the
+    /// suspends. The request's own picture and the original are removed from disk, and the beginning of the original that
+    /// a broken transfer left. If `layers` contains the disk, the
     /// original is also removed from the further tiers. A failure in one place does not keep the others from being
     /// tried. The first failure is then thrown, and the picture may come back from the place that failed.
     ///
@@ -125,6 +126,7 @@ extension ImageCache {
         if let disk = diskCache {
             do throws(WebImageError) {
                 try await onFileThread(request.options.priority) { () throws(WebImageError) in
+                    self.partials?.remove(request.originalKey)
                     if !request.isPlain { try disk.remove(request.variantKey) }
                     try disk.remove(request.originalKey)
                 }
@@ -156,7 +158,20 @@ extension ImageCache {
             pending.cancel(key)
         }
         guard let disk = diskCache else { return }
-        try await onFileThread(.normal) { () throws(WebImageError) in _ = try disk.remove(key) }
+        try await onFileThread(.normal) { () throws(WebImageError) in
+            self.partials?.remove(key)
+            try disk.remove(key)
+        }
+    }
+
+    /// Removes the beginnings of an original that broken transfers left on disk, also for other users.
+    ///
+    /// - Returns: how many there were.
+    package func removeBeginnings(of original: CacheKey) async throws(WebImageError) -> Int {
+        guard let partials else { return 0 }
+        return try await onFileThread(.normal) { () throws(WebImageError) in
+            (partials.remove(original) ? 1 : 0) + partials.removeOthers(of: original)
+        }
     }
 
     /// See ``ImageCaching/clear(_:)``. Further tiers are not cleared, because others may use them, too.

@@ -54,7 +54,7 @@ final class PartialFile: PartialBody {
         state.withLock { state in
             guard let file = state.file else { return false }
             do throws(FileFault) {
-                guard let header = try readHeader(file), header.key == store.name(of: key),
+                guard let header = try store.readHeader(file), header.key == store.name(of: key),
                     store.isCurrent(header.beganAt)
                 else { return false }
                 state.header = header
@@ -74,13 +74,6 @@ final class PartialFile: PartialBody {
                 return false
             }
         }
-    }
-
-    private func readHeader(_ file: Int32) throws(FileFault) -> PartialFileFormat.Header? {
-        let fixed = try store.files.readAll(file, PartialFileFormat.fixedHeaderLength, at: 0)
-        guard let lengths = PartialFileFormat.textLengths(fixed) else { return nil }
-        let text = try store.files.readAll(file, lengths.key + lengths.metadata, at: Int64(fixed.count))
-        return PartialFileFormat.decode(fixed, text: text)
     }
 
     private func readFrame(_ file: Int32, at position: Int64, offset: Int) throws(FileFault) -> Frame? {

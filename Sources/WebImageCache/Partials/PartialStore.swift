@@ -79,7 +79,7 @@ package final class PartialStore: PartialBodyStore {
     /// Lists the folder: removes files that are too old or hold a key that must not be stored, and makes
     /// ``mayHave(_:)`` exact. Blocks.
     package func prepare() {
-        for found in listing() where !isUsable(found.path) { drop(found) }
+        for found in listing() where !isUsable(found.path) { drop(found.id) }
         let known = Set(listing().map(\.id))
         state.withLock { $0.known = known }
     }
@@ -106,9 +106,28 @@ package final class PartialStore: PartialBodyStore {
         }
     }
 
+    /// Removes a beginning, unless it is claimed. Blocks.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    package func remove(_ key: CacheKey) -> Bool {
+        let id = EntryID(key)
+        // Opening would create a missing file.
+        guard (try? files.status(at: path(of: id))) != nil else { return false }
+        return drop(id)
+    }
+
+    /// Removes what is kept of an original for others, or with other header fields, unless it is claimed. It is found
+    /// only if keys are stored. Blocks.
+    ///
+    /// - Returns: how many there were.
+    package func removeOthers(of plain: CacheKey) -> Int {
+        listing().count { found in key(in: found.path)?.isOriginal(of: plain) == true && drop(found.id) }
+    }
+
     /// Removes all unclaimed files. Blocks.
     package func removeAll() {
-        for found in listing() { drop(found) }
+        for found in listing() { drop(found.id) }
     }
 
     // MARK: - Files
@@ -155,6 +174,12 @@ package final class PartialStore: PartialBodyStore {
         return keepsKeys || PartialFileFormat.textLengths(fixed)?.key == EntryID.nameLength
     }
 
+    private func key(in path: String) -> CacheKey? {
+        guard let file = try? files.open(path, .readOwn) else { return nil }
+        defer { files.close(file) }
+        return (try? readHeader(file)).map { CacheKey($0.key) }
+    }
+
     /// Nil if another process has claimed it.
     private func openLocked(_ path: String) throws(FileFault) -> (file: Int32, size: Int64)? {
         for _ in 0..<3 {
@@ -189,12 +214,12 @@ package final class PartialStore: PartialBodyStore {
 
     /// Removes a file unless it is claimed.
     @discardableResult
-    private func drop(_ found: Found) -> Bool {
-        guard let locked = try? openLocked(found.path) else { return false }
+    private func drop(_ id: EntryID) -> Bool {
+        guard let locked = try? openLocked(path(of: id)) else { return false }
         defer { files.closeLocked(locked.file) }
-        guard (try? files.remove(found.path)) != nil else { return false }
+        guard (try? files.remove(path(of: id))) != nil else { return false }
         state.withLock { state in
-            state.known?.remove(found.id)
+            state.known?.remove(id)
             state.statistics.dropped += 1
         }
         return true
@@ -204,6 +229,14 @@ package final class PartialStore: PartialBodyStore {
 
     /// The name of a key in its file: the key, or its hash (``DiskCacheConfiguration/keepsKeys``).
     func name(of key: CacheKey) -> String { keepsKeys ? key.text : EntryID(key).name }
+
+    /// - Returns: nil if the file does not begin with a header.
+    func readHeader(_ file: Int32) throws(FileFault) -> PartialFileFormat.Header? {
+        let fixed = try files.readAll(file, PartialFileFormat.fixedHeaderLength, at: 0)
+        guard let lengths = PartialFileFormat.textLengths(fixed) else { return nil }
+        let text = try files.readAll(file, lengths.key + lengths.metadata, at: Int64(fixed.count))
+        return PartialFileFormat.decode(fixed, text: text)
+    }
 
     /// Extends a claimed file by at least so many bytes.
     ///
@@ -219,7 +252,7 @@ package final class PartialStore: PartialBodyStore {
             let least = FileStatus.blocks(size + bytes)
             guard least <= limit else { return refuse() }
             for other in others.sorted(by: { $0.modified < $1.modified }) where used > limit - least {
-                if drop(other) { used -= other.bytes }
+                if drop(other.id) { used -= other.bytes }
             }
             guard used <= limit - least else { return refuse() }
             let wanted = min(max(size + Self.roomUnit, size + bytes), (limit - used) & ~4095)

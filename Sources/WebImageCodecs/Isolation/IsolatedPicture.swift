@@ -44,7 +44,9 @@ final class IsolatedPicture {
         self.options = options
         self.opening = opening
         kind = WorkerKind(of: coder)
-        format = coder.decodableFormats.min { $0.rawValue < $1.rawValue }?.rawValue ?? "picture"
+        // The shortest name is that of the plain format: tiff, not bigtiff.
+        let names = coder.decodableFormats.map(\.rawValue)
+        format = names.min { ($0.utf8.count, $0) < ($1.utf8.count, $1) } ?? "picture"
     }
 
     deinit { close() }

@@ -175,4 +175,15 @@ import WebImageTesting
         let coder = try coder(for: picture.bytes)
         #expect(try far(coder, Workers.pool, file.held(picture.bytes.count), options).code == .limitExceeded)
     }
+
+    /// It was called a BigTIFF.
+    @Test func anErrorNamesThePlainFormatOfACoder() throws {
+        let picture = try #require(SmallPictures.all().first { $0.format == .tiff })
+        var options = DecodeOptions()
+        options.limits.bytes = ByteCount(picture.bytes.count - 1)
+        let coder = IsolatedCoder(coder: try coder(for: picture.bytes), pool: Workers.pool)
+        let decoder = try coder.makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
+        let error = #expect(throws: WebImageError.self) { try picture.bytes.withUnsafeBytes { try decoder.push($0) } }
+        #expect(error?.code == .limitExceeded && error?.format == .tiff)
+    }
 }
