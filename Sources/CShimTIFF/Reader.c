@@ -123,8 +123,9 @@ static void find_palette(wi_tiff_reader *reader) {
     memset(reader->palette, 0, sizeof reader->palette);
     if (tag(reader->tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX) != PHOTOMETRIC_PALETTE) return;
     uint16_t bits = tag(reader->tiff, TIFFTAG_BITSPERSAMPLE, 1);
-    // Of 1, 2, 4 and 8 bits libtiff makes colours by itself.
-    if (bits > 16 || bits == 8 || bits == 4 || bits < 3) return;
+    // Of 1, 2, 4 and 8 bits libtiff makes colours by itself, but drops alpha beside them, or refuses both.
+    int is_alone = tag(reader->tiff, TIFFTAG_SAMPLESPERPIXEL, 1) == 1;
+    if (bits == 0 || bits > 16 || (is_alone && (bits == 8 || bits == 4 || bits < 3))) return;
     if (tag(reader->tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT) != SAMPLEFORMAT_UINT) return;
     if (!TIFFGetField(reader->tiff, TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2])) return;
     // As libtiff sees it: old writers meant 8 bits.

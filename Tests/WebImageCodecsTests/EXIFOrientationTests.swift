@@ -18,7 +18,7 @@ import WebImageTesting
 
     @Test func aValueOfAnotherTypeCountsAsUpright() {
         var block = EXIFOrientation.block(.left)
-        for type: UInt8 in [1, 2, 5, 9] {
+        for type: UInt8 in [1, 2, 5, 7, 11] {
             block[13] = type
             #expect(read(block) == .up)
         }
@@ -34,6 +34,18 @@ import WebImageTesting
         var little = littleEndian(orientation.rawValue)
         little[26] = 4
         #expect(read(little) == orientation)
+    }
+
+    /// A camera of Panasonic writes a signed one of 32 bits.
+    @Test(arguments: Orientation.allCases) func aValueWithASignIsTaken(_ orientation: Orientation) {
+        for (type, value) in [(8, [0, orientation.rawValue, 0, 0]), (9, [0, 0, 0, orientation.rawValue])]
+            as [(UInt8, [UInt8])]
+        {
+            var block = EXIFOrientation.block(orientation)
+            block[13] = type
+            block.replaceSubrange(18..<22, with: value)
+            #expect(read(block) == orientation)
+        }
     }
 
     @Test func aDirectoryOutsideCountsAsUpright() {

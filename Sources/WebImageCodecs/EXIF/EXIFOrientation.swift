@@ -5,9 +5,11 @@ package enum EXIFOrientation {
     private static let tag: UInt16 = 0x0112
     private static let short: UInt16 = 3
     private static let long: UInt16 = 4
+    private static let signedShort: UInt16 = 8
+    private static let signedLong: UInt16 = 9
 
     /// The orientation of a TIFF block; upright if it has none or an invalid one. Some writers store it in 32 bits
-    /// rather than 16, which libexif and browsers accept.
+    /// rather than 16, or with a sign, which libexif and Pillow accept.
     ///
     /// Accepts any bytes, and reads nothing outside them.
     package static func read(_ block: UnsafeRawBufferPointer) -> Orientation {
@@ -22,8 +24,12 @@ package enum EXIFOrientation {
                 let long = bytes.long(at: entry + 8)
             else { return .up }
             guard entryTag == tag else { continue }
-            guard values == 1, type == Self.short || type == Self.long else { return .up }
-            return Orientation(tag: type == Self.long ? Int(long) : Int(short))
+            guard values == 1 else { return .up }
+            switch type {
+            case Self.short, Self.signedShort: return Orientation(tag: Int(short))
+            case Self.long, Self.signedLong: return Orientation(tag: Int(long))
+            default: return .up
+            }
         }
         return .up
     }

@@ -122,7 +122,13 @@
             switch kind {
             case .rgba8: wanted = (heif_colorspace_RGB, heif_chroma_interleaved_RGBA, heif_channel_interleaved)
             case .rgba16: wanted = (heif_colorspace_RGB, heif_chroma_interleaved_RRGGBBAA_LE, heif_channel_interleaved)
-            case .alpha: wanted = (heif_colorspace_undefined, heif_chroma_undefined, heif_channel_Y)
+            case .alpha:
+                // As it is coded: if it need not be anything, libheif 1.15 makes RGB of alpha that has colour planes.
+                let isGray = parameters.chroma == 0
+                wanted = (
+                    isGray ? heif_colorspace_monochrome : heif_colorspace_YCbCr,
+                    heif_chroma(rawValue: UInt32(parameters.chroma)), heif_channel_Y
+                )
             }
             var decoded: OpaquePointer?
             try Self.check(heif_decode_image(primary, &decoded, wanted.0, wanted.1, settings))

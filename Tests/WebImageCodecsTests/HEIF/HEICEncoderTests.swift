@@ -218,6 +218,32 @@
             }
         }
 
+        /// Nokia's writer makes such; alpha is the brightness, whatever the colours are.
+        @Test(arguments: [ChromaSubsampling.yuv444, .yuv422, .yuv420]) func alphaMayHaveColourPlanes(
+            _ chroma: ChromaSubsampling
+        ) throws {
+            var options = EncodeOptions(quality: 95)
+            options.chroma = chroma
+            let bytes = try Self.file(Drawings.picture(64, 64, alpha: .opaque), options)
+            let parts = try #require(HEIFParts(bytes))
+            let type = HEIFMaker.box("auxC", [0, 0, 0, 0] + Array("urn:mpeg:hevc:2015:auxid:1".utf8) + [0])
+            let file = HEIFMaker.file(
+                items: [
+                    .init(id: 1, properties: [1, 2], data: parts.data),
+                    .init(id: 2, properties: [1, 2, 3], data: parts.data),
+                ],
+                properties: [parts.configuration, HEIFMaker.size(64, 64), type], references: [("auxl", 2, [1])])
+            let result = CoderDecode(HEIFCoder(), file)
+            #expect(result.error == nil && result.header?.hasAlpha == true)
+            let pixels = result.pixels.bytes
+            try #require(pixels.count == 64 * 64 * 4)
+            let difference = stride(from: 0, to: pixels.count, by: 4).reduce(0.0) { sum, pixel in
+                let colors = zip([0.299, 0.587, 0.114], pixels[pixel...]).map { $0 * Double($1) }
+                return sum + abs(colors[0] + colors[1] + colors[2] - Double(pixels[pixel + 3]))
+            }
+            #expect(difference / (64 * 64) < 3)
+        }
+
         /// libde265's own way to tell of damage was lost in libheif, which showed what was left in memory; and a picture
         /// that libheif had begun was never freed.
         @Test func damagedDataIsAnErrorAndNeverChance() throws {

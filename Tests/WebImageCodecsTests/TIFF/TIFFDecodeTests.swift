@@ -165,6 +165,23 @@
             #expect(deep.pixels == Pixels(wide.flatMap { value in withUnsafeBytes(of: UInt16(value)) { Array($0) } }))
         }
 
+        /// ImageMagick writes such. libtiff's own reader of colours drops the alpha, or refuses the file.
+        @Test(arguments: [1, 2, 4, 8], [nil, 16]) func indicesMayHaveAlphaBesideThem(depth: Int, tile: Int?) {
+            for isPlanar in [false, true] {
+                var maker = TIFFMaker.random(20, 9, photometric: 3, samples: 2, depth: depth)
+                (maker.tile, maker.isPlanar, maker.extraSample) = (tile, isPlanar, 2)
+                let most = 1 << depth - 1
+                let color = { (index: Int) in [index * 255 / most, 255 - index, index * 7 & 255] }
+                maker.palette = (0...most).flatMap { color($0).map { $0 * 257 } }
+                let result = decode(maker.file())
+                #expect(result.error == nil && result.header?.hasAlpha == true)
+                let values = stride(from: 0, to: maker.values.count, by: 2).flatMap {
+                    color(maker.values[$0]).map { UInt8($0) } + [UInt8(maker.values[$0 + 1] * 255 / most)]
+                }
+                #expect(result.pixels == Pixels(values))
+            }
+        }
+
         @Test(arguments: [.max, .max / 8 + 1, .max / 2, 1 << 62]) func limitsMayBeAsHighAsNumbersGo(_ pixels: Int) {
             let options = DecodeOptions(limits: DecodeLimits(pixels: pixels))
             var maker = TIFFMaker.random(10, 6)
