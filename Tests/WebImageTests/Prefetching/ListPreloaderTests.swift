@@ -81,7 +81,7 @@ import WebImageTesting
         let prefetcher = ImagePrefetcher(manager: TestBench().manager)
         prefetcher.isPaused = true
         let held = Guarded<ListPreloader?>(nil)
-        let preloader = ListPreloader(prefetcher, ahead: 1, most: 1, clock: ManualClock()) { index in
+        let preloader = ListPreloader(prefetcher, ahead: 4, most: 4, clock: ManualClock()) { index in
             let list = held.withLock { held in
                 defer { held = nil }
                 return held
