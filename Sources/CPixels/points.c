@@ -177,6 +177,23 @@ void wi_run_cube(wi_planes *restrict run, size_t count, const float *restrict cu
     }
 }
 
+WI_INLINE float wi_on_curve(float value, const float *restrict curve, size_t points) {
+    float place = wi_unit(value) * (float)(points - 1);
+    int32_t before = (int32_t)place;
+    if (before > (int32_t)points - 2) before = (int32_t)points - 2;
+    float low = curve[4 * before], high = curve[4 * before + 4];
+    return wi_unit(low + (high - low) * (place - (float)before));
+}
+
+WI_CLONES_FMA
+void wi_run_curves(wi_planes *restrict run, size_t count, const float *restrict curves, size_t points, float amount) {
+    for (size_t i = 0; i < count; i++) {
+        run->r[i] += (wi_on_curve(run->r[i], curves, points) - run->r[i]) * amount;
+        run->g[i] += (wi_on_curve(run->g[i], curves + 1, points) - run->g[i]) * amount;
+        run->b[i] += (wi_on_curve(run->b[i], curves + 2, points) - run->b[i]) * amount;
+    }
+}
+
 WI_CLONES_FMA
 void wi_run_mix(wi_planes *restrict run, size_t count, const float *restrict amounts, const float *color) {
     for (size_t i = 0; i < count; i++) {
@@ -190,6 +207,9 @@ WI_CLONES_FMA
 void wi_run_coverage(wi_planes *restrict run, size_t count, const float *restrict coverage) {
     for (size_t i = 0; i < count; i++) run->a[i] *= coverage[i];
 }
+
+WI_CLONES_FMA
+void wi_run_forget(wi_planes *restrict run, size_t count) { wi_forget(run, count); }
 
 // MARK: sharpening
 

@@ -61,12 +61,20 @@ WI_INLINE void wi_rotate_inside(
             (__builtin_shufflevector(sum, sum, 8, 9, 10, 11) + __builtin_shufflevector(sum, sum, 12, 13, 14, 15))) * unit;
 }
 
+WI_INLINE float wi_held(float value, float top) {
+    value = value > 0 ? value : 0;
+    return value < top ? value : top;
+}
+
 WI_INLINE void wi_rotate_row_of(
     float *output, size_t count, const void *pixels, size_t width, size_t height, size_t bytes_per_row, wi_pixel_kind kind,
-    double x, double y, double x_step, double y_step) {
+    const float *background, double x, double y, double x_step, double y_step) {
+    const wi_pixel beyond = {background[0], background[1], background[2], background[3]};
     for (size_t i = 0; i < count; i++) {
         double px = x + x_step * (double)i - 0.5, py = y + y_step * (double)i - 0.5;
         wi_pixel sum = {0, 0, 0, 0};
+        // How much of the pixel the picture covers.
+        float covered = 0;
         double fx = floor(px), fy = floor(py);
         if (fx >= -2 && fy >= -2 && fx <= (double)width && fy <= (double)height) {
             ptrdiff_t column = (ptrdiff_t)fx - 1, row = (ptrdiff_t)fy - 1;
@@ -75,39 +83,51 @@ WI_INLINE void wi_rotate_row_of(
             if (is_inside) {
                 const char *line = (const char *)pixels + (size_t)row * bytes_per_row;
                 wi_rotate_inside(&sum, line, column, bytes_per_row, kind, &wx, &wy);
+                covered = 1;
             }
             for (ptrdiff_t r = 0; r < 4 && !is_inside; r++) {
                 if (row + r < 0 || row + r >= (ptrdiff_t)height) continue;
                 const void *line = (const char *)pixels + (size_t)(row + r) * bytes_per_row;
                 wi_pixel across = {0, 0, 0, 0};
+                float columns = 0;
                 for (ptrdiff_t c = 0; c < 4; c++) {
                     if (column + c < 0 || column + c >= (ptrdiff_t)width) continue;
                     across += wi_pixel_at(line, column + c, kind) * wx[c];
+                    columns += wx[c];
                 }
                 sum += across * wy[r];
+                covered += columns * wy[r];
             }
         }
-        *(wi_pixel *)(output + 4 * i) = sum;
+        // The spline goes beyond the values that it connects.
+        float alpha = wi_held(sum[3], 1);
+        wi_pixel held = {wi_held(sum[0], alpha), wi_held(sum[1], alpha), wi_held(sum[2], alpha), alpha};
+        covered = wi_held(covered, 1);
+        *(wi_pixel *)(output + 4 * i) = held + beyond * (1 - (covered > alpha ? covered : alpha));
     }
 }
 
 WI_CLONES_WIDE
 void wi_rotate_row(
     float *output, size_t count, const void *pixels, size_t width, size_t height, size_t bytes_per_row, wi_pixel_kind kind,
-    double x, double y, double x_step, double y_step) {
+    const float *background, double x, double y, double x_step, double y_step) {
     // A loop for each kind: what is asked of it is then known inside.
     switch (kind) {
     case WI_PIXEL_8:
-        wi_rotate_row_of(output, count, pixels, width, height, bytes_per_row, WI_PIXEL_8, x, y, x_step, y_step);
+        wi_rotate_row_of(
+            output, count, pixels, width, height, bytes_per_row, WI_PIXEL_8, background, x, y, x_step, y_step);
         break;
     case WI_PIXEL_8_STRAIGHT:
-        wi_rotate_row_of(output, count, pixels, width, height, bytes_per_row, WI_PIXEL_8_STRAIGHT, x, y, x_step, y_step);
+        wi_rotate_row_of(
+            output, count, pixels, width, height, bytes_per_row, WI_PIXEL_8_STRAIGHT, background, x, y, x_step, y_step);
         break;
     case WI_PIXEL_16:
-        wi_rotate_row_of(output, count, pixels, width, height, bytes_per_row, WI_PIXEL_16, x, y, x_step, y_step);
+        wi_rotate_row_of(
+            output, count, pixels, width, height, bytes_per_row, WI_PIXEL_16, background, x, y, x_step, y_step);
         break;
     default:
-        wi_rotate_row_of(output, count, pixels, width, height, bytes_per_row, WI_PIXEL_16_STRAIGHT, x, y, x_step, y_step);
+        wi_rotate_row_of(
+            output, count, pixels, width, height, bytes_per_row, WI_PIXEL_16_STRAIGHT, background, x, y, x_step, y_step);
         break;
     }
 }

@@ -62,6 +62,28 @@ import WebImageTesting
         }
     }
 
+    @Test func aSmartThumbnailIsDecodedSmall() async throws {
+        let jpeg = try Fixture.jpeg(1600, 1200)
+        let coder = RecordingCoder(try jpegCoder())
+        let bench = TestBench()
+        bench.answer(url, with: jpeg)
+        var request = ImageRequest(url)
+        request.decoding.coder = coder
+        request.transformers = [.resize(width: 40, height: 40, fit: .cover, at: .smart), .invert]
+        let image = try await bench.manager.image(for: request).image
+        #expect(image.size == PixelSize(width: 40, height: 40))
+        #expect(coder.denominators == [8])
+        // The same of the whole picture, and of one that was in memory before.
+        let whole = try await load([], jpeg)
+        #expect(
+            difference(image, try whole.transformed(by: request.transformers.compactMap { $0 as? ImageTransform })) <= 3
+        )
+        request.transformers.append(.flip(horizontally: true))
+        let flipped = try await bench.manager.image(for: request).image
+        #expect(difference(flipped, try image.transformed(by: [.flip(horizontally: true)])) == 0)
+        #expect(coder.denominators == [8])
+    }
+
     @Test func geometryAtTheBeginningIsAPartOfDecoding() async throws {
         let jpeg = try Fixture.jpeg(1600, 1200)
         let coder = RecordingCoder(try jpegCoder())

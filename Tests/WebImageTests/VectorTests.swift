@@ -51,6 +51,20 @@
             #expect(mixed < 300 * 300 / 20)
         }
 
+        /// It is not made of the natural picture, which would be small, or blurred.
+        @Test func aSmartCropIsSharpAlsoWhereTheNaturalPictureIsInMemory() async throws {
+            let bench = TestBench()
+            let url = "http://pictures.test/v.svg"
+            bench.answer(url, with: Array(Self.drawing.utf8), type: "image/svg+xml")
+            var request = ImageRequest(url)
+            #expect(try await bench.manager.image(for: request).image.size == PixelSize(width: 40, height: 30))
+            request.transformers = [.resize(width: 300, height: 300, fit: .cover, at: .smart)]
+            let square = try await bench.manager.image(for: request).image
+            let alone = try await image { $0.transformers = request.transformers }
+            #expect(square.size == PixelSize(width: 300, height: 300))
+            #expect(try #require(PixelComparison(square, alone)).differingPixels == 0)
+        }
+
         @Test func imgproxysCanvasKnowsThatADrawingIsEnlarged() async throws {
             let chain = "imgproxy:300x200:extend:dpr=2|imgproxy-canvas:300x200:extend:dpr=2"
             let image = try await image { $0.transformers = try ImageTransform.parse(chain) }

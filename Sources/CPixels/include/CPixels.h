@@ -169,10 +169,14 @@ void wi_map_row_8(uint8_t *output, const uint8_t *input, size_t count, const uin
 /// Colours by a cube of `side` times `side` times `side` colours of four floats, red changing first; between them as in a
 /// tetrahedron. `amount` 1: wholly.
 void wi_run_cube(wi_planes *run, size_t count, const float *cube, size_t side, float amount);
+/// Red, green and blue by a curve for each: `points` times four floats, the last of which is not used. Between them it is straight.
+void wi_run_curves(wi_planes *run, size_t count, const float *curves, size_t points, float amount);
 /// Moves colours towards one colour, by an amount for each pixel.
 void wi_run_mix(wi_planes *run, size_t count, const float *amounts, const float *color);
 /// Multiplies alpha, by a factor for each pixel.
 void wi_run_coverage(wi_planes *run, size_t count, const float *coverage);
+/// Makes black what cannot be seen, before an operation that may show it.
+void wi_run_forget(wi_planes *run, size_t count);
 
 typedef enum wi_blend_mode {
     WI_BLEND_NORMAL, WI_BLEND_MULTIPLY, WI_BLEND_SCREEN, WI_BLEND_OVERLAY, WI_BLEND_DARKEN, WI_BLEND_LIGHTEN,
@@ -195,10 +199,11 @@ void wi_sharpen_row(
     float *output, const float *sharp, const float *blurred, size_t width, float amount, float threshold);
 
 /// A row of a picture that is turned by any angle: `count` premultiplied floats, the first of which lies at (`x`, `y`) of
-/// `pixels`, and each further one (`x_step`, `y_step`) farther. By Catmull and Rom's spline; around the picture there is nothing.
+/// `pixels`, and each further one (`x_step`, `y_step`) farther. By Catmull and Rom's spline. What the picture does not cover is
+/// `background`, a premultiplied colour.
 void wi_rotate_row(
     float *output, size_t count, const void *pixels, size_t width, size_t height, size_t bytes_per_row, wi_pixel_kind kind,
-    double x, double y, double x_step, double y_step);
+    const float *background, double x, double y, double x_step, double y_step);
 
 /// For each of 4 * `count` bytes whether the median of the nine around it differs from `color` by more than the threshold. The
 /// rows have one pixel more at each end.

@@ -21,14 +21,18 @@ struct PictureKey: Hashable, Sendable {
     /// - Parameter tellsSize: false for the key that all sizes of a picture have in common.
     init(_ recipe: PictureRecipe, tellsSize: Bool = true) {
         let keys = recipe.transformers.map(\.key)
-        let decodedSteps = recipe.decodedSteps
+        let geometry = keys.isEmpty ? nil : recipe.geometry
+        let decodedSteps = geometry?.count ?? 0
         let decodedKeys = keys[..<decodedSteps]
-        let named = [recipe.decoding.coder?.key, recipe.decoding.formatHint?.rawValue].compactMap(\.self) + decodedKeys
+        let chooser = geometry?.chooserKey
+        let texts = [recipe.decoding.coder?.key, recipe.decoding.formatHint?.rawValue, chooser]
+        let named = texts.compactMap(\.self) + decodedKeys
         decode = KeyText.with(KeyText.roomForNumbers + KeyText.room(for: named)) { text in
             text.add("g", number: Self.coderGeneration)
             if tellsSize, let size = recipe.size { text.add(size) }
             if !recipe.isOfSizeOnly { text.add(recipe.decoding) }
             for key in decodedKeys { text.add("m", key) }
+            if let chooser { text.add("z", chooser) }
             return text.string
         }
         steps = Array(keys[decodedSteps...])

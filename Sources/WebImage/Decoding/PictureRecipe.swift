@@ -49,6 +49,13 @@ struct PictureRecipe: Sendable {
     /// The number of transformers at the beginning that are a part of decoding.
     var decodedSteps: Int { transformers.isEmpty ? 0 : geometry.count }
 
+    /// The number of transformers at the beginning that can only be applied to a picture that was decoded for them.
+    var boundSteps: Int {
+        if transformers.isEmpty { return 0 }
+        let geometry = geometry
+        return geometry.count + (geometry.chooserKey == nil ? 0 : 1)
+    }
+
     /// Whether there are steps to apply to the decoded picture.
     var hasSteps: Bool { transformers.count > decodedSteps }
 

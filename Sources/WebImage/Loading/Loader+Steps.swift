@@ -19,8 +19,8 @@ extension Loader {
         }
         var basis = request
         basis.options.caching.sizePrecision = .exact
-        // Steps that are a part of decoding cannot be applied to a decoded picture.
-        for count in (request.recipe.decodedSteps..<steps.count).reversed() {
+        // Steps that are a part of decoding cannot be applied to any decoded picture.
+        for count in (request.recipe.boundSteps..<steps.count).reversed() {
             basis.options.transformers = Array(steps[..<count])
             // This look-up does not count as a miss.
             guard caches.foreign != nil || caches.memory(basis.options.caching).contains(basis.variantKey) else {

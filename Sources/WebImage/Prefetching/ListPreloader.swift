@@ -66,13 +66,11 @@ public final class ListPreloader: Sendable {
         prefetcher.cancel(cancelled)
         for index in begin {
             let token = prefetcher.prefetch(requests(index))
-            let isLate = state.withLock { state in
-                // Another thread may have moved the list on.
-                guard state.window.wanted.contains(index) else { return true }
-                state.tokens[index] = token
-                return false
+            // Another thread may have moved the list on, and back again.
+            let unneeded = state.withLock { state in
+                state.window.wanted.contains(index) ? state.tokens.updateValue(token, forKey: index) : token
             }
-            if isLate { token.cancel() }
+            unneeded?.cancel()
         }
     }
 

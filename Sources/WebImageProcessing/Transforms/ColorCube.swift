@@ -1,12 +1,16 @@
 public import WebImageCore
 
-/// A table that maps each colour to another one (a "3D LUT"), as colour grading programs write it.
+/// A table that maps each colour to another one (a "3D LUT"), or three curves that map each component (a "1D LUT"), as
+/// colour grading programs write them.
 ///
-/// Colours between those of the table are interpolated from the four nearest ones (tetrahedral interpolation).
+/// Colours between those of the table are interpolated from the four nearest ones (tetrahedral interpolation), components
+/// between the points of a curve from both neighbours.
 public struct ColorCube: Hashable, Sendable {
-    /// How many colours there are along each edge, 2 to 129.
+    /// How many colours there are along each edge, 2 to 129; for curves, how many points each has, 2 to 65536.
     public let side: Int
-    /// Four floats a colour, red changing first; the last one is not used.
+    /// Whether there are curves instead of a cube.
+    let isCurves: Bool
+    /// Four floats a colour, red changing first, or for each point of the curves; the last one is not used.
     let values: [Float]
     /// Tells cubes apart.
     let digest: ContentDigest
@@ -27,20 +31,22 @@ public struct ColorCube: Hashable, Sendable {
                 }
             }
         }
-        self.init(side, values)
+        self.init(side, values, isCurves: false)
     }
 
-    /// Reads the text of a `.cube` file (Adobe's Cube LUT Specification 1.0), with a cube, or with three curves from
-    /// which a cube is made.
+    /// Reads the text of a `.cube` file (Adobe's Cube LUT Specification 1.0), with a cube or with three curves.
     ///
     /// - Throws: `corruptData` with the line if the text is not such a file; `unsupportedFeature` for a domain other
     ///   than 0 to 1.
     public init(text: String) throws(WebImageError) { self = try CubeFile(text).cube() }
 
-    init(_ side: Int, _ values: [Float]) {
+    init(_ side: Int, _ values: [Float], isCurves: Bool) {
         self.side = side
+        self.isCurves = isCurves
         self.values = values.map { $0.isFinite ? $0 : 0 }
-        digest = ContentDigest(of: self.values)
+        var digest = ContentDigest(of: self.values)
+        if isCurves { digest.add(1) }
+        self.digest = digest
     }
 
     static let sides = 2...129
@@ -102,17 +108,7 @@ private struct CubeFile {
         guard let side, rows.count == limit else {
             throw WebImageError(.corruptData, "the cube has \(rows.count) colours, but its size says \(limit)")
         }
-        if !isCurves { return ColorCube(side, rows.flatMap { [$0.x, $0.y, $0.z, 0] }) }
-        return try ColorCube(side: 65) { color in
-            SIMD3(curve(0, color.x), curve(1, color.y), curve(2, color.z))
-        }
-    }
-
-    private func curve(_ part: Int, _ value: Float) -> Float {
-        let place = min(max(value, 0), 1) * Float(rows.count - 1)
-        let index = min(Int(place), rows.count - 2)
-        let rest = place - Float(index)
-        return rows[index][part] * (1 - rest) + rows[index + 1][part] * rest
+        return ColorCube(side, rows.flatMap { [$0.x, $0.y, $0.z, 0] }, isCurves: isCurves)
     }
 
     private func fails(_ message: String, _ line: Int) -> WebImageError {

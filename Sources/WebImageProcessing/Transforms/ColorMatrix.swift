@@ -134,6 +134,9 @@ extension ColorMatrix {
     /// Whether an opaque picture may become translucent.
     var changesAlpha: Bool { Array(values[15...]) != [0, 0, 0, 1, 0] }
 
+    /// Whether pixels with alpha 0 may become visible.
+    var showsInvisible: Bool { [15, 16, 17, 19].contains { values[$0] != 0 } }
+
     /// Whether every colour from 0 to 1 becomes one from 0 to 1.
     var staysWithin: Bool {
         (0..<4).allSatisfy { row in

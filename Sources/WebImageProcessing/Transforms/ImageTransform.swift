@@ -69,8 +69,10 @@ protocol GeometryOperation: PlannedOperation {
     /// Whether this instance reads or changes pixels, and so is not pure geometry.
     var needsPixels: Bool { get }
 
-    /// If it reads pixels: the size in which a vector picture is drawn for that. Default nil: its natural size.
-    func drawnSize(of source: PixelSize) -> PixelSize?
+    /// The filter with which it scales. Default ``ResampleFilter/lanczos3``.
+    var filter: ResampleFilter { get }
+    /// If it reads pixels: the size in which a picture is decoded for that. Default nil: its own size.
+    func decodedSize(of source: PixelSize, isVector: Bool) -> PixelSize?
 
     /// - Throws: `transformFailed` if it cannot be applied to a picture of that size.
     func fold(into fold: inout GeometryFold) throws(WebImageError)
@@ -79,7 +81,8 @@ protocol GeometryOperation: PlannedOperation {
 extension GeometryOperation {
     var scales: Bool { false }
     var needsPixels: Bool { false }
-    func drawnSize(of source: PixelSize) -> PixelSize? { nil }
+    var filter: ResampleFilter { .lanczos3 }
+    func decodedSize(of source: PixelSize, isVector: Bool) -> PixelSize? { nil }
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) { try builder.geometry(self) }
 }

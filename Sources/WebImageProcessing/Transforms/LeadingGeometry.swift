@@ -6,6 +6,9 @@ package struct LeadingGeometry: Sendable {
     private var operations: [any GeometryOperation] = []
     /// The next operation, if it reads pixels; nil if there is none, or scaling has already taken place.
     private var looking: (any GeometryOperation)?
+    /// The key of the next transformer, if pictures are decoded in a size that it chooses: then they are of use for no other
+    /// one.
+    package private(set) var chooserKey: String?
     private let size: TargetSize?
 
     /// - Parameters:
@@ -17,7 +20,10 @@ package struct LeadingGeometry: Sendable {
         for transformer in transformers {
             guard let operation = (transformer as? ImageTransform)?.operation as? any GeometryOperation else { break }
             if operation.needsPixels {
-                looking = isScaled ? nil : operation
+                if !isScaled {
+                    looking = operation
+                    chooserKey = operation is Resize ? operation.key : nil
+                }
                 break
             }
             if isScaled, operation.scales { break }
@@ -46,7 +52,6 @@ package struct LeadingGeometry: Sendable {
         var size = size
         if isVector { size?.upscale = true }
         let first = ResizePlan(stored: stored, orientation: orientation, target: size)
-        let looking = isVector ? looking : nil
         if operations.isEmpty && looking == nil || stored.isEmpty { return first }
         var fold = GeometryFold(
             source: orientation.displaySize(of: stored), orientation: isTagged ? orientation : .up, isVector: isVector,
@@ -56,7 +61,9 @@ package struct LeadingGeometry: Sendable {
             fold.scale(part, to: first.outputDisplay, filter: .lanczos3)
         }
         for operation in operations { try operation.fold(into: &fold) }
-        if let drawn = looking?.drawnSize(of: fold.size) { fold.scale(nil, to: drawn, filter: .lanczos3) }
+        if let looking, let size = looking.decodedSize(of: fold.size, isVector: isVector) {
+            fold.scale(nil, to: size, filter: looking.filter)
+        }
         return ResizePlan(stored: stored, orientation: orientation, fold: fold)
     }
 }

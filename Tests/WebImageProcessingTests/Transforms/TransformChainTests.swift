@@ -115,6 +115,39 @@ import WebImageTesting
         #expect(differences.reduce(0, +) / Double(differences.count) < 0.3)
     }
 
+    @Test func bytesThatAreRotatedAreNotRoundedOnTheWay() throws {
+        let bytes = try PixelBuffer.random(PixelSize(60, 40), alpha: .opaque, seed: 12)
+        let deep = try PixelBuffer.make(bytes.size, .rgba16, bytes.channels.map { $0 * 257 })
+        let chain: [ImageTransform] = [.rotate(degrees: 20, background: .black), .contrast(5)]
+        let info = Image.Info(alpha: .opaque)
+        let made = try Image(pixels: bytes, info: info).transformed(by: chain).pixels.channels
+        let exact = try Image(pixels: deep, info: info).transformed(by: chain).pixels.channels
+        #expect(zip(made, exact).allSatisfy { abs(Double($0) - Double($1) / 257) < 1 })
+        let rotated = try Image(pixels: bytes, info: info).transformed(by: [chain[0]])
+        #expect(rotated.layout == .rgba8 && rotated.alpha == .opaque)
+    }
+
+    /// Otherwise a picture would depend on whether its first steps were already in memory.
+    @Test func whatCouldNotBeSeenIsBlackWhereItIsShown() throws {
+        let pixels = try PixelBuffer.random(PixelSize(41, 41), .rgba16, alpha: .straight, seed: 4)
+        let image = Image(pixels: pixels, info: .init(alpha: .straight))
+        let rows: [Float] = [1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0.5, 0.5]
+        let shown = ImageTransform.colors(try #require(ColorMatrix(rows)))
+        let closure = ImageTransform.customPixels(id: "opaque", keepsOpaque: true) { stretch in
+            for index in 0..<stretch.count { stretch[index].w = 1 }
+        }
+        for hiding in [[ImageTransform.crop(.circle)], [.roundCorners(9), .brightness(0.5)], [.opacity(0), .invert]] {
+            for showing in [shown, closure] {
+                var single = image
+                for step in hiding + [showing] { single = try single.transformed(by: [step]) }
+                let whole = try image.transformed(by: hiding + [showing])
+                // At the very edge alpha is below what 16 bits have between the steps.
+                let far = TransformReferenceTests.share(of: whole, beyond: 4, from: Blackboard(single))
+                #expect(far < 0.05, "\(hiding) \(showing)")
+            }
+        }
+    }
+
     /// The geometry at the beginning, done by a decoder's plan, and the same done to the picture.
     @Test(arguments: Orientation.allCases) func leadingGeometryIsOnePlan(orientation: Orientation) throws {
         let chains: [[ImageTransform]] = [

@@ -95,6 +95,17 @@ import WebImageTesting
         #expect(second?.excerpt == "gray|blurr:é\n     ^^^^^")
     }
 
+    @Test(arguments: [("a%3Ab%7c.png", "a:b|.png"), ("50%+5.png", "50%+5.png"), ("9%-0%4", "9%-0%4"), ("%%41", "%A")])
+    func onlyDigitsBehindAPercentStandForACharacter(text: String, name: String) {
+        let resources = TransformResources(
+            image: { name throws(WebImageError) in throw WebImageError(.fileNotFound, name) },
+            cube: TransformResources.none.cube)
+        let error = #expect(throws: TransformSyntaxError.self) {
+            try ImageTransform.parse("watermark:" + text, resources: resources)
+        }
+        #expect(error?.message == name)
+    }
+
     /// Nothing that somebody types ends the process.
     @Test func anyTextIsReadOrRefused() throws {
         var random = SeededGenerator(seed: 11)

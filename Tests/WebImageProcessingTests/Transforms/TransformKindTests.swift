@@ -3,6 +3,14 @@ import WebImageCore
 import WebImageProcessing
 import WebImageTesting
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Those whose pixels decide, that draw pictures, look colours up, or call closures.
 @Suite struct TransformKindTests {
     private func image(_ size: PixelSize, alpha: AlphaMode = .opaque, _ pixel: (Int, Int) -> [Int]) throws -> Image {
@@ -88,6 +96,29 @@ import WebImageTesting
             let expected = [Double(x) / 2, Double(2 * x % 256), 14.0]
             for part in 0..<3 { #expect(abs(Double(bent.pixels.pixel(x, 1)[part]) - expected[part]) <= 2.5) }
         }
+    }
+
+    /// A steep curve, which a cube of 65 colours on a side missed by 10 levels.
+    @Test func curvesAreAsFineAsTheirPoints() throws {
+        func text(_ power: Double) -> String {
+            (0..<256).reduce(into: "LUT_1D_SIZE 256") { text, index in
+                let value = pow(Double(index) / 255, power)
+                text += "\n\(value) \(1 - value) \(index == 100 ? 1 : 0)"
+            }
+        }
+        let curves = try ColorCube(text: text(1 / 2.2))
+        let ramp = try image(PixelSize(256, 1)) { x, _ in [x, x, x, 255] }
+        let made = try ramp.transformed(by: [.lookup(curves)])
+        for x in 0..<256 {
+            let value = (255 * pow(Double(x) / 255, 1 / 2.2)).rounded()
+            #expect(made.pixels.pixel(x, 0) == [Int(value), 255 - Int(value), x == 100 ? 255 : 0, 255])
+        }
+        #expect(ImageTransform.lookup(curves) != .lookup(try ColorCube(text: text(1 / 2.3))))
+        // A cube with the same numbers.
+        let cube = try ColorCube(side: 2) { $0 }
+        let rows = "\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1"
+        #expect(ImageTransform.lookup(try ColorCube(text: "LUT_1D_SIZE 8" + rows)) != .lookup(cube))
+        #expect(ImageTransform.lookup(try ColorCube(text: "LUT_3D_SIZE 2" + rows)) == .lookup(cube))
     }
 
     /// Between the corners of a cell the value is that of a tetrahedron, which is linear along its edges and diagonals.

@@ -177,6 +177,22 @@ import WebImageTesting
         #expect(red.alpha == .opaque && red.pixels.pixel(0, 0) == [255, 0, 0, 255])
     }
 
+    /// As for quarter turns, which have no such pixels: what the picture shows through stays so.
+    @Test(arguments: [PixelLayout.rgba8, .rgba16])
+    func theBackgroundOfARotatedPictureIsOnlyWhereThePictureIsNot(layout: PixelLayout) throws {
+        let image = try Input(size: PixelSize(61, 40), layout: layout, alpha: .straight).image()
+        let red = RGBAColor(red: 255, green: 0, blue: 0)
+        let made = try image.transformed(by: [.rotate(degrees: 30, background: red)])
+        let board = Blackboard(image).rotated(degrees: 30, to: made.size)
+        let opaque = Blackboard(
+            image.size, image.pixels.channels.indices.filter { $0 % 4 == 0 }.map { _ in [1, 1, 1, 1] })
+        let cover = opaque.rotated(degrees: 30, to: made.size)
+        let expected = Blackboard(
+            made.size, zip(board.pixels, cover.pixels).map { $0 + Blackboard.color(red) * (1 - max($0.w, $1.w)) })
+        #expect(expected.worstDifference(of: made) <= (layout == .rgba8 ? 1 : 4))
+        #expect(made.alpha == .straight)
+    }
+
     @Test(arguments: Input.all) func matricesAndCurvesChangeColoursAsTheySay(_ input: Input) throws {
         let image = try input.image()
         let board = Blackboard(image)

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import WebImageCore
 import WebImageSystem
@@ -73,6 +74,28 @@ import WebImageTesting
             }
             #expect(alive == window.wanted && alive.count <= 100)
         }
+    }
+
+    /// Another thread moves the list away and back while the first one begins a row: the row is begun twice.
+    @Test func aRowThatIsBegunTwiceIsCancelledTwice() async throws {
+        let prefetcher = ImagePrefetcher(manager: TestBench().manager)
+        prefetcher.isPaused = true
+        let held = Guarded<ListPreloader?>(nil)
+        let preloader = ListPreloader(prefetcher, ahead: 4, most: 4, clock: ManualClock()) { index in
+            let list = held.withLock { held in
+                defer { held = nil }
+                return held
+            }
+            if let list {
+                list.show(50..<55, of: 100)
+                list.show(0..<5, of: 100)
+            }
+            return [ImageRequest("http://rows.test/\(index)")]
+        }
+        held.withLock { $0 = preloader }
+        preloader.show(0..<5, of: 100)
+        preloader.stop()
+        #expect(prefetcher.runningLists == 0)
     }
 
     @Test func rowsThatScrolledAwayAreNotLoaded() async throws {

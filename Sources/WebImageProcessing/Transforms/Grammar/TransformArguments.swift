@@ -158,8 +158,9 @@ extension TransformArguments.Argument {
         var bytes: [UInt8] = []
         var rest = value.utf8[...]
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2, let code = UInt8(String(rest.prefix(2)) ?? "", radix: 16) {
-                bytes.append(code)
+            let digits = rest.prefix(2).compactMap(\.hexDigitValue)
+            if byte == UInt8(ascii: "%"), digits.count == 2 {
+                bytes.append(digits[0] * 16 + digits[1])
                 rest = rest.dropFirst(2)
             } else {
                 bytes.append(byte)

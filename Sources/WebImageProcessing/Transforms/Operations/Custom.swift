@@ -1,7 +1,8 @@
 import CPixels
 public import WebImageCore
 
-/// A run of pixels in one row, which a closure changes. Components go from 0 to 1, and are not multiplied by alpha.
+/// A run of pixels in one row, which a closure changes. Components go from 0 to 1, and are not multiplied by alpha. Those
+/// of invisible pixels are 0.
 ///
 /// Valid while the closure runs.
 public struct PixelStretch {
@@ -115,7 +116,9 @@ private struct CustomPictureWork: WholeOperation {
     let takesDeepPixels = false
     let change: @Sendable (Image) throws(WebImageError) -> Image
 
-    func apply(_ image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> Image {
+    func apply(
+        _ image: Image, to layout: PixelLayout, _ checkpoint: TransformProgram.Checkpoint?
+    ) throws(WebImageError) -> Image {
         try change(image).upright()
     }
 }
@@ -132,6 +135,7 @@ struct CustomPixels: PlannedOperation, PointOperation {
     func compile(into builder: inout ProgramBuilder) { builder.point(self, isOpaque: keepsOpaque ? nil : false) }
 
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
+        wi_run_forget(run, count)
         change(PixelStretch(run, x: x, y: y, count: count))
     }
 }

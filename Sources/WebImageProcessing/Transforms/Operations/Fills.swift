@@ -17,6 +17,14 @@ extension ImageTransformer where Self == ImageTransform {
     }
 }
 
+extension RGBAColor {
+    /// Red, green and blue, multiplied by alpha, and alpha, from 0 to 1.
+    var premultiplied: [Float] {
+        let share = Float(alpha) / 255
+        return [red, green, blue].map { Float($0) / 255 * share } + [share]
+    }
+}
+
 struct Tint: WrittenOperation, PlannedOperation {
     static let name = "tint"
     static let usage = "tint:#rrggbb[aa][:MODE]"

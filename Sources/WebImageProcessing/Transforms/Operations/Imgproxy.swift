@@ -63,8 +63,8 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
         fold.crop(x: kept.x, y: kept.y, to: layout.kept)
     }
 
-    func drawnSize(of source: PixelSize) -> PixelSize? {
-        guard needsPixels, geometry.cropWidth == 0, geometry.cropHeight == 0 else { return nil }
+    func decodedSize(of source: PixelSize, isVector: Bool) -> PixelSize? {
+        guard isVector, needsPixels, geometry.cropWidth == 0, geometry.cropHeight == 0 else { return nil }
         return turned(geometry.layout(for: turned(source), isVector: true).scaled)
     }
 
@@ -76,7 +76,7 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
             operation.isOfDrawing = natural != nil
             return try builder.geometry(operation)
         }
-        let isDrawn = natural.map { drawnSize(of: $0) == builder.size } ?? false
+        let isDrawn = natural.map { decodedSize(of: $0, isVector: true) == builder.size } ?? false
         let source = turned(isDrawn ? natural ?? builder.size : builder.size)
         let shrinking = builder.shrinking
         builder.imgproxySource = (source, shrinking)

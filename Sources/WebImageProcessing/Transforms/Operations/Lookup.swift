@@ -56,6 +56,10 @@ struct LookupOperation: PointOperation {
     let takesLong = true
 
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
-        wi_run_cube(run, count, cube.values, cube.side, amount)
+        if cube.isCurves {
+            wi_run_curves(run, count, cube.values, cube.side, amount)
+        } else {
+            wi_run_cube(run, count, cube.values, cube.side, amount)
+        }
     }
 }

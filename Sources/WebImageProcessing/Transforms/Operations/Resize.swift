@@ -73,8 +73,8 @@ struct Resize: WrittenOperation, GeometryOperation {
         fold.crop(x: place.x, y: place.y, to: plan.outputStored)
     }
 
-    func drawnSize(of source: PixelSize) -> PixelSize? {
-        plan(for: GeometryFold(source: source, isVector: true)).whole
+    func decodedSize(of source: PixelSize, isVector: Bool) -> PixelSize? {
+        plan(for: GeometryFold(source: source, isVector: isVector)).whole
     }
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {

@@ -54,9 +54,8 @@ struct Rotate: WrittenOperation, PlannedOperation {
             return try Turn(quarters: (Int(quarters) + 4) % 4).compile(into: &builder)
         }
         let size = builder.size
-        let work = RotateWork(size: size, degrees: degrees, grows: grows)
-        try builder.whole(work, size: work.output, isOpaque: false)
-        Background(color: background).compile(into: &builder)
+        let work = RotateWork(size: size, degrees: degrees, grows: grows, background: background)
+        try builder.whole(work, size: work.output, isOpaque: builder.isOpaque && background.alpha == 255)
     }
 }
 
@@ -65,8 +64,10 @@ struct RotateWork: WholeOperation {
     let output: PixelSize
     private let cosine: Double
     private let sine: Double
+    private let background: RGBAColor
 
-    init(size: PixelSize, degrees: Double, grows: Bool) {
+    init(size: PixelSize, degrees: Double, grows: Bool, background: RGBAColor) {
+        self.background = background
         let angle = degrees * .pi / 180
         (cosine, sine) = (cos(angle), sin(angle))
         let (width, height) = (Double(size.width), Double(size.height))
@@ -79,12 +80,16 @@ struct RotateWork: WholeOperation {
             : size
     }
 
-    func apply(_ image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> Image {
-        let pixels = try PixelBuffer(size: output, layout: image.layout)
+    func apply(
+        _ image: Image, to layout: PixelLayout, _ checkpoint: TransformProgram.Checkpoint?
+    ) throws(WebImageError) -> Image {
+        let pixels = try PixelBuffer(size: output, layout: layout)
         let row = try RowScratch(width: output.width)
         let run = PixelRun()
         let source = RowSamples(image.layout, image.alpha)
-        let floats = RowSamples.floats(isOpaque: false)
+        let isOpaque = image.alpha == .opaque && background.alpha == 255
+        let floats = RowSamples.floats(isOpaque: isOpaque)
+        let around = background.premultiplied
         let (width, height) = (Double(image.size.width), Double(image.size.height))
         for y in 0..<output.height {
             try checkpoint?()
@@ -93,17 +98,16 @@ struct RotateWork: WholeOperation {
             let down = Double(y) + 0.5 - Double(output.height) / 2
             wi_rotate_row(
                 row.floats, output.width, image.pixels.base, image.size.width, image.size.height,
-                image.pixels.bytesPerRow, source.pixelKind, across * cosine + down * sine + width / 2,
+                image.pixels.bytesPerRow, source.pixelKind, around, across * cosine + down * sine + width / 2,
                 down * cosine - across * sine + height / 2, cosine, -sine)
-            wi_clamp_row_float(row.floats, output.width, 1)
             for x in stride(from: 0, to: output.width, by: PixelRun.length) {
                 let count = min(PixelRun.length, output.width - x)
                 run.load(row.floats, x: x, count: count, floats)
-                run.store(pixels.row(y), x: x, count: count, image.layout == .rgba8 ? .eight : .sixteen)
+                run.store(pixels.row(y), x: x, count: count, layout == .rgba8 ? .eight : .sixteen)
             }
         }
         var info = image.info
-        info.alpha = .straight
+        info.alpha = isOpaque ? .opaque : .straight
         return Image(pixels: pixels, info: info)
     }
 }

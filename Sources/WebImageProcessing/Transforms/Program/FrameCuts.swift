@@ -25,7 +25,9 @@ extension CuttingOperation {
 
     var takesDeepPixels: Bool { true }
 
-    func apply(_ image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> Image {
+    func apply(
+        _ image: Image, to layout: PixelLayout, _ checkpoint: TransformProgram.Checkpoint?
+    ) throws(WebImageError) -> Image {
         try image.cut(by: try part(of: image, checkpoint))
     }
 }

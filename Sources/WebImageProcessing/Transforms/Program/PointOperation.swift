@@ -33,11 +33,15 @@ struct MatrixOperation: PointOperation {
         colorStep = matrix.usesAlpha ? nil : wi_color_matrix(matrix.values)
     }
 
-    func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) { wi_run_matrix_alpha(run, count, matrix.values) }
+    func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
+        if matrix.showsInvisible { wi_run_forget(run, count) }
+        wi_run_matrix_alpha(run, count, matrix.values)
+    }
 
-    /// Between two matrices colours are clamped to 0...1. If the first one stays within, both are combined.
+    /// Between two matrices colours are clamped to 0...1, and invisible ones are black. Both are combined if that makes no
+    /// difference.
     func joined(with next: any PointOperation) -> (any PointOperation)? {
-        guard let next = next as? MatrixOperation, matrix.staysWithin else { return nil }
+        guard let next = next as? MatrixOperation, matrix.staysWithin, !next.matrix.showsInvisible else { return nil }
         return MatrixOperation(matrix: matrix.followed(by: next.matrix))
     }
 }

@@ -81,12 +81,7 @@ struct ProgramBuilder {
         try limits.check(canvas)
         guard canvas != size else { return }
         endPoints()
-        let alpha = Float(color.alpha) / 255
-        let plan = CanvasPlan(
-            picture: size, canvas: canvas, x: x, y: y,
-            color: SIMD4(
-                Float(color.red) / 255 * alpha, Float(color.green) / 255 * alpha, Float(color.blue) / 255 * alpha, alpha
-            ))
+        let plan = CanvasPlan(picture: size, canvas: canvas, x: x, y: y, color: SIMD4(color.premultiplied))
         if color.alpha < 255 { isOpaque = false }
         add(.canvas(plan), from: size, to: canvas)
     }

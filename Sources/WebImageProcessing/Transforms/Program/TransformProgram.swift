@@ -6,14 +6,17 @@ protocol WholeOperation: Sendable {
     var takesDeepPixels: Bool { get }
     /// - Parameters:
     ///   - image: upright, with any alpha mode.
+    ///   - layout: that of a result with new colours. One with those of the picture may keep the picture's.
     ///   - checkpoint: called now and then; its error ends the operation.
-    func apply(_ image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> Image
+    func apply(
+        _ image: Image, to layout: PixelLayout, _ checkpoint: TransformProgram.Checkpoint?
+    ) throws(WebImageError) -> Image
 }
 
 /// A chain of transforms, compiled for pictures of one size. A value: several threads may run it at once.
 ///
 /// Operations that need few rows at a time pass rows of floats from stage to stage, which are rounded once, at the end.
-/// Operations that need all pixels at once are between passes; a pass before one is rounded to 16 bits a channel.
+/// Operations that need all pixels at once are between passes; what comes between is rounded to 16 bits a channel.
 package struct TransformProgram: Sendable {
     enum Part: Sendable {
         case pass(TransformPass, isOpaque: Bool)
@@ -125,7 +128,7 @@ package struct TransformProgram: Sendable {
             case .whole(let operation):
                 if !operation.takesDeepPixels { image = try image.with(layout: layout) }
                 guard let frames, let cut = operation as? any CuttingOperation else {
-                    image = try operation.apply(image, checkpoint)
+                    image = try operation.apply(image, to: layoutBehind(index, layout), checkpoint)
                     continue
                 }
                 image = try image.cut(by: try frames.cut(cutsDone, of: image, by: cut, checkpoint))
