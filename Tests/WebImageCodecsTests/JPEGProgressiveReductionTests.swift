@@ -91,15 +91,15 @@ import WebImageTesting
         return (most, count)
     }
 
-    /// Damage of one byte, everywhere from the first scan on: in tables, headers and data of all scans.
+    /// Damage of one byte in four, from the first scan on: in tables, headers and data of all scans.
     @Test func damageShowsAsInLibjpeg() throws {
         let (width, height) = (48, 32)
         let sound = try Self.encoded(Self.picture(width, height, isGray: true), .automatic, progressive: true)
         let start = try #require(JPEGMaker.scans(of: sound).first).data.lowerBound
         var (compared, failed, others, different) = (0, 0, 0, [Int]())
-        for place in start..<sound.count - 2 {
+        for place in stride(from: start, to: sound.count - 2, by: 4) {
             var file = sound
-            file[place] ^= [0x10, 0x81, 0xFF][place % 3]
+            file[place] ^= [0x10, 0x81, 0xFF][place / 4 % 3]
             let (full, part) = (decode(file), decode(file, scale: 4))
             if part.error?.code != full.error?.code {
                 // What the full picture lacks need not show; and a table that goes on behind the end is taken as cut.
@@ -119,7 +119,7 @@ import WebImageTesting
             if difference > 1.6 { different.append(place) }
             compared += blocks
         }
-        #expect(compared > 5000 && failed > 20 && others < 30)
+        #expect(compared > 3000 && failed > 5 && others < 10)
         // With a coefficient that no picture has, libjpeg's sums of 16 bits are too short.
         #expect(different.count < 3, "\(different)")
     }
