@@ -26,12 +26,13 @@ struct wi_progressive_scans {
     coefficients components[4];
     wi_scan_reader reader;
     enum { AT_SCAN, IN_SCAN, BEHIND_SCAN, COMPLETE } state;
-    /* This scan: its components; whether it has a band, or first coefficients, or a further bit of them. */
+    /* This scan: its components; a band, or the first coefficients of their blocks, or a further bit of these, and which. */
     int count, order[4], is_band, is_refining, low;
     wi_band band;
     /* Its units, and how many of them are read, all rows before `row` and in it. */
     uint32_t units, rows, unit, row;
     wi_huffman codes[NUM_HUFF_TBLS];
+    /* Which scan it is, from 1, and whether the bytes ended in it. */
     int number, ran_out;
     /* The row of units that is shown in the planes, and whether it is there. */
     uint32_t shown_row;
@@ -42,13 +43,18 @@ int wi_progressive_scans_takes(const struct jpeg_decompress_struct *c) {
     return c->progressive_mode && wi_reduced_picture_takes(c);
 }
 
-static uint32_t divided_up(uint64_t value, uint64_t divisor) { return (uint32_t)((value + divisor - 1) / divisor); }
+/* How many blocks a component has for so many pixels. */
+static uint32_t block_count(JDIMENSION pixels, int factor, int largest) {
+    uint64_t size = (uint64_t)largest * DCTSIZE;
+    return (uint32_t)(((uint64_t)pixels * (uint64_t)factor + size - 1) / size);
+}
 
-static int make_coefficients(coefficients *made, const wi_reduced_picture *picture, int index, const struct jpeg_decompress_struct *c) {
+static int make_coefficients(
+    coefficients *made, const wi_reduced_picture *picture, int index, const struct jpeg_decompress_struct *c) {
     const wi_reduced_component *component = &picture->components[index];
     const jpeg_component_info *info = &c->comp_info[index];
-    made->across = divided_up((uint64_t)c->image_width * (unsigned)info->h_samp_factor, (unsigned)(c->max_h_samp_factor * DCTSIZE));
-    made->down = divided_up((uint64_t)c->image_height * (unsigned)info->v_samp_factor, (unsigned)(c->max_v_samp_factor * DCTSIZE));
+    made->across = block_count(c->image_width, info->h_samp_factor, c->max_h_samp_factor);
+    made->down = block_count(c->image_height, info->v_samp_factor, c->max_v_samp_factor);
     made->stored_across = picture->units * (unsigned)component->columns;
     made->stored_down = picture->unit_rows * (unsigned)component->rows;
     wi_blocks *blocks = &made->blocks;
@@ -92,8 +98,8 @@ static void make_code(wi_progressive_scans *s, j_decompress_ptr c, int table, in
     if (!wi_huffman_make(&s->codes[table], tables[table]->bits, tables[table]->huffval, most)) ERREXIT(c, JERR_BAD_HUFF_TABLE);
 }
 
-/* Whether a scan that is described in `c` says anything of what shows. Where a block is one pixel, those of the other
-   coefficients do not; else it takes those of all to know where the bits of a later scan are. */
+/* Whether a scan that is described in `c` says anything of what shows. Where a block is one pixel, bands do not. Else all must
+   be read: which coefficients are zero tells where in a later scan the bits of those that show are. */
 static int shows(const wi_progressive_scans *s, const struct jpeg_decompress_struct *c) {
     return c->Ss == 0 || s->picture.components[c->cur_comp_info[0]->component_index].last > 0;
 }
@@ -131,7 +137,8 @@ static void begin_scan(wi_progressive_scans *s, j_decompress_ptr c) {
     s->low = c->Al;
     s->is_refining = c->Ah != 0;
     s->is_band = c->Ss > 0;
-    s->band = wi_band_begin(c->Ss, c->Se, c->Al, s->is_refining, s->is_band ? &s->codes[c->cur_comp_info[0]->ac_tbl_no] : NULL);
+    const wi_huffman *code = s->is_band ? &s->codes[c->cur_comp_info[0]->ac_tbl_no] : NULL;
+    s->band = wi_band_begin(c->Ss, c->Se, c->Al, s->is_refining, code);
     s->unit = s->row = 0;
     wi_scan_reader_begin(&s->reader, c->restart_interval);
     s->state = shows(s, c) ? IN_SCAN : BEHIND_SCAN;
@@ -145,7 +152,9 @@ static int decode_means(wi_progressive_scans *s, const struct jpeg_decompress_st
     for (int index = 0; index < s->count; index++) {
         coefficients *known = &s->components[s->order[index]];
         const wi_reduced_component *component = &s->picture.components[s->order[index]];
-        uint32_t columns = s->count == 1 ? 1 : (uint32_t)component->columns, rows = s->count == 1 ? 1 : (uint32_t)component->rows;
+        /* The unit of a scan of one component is a block. */
+        uint32_t columns = s->count == 1 ? 1 : (uint32_t)component->columns;
+        uint32_t rows = s->count == 1 ? 1 : (uint32_t)component->rows;
         for (uint32_t block = 0; block < columns * rows; block++) {
             size_t down = (size_t)s->row * rows + block / columns, across = (size_t)unit * columns + block % columns;
             int16_t *value = known->blocks.values + (down * known->stored_across + across) * (size_t)known->blocks.value_count;
