@@ -29,7 +29,7 @@ struct DecodeGroup<Order: PictureOrder> {
         self.scale = scale
         self.orders = orders
         self.isDeep = isDeep || orders.first?.recipe.decoding.keepsBitDepth == true
-        memory = Self.memory(for: orders, header: header, isDeep: self.isDeep)
+        memory = Self.memory(for: orders, scale, header: header, isDeep: self.isDeep)
     }
 
     /// Whether a picture of more than 8 bits must be decoded with 16: its colours are converted, and rounded before
@@ -87,7 +87,9 @@ struct DecodeGroup<Order: PictureOrder> {
         return target
     }
 
-    private static func memory(for orders: [Order], header: ImageHeader, isDeep: Bool) -> Int {
+    private static func memory(
+        for orders: [Order], _ scale: DecodeScale, header: ImageHeader, isDeep: Bool
+    ) -> Int {
         // A huge requested size must not overflow the sum; makeTarget refuses such a size in any case.
         let most = 1 << 40
         let stored = min(header.size.pixelCount ?? most, most)
@@ -96,6 +98,10 @@ struct DecodeGroup<Order: PictureOrder> {
         // picture, and the libraries of newer formats their own copy of the picture.
         let keepsAll = header.isProgressive || !header.format.has(.rowDecoder)
         var memory = keepsAll ? stored * (pixelBytes + 2) : min(header.size.width, most) * pixelBytes * 64
+        if keepsAll, header.isDividedByFrequencies, scale.denominator > 1 {
+            // Only the coefficients that show are kept, and a bit for each of the others.
+            memory = stored * 5 / scale.denominator
+        }
         // For a vector picture the drawn size counts, not the natural size.
         if header.isVector { memory = 0 }
         for order in orders {
