@@ -342,4 +342,17 @@ import WebImageTesting
         ] { #expect(text.split(separator: "\n").contains(line[...]), "\(line)") }
         #expect(!text.contains("webimage_decoders_started_total 0\n"), "the server's pictures are decoded apart")
     }
+
+    /// A 304 and the answer to HEAD counted as many bytes as the picture has.
+    @Test func onlyBytesThatAreSentAreCounted() async throws {
+        let server = try TestServer()
+        try server.serve(headers: [("Cache-Control", "max-age=100")])
+        let path = "/_/w:10/plain/\(server.origin.url("/a.png"))"
+        let first = await server.get(path)
+        let tag = try #require(first.fields[.eTag])
+        #expect(await server.get(path, [.ifNoneMatch: tag]).status == 304)
+        #expect(await server.get(path, method: .head).status == 200)
+        let line = "webimage_result_bytes_total{format=\"png\"} \(first.bytes.count)"
+        #expect(server.endpoint.metricsText.split(separator: "\n").contains(line[...]))
+    }
 }
