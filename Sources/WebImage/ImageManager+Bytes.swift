@@ -76,7 +76,9 @@ extension ImageManager {
     /// are stored as with ``data(for:)``. EXIF behind the picture of a PNG, with its orientation, or of a JPEG XL, AVIF
     /// or HEIC is found if all bytes are there already, as those of a file are.
     ///
-    /// - Parameter waitsForEXIF: whether EXIF that may stand behind the picture is waited for. Default false.
+    /// - Parameters:
+    ///   - request: names the picture, and how it is loaded.
+    ///   - waitsForEXIF: whether EXIF that may stand behind the picture is waited for. Default false.
     /// - Throws: what a load of it would throw.
     public func details(
         for request: ImageRequest, waitsForEXIF: Bool = false

@@ -1,5 +1,4 @@
 import ServerFiles
-import ServerGrammar
 import Logging
 import ServerConfiguration
 import ServerImages
