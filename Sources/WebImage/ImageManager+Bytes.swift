@@ -76,9 +76,14 @@ extension ImageManager {
     /// are stored as with ``data(for:)``. EXIF behind the picture of a PNG, with its orientation, or of a JPEG XL, AVIF
     /// or HEIC is found if all bytes are there already, as those of a file are.
     ///
+    /// - Parameters:
+    ///   - request: names the picture, and how it is loaded.
+    ///   - waitsForEXIF: whether EXIF that may stand behind the picture is waited for. Default false.
     /// - Throws: what a load of it would throw.
-    public func details(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
-        try await details(for: request, onRest: nil)
+    public func details(
+        for request: ImageRequest, waitsForEXIF: Bool = false
+    ) async throws(WebImageError) -> ImageDetails {
+        try await details(for: request, rest: waitsForEXIF ? .needed : .unneeded)
     }
 
     /// As ``details(for:)``, but EXIF behind the picture is also found in bytes that still come.
@@ -88,25 +93,25 @@ extension ImageManager {
     package func details(
         for request: ImageRequest, onRest: (@Sendable () -> Void)?
     ) async throws(WebImageError) -> ImageDetails {
-        try await loader.intercepted(request) { [self] request throws(WebImageError) in
-            try await originalDetails(for: request, onRest)
-        }
+        try await details(for: request, rest: onRest.map { .wanted($0) } ?? .unneeded)
     }
 
-    private func originalDetails(
-        for request: ImageRequest, _ onRest: (@Sendable () -> Void)?
+    private func details(
+        for request: ImageRequest, rest: HeaderProbe.Rest
     ) async throws(WebImageError) -> ImageDetails {
-        let reading = try await BytesReading.open(request, by: loader)
-        return try await reading.notingOutcome { () async throws(WebImageError) in
-            try await details(of: reading, onRest)
+        try await loader.intercepted(request) { [self] request throws(WebImageError) in
+            let reading = try await BytesReading.open(request, by: loader)
+            return try await reading.notingOutcome { () async throws(WebImageError) in
+                try await details(of: reading, rest)
+            }
         }
     }
 
     private func details(
-        of reading: BytesReading, _ onRest: (@Sendable () -> Void)? = nil
+        of reading: BytesReading, _ rest: HeaderProbe.Rest = .unneeded
     ) async throws(WebImageError) -> ImageDetails {
         let probe = HeaderProbe(
-            reading.bytes.log, reading.bytes.source, for: reading.request, by: loader.decoding, onRest: onRest)
+            reading.bytes.log, reading.bytes.source, for: reading.request, by: loader.decoding, rest: rest)
         var details = try await reading.inTime({ probe.end($0) }) { () async throws(WebImageError) in
             try await probe.details()
         }

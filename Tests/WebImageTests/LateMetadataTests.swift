@@ -105,6 +105,24 @@ import WebImageTesting
         await bench.transport.waitForCancels(url, 1)
     }
 
+    /// The server asked the origin twice.
+    @Test func detailsWaitForWhatComesLastWhereToldTo() async throws {
+        let bench = TestBench()
+        let bytes = try Self.turnedPNG()
+        let answer = FakeAnswer.bytes(bytes, contentType: "image/png").inPieces(of: 1000)
+        bench.transport.answer(url, answer)
+        let header = try await bench.manager.details(for: ImageRequest(url), waitsForEXIF: true).header
+        #expect(header.orientation == .right && header.metadata.exif != nil)
+        #expect(bench.transport.requests.count == 1)
+        // What breaks off tells nothing of it.
+        let other = "http://pictures.test/b.png"
+        bench.transport.answer(other, answer.failing(after: bytes.count - 100))
+        let error = await #expect(throws: WebImageError.self) {
+            try await bench.manager.details(for: ImageRequest(other), waitsForEXIF: true)
+        }
+        #expect(error?.code == .connectionLost)
+    }
+
     @Test func anOrientationThatIsKeptIsWritten() async throws {
         let image = try await image { $0.decoding.appliesOrientation = false }
         #expect(image.size == PixelSize(width: 12, height: 6) && image.info.orientation == .right)

@@ -84,6 +84,22 @@ import WebImageTesting
         #expect(coder.denominators == [8])
     }
 
+    /// What is composed of several frames is not.
+    @Test(arguments: [true, false]) func theFirstFrameOfAnAnimationAloneIsDecodedSmall(isAlone: Bool) async throws {
+        let gif = try await Image(data: BlinkingGIF.file(width: 800, height: 600, frames: 3))
+        let webp = try gif.encoded(as: .webp, EncodeOptions(isLossless: true))
+        let registry = CoderRegistry.standard
+        let coder = RecordingCoder(try webp.withUnsafeBytes { try registry.coder(for: .webp, prefix: $0) })
+        let bench = TestBench()
+        bench.answer(url, with: webp)
+        var request = ImageRequest(url, size: TargetSize(width: 80))
+        (request.decoding.coder, request.decoding.firstFrameOnly) = (coder, isAlone)
+        let image = try await bench.manager.image(for: request).image
+        #expect(image.size == PixelSize(width: 80, height: 60) && (image.animation == nil) == isAlone)
+        #expect(image.withPixels { Array($0.prefix(4)) } == BlinkingGIF.colors[0] + [255])
+        #expect((coder.denominators.first ?? 1) == (isAlone ? 3 : 1))
+    }
+
     @Test func geometryAtTheBeginningIsAPartOfDecoding() async throws {
         let jpeg = try Fixture.jpeg(1600, 1200)
         let coder = RecordingCoder(try jpegCoder())

@@ -67,6 +67,9 @@ public struct ServerSettings: Sendable {
         public var resultDimension = 0
         /// Millions of pixels of a result. Default 40.
         public var resultResolution = 40.0
+
+        /// ``sourceBytes`` as the library takes it.
+        public var bodyLimit: ByteCount { ProcessingOptions.Security.bodyLimit(sourceBytes) }
     }
 
     /// Which cookies of clients are passed on to the origins of sources.

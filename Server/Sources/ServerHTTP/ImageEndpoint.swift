@@ -107,6 +107,7 @@ public struct ImageEndpoint: Sendable {
         case .stream: break
         }
         if request.method == .head { answer.body = .none }
+        if case .bytes(let bytes) = answer.body { record.bytesOut = bytes.count }
         record.status = answer.status
         if case .stream(let body) = answer.body {
             body.whenEnded { [record] sent, error in

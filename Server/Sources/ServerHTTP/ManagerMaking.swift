@@ -1,5 +1,4 @@
 import ServerFiles
-import ServerGrammar
 import Logging
 import ServerConfiguration
 import ServerImages
@@ -47,6 +46,7 @@ struct ManagerMaking {
         configuration.logger = logger
         configuration.timeout = settings.timeout
         configuration.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)
+        configuration.limits.bytes = max(configuration.limits.bytes, settings.limits.bodyLimit)
         configuration.download = download
         configuration.failedURLs.missing = .seconds(60)
         configuration.failedURLs.refused = .seconds(5)
@@ -123,8 +123,7 @@ struct ManagerMaking {
         download.proxy = .direct
         download.redirectLimit = settings.maxRedirects
         download.keepsRedirectCookies = true
-        download.bodyLimit =
-            ProcessingOptions.Security.bodyLimit(settings.limits.sourceBytes)
+        download.bodyLimit = settings.limits.bodyLimit
         download.deadlines.connect = settings.downloadTimeout
         download.deadlines.firstByte = settings.downloadTimeout
         download.deadlines.idle = settings.downloadTimeout

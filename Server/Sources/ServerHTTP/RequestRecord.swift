@@ -18,6 +18,7 @@ struct RequestRecord: Sendable {
     /// The host that the client requested, as reported by a trusted proxy.
     var forwardedHost: String?
     var span: RequestSpan?
+    /// The bytes of the answer's body; 0 if it has none, as that of a 304.
     var bytesOut = 0
     var bytesIn = 0
 
@@ -27,7 +28,6 @@ struct RequestRecord: Sendable {
     mutating func take(_ found: ImageService.Found, _ host: String?) {
         cache = found.source
         cost = found.cost
-        bytesOut = found.result.bytes.count
         format = found.result.fileExtension
         bytesIn = found.cost == nil ? 0 : found.result.sourceBytes
         sourceHost = host

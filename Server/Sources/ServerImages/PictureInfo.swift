@@ -40,11 +40,9 @@ struct PictureInfo {
                 data: response.data, image: response.image)
         }
         if options.hashSums.isEmpty {
-            let details = try await manager.details(for: request)
-            guard options.exif, Self.mayEndWithEXIF(details.header) else {
-                return Facts(
-                    header: details.header, byteCount: details.byteCount, head: details.head, source: details.source)
-            }
+            let details = try await manager.details(for: request, waitsForEXIF: options.exif)
+            return Facts(
+                header: details.header, byteCount: details.byteCount, head: details.head, source: details.source)
         }
         request.options.includesData = true
         let original = try await manager.keepOriginal(for: request)
@@ -56,7 +54,6 @@ struct PictureInfo {
             whole.options.decoding.limits = request.options.decoding.limits
             facts.header = try await manager.details(for: whole).header
         }
-        if options.hashSums.isEmpty { facts.data = nil }
         return facts
     }
 

@@ -144,7 +144,12 @@ public struct PictureMaker: Sendable {
         Self.traceStages(of: response.timings)
         guard let pixels = image.displaySize.pixelCount,
             Double(pixels) <= settings.limits.resultResolution * 1_000_000
-        else { throw WebImageError(.limitExceeded, "the result is \(image.displaySize), more than the server makes") }
+        else {
+            throw WebImageError(
+                .limitExceeded,
+                "the result is \(image.displaySize), more than the \(settings.limits.resultResolution) megapixels allowed; "
+                    + "raise WEBIMAGE_MAX_RESULT_RESOLUTION to allow it")
+        }
         try plan.checkFrames(of: image)
         let isAnimated = (image.animation?.frameCount ?? 1) > 1
         let hasAlpha = response.header?.hasAlpha ?? (image.alpha != .opaque)
@@ -231,6 +236,7 @@ public struct PictureMaker: Sendable {
             ($0.caching.store, $0.caching.query) = ([], [])
             $0.timeout = timeout
             $0.decoding.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)
+            $0.decoding.limits.bytes = max($0.decoding.limits.bytes, settings.limits.bodyLimit)
         }
         purging.prepare(&request, url.source)
         do throws(WebImageError) {

@@ -68,6 +68,8 @@ public struct PicturePlan: Sendable {
         var limits = DecodeLimits.default
         let megapixels = options.security.sourceResolution ?? settings.limits.sourceResolution
         limits.pixels = Int(megapixels * 1_000_000)
+        // A longer source was refused before. The fallback picture may be longer.
+        limits.bytes = max(limits.bytes, options.security.bodyLimit ?? settings.limits.bodyLimit)
         limits.animationPixels = max(200_000_000, limits.pixels)
         limits.frames = max(frames, 1)
         limits.time = .seconds(5)
@@ -87,8 +89,10 @@ public struct PicturePlan: Sendable {
             throw WebImageError(
                 .limitExceeded,
                 frame > 0
-                    ? "a frame of \(size) is more than the \(frame) megapixels allowed"
-                    : "\(count) frames of \(size) are more than the \(all) megapixels allowed")
+                    ? "a frame of \(size) is more than the \(frame) megapixels allowed; raise "
+                        + "IMGPROXY_MAX_ANIMATION_FRAME_RESOLUTION to allow it"
+                    : "\(count) frames of \(size) are more than the \(all) megapixels allowed; raise "
+                        + "IMGPROXY_MAX_SRC_RESOLUTION to allow it")
         }
     }
 

@@ -42,6 +42,34 @@ import WebImageTesting
         #expect(await server.picture("w:10", "/long").text == "Invalid source image")
     }
 
+    /// They named options of the command.
+    @Test(arguments: [
+        ("IMGPROXY_MAX_SRC_RESOLUTION", "0.002", "w:10", ImageFormat.png),
+        ("IMGPROXY_MAX_SRC_FILE_SIZE", "100", "w:10", .png),
+        ("WEBIMAGE_MAX_RESULT_RESOLUTION", "0.001", "rs:force:40:40", .png),
+        ("IMGPROXY_MAX_ANIMATION_FRAME_RESOLUTION", "0.001", "w:10", .gif),
+    ]) func whatIsTooLargeNamesItsVariable(
+        _ variable: String, _ value: String, _ options: String, _ format: ImageFormat
+    ) async throws {
+        let server = try TestServer([variable: value, "IMGPROXY_DEVELOPMENT_ERRORS_MODE": "1"])
+        let size = PixelSize(width: 64, height: 48)
+        let bytes = try format == .gif ? SmallGIF.bytes(width: 64, height: 48) : TestServer.bytes(size, as: format)
+        server.origin.serve("/a", OriginResponse(body: bytes))
+        let text = await server.picture(options, "/a").text
+        #expect(text.contains("raise \(variable) to allow it"), "\(text)")
+        #expect(!text.contains("--max") && !text.contains("DecodeLimits"), "\(text)")
+    }
+
+    /// The library's own limit for one file, 64 MiB, held beside it.
+    @Test(arguments: [("0", 1 << 40), ("100000000", 100_000_000), ("1000", 64 << 20)])
+    func aSourceMayBeAsLongAsTheVariableSays(_ value: String, _ longest: Int) throws {
+        let variables = ["IMGPROXY_BIND": "127.0.0.1:0", "IMGPROXY_MAX_SRC_FILE_SIZE": value]
+        let settings = try ServerSettings(environment: variables, readFile: { _ in nil }, now: { 0 })
+        let plan = PicturePlan(URLGrammar.ParsedURL(source: "http://pictures.test/a.png"), settings)
+        let request = try plan.request(isStill: true, timeout: nil)
+        #expect(request.decoding.limits.bytes == ByteCount(longest))
+    }
+
     @Test(arguments: [
         "127.0.0.1", "127.1", "0.0.0.0", "2130706433", "0x7f.1", "0177.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1",
         "169.254.169.254", "100.64.0.1", "192.0.0.1", "198.18.0.1", "224.0.0.1", "255.255.255.255", "[::]", "[::1]",

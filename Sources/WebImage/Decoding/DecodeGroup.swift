@@ -41,7 +41,6 @@ struct DecodeGroup<Order: PictureOrder> {
     /// Groups pictures by the best scale for each; the group of the first picture comes first.
     static func grouping(_ orders: [Order], header: ImageHeader, coder: any ImageCoder) -> [DecodeGroup] {
         let isDeep = mustBeDeep(orders, header: header)
-        let allowed = coder.scaleDenominators(for: header)
         var scales: [DecodeScale] = []
         var members: [DecodeScale: [Order]] = [:]
         for order in orders {
@@ -55,7 +54,8 @@ struct DecodeGroup<Order: PictureOrder> {
                 scale.size = size
             } else if !plan.isIdentity, !recipe.decoding.scalesInLinearLight {
                 // A codec scales stored values, not linear light.
-                scale.denominator = plan.scaleDenominator(from: allowed) {
+                let decoded = recipe.decoding.firstFrameOnly ? header.ofFirstFrame : header
+                scale.denominator = plan.scaleDenominator(from: coder.scaleDenominators(for: decoded)) {
                     coder.scalingMargin(for: header, denominator: $0)
                 }
             }
@@ -140,5 +140,14 @@ extension PictureRecipe {
         return try geometry.plan(
             stored: header.size, orientation: orientation, isTagged: header.isOrientedByTag, isVector: header.isVector,
             shrinking: ImgproxyShrinking(header))
+    }
+}
+
+extension ImageHeader {
+    /// The header as that of a still. Frames of an animation that are composed need the whole canvas, the first does not.
+    fileprivate var ofFirstFrame: ImageHeader {
+        var header = self
+        header.frameCount = 1
+        return header
     }
 }

@@ -8,13 +8,25 @@ import WebImageSystem
 /// must be counted. Where the transfer has ended, or ends soon, metadata behind a picture is looked for, too.
 final class HeaderProbe: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
+
+    /// What becomes of bytes that still come when everything but EXIF behind the picture is known.
+    enum Rest: Sendable {
+        /// They are not read, unless they come soon.
+        case unneeded
+        /// They are read, but what is known is the answer if they break off. The function is called as soon as only they
+        /// are missing, perhaps several times.
+        case wanted(@Sendable () -> Void)
+        /// They are read, and there is no answer without them.
+        case needed
+    }
+
     private var log: ByteLog
     private let source: ImageSource
     private let place: String
     private let priority: LoadPriority
     private let executor: any WorkExecutor
     private let makeProbe: () -> ImageProbe
-    private let onRest: (@Sendable () -> Void)?
+    private let rest: Rest
     /// Whether the log ends soon, so that it is read to its end for what lies behind the picture.
     private let endsSoon: Bool
     /// What is known while the rest is read, which may fail or take too long.
@@ -23,16 +35,16 @@ final class HeaderProbe: @unchecked Sendable {
     private var offset = 0
     private let result = CancellableAnswer<ImageDetails>()
 
-    /// - Parameter onRest: see ``ImageManager/details(for:onRest:)``.
     init(
         _ log: ByteLog, _ source: ImageSource, for request: ImageRequest, by service: DecodeService,
-        onRest: (@Sendable () -> Void)? = nil
+        rest: Rest = .unneeded
     ) {
         self.log = log
         self.source = source
-        self.onRest = onRest
+        self.rest = rest
         // A file's bytes arrive in pieces, too, but need not be waited for.
-        endsSoon = onRest != nil || source != .network && request.options.http.loader == nil
+        let isNear = source != .network && request.options.http.loader == nil
+        endsSoon = if case .unneeded = rest { isNear } else { true }
         (place, priority) = (request.redactedURL, request.options.priority)
         executor = service.executor
         let recipe = request.recipe
@@ -72,10 +84,12 @@ final class HeaderProbe: @unchecked Sendable {
                     let mayLearn = probe.mayLearnMore || ((endsSoon || log.end != nil) && probe.mayLearnLate)
                     guard let header else { continue }
                     if !mayLearn { return answer(header) }
+                    if isRestNeeded { continue }
                     if probe.mayLearnLate || !probe.mayLearnMore { known.withLock { $0 = details(header) } }
-                    if !probe.mayLearnMore { onRest?() }
+                    if case .wanted(let onlyMissing) = rest, !probe.mayLearnMore { onlyMissing() }
                 case .end where log.successor != nil: beginAnew()
                 case .end(.failed(let error)) where offset == 0: throw error
+                case .end(.failed(let error)) where isRestNeeded: throw error
                 case .end(let end):
                     do throws(WebImageError) { return answer(try probe.finish()) } catch {
                         // If the header is missing because the transfer was interrupted, the transfer's error is the
@@ -89,6 +103,8 @@ final class HeaderProbe: @unchecked Sendable {
             end(error)
         }
     }
+
+    private var isRestNeeded: Bool { if case .needed = rest { true } else { false } }
 
     private func needsWholeFile(_ first: ByteChunk) -> Bool { first.withUnsafeBytes(probe.needsWholeFile) }
 

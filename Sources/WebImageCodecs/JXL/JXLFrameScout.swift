@@ -93,7 +93,7 @@
                 throw WebImageError(
                     .limitExceeded,
                     "the JPEG XL's \(layerCount) layers have \(layerPixels) pixels; raise DecodeLimits.frames or "
-                        + "animationPixels to allow it", format: .jxl)
+                        + "DecodeLimits.animationPixels to allow it", format: .jxl)
             }
         }
 

@@ -4,7 +4,7 @@ import WebImageProcessing
 
 /// WebP through libwebp: lossy and lossless, with and without alpha, stills and animations.
 ///
-/// Stills can be decoded to a smaller size: libwebp then skips the deblocking filter and the fine chroma. Its scaler
+/// Stills, and the first frame of an animation alone, can be decoded to a smaller size: libwebp then skips the deblocking filter and the fine chroma. Its scaler
 /// does not weight colours by alpha, so pictures with alpha are scaled here.
 package struct WebPCoder: ImageCoder {
     /// The longest side of a VP8 or VP8L picture (14 bits).

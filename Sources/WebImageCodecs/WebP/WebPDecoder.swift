@@ -28,7 +28,7 @@ final class WebPDecoder: ImageDecoder {
     var picture: UnsafeMutableRawPointer?
     var ownPicture: PixelBuffer?
     var frame: WebPFrame?
-    /// Stills only.
+    /// Nil: the picture is decoded in full size.
     var scaling: WebPScaling?
     /// The first row that the sink has not got yet.
     var row = 0
