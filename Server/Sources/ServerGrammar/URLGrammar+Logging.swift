@@ -36,10 +36,19 @@ extension URLGrammar {
     private func shown(_ source: [Substring], isPlain: Bool) -> Substring {
         let text = source.joined(separator: "/")
         guard let whole = isPlain ? plainText(source) : try? SourceText(self).read(source).url else { return "-" }
-        let shown = ImageRequest(whole).redactedURL
+        let shown = Self.redacted(whole)
         if shown == whole { return text[...] }
         let format = isPlain ? nil : (try? SourceText(self).read(source))?.format
         return "plain/\(shown)\(format.map { "@" + $0 } ?? "")"
+    }
+
+    private static func redacted(_ source: String) -> String {
+        let shown = ImageRequest(source).redactedURL
+        guard shown == source else { return shown }
+        // The library finds no user without a scheme, which `IMGPROXY_BASE_URL` may bring, nor behind an invalid one.
+        if let url = SourceURL(source) { return url.withoutUser }
+        let scheme = "http://"
+        return String(redacted(scheme + source).dropFirst(scheme.count))
     }
 
     /// Includes the extension: its `@` does not end a user name, and is kept.

@@ -264,6 +264,9 @@ import WebImageTesting
             "/SIG/w%3A1/plain/http%3A%2F%2Fuser%3APASSW0RD%40host%2Fa.jpg%3Ftoken=T0KEN", "",
             "/-/w:1/plain/http://host/a.jpg?token=…"
         ),
+        ("/SIG/w:1/plain/me:pw%40host/a.jpg%3Ftoken=T0KEN", "", "/-/w:1/plain/host/a.jpg?token=…"),
+        ("/SIG/w:1/plain/ht!tp://me:pw@host/a.jpg", "", "/-/w:1/plain/ht!tp://host/a.jpg"),
+        ("/SIG/w:1/plain/http:/me:pw@host/a.jpg", "", "/-/w:1/plain/http://host/a.jpg"),
         ("//SIG/w:1/plain/x", "", "/-/w:1/plain/x"), ("/SIG", "", "/-"), ("/info/SIG", "", "/info/-"),
         ("/SIG/w:1/plain/x?token=T0KEN", "", "/-/w:1/plain/x"), ("/SIG/", "", "/-/"),
         ("/SIG/w:1/plain/http:%2F%2Fme:pw%ZZhost", "", "/-/w:1/-"), ("/SIG/w:1/!!!", "", "/-/w:1/-"),
