@@ -17,7 +17,7 @@ import WebImageProcessing
     private func share(_ header: ImageHeader, side: Int) throws -> Double {
         let recipe = PictureRecipe(size: TargetSize(PixelSize(width: side, height: side)))
         let groups = DecodeGroup.grouping([Order(recipe: recipe)], header: header, coder: JPEGCoder())
-        let result = try #require(recipe.plan(for: header).outputStored.pixelCount) * 4
+        let result = side * (side * 3 / 4) * 4
         let stored = try #require(header.size.pixelCount)
         return Double(try #require(groups.first).memory - result) / Double(stored)
     }

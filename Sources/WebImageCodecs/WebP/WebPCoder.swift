@@ -4,8 +4,8 @@ import WebImageProcessing
 
 /// WebP through libwebp: lossy and lossless, with and without alpha, stills and animations.
 ///
-/// Stills, and the first frame of an animation alone, can be decoded to a smaller size: libwebp then skips the deblocking filter and the fine chroma. Its scaler
-/// does not weight colours by alpha, so pictures with alpha are scaled here.
+/// Stills, and the first frame of an animation alone, can be decoded to a smaller size: libwebp then skips the deblocking
+/// filter and the fine chroma. Its scaler does not weight colours by alpha, so pictures with alpha are scaled here.
 package struct WebPCoder: ImageCoder {
     /// The longest side of a VP8 or VP8L picture (14 bits).
     private static let longestSide = Int(WEBP_MAX_DIMENSION)
