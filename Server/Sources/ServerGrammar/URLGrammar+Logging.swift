@@ -42,11 +42,10 @@ extension URLGrammar {
         return "plain/\(shown)\(format.map { "@" + $0 } ?? "")"
     }
 
+    /// The library finds no user without a scheme, which `IMGPROXY_BASE_URL` may bring, nor behind an invalid one.
     private static func redacted(_ source: String) -> String {
-        let shown = ImageRequest(source).redactedURL
-        guard shown == source else { return shown }
-        // The library finds no user without a scheme, which `IMGPROXY_BASE_URL` may bring, nor behind an invalid one.
-        if let url = SourceURL(source) { return url.withoutUser }
+        if let url = SourceURL(source) { return ImageRequest(url.withoutUser).redactedURL }
+        if ["data:", "http:", "https:"].contains(where: source.hasPrefix) { return ImageRequest(source).redactedURL }
         let scheme = "http://"
         return String(redacted(scheme + source).dropFirst(scheme.count))
     }
