@@ -49,21 +49,26 @@ public final class RedisServer: Sendable {
     public var url: String { "unix://\(folder)/socket" }
 
     /// A port that was free a moment ago.
+    ///
+    /// It is none of those that kernels give to connections by themselves (from 32768 on): where clients try again and again to
+    /// reach a port at which nobody listens, one of them would get it some day, for its own end of the connection.
     public static func freePort() -> Int {
+        while true {
+            let port = UInt16.random(in: 10_000..<32_768)
+            if isFree(port) { return Int(port) }
+        }
+    }
+
+    private static func isFree(_ port: UInt16) -> Bool {
         let listener = socket(AF_INET, streamSocket, 0)
         defer { close(listener) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        return withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                guard bind(listener, address, length) == 0, getsockname(listener, address, &length) == 0 else {
-                    return 0
-                }
-                return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                    Int(UInt16(bigEndian: $0.pointee.sin_port))
-                }
+        address.sin_port = port.bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
     }
