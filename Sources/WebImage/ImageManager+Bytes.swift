@@ -86,7 +86,7 @@ extension ImageManager {
         try await details(for: request, rest: waitsForEXIF ? .needed : .unneeded)
     }
 
-    /// As ``details(for:)``, but EXIF behind the picture is also found in bytes that still come.
+    /// As ``details(for:waitsForEXIF:)``, but EXIF behind the picture is also found in bytes that still come.
     ///
     /// - Parameter onRest: called as soon as everything but that is known, perhaps several times. The rest is then read
     ///   to its end, and it is for the caller to make that come soon.

@@ -62,13 +62,23 @@ import WebImageTesting
         }
     }
 
-    @Test func aSmartThumbnailIsDecodedSmall() async throws {
-        let jpeg = try Fixture.jpeg(1600, 1200)
-        let coder = RecordingCoder(try jpegCoder())
+    /// What a request of `bytes` asks their decoder for is recorded.
+    private func recorded(_ bytes: [UInt8]) throws -> (TestBench, RecordingCoder, ImageRequest) {
+        let coder = RecordingCoder(
+            try bytes.withUnsafeBytes { buffer in
+                try CoderRegistry.standard.coder(for: ImageFormat(sniffing: buffer), prefix: buffer)
+            })
         let bench = TestBench()
-        bench.answer(url, with: jpeg)
+        bench.answer(url, with: bytes)
         var request = ImageRequest(url)
         request.decoding.coder = coder
+        return (bench, coder, request)
+    }
+
+    @Test func aSmartThumbnailIsDecodedSmall() async throws {
+        let jpeg = try Fixture.jpeg(1600, 1200)
+        let (bench, coder, plain) = try recorded(jpeg)
+        var request = plain
         request.transformers = [.resize(width: 40, height: 40, fit: .cover, at: .smart), .invert]
         let image = try await bench.manager.image(for: request).image
         #expect(image.size == PixelSize(width: 40, height: 40))
@@ -102,11 +112,8 @@ import WebImageTesting
 
     @Test func geometryAtTheBeginningIsAPartOfDecoding() async throws {
         let jpeg = try Fixture.jpeg(1600, 1200)
-        let coder = RecordingCoder(try jpegCoder())
-        let bench = TestBench()
-        bench.answer(url, with: jpeg)
-        var request = ImageRequest(url)
-        request.decoding.coder = coder
+        let (bench, coder, plain) = try recorded(jpeg)
+        var request = plain
         request.transformers = [
             .turn(quarters: 1), .crop(.square), .resize(width: 40), .blur(sigma: 2), .roundCorners(9),
         ]

@@ -47,7 +47,7 @@ typedef struct {
     /// Whether the pixels are amounts of four inks.
     int has_inks;
     int is_gray;
-    /// Whether a part of the size is made of the blocks' low frequencies, by ReducedScan.h and not by libjpeg.
+    /// Whether a part of the size is made of the blocks' low frequencies, by ReducedPicture.h and not by libjpeg.
     int is_reducible;
 } wi_jpeg_info;
 

@@ -2,8 +2,9 @@ import CShimJPEG
 package import WebImageCore
 import WebImageProcessing
 
-/// JPEG through libjpeg-turbo: baseline, progressive, arithmetic-coded, grey, RGB and CMYK, 8 bits. Inks become
-/// sRGB as the ICC profile says, if there is one that does.
+/// JPEG through libjpeg-turbo: baseline, progressive, arithmetic-coded, grey, RGB and CMYK, 8 bits. A half, a quarter and an
+/// eighth of the size are made by readers of our own, where a file has Huffman codes. Inks become sRGB as the ICC profile
+/// says, if there is one that does.
 package struct JPEGCoder: ImageCoder {
     /// The longest side that libjpeg takes.
     private static let longestSide = 65_500
