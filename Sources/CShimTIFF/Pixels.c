@@ -19,12 +19,21 @@ static uint32_t sample(unsigned bits, const uint8_t *input) {
 /// The nearest of 256 levels.
 static uint8_t byte(uint32_t value) { return (uint8_t)((value * 255 + 32895) >> 16); }
 
-/* Most pictures: RGB of 8 bits, with straight alpha or none. */
+int wi_tiff_is_plain_rgb(const wi_tiff_reader *reader) {
+    return reader->bits == 8 && !reader->is_16_bit && reader->widened == NULL && reader->photometric == PHOTOMETRIC_RGB &&
+        reader->sample_format == SAMPLEFORMAT_UINT && reader->alpha != WI_TIFF_ALPHA_ASSOCIATED;
+}
+
 static void expand_rgb(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t count) {
     size_t step = reader->samples;
     int has_alpha = reader->alpha != 0;
     if (step == 3) {
-        wi_expand_rgb(output, input, count);
+        reader->has_differences ? wi_sum_rgb(output, input, count) : wi_expand_rgb(output, input, count);
+        return;
+    }
+    if (reader->has_differences) {
+        wi_sum_rgba(output, input, count);
+        for (size_t pixel = 0; pixel < count && !has_alpha; pixel++) output[pixel * 4 + 3] = 255;
         return;
     }
     for (size_t pixel = 0; pixel < count; pixel++, input += step, output += 4) {
@@ -60,9 +69,7 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
         input = (const uint8_t *)reader->widened;
         bits = 16;
         step = reader->used;
-    } else if (
-        bits == 8 && !reader->is_16_bit && reader->photometric == PHOTOMETRIC_RGB &&
-        reader->alpha != WI_TIFF_ALPHA_ASSOCIATED) {
+    } else if (wi_tiff_is_plain_rgb(reader)) {
         expand_rgb(reader, output, input, count);
         return;
     }

@@ -47,11 +47,6 @@ static int refuse(wi_tiff_reader *reader, const char *message) {
 
 // MARK: tags
 
-static uint16_t tag(TIFF *tiff, uint32_t name, uint16_t missing) {
-    uint16_t value = missing;
-    return TIFFGetFieldDefaulted(tiff, name, &value) ? value : missing;
-}
-
 static uint16_t alpha_kind(const wi_tiff_reader *reader) {
     TIFF *tiff = reader->tiff;
     uint16_t count = 0;
@@ -88,7 +83,7 @@ static uint16_t color_count(const wi_tiff_reader *reader) {
         if (reader->sample_format != SAMPLEFORMAT_UINT) return 0;
         return (reader->bits == 8 || reader->bits == 16) && reader->alpha != EXTRASAMPLE_ASSOCALPHA ? 3 : 0;
     case PHOTOMETRIC_SEPARATED:
-        return tag(reader->tiff, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK ? 4 : 0;
+        return wi_tiff_tag(reader->tiff, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK ? 4 : 0;
     default: return 0;
     }
 }
@@ -101,7 +96,7 @@ static int is_plain(wi_tiff_reader *reader) {
     int has_table = reader->bits == 1 || reader->bits == 2 || reader->bits == 4;
     if (has_table && reader->samples == 1) return 0;
     reader->is_planar = reader->samples > 1 &&
-        tag(reader->tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
+        wi_tiff_tag(reader->tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
     reader->planes = reader->is_planar ? reader->used : 1;
     return !reader->is_planar || are_planes_short(reader);
 }
@@ -118,32 +113,11 @@ static int is_known_format(const wi_tiff_reader *reader) {
     return reader->sample_format == SAMPLEFORMAT_UINT || reader->is_plain || is_light(reader);
 }
 
-static void find_palette(wi_tiff_reader *reader) {
-    uint16_t *colors[3] = {NULL, NULL, NULL};
-    memset(reader->palette, 0, sizeof reader->palette);
-    if (tag(reader->tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX) != PHOTOMETRIC_PALETTE) return;
-    uint16_t bits = tag(reader->tiff, TIFFTAG_BITSPERSAMPLE, 1);
-    // Of 1, 2, 4 and 8 bits libtiff makes colours by itself, but drops alpha beside them, or refuses both.
-    int is_alone = tag(reader->tiff, TIFFTAG_SAMPLESPERPIXEL, 1) == 1;
-    if (bits == 0 || bits > 16 || (is_alone && (bits == 8 || bits == 4 || bits < 3))) return;
-    if (tag(reader->tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT) != SAMPLEFORMAT_UINT) return;
-    if (!TIFFGetField(reader->tiff, TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2])) return;
-    // As libtiff sees it: old writers meant 8 bits.
-    reader->palette_scale = 257;
-    reader->palette_last = (1u << bits) - 1;
-    for (int color = 0; color < 3; color++) {
-        reader->palette[color] = colors[color];
-        for (size_t index = 0; index <= reader->palette_last; index++) {
-            if (colors[color][index] > 255) reader->palette_scale = 1;
-        }
-    }
-}
-
 static int open_file(wi_tiff_reader *reader) {
     if (!wi_tiff_open_source(reader)) return WI_TIFF_NO_MEMORY;
     if (reader->tiff == NULL) return failure(reader);
     if (reader->directory != 0 && !TIFFSetSubDirectory(reader->tiff, reader->directory)) return failure(reader);
-    find_palette(reader);
+    wi_tiff_find_palette(reader);
     wi_tiff_shorten_parts(reader);
     return WI_TIFF_OK;
 }
@@ -159,13 +133,13 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     TIFF *tiff = reader->tiff;
     TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &reader->width);
     TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &reader->height);
-    reader->bits = tag(tiff, TIFFTAG_BITSPERSAMPLE, 1);
-    reader->samples = tag(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+    reader->bits = wi_tiff_tag(tiff, TIFFTAG_BITSPERSAMPLE, 1);
+    reader->samples = wi_tiff_tag(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
     if (reader->samples > MOST_SAMPLES) return refuse(reader, "a pixel has more samples than are read");
-    reader->photometric = tag(tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX);
+    reader->photometric = wi_tiff_tag(tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX);
     reader->is_tiled = TIFFIsTiled(tiff);
     reader->alpha = alpha_kind(reader);
-    reader->sample_format = tag(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+    reader->sample_format = wi_tiff_tag(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     if (reader->sample_format == SAMPLEFORMAT_VOID) reader->sample_format = SAMPLEFORMAT_UINT;
     // Which of them are signed follows from what they are, and writers differ in what they say of it.
     int is_integer = reader->sample_format == SAMPLEFORMAT_UINT || reader->sample_format == SAMPLEFORMAT_INT;
@@ -174,7 +148,7 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     info->width = reader->width;
     info->height = reader->height;
     info->bit_depth = reader->bits;
-    info->orientation = tag(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    info->orientation = wi_tiff_tag(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     info->alpha = reader->alpha;
     info->has_inks = reader->is_plain && reader->colors == 4;
     info->has_lab = reader->is_plain && reader->photometric == PHOTOMETRIC_CIELAB;
@@ -185,7 +159,7 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     info->density_unit = 0;
     if (TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &info->density_x) &&
         TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &info->density_y)) {
-        info->density_unit = tag(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+        info->density_unit = wi_tiff_tag(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
     }
     return is_known_format(reader) ? WI_TIFF_OK : refuse(reader, "the samples are of no kind that can be shown");
 }
@@ -234,7 +208,7 @@ static int begin_rgba(wi_tiff_reader *reader, wi_tiff_info *info) {
 int wi_tiff_begin(
     wi_tiff_reader *reader, int is_16_bit, uint64_t tile_limit, uint64_t memory_limit, wi_tiff_info *info) {
     reader->is_16_bit = is_16_bit;
-    if (!TIFFIsCODECConfigured(tag(reader->tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE))) {
+    if (!TIFFIsCODECConfigured(wi_tiff_tag(reader->tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE))) {
         return refuse(reader, "this libtiff does not know the file's compression");
     }
     tmsize_t length = 0;
@@ -278,6 +252,7 @@ int wi_tiff_begin(
         if (rows > 0 && is_short) reader->strip = malloc(rows * (size_t)length * reader->planes);
         if (reader->is_planar && reader->strip == NULL) return WI_TIFF_NO_MEMORY;
     }
+    wi_tiff_keep_differences(reader);
     return reader->samples_read != NULL ? WI_TIFF_OK : WI_TIFF_NO_MEMORY;
 }
 
@@ -292,11 +267,11 @@ static int is_as_begun(wi_tiff_reader *reader) {
     TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &rows);
     if (rows > height) rows = height;
     int is_planar = reader->samples > 1 &&
-        tag(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
+        wi_tiff_tag(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
     return width == reader->width && height == reader->height && rows == reader->strip_rows && !TIFFIsTiled(tiff) &&
-        tag(tiff, TIFFTAG_BITSPERSAMPLE, 1) == reader->bits &&
-        tag(tiff, TIFFTAG_SAMPLESPERPIXEL, 1) == reader->samples && is_planar == reader->is_planar &&
-        tag(tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX) == reader->photometric &&
+        wi_tiff_tag(tiff, TIFFTAG_BITSPERSAMPLE, 1) == reader->bits &&
+        wi_tiff_tag(tiff, TIFFTAG_SAMPLESPERPIXEL, 1) == reader->samples && is_planar == reader->is_planar &&
+        wi_tiff_tag(tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX) == reader->photometric &&
         (reader->photometric != PHOTOMETRIC_PALETTE || reader->palette[0] != NULL) &&
         TIFFScanlineSize(tiff) == (tmsize_t)reader->samples_size;
 }
@@ -342,9 +317,10 @@ static int read_plain_rows(wi_tiff_reader *reader, uint8_t *output, uint32_t row
             if (had_strips) {
                 reader->is_past_end = 0;
                 reader->message[0] = 0;
-                int result = open_file(reader);
+                int result = open_file(reader), had_differences = reader->has_differences;
                 if (result != WI_TIFF_OK) return result;
-                if (!is_as_begun(reader)) {
+                wi_tiff_keep_differences(reader);
+                if (!is_as_begun(reader) || reader->has_differences != had_differences) {
                     snprintf(reader->message, sizeof reader->message, "the file has changed while it was read");
                     return WI_TIFF_CORRUPT;
                 }

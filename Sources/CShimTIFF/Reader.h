@@ -33,6 +33,8 @@ struct wi_tiff_reader {
     /// Pictures whose samples lie side by side as we need them are read by ourselves, the others by libtiff's RGBA
     /// reader: it has 8 bits only, and multiplies colours by alpha.
     int is_plain, is_16_bit, has_rgba;
+    /// Whether libtiff gives rows of differences between neighbours, which we sum faster (TIFF 6.0, section 14).
+    int has_differences;
     TIFFRGBAImage rgba;
     uint32_t tile_width, tile_height;
     /// Where the next tile begins.
@@ -56,9 +58,18 @@ int wi_tiff_open_source(wi_tiff_reader *reader);
 /// Some writers say that a strip or tile is longer than it is, of the last one so that it would end behind the file. libtiff
 /// then reads none of it; its codecs stop by themselves where the pixels are complete.
 void wi_tiff_shorten_parts(wi_tiff_reader *reader);
+/// Finds the colours of indices of a depth that libtiff's RGBA reader does not know.
+void wi_tiff_find_palette(wi_tiff_reader *reader);
+/// The value of a tag of 16 bits, or another one where the file does not have it.
+uint16_t wi_tiff_tag(TIFF *tiff, uint32_t name, uint16_t missing);
+/// Has libtiff leave differences between neighbours as they are, if ``wi_tiff_expand`` sums such pixels. To be called before
+/// the first row is read.
+void wi_tiff_keep_differences(wi_tiff_reader *reader);
 /// Turns `count` pixels as stored, from the beginning of a row, into straight RGBA of 8 or 16 bits.
 /// - plane: how many bytes behind `input` the next plane's row is, if there are planes.
 void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t plane, size_t count);
+/// Whether the pixels are what most pictures have: RGB of 8 bits, with straight alpha or none.
+int wi_tiff_is_plain_rgb(const wi_tiff_reader *reader);
 /// Whether samples of this kind can be widened.
 int wi_tiff_can_widen(const wi_tiff_reader *reader);
 /// Turns the used samples of `count` pixels into those of 16 bits, side by side, in `widened`.

@@ -253,6 +253,10 @@ void wi_lay_over_8(uint8_t *pixels, const uint8_t *above, size_t count);
 
 void wi_expand_rgb(uint8_t *output, const uint8_t *input, size_t count);
 void wi_expand_bgr(uint8_t *output, const uint8_t *input, size_t count);
+/// The same of a row that holds each pixel's difference from the one before it, modulo 256.
+void wi_sum_rgb(uint8_t *output, const uint8_t *input, size_t count);
+/// RGBA of such differences of RGBA.
+void wi_sum_rgba(uint8_t *output, const uint8_t *input, size_t count);
 
 // Depth; `count` is in channels.
 

@@ -124,6 +124,30 @@
             #expect(result.pixels == Self.expected(maker))
         }
 
+        @Test(arguments: [(3, nil), (4, nil), (4, 0), (4, 2)], [nil, 16])
+        func differencesAreSummed(samples: (count: Int, extra: Int?), tile: Int?) {
+            for width in Array(1...9) + [41] {
+                var maker = TIFFMaker.random(width, 35, samples: samples.count)
+                (maker.tile, maker.extraSample, maker.hasDifferences) = (tile, samples.extra, true)
+                var plain = maker
+                plain.hasDifferences = false
+                let result = decode(maker.file())
+                #expect(result.error == nil && result.pixels == decode(plain.file()).pixels, "\(width)")
+            }
+        }
+
+        /// The strip is begun anew, row by row.
+        @Test(arguments: [3, 4]) func differencesOfAStripThatIsCutAreSummedAsFarAsTheyCome(_ samples: Int) {
+            var maker = TIFFMaker.random(32, 40, samples: samples)
+            (maker.hasDifferences, maker.isDataLast) = (true, true)
+            let file = maker.file()
+            let result = decode(Array(file.dropLast(file.count / 2)), keepsWhole: false)
+            let rows = result.pixels.count / (32 * 4)
+            #expect(result.error?.code == .truncatedData && rows >= 15 && rows <= 20)
+            maker.hasDifferences = false
+            #expect(result.pixels == decode(maker.file()).pixels.prefix(rows * 32 * 4))
+        }
+
         /// The last of them then ends behind the file; the pixels say where it ends.
         @Test(arguments: [nil, 16], [1, 100, 1 << 30]) func partsThatAreSaidToBeTooLongAreRead(
             _ tile: Int?, _ excess: Int

@@ -23,6 +23,8 @@ import WebImageTesting
         /// Whether the samples are in runs of PackBits, which are all literal, and whether they are behind the tags.
         var isPacked = false
         var isDataLast = false
+        /// Whether rows are of differences between neighbours, in blocks of zlib that are stored as they are.
+        var hasDifferences = false
         /// How much longer strips and tiles are said to be than they are.
         var excess = 0
         /// The offset of the next page, 0 for none.
@@ -53,7 +55,8 @@ import WebImageTesting
             let lengths = blocks.map { $0.count + excess }
             var tags: [(id: Int, type: Int, values: [Int])] = [
                 (256, 4, [width]), (257, 4, [height]), (258, 3, Array(repeating: depth, count: samples)),
-                (259, 3, [coded?.compression ?? (isPacked ? 32_773 : 1)]), (262, 3, [photometric]), (277, 3, [samples]),
+                (259, 3, [coded?.compression ?? (isPacked ? 32_773 : hasDifferences ? 8 : 1)]), (262, 3, [photometric]),
+                (277, 3, [samples]),
             ]
             if let orientation { tags.append((274, 3, [orientation])) }
             if let tile {
@@ -62,6 +65,7 @@ import WebImageTesting
                 tags += [(273, 4, offsets), (278, 4, [height]), (279, 4, lengths)]
             }
             if isPlanar { tags.append((284, 3, [2])) }
+            if hasDifferences { tags.append((317, 3, [2])) }
             if let palette {
                 tags.append(
                     (
@@ -123,6 +127,7 @@ import WebImageTesting
         /// Samples of whole bytes in the file's order, others from the highest bit on, each row from a byte on.
         private func packed(_ values: [Int]) -> [UInt8] {
             let bytes = bytes(of: values)
+            if hasDifferences { return stored(differences(bytes)) }
             guard isPacked else { return bytes }
             // Each row for itself (TIFF 6.0, section 9).
             let rowLength = bytes.count * (tile ?? width) * samples / values.count
@@ -132,6 +137,24 @@ import WebImageTesting
                     return [UInt8(run.count - 1)] + run
                 }
             }
+        }
+
+        /// Of samples of a byte: each less the one of the pixel before it in its row.
+        private func differences(_ bytes: [UInt8]) -> [UInt8] {
+            let rowLength = (tile ?? width) * samples
+            return bytes.indices.map { $0 % rowLength < samples ? bytes[$0] : bytes[$0] &- bytes[$0 - samples] }
+        }
+
+        private func stored(_ bytes: [UInt8]) -> [UInt8] {
+            let blocks = stride(from: 0, to: bytes.count, by: 60_000).flatMap { start -> [UInt8] in
+                let block = bytes[start..<min(start + 60_000, bytes.count)]
+                let length = UInt16(block.count)
+                let isLast: UInt8 = start + block.count == bytes.count ? 1 : 0
+                return [isLast, UInt8(length & 255), UInt8(length >> 8), UInt8(~length & 255), UInt8(~length >> 8)]
+                    + block
+            }
+            let sums = bytes.reduce((1, 0)) { (($0.0 + Int($1)) % 65_521, ($0.1 + $0.0 + Int($1)) % 65_521) }
+            return [0x78, 0x01] + blocks + big(sums.1, 2) + big(sums.0, 2)
         }
 
         private func bytes(of values: [Int]) -> [UInt8] {
