@@ -31,6 +31,9 @@ struct DecodingFuzz {
         check(whole.faults.isEmpty, "in one piece: \(whole.faults)")
         check(pieces.faults.isEmpty, "in pieces: \(pieces.faults)")
         compare(whole, pieces)
+        if let header = whole.header, coder.scaleDenominators(for: header).contains(where: { $0 > 1 }) {
+            runPart(random.below(3), bytes, options, cut: cut)
+        }
         runFrames(bytes, options, cut: cut)
     }
 
@@ -54,6 +57,19 @@ struct DecodingFuzz {
     /// libpng does not ask zlib for rows that it still holds when the bytes end: whether they come, and which of two kinds
     /// of damage is found first, depends on where the last piece begins.
     private var isReadByLibpng: Bool { [.png, .apng, .ico, .cur].contains(format) }
+
+    /// The same at a part of the size.
+    private func runPart(_ part: Int, _ bytes: [UInt8], _ options: DecodeOptions, cut: Int) {
+        let whole = DecodeOutcome(coder, bytes, options, part: part)
+        var lengths = [bytes.count, cut]
+        let pieces = DecodeOutcome(coder, bytes, options, part: part) { lengths.popLast() ?? bytes.count }
+        check(whole.faults.isEmpty && pieces.faults.isEmpty, "at a part: \(whole.faults + pieces.faults)")
+        // Such JPEGs are read by ourselves.
+        guard isPredictable || whole.header?.isDividedByFrequencies == true else { return }
+        let errors = "\(whole.error as Any) in one piece, \(pieces.error as Any) in several"
+        check(whole.error?.code == pieces.error?.code, "at a part: \(errors)")
+        check(whole.agrees(with: pieces), "at a part: other rows in pieces; \(errors)")
+    }
 
     private func runFrames(_ bytes: [UInt8], _ options: DecodeOptions, cut: Int) {
         guard let whole = AnimationOutcome(coder, format, bytes, options, most: 6) else { return }

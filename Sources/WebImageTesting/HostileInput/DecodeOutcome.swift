@@ -20,14 +20,19 @@ package struct DecodeOutcome {
     /// - Parameters:
     ///   - keepsWhole: whether the sink has the whole picture's memory to give.
     ///   - previews: whether a preview is asked for after every piece.
+    ///   - part: picks one of the parts of its size that the coder offers for the picture, other than the whole; nil: whole.
     ///   - length: of the next piece; nil: all at once.
     package init(
         _ coder: any ImageCoder, _ bytes: [UInt8], _ options: DecodeOptions = DecodeOptions(),
-        keepsWhole: Bool = true, previews: Bool = false, length: (() -> Int)? = nil
+        keepsWhole: Bool = true, previews: Bool = false, part: Int? = nil, length: (() -> Int)? = nil
     ) {
         let sink = CheckingSink(options.limits, keepsWhole: keepsWhole)
         do throws(WebImageError) {
-            let decoder = try coder.makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: sink) }
+            let decoder = try coder.makeDecoder(options) { (header) throws(WebImageError) in
+                let denominators = coder.scaleDenominators(for: header).filter { $0 > 1 }
+                guard let part, !denominators.isEmpty else { return DecodePlan(sink: sink) }
+                return DecodePlan(scaleDenominator: denominators[part % denominators.count], sink: sink)
+            }
             defer { header = decoder.header }
             try forEachPiece(of: bytes, length) { piece throws(WebImageError) in
                 _ = try decoder.push(piece)
