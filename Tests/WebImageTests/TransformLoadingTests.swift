@@ -110,6 +110,47 @@ import WebImageTesting
         #expect((coder.denominators.first ?? 1) == (isAlone ? 3 : 1))
     }
 
+    /// Gray, with a red square at the lower right; the last blocks of a JPEG are not full.
+    private func marked() throws -> Image {
+        try Image(size: PixelSize(width: 1205, height: 803), alpha: .opaque) { bytes in
+            for index in 0..<bytes.count / 4 {
+                let isMarked = (900..<1100).contains(index % 1205) && (500..<700).contains(index / 1205)
+                bytes[4 * index] = isMarked ? 220 : 128
+                (bytes[4 * index + 1], bytes[4 * index + 2]) = isMarked ? (20, 20) : (128, 128)
+                bytes[4 * index + 3] = 255
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            "imgproxy:40x40:fill:g=sm", "imgproxy:40x40:fill:g=sm:rot=90", "imgproxy:30x40:fill:g=sm:rot=180:fl=x",
+            "imgproxy:20x30:fill:g=sm:dpr=2|imgproxy-canvas:20x30:dpr=2:extend",
+        ], [Orientation.up, .right, .down, .leftMirrored])
+    func imgproxysSmartCropsAreDecodedSmall(_ chain: String, _ orientation: Orientation) async throws {
+        let picture = try marked().with { $0.orientation = orientation }
+        let jpeg = try picture.encoded(as: .jpeg, EncodeOptions(keepsMetadata: true))
+        let (coder, bench) = (RecordingCoder(try jpegCoder()), TestBench())
+        bench.answer(url, with: jpeg)
+        var request = ImageRequest(url)
+        request.decoding.coder = coder
+        let transforms = try ImageTransform.parse(chain)
+        request.transformers = transforms
+        let image = try await bench.manager.image(for: request).image
+        #expect(coder.denominators.count == 1 && coder.denominators[0] >= 4)
+        let wanted = try await load([], jpeg).transformed(by: transforms)
+        #expect(image.size == wanted.size)
+        let differences = image.withPixels { one in
+            wanted.withPixels { other in zip(one, other).map { abs(Int($0) - Int($1)) } }
+        }
+        #expect(differences.reduce(0, +) < 3 * differences.count)
+        let reds = image.withPixels { pixels in
+            stride(from: 0, to: pixels.count, by: 4).count { pixels[$0] > 190 && pixels[$0 + 1] < 60 }
+        }
+        // All of the square, a quarter of the picture's shorter side.
+        #expect(reds > 60)
+    }
+
     @Test func geometryAtTheBeginningIsAPartOfDecoding() async throws {
         let jpeg = try Fixture.jpeg(1600, 1200)
         let (bench, coder, plain) = try recorded(jpeg)

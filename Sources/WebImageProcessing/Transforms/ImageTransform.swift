@@ -69,10 +69,11 @@ protocol GeometryOperation: PlannedOperation {
     /// Whether this instance reads or changes pixels, and so is not pure geometry.
     var needsPixels: Bool { get }
 
-    /// The filter with which it scales. Default ``ResampleFilter/lanczos3``.
-    var filter: ResampleFilter { get }
-    /// If it reads pixels: the size in which a picture is decoded for that. Default nil: its own size.
-    func decodedSize(of source: PixelSize, isVector: Bool) -> PixelSize?
+    /// Whether it scales the picture before it reads pixels, as a part of decoding: then what is decoded for it is of use for
+    /// no other operation. Default false.
+    var scalesFirst: Bool { get }
+    /// If ``scalesFirst``: folds what it does before it reads pixels. It must recognize such a picture when it is compiled.
+    func foldScaling(into fold: inout GeometryFold) throws(WebImageError)
 
     /// - Throws: `transformFailed` if it cannot be applied to a picture of that size.
     func fold(into fold: inout GeometryFold) throws(WebImageError)
@@ -81,8 +82,8 @@ protocol GeometryOperation: PlannedOperation {
 extension GeometryOperation {
     var scales: Bool { false }
     var needsPixels: Bool { false }
-    var filter: ResampleFilter { .lanczos3 }
-    func decodedSize(of source: PixelSize, isVector: Bool) -> PixelSize? { nil }
+    var scalesFirst: Bool { false }
+    func foldScaling(into fold: inout GeometryFold) {}
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) { try builder.geometry(self) }
 }

@@ -4,11 +4,10 @@ package import WebImageCore
 /// the chain only, not on the picture.
 package struct LeadingGeometry: Sendable {
     private var operations: [any GeometryOperation] = []
-    /// The next operation, if it reads pixels; nil if there is none, or scaling has already taken place.
+    /// The next operation, if it scales the picture and then reads its pixels: the scaling is carried out, too.
     private var looking: (any GeometryOperation)?
-    /// The key of the next transformer, if pictures are decoded in a size that it chooses: then they are of use for no other
-    /// one.
-    package private(set) var chooserKey: String?
+    /// The key of that operation: what is decoded for it is of use for no other one.
+    package var chooserKey: String? { looking?.key }
     private let size: TargetSize?
 
     /// - Parameters:
@@ -20,10 +19,7 @@ package struct LeadingGeometry: Sendable {
         for transformer in transformers {
             guard let operation = (transformer as? ImageTransform)?.operation as? any GeometryOperation else { break }
             if operation.needsPixels {
-                if !isScaled {
-                    looking = operation
-                    chooserKey = operation is Resize ? operation.key : nil
-                }
+                if !isScaled, operation.scalesFirst { looking = operation }
                 break
             }
             if isScaled, operation.scales { break }
@@ -61,9 +57,7 @@ package struct LeadingGeometry: Sendable {
             fold.scale(part, to: first.outputDisplay, filter: .lanczos3)
         }
         for operation in operations { try operation.fold(into: &fold) }
-        if let looking, let size = looking.decodedSize(of: fold.size, isVector: isVector) {
-            fold.scale(nil, to: size, filter: looking.filter)
-        }
+        try looking?.foldScaling(into: &fold)
         return ResizePlan(stored: stored, orientation: orientation, fold: fold)
     }
 }

@@ -31,7 +31,27 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
     var scales: Bool { true }
     var needsPixels: Bool { geometry.gravity.kind == .smart || geometry.cropPlace.kind == .smart }
 
+    /// With a crop before the scaling it is the crop that reads pixels.
+    var scalesFirst: Bool { needsPixels && geometry.cropWidth == 0 && geometry.cropHeight == 0 }
+
     func fold(into fold: inout GeometryFold) throws(WebImageError) {
+        let layout = try foldTurnsAndScaling(into: &fold)
+        let kept = ImgproxyGeometry.position(of: layout.kept, in: layout.scaled, geometry.gravity, dpr: layout.dpr)
+        fold.crop(x: kept.x, y: kept.y, to: layout.kept)
+    }
+
+    /// Only the scaling: the smaller picture is then turned, and cropped.
+    func foldScaling(into fold: inout GeometryFold) throws(WebImageError) {
+        // Behind another step it would not be recognized; of vector pictures only their sharpness is lost without it.
+        guard fold.isIdentity || fold.isVector else { return }
+        let before = fold.turn
+        try foldTurnsAndScaling(into: &fold)
+        fold.turn(by: before.inverse.followed(by: fold.turn).inverse)
+    }
+
+    @discardableResult private func foldTurnsAndScaling(
+        into fold: inout GeometryFold
+    ) throws(WebImageError) -> ImgproxyGeometry.Layout {
         // After another step the picture is in display orientation, as if that step had been done separately.
         let (stored, before) = (fold.isIdentity ? fold.orientation : .up, fold.turn)
         let shrinking = fold.isIdentity ? fold.shrinking : nil
@@ -59,30 +79,25 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
                 height: Double(layout.crop.height) * down)
             fold.scale(drawn, to: layout.scaled, filter: .libvips)
         }
-        let kept = ImgproxyGeometry.position(of: layout.kept, in: layout.scaled, geometry.gravity, dpr: layout.dpr)
-        fold.crop(x: kept.x, y: kept.y, to: layout.kept)
-    }
-
-    func decodedSize(of source: PixelSize, isVector: Bool) -> PixelSize? {
-        guard isVector, needsPixels, geometry.cropWidth == 0, geometry.cropHeight == 0 else { return nil }
-        return turned(geometry.layout(for: turned(source), isVector: true).scaled)
+        return layout
     }
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
-        let natural = builder.original.flatMap { $0.isVector ? $0.size : nil }
+        let isVector = builder.original?.isVector ?? false
         guard needsPixels else {
             builder.imgproxySource = (turned(builder.size), nil)
             var operation = self
-            operation.isOfDrawing = natural != nil
+            operation.isOfDrawing = isVector
             return try builder.geometry(operation)
         }
-        let isDrawn = natural.map { decodedSize(of: $0, isVector: true) == builder.size } ?? false
-        let source = turned(isDrawn ? natural ?? builder.size : builder.size)
-        let shrinking = builder.shrinking
+        let scaled = builder.original.flatMap(scaledWhileDecoded)
+        let isScaled = scaled != nil && scaled?.size == builder.size
+        let source = isScaled ? scaled?.source ?? turned(builder.size) : turned(builder.size)
+        let shrinking = isScaled ? builder.original?.shrinking : builder.shrinking
         builder.imgproxySource = (source, shrinking)
         for turn in try turns() { try builder.geometry(turn) }
-        let layout = geometry.layout(for: source, isVector: natural != nil, shrinking: shrinking)
-        if !isDrawn {
+        let layout = geometry.layout(for: source, isVector: isVector, shrinking: shrinking)
+        if !isScaled {
             let part = geometry.partOfDecoded(layout, isReversed: (false, false))
             if let part, geometry.cropPlace.kind != .smart {
                 try crop(to: part.size, x: part.x, y: part.y, &builder)
@@ -111,6 +126,14 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
             CropRect(
                 part: PixelRect(
                     x: Double(x), y: Double(y), width: Double(size.width), height: Double(size.height))))
+    }
+
+    /// The turned size of the file's picture, and the size that ``foldScaling(into:)`` has it decoded in.
+    private func scaledWhileDecoded(_ original: OriginalPicture) -> (source: PixelSize, size: PixelSize)? {
+        guard scalesFirst else { return nil }
+        let source = turned(original.size)
+        let layout = geometry.layout(for: source, isVector: original.isVector, shrinking: original.shrinking)
+        return (source, turned(layout.scaled))
     }
 
     private func turned(_ size: PixelSize) -> PixelSize { geometry.rotation % 2 == 0 ? size : size.transposed }

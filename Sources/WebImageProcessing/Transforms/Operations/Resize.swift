@@ -73,8 +73,10 @@ struct Resize: WrittenOperation, GeometryOperation {
         fold.crop(x: place.x, y: place.y, to: plan.outputStored)
     }
 
-    func decodedSize(of source: PixelSize, isVector: Bool) -> PixelSize? {
-        plan(for: GeometryFold(source: source, isVector: isVector)).whole
+    var scalesFirst: Bool { needsPixels }
+
+    func foldScaling(into fold: inout GeometryFold) {
+        if let whole = plan(for: fold).whole { fold.scale(nil, to: whole, filter: filter) }
     }
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
