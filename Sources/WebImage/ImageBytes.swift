@@ -28,6 +28,9 @@ public struct ImageBytes: AsyncSequence, Sendable {
     /// The length of the whole body; nil if the origin does not announce it.
     public var length: ByteCount? { reading.bytes.log.progress.expected.map { ByteCount($0) } }
 
+    /// How many bytes of the whole body have arrived so far.
+    public var receivedByteCount: ByteCount { ByteCount(reading.bytes.log.latest.receivedCount) }
+
     private let reading: BytesReading
     private let executor: any WorkExecutor
     /// Which of the bytes are given.

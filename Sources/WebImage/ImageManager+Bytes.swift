@@ -116,6 +116,7 @@ extension ImageManager {
             try await probe.details()
         }
         details.head = reading.bytes.head
+        details.receivedByteCount = ByteCount(reading.bytes.log.latest.receivedCount)
         return details
     }
 
@@ -252,6 +253,8 @@ public struct ImageDetails: Sendable {
     public var header: ImageHeader
     /// The length of the file; nil if the origin does not announce it.
     public var byteCount: ByteCount?
+    /// How many of its bytes had arrived when header and metadata were known.
+    public var receivedByteCount = ByteCount(0)
     public var source: ImageSource
     /// Status and headers of the origin's answer; nil if the picture came from a file.
     public var head: ResponseHead?

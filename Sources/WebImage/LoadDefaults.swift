@@ -29,8 +29,7 @@ extension WebImageError {
     /// What a load ends in when its time is up.
     static func tookTooLong(_ timeout: Duration, _ request: ImageRequest) -> WebImageError {
         WebImageError(
-            .deadlineExceeded,
-            "the load took longer than \(timeout); raise the request's timeout (--timeout) to allow it",
+            over: .timeout, code: .deadlineExceeded, "the load took longer than \(timeout)",
             location: request.redactedURL)
     }
 }

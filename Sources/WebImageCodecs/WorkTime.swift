@@ -31,9 +31,7 @@ final class WorkTime: Sendable {
     func check() throws(WebImageError) {
         let used = state.withLock { $0.time(at: now()) }
         guard used > limit else { return }
-        throw WebImageError(
-            .limitExceeded,
-            "reading the picture's header took longer than \(limit); raise DecodeLimits.time to allow it")
+        throw WebImageError(over: .time, "reading the picture's header took longer than \(limit)")
     }
 }
 

@@ -42,9 +42,7 @@ public struct DecodeLimits: Hashable, Sendable, Codable {
         }
         guard let count = size.pixelCount, count <= pixels else {
             throw WebImageError(
-                .limitExceeded,
-                "the picture is \(size), more than \(pixels) pixels; raise DecodeLimits.pixels (--max-pixels) to allow it",
-                format: format)
+                over: .pixels, "the picture is \(size), more than \(pixels) pixels", format: format)
         }
     }
 }

@@ -2,7 +2,7 @@
 /// description stays.
 extension WebImageError: Codable {
     private enum CodingKeys: CodingKey {
-        case code, message, location, format, status, retryAfter, cause
+        case code, message, location, format, status, retryAfter, limit, cause
     }
 
     /// What an error of another type said of itself.
@@ -28,6 +28,7 @@ extension WebImageError: Codable {
             location: try values.decodeIfPresent(String.self, forKey: .location),
             format: try values.decodeIfPresent(ImageFormat.self, forKey: .format),
             status: try values.decodeIfPresent(Int.self, forKey: .status))
+        limit = try values.decodeIfPresent(Limit.self, forKey: .limit)
         retryAfter = try values.decodeIfPresent(Duration.self, forKey: .retryAfter)
     }
 
@@ -38,6 +39,7 @@ extension WebImageError: Codable {
         try values.encodeIfPresent(location, forKey: .location)
         try values.encodeIfPresent(format, forKey: .format)
         try values.encodeIfPresent(status, forKey: .status)
+        try values.encodeIfPresent(limit, forKey: .limit)
         try values.encodeIfPresent(retryAfter, forKey: .retryAfter)
         guard let cause else { return }
         if let own = cause as? WebImageError {

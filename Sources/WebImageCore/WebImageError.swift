@@ -18,6 +18,7 @@ public struct WebImageError: Error, Sendable {
         var status: Int?
         var retryAfter: Duration?
         var lifetime: Duration?
+        var limit: Limit?
         var record: (any AnyObject & Sendable)?
     }
 
@@ -59,6 +60,12 @@ public struct WebImageError: Error, Sendable {
     public var retryAfter: Duration? {
         get { content.value.retryAfter }
         set { change { $0.retryAfter = newValue } }
+    }
+    /// The limit to raise, for ``Code-swift.struct/limitExceeded``, ``Code-swift.struct/bodyTooLarge``,
+    /// ``Code-swift.struct/decompressionLimit`` and ``Code-swift.struct/deadlineExceeded``; nil if none can be raised.
+    public var limit: Limit? {
+        get { content.value.limit }
+        set { change { $0.limit = newValue } }
     }
     /// How long the server lets its answer be reused (`Cache-Control`, `Expires`), for ``Code-swift.struct/badStatus``;
     /// nil if it does not say.

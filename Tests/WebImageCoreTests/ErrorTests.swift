@@ -47,4 +47,19 @@ import WebImageCore
         #expect(text.contains("badImageData (1001)") && text.contains("example.com/a.png"))
         #expect(text.contains("truncatedData (3004)"))
     }
+
+    /// Programs with settings of their own name those.
+    @Test func anErrorOfALimitSaysWhichOneItIs() throws {
+        let size = PixelSize(width: 20, height: 10)
+        let error = #expect(throws: WebImageError.self) { try DecodeLimits(pixels: 100).check(size) }
+        #expect(error?.limit == .pixels)
+        #expect(
+            error?.message
+                == "the picture is 20x10, more than 100 pixels; raise DecodeLimits.pixels (--max-pixels) to allow it")
+        #expect(error?.messageWithoutAdvice == "the picture is 20x10, more than 100 pixels")
+        var changed = try #require(error)
+        changed.message = "it is too large"
+        #expect(changed.messageWithoutAdvice == "it is too large")
+        #expect(WebImageError(.limitExceeded, "there is no memory").limit == nil)
+    }
 }

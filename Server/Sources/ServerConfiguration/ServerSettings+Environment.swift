@@ -41,13 +41,18 @@ extension ServerSettings {
 
     private mutating func readListening(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
         let network = reader.text("IMGPROXY_NETWORK") ?? "tcp"
-        let port = reader.text("PORT").map { ":" + $0 }
-        let bind = reader.text("IMGPROXY_BIND") ?? port ?? ":8080"
+        let port = reader.text("PORT")
+        let bound = reader.text("IMGPROXY_BIND")
+        let bind = bound ?? port.map { ":" + $0 } ?? ":8080"
         if network == "unix" {
             address = .unix(path: bind)
         } else if ["tcp", "tcp4", "tcp6"].contains(network) {
             let any = ["tcp4": "0.0.0.0", "tcp6": "::"][network] ?? ""
-            address = Self.tcp(bind, "IMGPROXY_BIND", any: any, &reader) ?? address
+            if bound == nil, let port, Int(port).map({ (0...65_535).contains($0) }) != true {
+                reader.fail("PORT must be a whole number from 0 to 65535, not \(port)")
+            } else {
+                address = Self.tcp(bind, "IMGPROXY_BIND", any: any, &reader) ?? address
+            }
         } else {
             reader.fail("IMGPROXY_NETWORK must be tcp, tcp4, tcp6 or unix, not \(network)")
         }

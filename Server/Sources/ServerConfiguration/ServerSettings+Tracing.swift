@@ -49,7 +49,8 @@ extension ServerSettings {
             tracing.endpoint = base + (base.hasSuffix("/") ? "" : "/") + "v1/traces"
         }
         if !["http://", "https://"].contains(where: tracing.endpoint.hasPrefix) {
-            reader.fail("OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL, not \(tracing.endpoint)")
+            let name = own == nil ? "OTEL_EXPORTER_OTLP_ENDPOINT" : "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+            reader.fail("\(name) must be an http or https URL, not \(own ?? base ?? "")")
         }
         let name = own == nil ? "OTEL_EXPORTER_OTLP_PROTOCOL" : "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
         switch reader.text("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") ?? reader.text("OTEL_EXPORTER_OTLP_PROTOCOL") {

@@ -29,6 +29,8 @@ public struct ProcessingOptions: Hashable, Sendable {
         public var animationFrameResolution: Double?
         public var resultDimension: Int?
 
+        public init() {}
+
         /// The limit for the source's bytes; nil if the URL sets none.
         public var bodyLimit: ByteCount? { sourceFileSize.map(Self.bodyLimit) }
 

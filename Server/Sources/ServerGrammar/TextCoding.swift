@@ -121,5 +121,18 @@ public enum PercentEncoding {
         return result
     }
 
+    /// Encodes what must not stand in a URL: white space, quotes and brackets, everything that is not ASCII.
+    public static func asLink(_ url: String) -> String {
+        var result = ""
+        for byte in url.utf8 {
+            if (0x21...0x7E).contains(byte), !"\"<>\\^`{|}".utf8.contains(byte) {
+                result.unicodeScalars.append(UnicodeScalar(byte))
+            } else {
+                result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return result
+    }
+
     static func hexDigit(_ byte: UInt8) -> UInt8? { UInt8(String(UnicodeScalar(byte)), radix: 16) }
 }

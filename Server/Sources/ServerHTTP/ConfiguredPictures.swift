@@ -47,7 +47,9 @@ struct ConfiguredPictures {
     }
 
     private static func unusable(_ error: WebImageError, _ name: String) -> WebImageError {
-        WebImageError(error.code, "the picture of \(name)_* cannot be used", cause: error, location: error.location)
+        WebImageError(
+            error.code, "the picture of \(name)_* cannot be used", cause: LimitNames().renamed(error),
+            location: error.location)
     }
 
     private func request(_ source: ServerSettings.PictureSource, _ name: String) throws -> ImageRequest {

@@ -13,6 +13,7 @@ extension ImageEndpoint {
         try await service.admit(record.client?.key)
         let bytes = try await open(url)
         record.sourceHost = SourceURL(url.source)?.host
+        record.asksOrigin = SourceRequest.brings(url.source, bytes.source)
         let head = bytes.head ?? ResponseHead(status: 200)
         let answer = ResultAnswer(settings: settings, url: url, now: now())
         let freshness = SourceFreshness(head, now: now(), fallback: settings.sourceTTL)
@@ -81,7 +82,7 @@ extension ImageEndpoint {
         do throws(WebImageError) {
             return try await service.maker.manager.bytes(for: request)
         } catch {
-            throw RequestRefusal(error, source: url.source)
+            throw RequestRefusal(error, source: url.source, security: url.options.security)
         }
     }
 }

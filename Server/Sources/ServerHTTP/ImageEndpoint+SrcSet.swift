@@ -13,7 +13,15 @@ import WebImage
 extension ImageEndpoint {
     private static let mostWidths = 32
 
-    /// Returns signed URLs of a picture in several widths, as JSON: `/srcset/SIGNATURE/w:320:640/OPTIONS/SOURCE`.
+    /// One of the pictures that a set may consist of.
+    private struct Candidate {
+        /// Options and source.
+        var path: String
+        var url: URLGrammar.ParsedURL
+    }
+
+    /// Returns signed URLs of a picture in several widths, as JSON: `/srcset/SIGNATURE/w:320:640/OPTIONS/SOURCE`. With
+    /// `IMGPROXY_ONLY_PRESETS` it is `/srcset/SIGNATURE/PRESET:PRESET/SOURCE`, with a picture for each preset.
     ///
     /// The signature covers the whole rest: `/w:320:640/OPTIONS/SOURCE`.
     func srcset(
@@ -21,18 +29,12 @@ extension ImageEndpoint {
     ) async throws(RequestRefusal) -> Answer {
         let signed = try SignedPath(target: path)
         try settings.grammar.check(signed)
-        let separator = settings.grammar.argumentsSeparator
         let rest = settings.grammar.signedText(signed)
         guard let slash = rest.firstIndex(of: "/") else { throw .invalidURL("/srcset has no source") }
-        let parts = rest[..<slash].components(of: separator)
-        let widths = parts.dropFirst().compactMap { Int($0) }
-        guard parts.first == "w", !widths.isEmpty, widths.count == parts.count - 1, widths.count <= Self.mostWidths,
-            widths.allSatisfy({ (1...16_384).contains($0) })
-        else { throw .invalidURL("/srcset must begin with w:WIDTH:WIDTH..., with at most \(Self.mostWidths) widths") }
-        let tail = String(rest[rest.index(after: slash)...])
-        let unsigned = try settings.grammar.parse(unsignedPath: tail)
-        return try await info(.ofSets, of: unsigned, request, &record) { info throws(RequestRefusal) in
-            let urls = try sizedURLs(tail, widths.sorted(), info)
+        let (first, tail) = (rest[..<slash], String(rest[rest.index(after: slash)...]))
+        let candidates = try settings.grammar.onlyPresets ? presets(first, of: tail) : widths(first, of: tail)
+        return try await info(.ofSets, of: candidates[0].url, request, &record) { info throws(RequestRefusal) in
+            let urls = try sizedURLs(candidates, info)
             let members: [(String, JSONValue)] = [
                 ("src", .text(urls[urls.count - 1].url)),
                 ("srcset", .text(urls.map { "\($0.url) \($0.width)w" }.joined(separator: ", "))),
@@ -41,24 +43,52 @@ extension ImageEndpoint {
         }
     }
 
-    /// A signed URL for each width that the picture can have; of widths that give the same result, the least. A small
+    private func widths(_ list: Substring, of tail: String) throws(RequestRefusal) -> [Candidate] {
+        let separator = settings.grammar.argumentsSeparator
+        let parts = list.components(of: separator)
+        let widths = parts.dropFirst().compactMap { Int($0) }
+        guard parts.first == "w", !widths.isEmpty, widths.count == parts.count - 1, widths.count <= Self.mostWidths,
+            widths.allSatisfy({ (1...16_384).contains($0) })
+        else { throw .invalidURL("/srcset must begin with w:WIDTH:WIDTH..., with at most \(Self.mostWidths) widths") }
+        // The width follows the other options, because later ones win, and precedes the source.
+        return try widths.sorted().map { width throws(RequestRefusal) in
+            try candidate(settings.grammar.inserting("w\(separator)\(width)", before: tail))
+        }
+    }
+
+    private func presets(_ list: Substring, of tail: String) throws(RequestRefusal) -> [Candidate] {
+        let names = list.components(of: settings.grammar.argumentsSeparator)
+        guard names.count <= Self.mostWidths, names.allSatisfy({ settings.grammar.presets[$0] != nil }) else {
+            throw .invalidURL(
+                "with IMGPROXY_ONLY_PRESETS, /srcset must begin with the names of presets, at most \(Self.mostWidths), "
+                    + "one for each picture")
+        }
+        return try names.map { name throws(RequestRefusal) in try candidate("\(name)/\(tail)") }
+    }
+
+    private func candidate(_ path: String) throws(RequestRefusal) -> Candidate {
+        Candidate(path: path, url: try settings.grammar.parse(unsignedPath: path))
+    }
+
+    /// A signed URL for each width that the picture can have; of those that give the same width, the first. A small
     /// source that is not to be enlarged does not reach them all: the last URL then comes with the width it does reach.
     ///
     /// - Parameter info: what is known of the picture.
     private func sizedURLs(
-        _ path: String, _ widths: [Int], _ info: StoredResult
+        _ candidates: [Candidate], _ info: StoredResult
     ) throws(RequestRefusal) -> [(width: Int, url: String)] {
         let source = info.describedSource
-        var urls: [(width: Int, url: String)] = []
-        for width in widths {
-            let option = "w\(settings.grammar.argumentsSeparator)\(width)"
-            // The width follows the other options, because later ones win, and precedes the source.
-            let sized = settings.grammar.inserting(option, before: path)
-            let plan = PicturePlan(try settings.grammar.parse(unsignedPath: sized), settings)
-            let reached = source.flatMap { plan.resultWidth(of: $0) } ?? width
-            if urls.last?.width != reached { urls.append((reached, settings.grammar.signed("/" + sized))) }
+        var urls: [Int: String] = [:]
+        for candidate in candidates {
+            let asked = candidate.url.options.geometry.width
+            let reached = source.flatMap { PicturePlan(candidate.url, settings).resultWidth(of: $0) } ?? asked
+            guard reached > 0, urls[reached] == nil else { continue }
+            urls[reached] = settings.grammar.signed("/" + candidate.path)
         }
-        return urls
+        if urls.isEmpty {
+            throw .invalidURL("no width of the pictures is known before they are made: set it in a preset")
+        }
+        return urls.sorted { $0.key < $1.key }.map { (width: $0.key, url: $0.value) }
     }
 }
 

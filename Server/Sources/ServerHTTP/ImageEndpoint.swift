@@ -110,9 +110,10 @@ public struct ImageEndpoint: Sendable {
         if case .bytes(let bytes) = answer.body { record.bytesOut = bytes.count }
         record.status = answer.status
         if case .stream(let body) = answer.body {
-            body.whenEnded { [record] sent, error in
+            body.whenEnded { [record, bytes = body.bytes] sent, error in
                 var record = record
                 record.bytesOut = sent
+                if record.asksOrigin { record.bytesIn = Int(bytes.receivedByteCount.bytes) }
                 if let error { (record.refusal, record.isCut) = (RequestRefusal(error, source: ""), true) }
                 tell(request, record, since: begin)
             }

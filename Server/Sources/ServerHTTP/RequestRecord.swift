@@ -20,7 +20,10 @@ struct RequestRecord: Sendable {
     var span: RequestSpan?
     /// The bytes of the answer's body; 0 if it has none, as that of a 304.
     var bytesOut = 0
+    /// The bytes that came from the origin.
     var bytesIn = 0
+    /// Whether the origin was asked, and answered.
+    var asksOrigin = false
 
     init(id: String) { self.id = id }
 
@@ -29,7 +32,8 @@ struct RequestRecord: Sendable {
         cache = found.source
         cost = found.cost
         format = found.result.fileExtension
-        bytesIn = found.cost == nil ? 0 : found.result.sourceBytes
+        bytesIn = found.cost?.sourceBytes ?? 0
+        asksOrigin = found.cost?.fetch != nil || found.cost?.sourceBytes != nil
         sourceHost = host
     }
 

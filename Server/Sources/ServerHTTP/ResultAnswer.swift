@@ -90,7 +90,7 @@ struct ResultAnswer {
     /// The URL of the source without credentials, for `Link: rel="canonical"`; nil if it is not sent.
     var canonicalLink: String? {
         guard settings.setsCanonical, let url = SourceURL(source), url.isWeb else { return nil }
-        return "<\(url.withoutUser)>; rel=\"canonical\""
+        return "<\(PercentEncoding.asLink(url.withoutUser))>; rel=\"canonical\""
     }
 
     /// - Parameter origin: the origin's freshness, which is used if the configuration says so.

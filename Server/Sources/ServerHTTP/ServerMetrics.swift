@@ -68,14 +68,14 @@ public final class ServerMetrics: Sendable {
                 if let encode = record.cost?.encode { counts.encoding[format, default: Histogram()].add(encode) }
             }
             if let decode = record.cost?.decode { counts.decoding.add(decode) }
-            if record.cost?.fetch != nil { counts.sources["fetched", default: 0] += 1 }
+            if record.asksOrigin { counts.sources["fetched", default: 0] += 1 }
             if record.refusal?.kind == .download { counts.sources["failed", default: 0] += 1 }
             counts.sourceBytes += record.bytesIn
             if record.refusal?.status == 429, record.refusal?.kind == .security { counts.overRate += 1 }
             let spans = [
                 ("queue", record.cost?.queue),
                 ("downloading_source_image", record.cost?.fetch),
-                ("processing_image", record.cost.map { ($0.decode ?? 0) + ($0.encode ?? 0) }),
+                ("processing_image", record.cost?.processing),
             ]
             for case (let name, let seconds?) in spans { counts.spans[name, default: Histogram()].add(seconds) }
         }

@@ -28,18 +28,19 @@ extension ImageService {
     private func tell(
         _ options: InfoOptions, of url: URLGrammar.ParsedURL, _ key: String
     ) async throws(RequestRefusal) -> Found {
-        let found = try await landed(key, url.source) { [self] in
+        try await landed(key, url.source) { [self] in
             do throws(RequestRefusal) {
                 let begun = purging.stamp
-                let result = try await inTurn(url.source) { _, left throws(RequestRefusal) in
-                    (try await maker.info(options, of: url, begun: begun, timeout: left), nil)
+                let made = try await inTurn(url.source) { place, left throws(RequestRefusal) in
+                    var made = try await maker.info(options, of: url, begun: begun, timeout: left)
+                    made.cost.queue = place.waited.inSeconds
+                    return (made, nil)
                 }
-                if !result.freshness.forbidsStoring { cache.keep(result, key) }
-                return Landing(result: .success(.init(result: result)))
+                if !made.result.freshness.forbidsStoring { cache.keep(made.result, key) }
+                return Landing(result: .success(made))
             } catch {
                 return Landing(result: .failure(error))
             }
         }
-        return Found(result: found.result, source: found.source)
     }
 }

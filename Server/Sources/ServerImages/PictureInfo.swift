@@ -13,7 +13,10 @@ struct PictureInfo {
     /// The facts about a source.
     struct Facts: Sendable {
         var header: ImageHeader
+        /// Of the whole file.
         var byteCount: ByteCount?
+        /// The bytes that were loaded.
+        var receivedByteCount: ByteCount?
         var head: ResponseHead?
         var source: ImageSource
         /// The whole file, if its digests are requested.
@@ -36,19 +39,20 @@ struct PictureInfo {
                 throw WebImageError(.unsupportedFeature, "the coder tells no header")
             }
             return Facts(
-                header: header, byteCount: response.byteCount, head: response.head, source: response.source,
-                data: response.data, image: response.image)
+                header: header, byteCount: response.byteCount, receivedByteCount: response.byteCount,
+                head: response.head, source: response.source, data: response.data, image: response.image)
         }
         if options.hashSums.isEmpty {
             let details = try await manager.details(for: request, waitsForEXIF: options.exif)
             return Facts(
-                header: details.header, byteCount: details.byteCount, head: details.head, source: details.source)
+                header: details.header, byteCount: details.byteCount, receivedByteCount: details.receivedByteCount,
+                head: details.head, source: details.source)
         }
         request.options.includesData = true
         let original = try await manager.keepOriginal(for: request)
         var facts = Facts(
-            header: original.header, byteCount: original.byteCount, head: original.head, source: original.source,
-            data: original.data)
+            header: original.header, byteCount: original.byteCount, receivedByteCount: original.byteCount,
+            head: original.head, source: original.source, data: original.data)
         if options.exif, Self.mayEndWithEXIF(original.header), let data = original.data {
             var whole = ImageRequest(data: data, name: "original")
             whole.options.decoding.limits = request.options.decoding.limits

@@ -13,12 +13,17 @@ public struct PictureMaker: Sendable {
         public var cost = Cost()
     }
 
-    /// Durations in seconds; nil for a stage that did not take place.
+    /// Durations in seconds, nil for a stage that did not take place, and bytes.
     public struct Cost: Hashable, Sendable {
         public var queue: Double?
         public var fetch: Double?
         public var decode: Double?
         public var encode: Double?
+        /// The bytes that came from the origin for it; nil: the origin sent none.
+        public var sourceBytes: Int?
+
+        /// Decoding and encoding; nil if there was neither.
+        public var processing: Double? { decode == nil && encode == nil ? nil : (decode ?? 0) + (encode ?? 0) }
 
         var spent: MissGate.Spent { MissGate.Spent(work: (decode ?? 0) + (encode ?? 0), fetch: fetch ?? 0) }
     }
@@ -77,14 +82,15 @@ public struct PictureMaker: Sendable {
         priority: LoadPriority = .normal, from original: OriginalResponse? = nil
     ) async throws(RequestRefusal) -> Made {
         let plan = PicturePlan(url, settings, watermark: watermark)
+        let allowance = Allowance(deadline: .now + timeout, priority: priority)
         var lastPurge = purging.lastPurge(url.source)
         while true {
             var request = try plan.request(isStill: choice.isStill, as: choice.certain, timeout: timeout)
             if let fallback, url.source == fallbackSource { request = request.of(fallback.bytes, named: url.source) }
-            request.priority = priority
+            request.priority = allowance.priority
             purging.prepare(&request, url.source, lastPurge: lastPurge)
             do throws(WebImageError) {
-                var (made, tags, isKept) = try await load(plan, request, choice, priority, original)
+                var (made, tags, isKept) = try await load(plan, request, choice, allowance, original)
                 purging.noteLoaded(url.source)
                 let last = purging.lastPurge(url.source, tags: tags)
                 if isKept, last > lastPurge {
@@ -95,14 +101,14 @@ public struct PictureMaker: Sendable {
                 (made.result.begun, made.result.tags) = (begun, tags)
                 return made
             } catch {
-                throw RequestRefusal(error, source: url.source)
+                throw RequestRefusal(error, source: url.source, security: url.options.security)
             }
         }
     }
 
     /// - Returns: the picture, with the tags of the source and whether the source was cached.
     private func load(
-        _ plan: PicturePlan, _ request: ImageRequest, _ choice: FormatChoice, _ priority: LoadPriority,
+        _ plan: PicturePlan, _ request: ImageRequest, _ choice: FormatChoice, _ allowance: Allowance,
         _ loaded: OriginalResponse?
     ) async throws(WebImageError) -> (Made, tags: [UInt64], isKept: Bool) {
         var whole = loaded
@@ -115,7 +121,7 @@ public struct PictureMaker: Sendable {
             // All bytes are here, so the picture is decoded from them without another load.
             if let data = original.data {
                 let response = try await manager.image(for: request.of(data, named: plan.source))
-                return (try await result(of: response, original.head, plan, choice, priority), tags, isKept)
+                return (try await result(of: response, original.head, plan, choice, allowance), tags, isKept)
             }
         }
         let response = try await manager.image(for: request)
@@ -125,7 +131,7 @@ public struct PictureMaker: Sendable {
                 return (made, SourceTags.hashes(of: original.head), original.source != .network)
             }
         }
-        let made = try await result(of: response, response.head, plan, choice, priority)
+        let made = try await result(of: response, response.head, plan, choice, allowance)
         return (made, SourceTags.hashes(of: response.head), response.source != .network)
     }
 
@@ -138,7 +144,7 @@ public struct PictureMaker: Sendable {
     /// - Parameter head: the head of the origin's answer.
     private func result(
         of response: ImageResponse, _ head: ResponseHead?, _ plan: PicturePlan, _ choice: FormatChoice,
-        _ priority: LoadPriority
+        _ allowance: Allowance
     ) async throws(WebImageError) -> Made {
         let image = response.image
         Self.traceStages(of: response.timings)
@@ -168,7 +174,7 @@ public struct PictureMaker: Sendable {
         // An animated PNG stays one, as nobody asked for another format; to clients it is a PNG.
         let isAPNG = format == .png && isAnimated && image.info.format == .apng && plan.options.format == nil
         let written = plan.withKeptMetadata(image, as: format)
-        let bytes = try await encode(written, as: format, isAPNG: isAPNG, plan, priority)
+        let bytes = try await encode(written, as: format, isAPNG: isAPNG, plan, allowance)
         let encode = (ContinuousClock.now - begin).inSeconds
         // The size that the source is shown in, also if the URL leaves its orientation tag alone.
         let original = response.header.map { ($0.ignoredOrientation ?? $0.orientation).displaySize(of: $0.size) }
@@ -183,6 +189,8 @@ public struct PictureMaker: Sendable {
         cost.decode = [timings.decode, timings.transform].compactMap { $0 }
             .reduce(nil) { ($0 ?? 0) + $1.inSeconds }
         cost.encode = encode
+        cost.sourceBytes =
+            SourceRequest.brings(plan.source, response.source) ? Int(response.byteCount?.bytes ?? 0) : nil
         return Made(result: result, cost: cost)
     }
 
@@ -206,31 +214,12 @@ public struct PictureMaker: Sendable {
         }
     }
 
-    private func encode(
-        _ image: Image, as format: ResultFormat, isAPNG: Bool, _ plan: PicturePlan, _ priority: LoadPriority
-    ) async throws(WebImageError) -> [UInt8] {
-        var options = plan.encodeOptions(format, paletteBits: image.info.header?.paletteBits)
-        if isAPNG { options.firstFrameOnly = false }
-        let imageFormat = isAPNG ? .apng : format.imageFormat
-        var bytes = try await manager.encode(image, as: imageFormat, options, priority: priority)
-        let most = plan.options.maxBytes
-        guard most > 0, format.hasQuality, var quality = options.quality else { return bytes }
-        while bytes.count > most, quality > 10 {
-            let over = Double(bytes.count) / Double(most)
-            let factor = over > 3 ? 0.25 : over > 1.5 ? 0.5 : 0.75
-            quality = min(quality - 1, Int((Double(quality) * factor).rounded()))
-            options.quality = max(quality, 1)
-            bytes = try await manager.encode(image, as: imageFormat, options, priority: priority)
-        }
-        return bytes
-    }
-
     /// Makes the description of a source.
     ///
     /// - Parameter begun: see ``StoredResult/begun``.
     func info(
         _ options: InfoOptions, of url: URLGrammar.ParsedURL, begun: Int, timeout: Duration
-    ) async throws(RequestRefusal) -> StoredResult {
+    ) async throws(RequestRefusal) -> Made {
         var request = try SourceRequest.make(url.source, cookies: url.cookies, settings) {
             $0.caching.policy = .protocol
             ($0.caching.store, $0.caching.query) = ([], [])
@@ -248,7 +237,10 @@ public struct PictureMaker: Sendable {
                 fileExtension: "json", storedAt: now(), freshness: freshness(facts.head, url.source), sourceSize: size,
                 resultSize: size, sourceBytes: Int(facts.byteCount?.bytes ?? 0))
             (result.begun, result.tags) = (begun, SourceTags.hashes(of: facts.head))
-            return result
+            var made = Made(result: result)
+            made.cost.sourceBytes =
+                SourceRequest.brings(url.source, facts.source) ? Int(facts.receivedByteCount?.bytes ?? 0) : nil
+            return made
         } catch {
             throw RequestRefusal(error, source: url.source)
         }
@@ -275,6 +267,7 @@ public struct PictureMaker: Sendable {
                 freshness: freshness(original.head, plan.source), sourceSize: header.displaySize,
                 resultSize: header.displaySize, sourceBytes: original.data?.count ?? 0))
         made.cost.fetch = original.timings.fetch
+        made.cost.sourceBytes = SourceRequest.brings(plan.source, original.source) ? original.data?.count : nil
         return made
     }
 
@@ -325,7 +318,7 @@ public struct PictureMaker: Sendable {
             }
             return .unchanged(freshness)
         } catch {
-            throw RequestRefusal(error, source: url.source)
+            throw RequestRefusal(error, source: url.source, security: url.options.security)
         }
     }
 }

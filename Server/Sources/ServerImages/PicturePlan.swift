@@ -64,6 +64,8 @@ public struct PicturePlan: Sendable {
         }
     }
 
+    private static let leastFrameLimit = ServerSettings().limits.animationFrames
+
     private var limits: DecodeLimits {
         var limits = DecodeLimits.default
         let megapixels = options.security.sourceResolution ?? settings.limits.sourceResolution
@@ -71,13 +73,15 @@ public struct PicturePlan: Sendable {
         // A longer source was refused before. The fallback picture may be longer.
         limits.bytes = max(limits.bytes, options.security.bodyLimit ?? settings.limits.bodyLimit)
         limits.animationPixels = max(200_000_000, limits.pixels)
-        limits.frames = max(frames, 1)
+        // Entries of an icon and layers of a still picture count as frames, too, however few frames are wanted.
+        limits.frames = max(frames, Self.leastFrameLimit)
         limits.time = .seconds(5)
         limits.drawingTime = .seconds(5)
         return limits
     }
 
-    /// - Parameter image: the picture; if it is an animation, its frames may be too large or too many.
+    /// - Parameter image: the picture; if it is an animation, its frames may be too large or too many, before or after the
+    ///   steps.
     /// - Throws: `limitExceeded`.
     func checkFrames(of image: Image) throws(WebImageError) {
         guard let count = image.animation?.frameCount, count > 1 else { return }
@@ -85,14 +89,25 @@ public struct PicturePlan: Sendable {
         let megapixels = Double(size.width) * Double(size.height) / 1_000_000
         let frame = options.security.animationFrameResolution ?? settings.limits.animationFrameResolution
         let all = options.security.sourceResolution ?? settings.limits.animationResolution
+        let enlarged = Double(image.displaySize.pixelCount ?? .max) / 1_000_000 * Double(count)
+        if enlarged > max(all, megapixels * Double(count)) {
+            throw WebImageError(
+                .limitExceeded,
+                "\(count) frames of \(image.displaySize) in the result are more than the \(all) megapixels allowed"
+                    + LimitNames.advice(
+                        options.security.sourceResolution, "max_src_resolution", "IMGPROXY_MAX_SRC_RESOLUTION"))
+        }
         if frame > 0 ? megapixels > frame : megapixels * Double(count) > all {
             throw WebImageError(
                 .limitExceeded,
                 frame > 0
-                    ? "a frame of \(size) is more than the \(frame) megapixels allowed; raise "
-                        + "IMGPROXY_MAX_ANIMATION_FRAME_RESOLUTION to allow it"
-                    : "\(count) frames of \(size) are more than the \(all) megapixels allowed; raise "
-                        + "IMGPROXY_MAX_SRC_RESOLUTION to allow it")
+                    ? "a frame of \(size) is more than the \(frame) megapixels allowed"
+                        + LimitNames.advice(
+                            options.security.animationFrameResolution, "max_animation_frame_resolution",
+                            "IMGPROXY_MAX_ANIMATION_FRAME_RESOLUTION")
+                    : "\(count) frames of \(size) are more than the \(all) megapixels allowed"
+                        + LimitNames.advice(
+                            options.security.sourceResolution, "max_src_resolution", "IMGPROXY_MAX_SRC_RESOLUTION"))
         }
     }
 
@@ -112,7 +127,7 @@ public struct PicturePlan: Sendable {
         if options.blur > 0 { steps.append(.blur(sigma: min(options.blur, 1000), cut: 0.2)) }
         // libvips accepts 10 at most.
         if options.sharpen > 0 { steps.append(.sharpenLightness(sigma: min(max(options.sharpen, 0.01), 10))) }
-        if options.pixelate > 1 { steps.append(.pixelate(options.pixelate)) }
+        if options.pixelate > 1 { steps.append(.pixelate(min(options.pixelate, 1 << 20))) }
         if geometry.extend || geometry.extendAspectRatio || geometry.padding != EdgeLengths() {
             steps.append(.imgproxyCanvas(geometry))
         }

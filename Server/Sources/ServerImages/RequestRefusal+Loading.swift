@@ -3,9 +3,13 @@ public import WebImage
 
 extension RequestRefusal {
     /// Translates the error of a load for the client.
-    public init(_ error: WebImageError, source: String) {
+    ///
+    /// - Parameter security: the limits that the URL sets for itself.
+    public init(
+        _ error: WebImageError, source: String, security: ProcessingOptions.Security = ProcessingOptions.Security()
+    ) {
         let code = Self.deepest(error).code
-        let detail = Self.namingVariables(error.description)
+        let detail = LimitNames(security: security).renamed(error).description
         func refusal(_ status: Int, _ text: String, _ kind: Kind, retryAfter: Int? = nil) -> RequestRefusal {
             RequestRefusal(status: status, text: text, kind: kind, detail: detail, retryAfter: retryAfter)
         }
@@ -39,27 +43,6 @@ extension RequestRefusal {
         default: self = refusal(500, "Internal error", .unexpected)
         }
         fault = Self.fault(code, status: status, kind)
-    }
-
-    /// What errors of the library say to raise, and the variable that sets it here. Nil: it is fixed.
-    private static let limits: [(name: String, variable: String?)] = [
-        ("DecodeLimits.pixels (--max-pixels)", "IMGPROXY_MAX_SRC_RESOLUTION"),
-        ("DecodeLimits.animationPixels", "IMGPROXY_MAX_SRC_RESOLUTION"),
-        ("DecodeLimits.frames", "IMGPROXY_MAX_ANIMATION_FRAMES"),
-        ("DecodeLimits.bytes (--max-bytes)", "IMGPROXY_MAX_SRC_FILE_SIZE"),
-        ("bodyLimit (--max-bytes)", "IMGPROXY_MAX_SRC_FILE_SIZE"),
-        ("the request's timeout (--timeout)", "IMGPROXY_TIMEOUT"),
-        ("DecodeLimits.time", nil), ("DecodeLimits.drawingTime", nil),
-    ]
-
-    /// The operator of a server can change neither the library's values nor the options of its command.
-    private static func namingVariables(_ description: String) -> String {
-        guard description.contains("raise ") else { return description }
-        return limits.reduce(description) { text, limit in
-            if let variable = limit.variable { return text.replacing(limit.name, with: variable) }
-            return text.replacing("; raise \(limit.name) to allow it", with: "")
-                .replacing(", or raise \(limit.name)", with: "")
-        }
     }
 
     private static func fault(_ code: WebImageError.Code, status: Int, _ kind: Kind) -> SourceFault? {

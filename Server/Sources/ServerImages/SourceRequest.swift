@@ -70,6 +70,13 @@ public enum SourceRequest {
         }
     }
 
+    /// Whether a load brought the bytes of a source from its origin, rather than from a cache.
+    ///
+    /// - Parameter place: where the library found them.
+    public static func brings(_ source: String, _ place: ImageSource) -> Bool {
+        place == .network || place == .file && LocalFiles.has(source)
+    }
+
     private struct Fields: Injector {
         func inject(_ value: String, forKey key: String, into carrier: inout HTTPFields) {
             if let name = HTTPField.Name(key) { carrier[name] = value }

@@ -78,7 +78,8 @@ import WebImage
         ("WEBIMAGE_TLS_CERTIFICATE", "/presets"), ("WEBIMAGE_TLS_KEY", "/nowhere"),
         ("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", "204"), ("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", "100"),
         ("IMGPROXY_PROMETHEUS_NAMESPACE", "my-app"), ("IMGPROXY_WATERMARK_DATA", "!!!"),
-        ("WEBIMAGE_COMPAT", "Imgproxy"), ("WEBIMAGE_ISOLATION", "some"), ("WEBIMAGE_WITHOUT_SANDBOX", "maybe"),
+        ("PORT", "eighty"), ("PORT", "65536"), ("WEBIMAGE_COMPAT", "Imgproxy"), ("WEBIMAGE_ISOLATION", "some"),
+        ("WEBIMAGE_WITHOUT_SANDBOX", "maybe"),
     ]) func whatIsWrongIsNamed(name: String, value: String) {
         var variables = ["WEBIMAGE_ALLOW_UNSIGNED": "true"]
         variables[name] = value

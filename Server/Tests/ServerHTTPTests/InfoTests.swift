@@ -297,6 +297,37 @@ import WebImageTesting
         #expect(await server.get("/srcset/_/\(widths)/plain/\(server.origin.url("/a.png"))").status == 404)
     }
 
+    /// It was `Invalid URL`: there is no option `w` then.
+    @Test func withOnlyPresetsASetHasAPictureForEachPreset() async throws {
+        let server = try TestServer([
+            "IMGPROXY_ONLY_PRESETS": "1", "IMGPROXY_KEY": "0a0b", "IMGPROXY_SALT": "0c0d",
+            "IMGPROXY_PRESETS": "small=w:20,large=w:40,same=rs:fit:40:40,huge=w:4000,default=q:50",
+        ])
+        try server.serve()
+        let grammar = server.endpoint.settings.grammar
+        let source = "plain/\(server.origin.url("/a.png"))"
+        let set = await server.get("/srcset" + grammar.signed("/large:small:same:huge/" + source))
+        #expect(set.status == 200, "\(set.text)")
+        let list = try #require(set.text.split(separator: "\"srcset\":\"").last?.prefix { $0 != "\"" })
+        let pictures = list.split(separator: ", ").map { $0.split(separator: " ") }
+        #expect(pictures.map { $0[1] } == ["20w", "40w", "64w"])
+        #expect(pictures.map { $0[0].split(separator: "/")[1] } == ["small", "large", "huge"])
+        for (picture, width) in zip(pictures, [20, 40, 64]) {
+            #expect(try await server.get(String(picture[0])).image().size.width == width)
+        }
+    }
+
+    @Test(arguments: ["w:20:40", "small:nope", "small:", ""])
+    func withOnlyPresetsASetTakesNothingElse(first: String) async throws {
+        let server = try TestServer([
+            "IMGPROXY_ONLY_PRESETS": "1", "IMGPROXY_PRESETS": "small=w:20", "IMGPROXY_DEVELOPMENT_ERRORS_MODE": "1",
+        ])
+        try server.serve()
+        let answer = await server.get("/srcset/_/\(first)/plain/\(server.origin.url("/a.png"))")
+        #expect(answer.status == 404, "\(first)")
+        if !first.isEmpty { #expect(answer.text.contains("must begin with the names of presets"), "\(answer.text)") }
+    }
+
     @Test func thePageIsThereForDevelopersOnly() async throws {
         let plain = try TestServer()
         #expect(await plain.get("/").text == "webimage-server")

@@ -60,6 +60,41 @@ import WebImageTesting
         #expect(!text.contains("--max") && !text.contains("DecodeLimits"), "\(text)")
     }
 
+    /// They named the variables also where the URL sets the limit itself.
+    @Test(arguments: [
+        ("msfs:100", "max_src_file_size", ImageFormat.png), ("msfs:100/raw:1", "max_src_file_size", .png),
+        ("msr:0.001", "max_src_resolution", .png), ("mafr:0.001", "max_animation_frame_resolution", .gif),
+    ]) func whatIsTooLargeForItsURLNamesTheOption(
+        _ options: String, _ option: String, _ format: ImageFormat
+    ) async throws {
+        let server = try TestServer(["IMGPROXY_ALLOW_SECURITY_OPTIONS": "1", "IMGPROXY_DEVELOPMENT_ERRORS_MODE": "1"])
+        let size = PixelSize(width: 64, height: 48)
+        let bytes = try format == .gif ? SmallGIF.bytes(width: 64, height: 48) : TestServer.bytes(size, as: format)
+        server.origin.serve("/a", OriginResponse(body: bytes))
+        let text = await server.picture(options, "/a").text
+        #expect(text.contains("raise \(option) in the URL to allow it"), "\(text)")
+        #expect(!text.contains("IMGPROXY_") && !text.contains("--max"), "\(text)")
+    }
+
+    /// They named options of the command.
+    @Test(arguments: [
+        ("IMGPROXY_MAX_SRC_RESOLUTION", "0.002"), ("IMGPROXY_MAX_SRC_FILE_SIZE", "100"),
+    ]) func aConfiguredPictureThatIsTooLargeNamesTheVariable(_ variable: String, _ value: String) async throws {
+        let server = try TestServer([variable: value])
+        try server.serve()
+        var settings = server.endpoint.settings
+        settings.watermark = .url(server.origin.url("/a.png"))
+        settings.fallback = settings.watermark
+        let pictures = ConfiguredPictures(manager: server.manager, settings: settings)
+        let error = await #expect(throws: WebImageError.self) { _ = try await pictures.watermark() }
+        let text = error?.description ?? ""
+        #expect(text.contains("IMGPROXY_WATERMARK") && text.contains("raise \(variable) to allow it"), "\(text)")
+        #expect(!text.contains("--max"), "\(text)")
+        guard variable == "IMGPROXY_MAX_SRC_FILE_SIZE" else { return }
+        let other = await #expect(throws: WebImageError.self) { _ = try await pictures.fallback() }
+        #expect(other?.description.contains("raise \(variable) to allow it") == true)
+    }
+
     /// The library's own limit for one file, 64 MiB, held beside it.
     @Test(arguments: [("0", 1 << 40), ("100000000", 100_000_000), ("1000", 64 << 20)])
     func aSourceMayBeAsLongAsTheVariableSays(_ value: String, _ longest: Int) throws {

@@ -117,6 +117,24 @@ import WebImageTesting
         }
     }
 
+    /// They were not counted; and a source that a cache had was counted again.
+    @Test func metricsTellOfTheSourcesOfAllAnswers() async throws {
+        let origin = try OriginServer()
+        let bytes = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        for name in ["/a.png", "/b.png"] { origin.serve(name, OriginResponse(body: bytes)) }
+        try await withClient([:]) { server, client in
+            func count() -> Int? { server.metric(#"webimage_source_requests_total{outcome="fetched"}"#) }
+            func sum() -> Int? { server.metric("webimage_source_bytes_total") }
+            for _ in 0..<2 {
+                _ = try await client.data(for: ImageRequest("\(server.base)/info/_/plain/\(origin.url("/a.png"))"))
+            }
+            #expect(count() == 1 && sum() == bytes.count, "\(sum() ?? 0) of \(bytes.count)")
+            _ = try await client.data(for: ImageRequest("\(server.base)/_/raw:1/plain/\(origin.url("/b.png"))"))
+            try await server.wait { $0.metric("requests_in_progress") == 0 }
+            #expect(count() == 2 && sum() == 2 * bytes.count, "\(sum() ?? 0) of 2 * \(bytes.count)")
+        }
+    }
+
     @Test func rawComesWholeOverASocket() async throws {
         let origin = try OriginServer()
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }

@@ -52,7 +52,7 @@ import Testing
         variables[name] = value
         let error = #expect(throws: SettingsError.self) { try settings(variables) }
         #expect(
-            error?.problems.count == 1 && error?.description.contains(name.prefix(19)) == true,
+            error?.problems.count == 1 && error?.description.contains(name) == true,
             "\(error.map { "\($0)" } ?? "")")
     }
 

@@ -166,6 +166,8 @@ extension WebImageError {
         // These two errors are not caused by the data.
         let isOfData = code != .transformFailed && code != .decoderUnavailable
         guard (3000..<3100).contains(code.rawValue), isOfData else { return at(place) }
-        return WebImageError(.badImageData, message, cause: self, location: place, format: format)
+        var error = WebImageError(.badImageData, message, cause: self, location: place, format: format)
+        error.limit = limit
+        return error
     }
 }

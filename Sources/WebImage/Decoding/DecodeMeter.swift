@@ -29,7 +29,7 @@ struct DecodeMeter {
 
     func check(at now: Duration) throws(WebImageError) {
         guard spent + (began.map { now - $0 } ?? .zero) > limit else { return }
-        throw WebImageError(.limitExceeded, "decoding took longer than \(limit); raise DecodeLimits.time to allow it")
+        throw WebImageError(over: .time, "decoding took longer than \(limit)")
     }
 }
 

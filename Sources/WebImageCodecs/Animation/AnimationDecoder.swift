@@ -104,15 +104,14 @@ extension DecodeLimits {
     func check(frames count: Int, of canvas: PixelSize, format: ImageFormat) throws(WebImageError) {
         guard count <= frames else {
             throw WebImageError(
-                .limitExceeded, "the animation has more than \(frames) frames; raise DecodeLimits.frames to allow it",
-                format: format)
+                over: .frames, "the animation has more than \(frames) frames", format: format)
         }
         let (pixels, overflow) = count.multipliedReportingOverflow(by: canvas.pixelCount ?? .max)
         guard !overflow, pixels <= animationPixels else {
             throw WebImageError(
-                .limitExceeded,
+                over: .animationPixels,
                 "the animation has more than \(mostFrames(of: canvas)) frames of \(canvas), and together more than "
-                    + "\(animationPixels) pixels; raise DecodeLimits.animationPixels to allow it",
+                    + "\(animationPixels) pixels",
                 format: format)
         }
     }

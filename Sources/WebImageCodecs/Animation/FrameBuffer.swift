@@ -383,7 +383,6 @@ private final class FrameDeadline: Sendable {
 
     func check() throws(WebImageError) {
         guard ContinuousClock.now > end.withLock({ $0 }) else { return }
-        throw WebImageError(
-            .limitExceeded, "decoding a frame took longer than \(limit); raise DecodeLimits.time to allow it")
+        throw WebImageError(over: .time, "decoding a frame took longer than \(limit)")
     }
 }

@@ -30,8 +30,7 @@ struct ICODirectory {
         guard count > 0 else { throw WebImageError(.corruptData, "the icon has no entries", format: format(bytes)) }
         guard count <= limits.frames else {
             throw WebImageError(
-                .limitExceeded, "the icon has \(count) entries; raise DecodeLimits.frames to allow it",
-                format: format(bytes))
+                over: .frames, "the icon has \(count) entries", format: format(bytes))
         }
         return headerLength + count * entryLength
     }

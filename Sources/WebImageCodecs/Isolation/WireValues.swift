@@ -255,21 +255,30 @@ extension WebImageError: WireValue {
             writer.put(error.code.rawValue)
             writer.put(String(error.message.prefix(Self.longestMessage)))
             writer.put(error.format)
+            writer.put(error.limit.flatMap { Limit.all.firstIndex(of: $0) }) { $0.put($1) }
         }
     }
 
     init(from reader: inout WireReader) throws(WireReader.Fault) {
         typealias Fault = WireReader.Fault
-        let errors = try reader.array(ofAtLeast: 17) { (reader) throws(Fault) -> WebImageError in
+        let errors = try reader.array(ofAtLeast: 18) { (reader) throws(Fault) -> WebImageError in
             let code = Code(rawValue: try reader.int())
             let message = try reader.string()
             guard code == .cancelled || 3000..<4000 ~= code.rawValue, message.utf8.count <= 4 * Self.longestMessage
             else { throw Fault() }
-            return WebImageError(code, message, format: try reader.optionalValue())
+            var error = WebImageError(code, message, format: try reader.optionalValue())
+            error.limit = try reader.optional { (reader) throws(Fault) in
+                let index = try reader.int()
+                guard Limit.all.indices.contains(index) else { throw Fault() }
+                return Limit.all[index]
+            }
+            return error
         }
         guard var error = errors.last, errors.count <= Self.mostCauses else { throw Fault() }
         for outer in errors.dropLast().reversed() {
-            error = WebImageError(outer.code, outer.message, cause: error, format: outer.format)
+            let cause = error
+            error = WebImageError(outer.code, outer.message, cause: cause, format: outer.format)
+            error.limit = outer.limit
         }
         self = error
     }

@@ -91,9 +91,8 @@
             guard layerCount <= limits.frames, layerPixels <= limits.animationPixels else {
                 isOver = true
                 throw WebImageError(
-                    .limitExceeded,
-                    "the JPEG XL's \(layerCount) layers have \(layerPixels) pixels; raise DecodeLimits.frames or "
-                        + "DecodeLimits.animationPixels to allow it", format: .jxl)
+                    over: layerCount > limits.frames ? .frames : .animationPixels,
+                    "the JPEG XL's \(layerCount) layers have \(layerPixels) pixels", format: .jxl)
             }
         }
 

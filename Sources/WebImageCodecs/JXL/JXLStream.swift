@@ -95,9 +95,9 @@
                 .multipliedReportingOverflow(by: (Int(info.num_extra_channels) + 6) / 4)
             guard !overflow, pixels <= limits.pixels else {
                 throw WebImageError(
-                    .limitExceeded,
+                    over: .pixels,
                     "the JPEG XL's \(info.num_extra_channels) channels beside its colours take more memory than "
-                        + "\(limits.pixels) pixels; raise DecodeLimits.pixels (--max-pixels) to allow it", format: .jxl)
+                        + "\(limits.pixels) pixels", format: .jxl)
             }
             for index in 0..<Int(info.num_extra_channels) {
                 var channel = JxlExtraChannelInfo()

@@ -7,9 +7,7 @@ extension DecodeLimits {
     func check(byteCount: Int, of format: ImageFormat) throws(WebImageError) {
         guard byteCount <= bytes.bytes else {
             throw WebImageError(
-                .limitExceeded,
-                "the \(format.rawValue) picture is longer than \(bytes); raise DecodeLimits.bytes (--max-bytes) to allow it",
-                format: format)
+                over: .bytes, "the \(format.rawValue) picture is longer than \(bytes)", format: format)
         }
     }
 }

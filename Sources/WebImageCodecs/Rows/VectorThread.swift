@@ -64,9 +64,7 @@
         }
 
         private var timeIsUp: WebImageError {
-            WebImageError(
-                .limitExceeded, "drawing took longer than \(limit); raise DecodeLimits.drawingTime to allow it",
-                format: format)
+            WebImageError(over: .drawingTime, "drawing took longer than \(limit)", format: format)
         }
     }
 

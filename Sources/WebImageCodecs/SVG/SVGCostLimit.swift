@@ -91,8 +91,10 @@
             let seconds = estimate.nanoseconds / 1e9
             guard seconds <= limits.drawingTime / .seconds(1) * Self.timeMargin else {
                 let time = "\(Int(min(1e12, seconds))) seconds"
-                throw error(
-                    "drawing it at \(size) may take \(time); ask for a smaller size, or raise DecodeLimits.drawingTime")
+                throw WebImageError(
+                    over: .drawingTime,
+                    "the document is too complex: drawing it at \(size) may take \(time), less at a smaller size",
+                    format: format)
             }
         }
 

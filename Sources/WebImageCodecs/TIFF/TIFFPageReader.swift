@@ -23,9 +23,7 @@
             }
             guard !pages.isCutOff else {
                 throw WebImageError(
-                    .limitExceeded,
-                    "the TIFF has more than \(options.limits.frames) pages; raise DecodeLimits.frames to allow it",
-                    format: .tiff)
+                    over: .frames, "the TIFF has more than \(options.limits.frames) pages", format: .tiff)
             }
             guard !pages.directories.isEmpty else {
                 throw WebImageError(.truncatedData, "the TIFF ends before its first page", format: .tiff)

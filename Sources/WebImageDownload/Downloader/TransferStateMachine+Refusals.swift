@@ -31,7 +31,8 @@ extension TransferStateMachine {
 
     var bomb: WebImageError {
         WebImageError(
-            .decompressionLimit, "the compressed body grows beyond the limit of \(ByteCount(rules.bodyLimit))")
+            over: .body, code: .decompressionLimit,
+            "the compressed body grows beyond the limit of \(ByteCount(rules.bodyLimit))")
     }
 
     func tooLarge(_ what: String) -> WebImageError { .bodyTooLarge(limit: rules.bodyLimit, what) }
@@ -42,8 +43,6 @@ extension WebImageError {
     static func bodyTooLarge(limit: Int, _ what: String? = nil) -> WebImageError {
         let seen = what.map { ": \($0)" } ?? ""
         return WebImageError(
-            .bodyTooLarge,
-            "the body is longer than the limit of \(ByteCount(limit))\(seen); raise bodyLimit (--max-bytes) to allow it"
-        )
+            over: .body, code: .bodyTooLarge, "the body is longer than the limit of \(ByteCount(limit))\(seen)")
     }
 }

@@ -97,7 +97,7 @@ final class DecryptingPump: @unchecked Sendable {
         produced += bytes.count
         guard produced <= limit else {
             let message = "the decrypted body grows beyond the limit of \(ByteCount(limit))"
-            target.finish(.failed(WebImageError(.bodyTooLarge, message, location: place)))
+            target.finish(.failed(WebImageError(over: .body, code: .bodyTooLarge, message, location: place)))
             return false
         }
         if bytes.isEmpty { return true }

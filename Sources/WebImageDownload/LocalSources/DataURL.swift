@@ -44,7 +44,7 @@ struct DataURL {
 
     private static func tooLarge(_ limit: Int, _ text: String) -> WebImageError {
         WebImageError(
-            .bodyTooLarge, "the data: URL holds more than the limit of \(ByteCount(limit))",
+            over: .body, code: .bodyTooLarge, "the data: URL holds more than the limit of \(ByteCount(limit))",
             location: redactedURL(text))
     }
 }

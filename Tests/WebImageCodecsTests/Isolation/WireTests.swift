@@ -108,6 +108,14 @@ import WebImageTesting
         #expect((back.cause as? WebImageError)?.code == .truncatedData)
     }
 
+    @Test func errorsComeWithTheLimitThatWasPassed() throws {
+        for limit in WebImageError.Limit.all {
+            let error = WebImageError(over: limit, "it is too large")
+            let back = try read(WebImageError.self, error.wireBytes)
+            #expect(back.limit == limit && back.message == error.message)
+        }
+    }
+
     /// An error of the network, or one that says that the manager was shut down, is not a decoder's to tell.
     @Test(arguments: [WebImageError.Code.deadlineExceeded, .shutDown, .cacheIO]) func aDecoderTellsOnlyErrorsOfPictures(
         code: WebImageError.Code
