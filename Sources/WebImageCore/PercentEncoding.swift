@@ -21,10 +21,21 @@ package enum PercentEncoding {
             if isLiteral(byte) || beginsEscape {
                 encoded.append(byte)
             } else {
-                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                append(byte, to: &encoded)
             }
         }
         return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// The text of bytes, of which those that are not ASCII are encoded.
+    package static func escaped(_ bytes: some Sequence<UInt8>) -> String {
+        var encoded: [UInt8] = []
+        for byte in bytes { if byte < 0x80 { encoded.append(byte) } else { append(byte, to: &encoded) } }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    private static func append(_ byte: UInt8, to encoded: inout [UInt8]) {
+        encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
     }
 
     /// The bytes that a text stands for; a `%` that begins no escape stands for itself.

@@ -32,6 +32,16 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "protocolError")
     }
 
+    /// Such an answer has no body, whatever length it states (RFC 9112 section 6.3); it counted as one that was cut, and was
+    /// asked for again.
+    @Test func anAnswerWithoutContentIsNotCut() async throws {
+        let rig = try Rig(.with { $0.bodyLimit = 4096 })
+        for length in ["321", "99999"] {
+            rig.server.serve("/a", .status(204, headers: [("Content-Length", length)]))
+            #expect(await rig.fetch("/a") == ([], "complete"))
+        }
+    }
+
     /// H8: what was uploaded with a coding that is none is a picture all the same.
     @Test(arguments: ["utf-8", "aws-chunked", "gzip, x-none", "none"])
     func aBodyInAnUnknownCodingComesAsItIs(coding: String) async throws {

@@ -330,7 +330,14 @@ import WebImageTesting
             ("n=v; Path=/; Domain=com", "https://x.com/", nil),
             ("n=v; Path=/; Max-Age=0", "https://a.example.com/", nil),
             ("n=v; Path=/; Max-Age=10", "https://a.example.com/", "n=v"),
+            ("n=v; Path=/; Max-Age=-99999999999999999999", "https://a.example.com/", nil),
+            (
+                "n=v; Path=/; Max-Age=99999999999999999999; Expires=Thu, 01 Jan 1970 00:00:01 GMT",
+                "https://a.example.com/", "n=v"
+            ),
+            ("n=v; Path=/; Max-Age=+0", "https://a.example.com/", "n=v"),
             ("n=v; Path=/; Expires=Thu, 01 Jan 1970 00:00:01 GMT", "https://a.example.com/", nil),
+            ("n=v; Path=/; Expires=01-Jan-1970 00:00:01", "https://a.example.com/", nil),
             ("n=v; Path=/x", "https://a.example.com/xy", nil), ("n=v; Path=/x", "https://a.example.com/x/y", "n=v"),
             ("n", "https://a.example.com/x/", nil), ("=v", "https://a.example.com/x/", nil),
             ("", "https://a.example.com/x/", nil),

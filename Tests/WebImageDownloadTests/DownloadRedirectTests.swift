@@ -40,6 +40,19 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "redirectRefused")
     }
 
+    /// They were sent to other origins only.
+    @Test func userAndPasswordInTheTargetAreSent() async throws {
+        let rig = try Rig()
+        rig.server.serve("/a", .redirect(to: rig.server.url("/b").replacing("http://", with: "http://anna:secret@")))
+        rig.server.serve("/b", .bytes([1], contentType: "image/png"))
+        #expect(await rig.fetch("/a") == ([1], "complete"))
+        var request = DownloadRequest(url: rig.server.url("/a"))
+        request.credentials = BasicCredentials(user: "ada", password: "x")
+        #expect(await rig.fetch(rig.downloader.download(request)) == ([1], "complete"))
+        let sent = rig.server.requests("/b").map { $0.header("Authorization") }
+        #expect(sent == ["Basic YW5uYTpzZWNyZXQ=", "Basic YWRhOng="])
+    }
+
     @Test func secretsDoNotGoToAnotherOrigin() async throws {
         let rig = try Rig()
         let other = try OriginServer()

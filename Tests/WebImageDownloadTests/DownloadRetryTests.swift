@@ -137,6 +137,20 @@ import WebImageTesting
         #expect(["protocolError", "truncatedBody"].contains(end) && bytes == Array(body[..<7000]))
     }
 
+    /// Some servers answer every `Range` with the same part; the download failed, and its URL was not asked again for a minute.
+    @Test(arguments: ["bytes 0-19999/20000", "bytes 7001-19999/20000", "junk"])
+    func afterAPartThatDoesNotFitTheWholeIsAskedFor(_ range: String) async throws {
+        let rig = try Rig.retrying()
+        var part = OriginResponse(
+            status: 206, headers: [("Content-Range", range), ("ETag", "\"v1\"")], body: Array(body[7000...]))
+        part.servesRanges = false
+        rig.server.serve("/a", tagged().with(.cut(at: .byte(7000))), part, tagged())
+        let download = rig.download("/a")
+        await rig.passRest()
+        #expect(await rig.fetch(download) == (body, "complete"))
+        #expect(rig.server.requests("/a").map { $0.header("range") } == [nil, "bytes=7000-", nil])
+    }
+
     @Test func aPartThatNobodyAskedForIsNoPicture() async throws {
         let rig = try Rig.retrying()
         var part = OriginResponse(status: 206, headers: [("Content-Range", "bytes 0-9/100")], body: Array(body[..<10]))

@@ -22,6 +22,20 @@ import WebImageTesting
         #expect(head[.location] == nil)
     }
 
+    /// A Latin-1 `é` became U+FFFD, and two equal targets became one with a comma.
+    @Test(
+        arguments: [
+            (["/caf\u{E9}"], "/caf%E9"), (["/\u{C3}\u{A9}"], "/\u{E9}"), (["/a,b"], "/a,b"), (["/a", "/a"], "/a"),
+            (["/a", "/b"], "/a"), ([""], ""),
+        ] as [([String], String)])
+    func aLocationIsReadAsBytes(_ values: [String], _ location: String) {
+        // Each character stands for one byte.
+        let lines = values.map { "lOcation: \($0)\r\n" }.joined().unicodeScalars.map { UInt8($0.value) }
+        let head = ResponseHead(status: 302, lines: lines, version: .http11, remoteAddress: nil)
+        #expect(head.location == location && RedirectChain.location(of: head) == location)
+        #expect(ResponseHead(status: 302).location == nil)
+    }
+
     @Test func allFieldsComeInOrder() {
         let names = head.headers.map(\.name.canonicalName)
         #expect(names == ["content-type", "vary", "vary", "x-empty", "content-length", "cache-control"])

@@ -42,6 +42,8 @@ import WebImageCore
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
             ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("6 Nov 1994 8:49:37", 784_111_777), ("06-Nov-1994 08:49:37 GMT", 784_111_777),
+            ("08:49:37 november/06/94", 784_111_777), ("Sun, 06 Nov 1994 08:49:37", 784_111_777),
             ("Sat, 29 Feb 2020 23:59:60 GMT", 1_583_020_800), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
         ] as [(String, Int64)])
     func datesAreRead(_ text: String, _ seconds: Int64) {
@@ -50,7 +52,7 @@ import WebImageCore
 
     @Test(arguments: [
         "", "0", "-1", "yesterday", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 25:00:00 GMT",
-        "Sun, 99 Nov 1994 08:49:37 GMT",
+        "Sun, 99 Nov 1994 08:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:370 GMT", "::",
         "Sun, 06 Foo 1994 08:49:37 GMT", "Nov Nov Nov Nov Nov Nov Nov Nov", "Sun, 06 Nov 99999 08:49:37 GMT",
         "1 2 3 4 5 6 7 8 9", String(repeating: "Nov ", count: 1000),
     ])

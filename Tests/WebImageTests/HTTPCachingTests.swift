@@ -231,4 +231,22 @@ import WebImageTesting
         // One who does not allow it gets the error.
         await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request()) }
     }
+
+    /// Where another load has failed just before, the origin is not asked again for a while.
+    @Test(arguments: ["max-age=0, stale-if-error=600", "max-age=0"])
+    func anEntryStandsInAlsoWhileTheURLIsBlocked(_ control: String) async throws {
+        let (bench, origin) = try makeBench(try TemporaryFolder(), fields: [.cacheControl: control])
+        _ = try await bench.manager.image(for: request())
+        await bench.manager.finishStores()
+        origin.change { $0.outage = .status(503, headers: [.retryAfter: "600"]) }
+        let failed = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request(.reload)) }
+        #expect(failed?.code == .badStatus && bench.manager.failedURLs.list().count == 1)
+        clock.advance(by: .seconds(10))
+        do throws(WebImageError) {
+            _ = try await bench.manager.image(for: request())
+            #expect(control.contains("stale-if-error"))
+        } catch {
+            #expect(error.code == .blockedURL && control == "max-age=0")
+        }
+    }
 }

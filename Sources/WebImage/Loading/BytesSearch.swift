@@ -184,7 +184,8 @@ struct BytesSearch: Sendable {
         if let refusal = loader.origin.failedURLs.refusal(
             of: key.download, retriesFailed: request.options.retriesFailed, makesPicture: seeker.makesPicture)
         {
-            return fail(refusal)
+            let stored = (refusal.cause as? WebImageError).flatMap { standIn(for: $0, exchange) }
+            return stored.map { serve($0, nil) } ?? fail(refusal)
         }
         // Without an entry to fall back to, there may be the beginning of an interrupted download.
         if let exchange, exchange.base == nil, !exchange.hasOwnCondition,
@@ -210,11 +211,17 @@ struct BytesSearch: Sendable {
         }
     }
 
+    /// The entry that may be served because the origin fails (RFC 5861 section 4).
+    private func standIn(for failure: WebImageError, _ exchange: CacheExchange?) -> StoredResponse? {
+        guard case .useStale(let stored)? = exchange?.failed(failure, now: loader.clock.wallTime) else { return nil }
+        return stored
+    }
+
     private func judge(_ opened: OpenedBytes, _ download: Download, _ exchange: CacheExchange) {
         note(.answered(download.exchange?.head.status))
         guard let answered = download.exchange else {
             guard case .failed(let error)? = download.log.end else { return seeker.found(opened) }
-            guard case .useStale(let stored) = exchange.failed(error, now: loader.clock.wallTime) else {
+            guard let stored = standIn(for: error, exchange) else {
                 loader.noteOutcome(of: key, failure: error)
                 return fail(error)
             }

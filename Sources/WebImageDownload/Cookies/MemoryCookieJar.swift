@@ -142,12 +142,12 @@ struct Cookie: Sendable {
                 isHostOnly = false
             case ("path", let text?) where text.first == "/": path = text
             case ("secure", _): isSecure = true
-            case ("max-age", let text?): maxAge = Int64(text)
-            case ("expires", let text?): expiry = CookieDate.seconds(text)
+            case ("max-age", let text?): maxAge = Self.seconds(text) ?? maxAge
+            case ("expires", let text?): expiry = CookieDate.seconds(text) ?? expiry
             default: continue
             }
         }
-        if let maxAge { expiry = maxAge <= 0 ? 0 : now + min(maxAge, 1 << 40) }
+        if let maxAge { expiry = maxAge == 0 ? 0 : now + maxAge }
         if isSecure, url.scheme == .http { return nil }
     }
 
@@ -159,6 +159,11 @@ struct Cookie: Sendable {
             url.path == path
             || (url.path.hasPrefix(path) && (path.hasSuffix("/") || url.path.dropFirst(path.count).first == "/"))
         return fitsHost && fitsPath && (!isSecure || url.scheme == .https) && !isExpired(at: now)
+    }
+
+    /// A `Max-Age` (section 5.2.2): 0 for a negative one, 68 years at most; nil if it is no number.
+    private static func seconds(_ text: String) -> Int64? {
+        text.hasPrefix("-") ? DeltaSeconds.parse(text.dropFirst()).map { _ in 0 } : DeltaSeconds.parse(text)
     }
 
     private static func pair(_ text: Substring) -> (name: String, value: String?) {

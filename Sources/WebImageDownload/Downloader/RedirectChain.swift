@@ -47,7 +47,7 @@ struct RedirectChain: Sendable {
     /// The `Location` of a redirect; nil for any other answer.
     static func location(of head: ResponseHead) -> String? {
         switch head.status {
-        case 301, 302, 303, 307, 308: head[.location]
+        case 301, 302, 303, 307, 308: head.location
         default: nil
         }
     }

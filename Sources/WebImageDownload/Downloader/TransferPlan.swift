@@ -82,9 +82,9 @@ struct TransferPlan: Sendable {
         sent.method = outgoing.method
         sent.headers = outgoing.headers
         if let body = outgoing.body { sent.body = body }
-        var credentials = options?.value.credentials ?? chain.firstCredentials
-        if !chain.keepsSecrets { credentials = chain.current.credentials }
-        if let credentials { sent.credentials = credentials }
+        let own = chain.keepsSecrets ? options?.value.credentials ?? chain.firstCredentials : nil
+        // The caller's come before those in the target of a redirect.
+        if let credentials = own ?? chain.current.credentials { sent.credentials = credentials }
         if let scheme = options?.value.authentication, scheme != .basic { sent.authentication = scheme }
         // The file's entries are for the requested origin, not for the targets of redirects to others.
         if chain.keepsSecrets, let file = options?.value.netrcFile { sent.netrcFile = file }

@@ -297,22 +297,23 @@ struct TransferStateMachine: Sendable {
                 .badContentType, "the content type \(type.prefix(64)) is not wanted", status: head.status)
         }
         var beginning = InterruptedBody.Beginning.again
+        // A body that does not follow may have a length (RFC 9112 section 6.3).
+        let length = chain.method == .head || [204, 304].contains(head.status) ? nil : length
         if isContinued {
             guard try partial.continue(head, from: chain.current) else { return drain(.hop, length: length, at: now) }
             expectedLength = partial.length
         } else {
-            // The length in an answer to HEAD is that of a body that does not follow; that of a compressed body is not
-            // the decoded length.
+            // That of a compressed body is not the decoded length.
             isCompressed = head[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
-            let hasLength = chain.method != .head && head.status != 304 && !isCompressed
-            expectedLength = hasLength ? length : nil
+            expectedLength = isCompressed ? nil : length
             beginning = try partial.begin(
                 head, from: chain.current, length: expectedLength,
                 isWhole: !isCompressed && head.status == 200 && chain.method == .get,
                 mayReplace: mayReplace(head.status))
         }
-        let announced = expectedLength ?? (chain.method == .head ? nil : length)
-        if let announced, announced > rules.bodyLimit { throw tooLarge("\(announced) bytes were announced") }
+        if let announced = expectedLength ?? length, announced > rules.bodyLimit {
+            throw tooLarge("\(announced) bytes were announced")
+        }
         state = .receiving
         clocks.receive(at: now)
         switch beginning {

@@ -77,16 +77,11 @@ struct InterruptedBody: Sendable {
 
     /// Takes the head of a 206 to a request with ``rangeFields``.
     ///
-    /// - Returns: false if it is not certain to be the same body: request the whole one.
-    /// - Throws: `protocolError` if it is another part, `truncatedBody` if it is another body for the second time.
+    /// - Returns: false if it is another part, or not certain to be of the same body: request the whole one.
+    /// - Throws: `truncatedBody` if that happened before.
     mutating func `continue`(_ head: ResponseHead, from place: WebURL) throws(WebImageError) -> Bool {
         guard var point else { throw Self.changed }
-        switch point.accept(head, Self.arrival(from: place), offset: kept) {
-        case nil: break
-        case .range:
-            throw WebImageError(
-                .protocolError, "the server sent another part of the body than was asked for", status: head.status)
-        case .place, .multipart, .coding, .total, .validator:
+        guard point.accept(head, Self.arrival(from: place), offset: kept) == nil else {
             guard forget() else { throw Self.changed }
             return false
         }

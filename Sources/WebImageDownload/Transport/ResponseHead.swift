@@ -112,6 +112,20 @@ public struct ResponseHead: Sendable {
         }
     }
 
+    /// The first `Location`: a URL may hold a comma, so that several cannot be joined. Bytes that are not UTF-8 are
+    /// percent-encoded, as browsers do; read as text, they would be lost.
+    package var location: String? {
+        guard case .lines(let lines) = content.fields else { return headers[values: .location].first }
+        var first: String?
+        var name = "location"
+        name.withUTF8 { name in
+            HeadLines.forEach(in: lines, named: name) { value in
+                if first == nil { first = String(validating: value, as: UTF8.self) ?? PercentEncoding.escaped(value) }
+            }
+        }
+        return first
+    }
+
     /// The length of the body that the head announces; nil if there is none, or it is no number.
     ///
     /// - Throws: `protocolError` if different lengths are announced: it is then not known where the body ends (RFC 9112
