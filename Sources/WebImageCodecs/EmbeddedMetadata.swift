@@ -46,14 +46,16 @@ struct EmbeddedMetadata {
         let metadata = image.info.metadata
         density = metadata.density
         let repeated = places.contains(.orientationTag) ? image.info.orientation : orientation
-        xmp = metadata.xmp.map { XMPPacket.setting(repeated, in: $0) } ?? []
+        let isStandardColor = profile.isEmpty && color == nil
+        let facts = XMPPacket(orientation: repeated, size: image.size, isStandardColor: isStandardColor)
+        xmp = metadata.xmp.map(facts.changing) ?? []
         iptc = metadata.iptc ?? []
         exif = EXIFBlock.bytes(
             metadata.exif,
             EXIFBlock.Facts(
                 orientation: orientation, density: metadata.density,
                 isDensityToldElsewhere: places.contains(.density), size: image.size,
-                isStandardColor: profile.isEmpty && color == nil))
+                isStandardColor: isStandardColor))
     }
 
     /// Adds a JPEG thumbnail to the EXIF block.

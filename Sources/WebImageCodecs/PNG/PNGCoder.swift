@@ -66,14 +66,26 @@ package struct PNGCoder: ImageCoder {
         guard format == .png else {
             throw WebImageError(.cannotEncode, "the PNG coder does not write \(format.rawValue)", format: format)
         }
-        guard let width = UInt32(exactly: image.size.width), let height = UInt32(exactly: image.size.height),
-            max(width, height) <= UInt32(Int32.max)
+        guard max(image.size.width, image.size.height) <= Int(Int32.max)
         else { throw WebImageError(.cannotEncode, "a PNG cannot hold a picture of \(image.size)", format: .png) }
-        let palette = try palette(of: image, options)
+        guard let palette = try palette(of: image, options) else { return try encode(image, nil, options) }
+        let small = try encode(image, palette, options)
+        guard palette.isExact, palette.bits == 8, image.alpha == .opaque, image.isWrittenGray(options) else {
+            return small
+        }
+        // Rows of numbers of colours are not filtered, and so can be longer than those of the brightness itself.
+        let narrow = image.layout == .rgba8 ? image : Image(pixels: try image.pixels.narrowed(), info: image.info)
+        let gray = try encode(narrow, nil, options)
+        return gray.count < small.count ? gray : small
+    }
+
+    private func encode(
+        _ image: Image, _ palette: PNGPalette?, _ options: EncodeOptions
+    ) throws(WebImageError) -> [UInt8] {
         let metadata = EmbeddedMetadata(image, options, formatTells: .density, writesGray: palette == nil)
         let density = metadata.density
         var picture = wi_png_picture()
-        (picture.width, picture.height) = (width, height)
+        (picture.width, picture.height) = (UInt32(image.size.width), UInt32(image.size.height))
         picture.is_interlaced = options.progressive ? 1 : 0
         picture.level = Int32(min(max(options.compressionLevel, 0), 9))
         picture.most_at_once = usesZlib ? 0 : Self.mostAtOnce.bytes

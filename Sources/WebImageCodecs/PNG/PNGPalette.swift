@@ -9,6 +9,8 @@ struct PNGPalette {
     let colors: [UInt32]
     /// The index of each pixel's colour, row by row.
     let indices: [UInt8]
+    /// Whether these are all colours of the picture.
+    let isExact: Bool
 
     /// How many bits an index takes in the file.
     var bits: Int { colors.count <= 2 ? 1 : colors.count <= 4 ? 2 : colors.count <= 16 ? 4 : 8 }
@@ -25,6 +27,7 @@ struct PNGPalette {
         let hasHoles = words.contains(0)
         if let table = words.withUnsafeBufferPointer({ ColorTable.colors(of: $0, atMost: limit - (hasHoles ? 1 : 0)) })
         {
+            self.isExact = true
             colors = (hasHoles ? [0] : []) + Self.clearFirst(table.colors)
             let known = ColorTable(Array(colors.dropFirst(hasHoles ? 1 : 0)))
             let shift = hasHoles ? 1 : 0
@@ -32,8 +35,10 @@ struct PNGPalette {
         } else if isExact {
             return nil
         } else if words.allSatisfy({ $0 == 0 || $0 >> 24 == 255 }) {
+            self.isExact = false
             (colors, indices) = Self.opaque(words, pixels.size.width, limit, hasHoles, dithers)
         } else {
+            self.isExact = false
             (colors, indices) = TranslucentPalette(words, atMost: limit, hasHoles: hasHoles)
                 .sorted(of: words, width: pixels.size.width, dithers: dithers)
         }

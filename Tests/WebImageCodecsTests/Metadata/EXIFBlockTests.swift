@@ -143,22 +143,3 @@ import WebImageTesting
         bytes.indices.contains { bytes[$0...].starts(with: part) }
     }
 }
-
-@Suite struct XMPPacketTests {
-    @Test func bothWaysToSayTheOrientationAreChanged() {
-        for orientation in Orientation.allCases {
-            let changed = XMPPacket.setting(orientation, in: XMPMaker.packet(orientation: 6))
-            #expect(changed == XMPMaker.packet(orientation: Int(orientation.rawValue)))
-        }
-    }
-
-    @Test func anyPacketIsTakenAsItIs() {
-        let whole = XMPMaker.packet(orientation: 3)
-        for length in 0...whole.count {
-            let cut = Array(whole.prefix(length))
-            #expect(XMPPacket.setting(.left, in: cut).count == length)
-        }
-        let plain = Array("tiff:Orientationtiff:Orientation=tiff:Orientation=\"66\"".utf8)
-        #expect(XMPPacket.setting(.left, in: plain) == plain)
-    }
-}

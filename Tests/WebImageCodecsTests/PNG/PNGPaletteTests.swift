@@ -140,6 +140,33 @@ import WebImageTesting
         #expect((0..<size.width * size.height).allSatisfy { bytes[$0 * 4 + 3] == ($0 % 5 == 0 ? 0 : 255) })
     }
 
+    private func gray(_ layout: PixelLayout, _ value: (Int, Int) -> Int) throws -> Image {
+        let size = PixelSize(width: 64, height: 64)
+        let one = layout == .rgba8 ? 1 : 2
+        var header = ImageHeader(format: .png, size: size)
+        header.colorModel = .gray
+        return try Image(size: size, layout: layout, alpha: .opaque) { bytes in
+            for pixel in 0..<size.width * size.height {
+                let level = UInt8(value(pixel % size.width, pixel / size.width))
+                for byte in 0..<3 * one { bytes[pixel * 4 * one + byte] = level }
+                for byte in 3 * one..<4 * one { bytes[pixel * 4 * one + byte] = 255 }
+            }
+        }.with { $0.header = header }
+    }
+
+    /// A gray picture became half as long again with a palette, of which it needs none.
+    @Test(arguments: [PixelLayout.rgba8, .rgba16])
+    func aGrayPictureOfAllLevelsGetsNoPaletteThatMakesItLonger(_ layout: PixelLayout) throws {
+        let smooth = try gray(layout) { x, y in 2 * x + 2 * y }
+        let bytes = try encode(smooth) { $0.paletteColors = 256 }
+        #expect(kind(bytes) == [8, 0, 0])
+        #expect(try decode(bytes).bytes == gray(.rgba8) { x, y in 2 * x + 2 * y }.bytes)
+        #expect(try bytes.count <= encode(smooth) { _ in }.count)
+        // One of few levels, and one of more than the limit, get one.
+        #expect(try kind(encode(gray(layout) { x, y in (x + y) / 16 * 30 }) { $0.paletteColors = 256 }) == [4, 3, 0])
+        #expect(try kind(encode(smooth) { $0.paletteColors = 64 }) == [8, 3, 0])
+    }
+
     @Test func sixteenBitsBecomeEight() throws {
         let image = try Drawings.picture(40, 30, layout: .rgba16, alpha: .premultiplied)
         let bytes = try encode(image) { $0.paletteColors = 64 }

@@ -1,0 +1,57 @@
+import Testing
+import WebImageCore
+
+@testable import WebImageCodecs
+
+@Suite struct XMPPacketTests {
+    private func changing(_ packet: [UInt8], _ orientation: Orientation = .up, isStandardColor: Bool = false) -> [UInt8]
+    {
+        XMPPacket(
+            orientation: orientation, size: PixelSize(width: 7, height: 12_345), isStandardColor: isStandardColor
+        ).changing(packet)
+    }
+
+    private func changing(_ packet: String, isStandardColor: Bool = false) -> String {
+        String(decoding: changing(Array(packet.utf8), isStandardColor: isStandardColor), as: UTF8.self)
+    }
+
+    @Test func bothWaysToSayTheOrientationAreChanged() {
+        for orientation in Orientation.allCases {
+            let changed = changing(XMPMaker.packet(orientation: 6), orientation)
+            #expect(changed == XMPMaker.packet(orientation: Int(orientation.rawValue)))
+        }
+    }
+
+    /// A turned or scaled picture's packet told the size of the original.
+    @Test func theSizeIsThatOfTheNewFile() {
+        let old = """
+            <rdf:Description tiff:ImageWidth="320" tiff:ImageLength = '200'
+            exif:PixelXDimension="320"><exif:PixelYDimension>200</exif:PixelYDimension></rdf:Description>
+            """
+        let new = """
+            <rdf:Description tiff:ImageWidth="7" tiff:ImageLength = '12345'
+            exif:PixelXDimension="7"><exif:PixelYDimension>12345</exif:PixelYDimension></rdf:Description>
+            """
+        #expect(changing(old) == new)
+    }
+
+    @Test func theColoursAreThoseOfTheNewFileWhereTheyAreConverted() {
+        let old = #"<a exif:ColorSpace="65535" photoshop:ICCProfile="Adobe RGB (1998)"/>"#
+        #expect(changing(old) == old)
+        let new = #"<a exif:ColorSpace="1" photoshop:ICCProfile="sRGB IEC61966-2.1"/>"#
+        #expect(changing(old, isStandardColor: true) == new)
+    }
+
+    @Test func anyPacketIsTakenAsItIs() {
+        let whole = XMPMaker.packet(orientation: 3)
+        for length in 0...whole.count {
+            let cut = Array(whole.prefix(length))
+            #expect(changing(cut, .left).count == length)
+        }
+        for plain in [
+            "tiff:Orientationtiff:Orientation=tiff:Orientation=\"66\"",
+            #"< tiff:Orientation="66" tiff:ImageWidth="x"/>"#,
+            #"<a dc:title="exif:PixelXDimension" b='320'/>"#, "</tiff:ImageWidth>320<", "<tiff:ImageWidth>",
+        ] { #expect(changing(plain) == plain) }
+    }
+}
