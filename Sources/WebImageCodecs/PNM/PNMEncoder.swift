@@ -29,10 +29,21 @@ struct PNMEncoder {
             case .arbitrary: true
             case .automatic, .pixmap: !hasAlpha
             case .graymap: !hasAlpha && picture.pixels.isGray
-            case .bitmap: false
+            case .bitmap: !hasAlpha && Self.isBlackAndWhite(picture)
             }
         guard !options.isLossless || keepsAll else {
             throw WebImageError(.cannotEncode, "a PNM \(kind.rawValue) does not keep all of the picture", format: .pnm)
+        }
+    }
+
+    /// - Parameter picture: opaque.
+    private static func isBlackAndWhite(_ picture: Image) -> Bool {
+        guard picture.pixels.isGray else { return false }
+        let length = picture.layout.bytesPerPixel
+        return picture.withPixels { bytes in
+            stride(from: 0, to: bytes.count, by: length).allSatisfy { red in
+                (bytes[red] == 0 || bytes[red] == 255) && bytes[red + length / 4 - 1] == bytes[red]
+            }
         }
     }
 

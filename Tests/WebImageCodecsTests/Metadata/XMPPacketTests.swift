@@ -2,6 +2,7 @@ import Testing
 import WebImageCore
 
 @testable import WebImageCodecs
+import WebImageTesting
 
 @Suite struct XMPPacketTests {
     private func changing(_ packet: [UInt8], _ orientation: Orientation = .up, isStandardColor: Bool = false) -> [UInt8]
@@ -40,6 +41,15 @@ import WebImageCore
         #expect(changing(old) == old)
         let new = #"<a exif:ColorSpace="1" photoshop:ICCProfile="sRGB IEC61966-2.1"/>"#
         #expect(changing(old, isStandardColor: true) == new)
+    }
+
+    @Test func aFilesPacketTellsTheFilesSize() throws {
+        let packet = Array(#"<a exif:PixelXDimension="4000" exif:ColorSpace="65535" tiff:Orientation="6"/>"#.utf8)
+        let image = try Drawings.picture(40, 30).with { $0.metadata = ImageMetadata(xmp: packet) }
+        let file = try PNGCoder().encode(image, as: .png, EncodeOptions(keepsMetadata: true))
+        let read = try CoderRegistry.standard.decode(file).image.info.metadata.xmp ?? []
+        let wanted = #"<a exif:PixelXDimension="40" exif:ColorSpace="1" tiff:Orientation="1"/>"#
+        #expect(String(decoding: read, as: UTF8.self) == wanted)
     }
 
     @Test func anyPacketIsTakenAsItIs() {

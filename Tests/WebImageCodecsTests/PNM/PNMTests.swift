@@ -196,6 +196,26 @@ import WebImageCore
         if isGray { #expect(CoderDecode(coder, try coder.encode(image, as: .pnm, options)).pixels == image.bytes) }
     }
 
+    /// A bitmap keeps all of what is black and white, and nothing else.
+    @Test(arguments: [PixelLayout.rgba8, .rgba16], [0xFF, 0xFE, 0x00] as [UInt8])
+    func blackAndWhiteIsKeptInABitmap(_ layout: PixelLayout, _ white: UInt8) throws {
+        let image = try Image(size: PixelSize(width: 11, height: 3), layout: layout, alpha: .opaque) { bytes in
+            let length = layout.bytesPerPixel
+            for index in bytes.indices {
+                let isAlpha = index % length >= length * 3 / 4
+                bytes[index] = isAlpha ? 255 : index / length % 3 == 0 ? (index % (length / 4) == 0 ? white : 255) : 0
+            }
+        }
+        var options = EncodeOptions(isLossless: true)
+        options.anymap = .bitmap
+        let isKept = white == 255 || white == 0 && layout == .rgba8
+        let isRefused = errorCode { try coder.encode(image, as: .pnm, options) } == .cannotEncode
+        #expect(isRefused != isKept)
+        if isKept, layout == .rgba8 {
+            #expect(CoderDecode(coder, try coder.encode(image, as: .pnm, options)).pixels == image.bytes)
+        }
+    }
+
     @Test func aFilesNameTellsTheKind() {
         let names = ["pnm", "PPM", "pgm", "pbm", "pam", "png"].map { PortableAnymap(fileExtension: $0) }
         #expect(names == [.automatic, .pixmap, .graymap, .bitmap, .arbitrary, nil])
