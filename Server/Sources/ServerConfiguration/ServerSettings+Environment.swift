@@ -177,6 +177,9 @@ extension ServerSettings {
         grammar.onlyPresets = reader.flag("IMGPROXY_ONLY_PRESETS", false)
         let allowed = reader.list("IMGPROXY_ALLOWED_PROCESSING_OPTIONS")
         grammar.allowedOptions = allowed.isEmpty ? nil : Set(allowed)
+        for name in allowed where !URLGrammar.hasOption(name) {
+            warnings.append("IMGPROXY_ALLOWED_PROCESSING_OPTIONS lists \(name), which is not an option of this server")
+        }
         grammar.allowsSecurityOptions = reader.flag("IMGPROXY_ALLOW_SECURITY_OPTIONS", false)
         grammar.base64IncludesFilename = reader.flag("IMGPROXY_BASE64_URL_INCLUDES_FILENAME", false)
         grammar.baseURL = reader.text("IMGPROXY_BASE_URL") ?? ""

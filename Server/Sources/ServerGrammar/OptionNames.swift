@@ -80,3 +80,8 @@ enum OptionName: String, CaseIterable {
         return table
     }()
 }
+
+extension URLGrammar {
+    /// Whether there is an option of this long or short name.
+    public static func hasOption(_ name: String) -> Bool { OptionName.byName[name] != nil }
+}

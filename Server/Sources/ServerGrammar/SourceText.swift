@@ -7,6 +7,9 @@ struct SourceText {
     /// - Returns: the URL, and the extension after it, which is the format of the result.
     func read(_ segments: [Substring]) throws(RequestRefusal) -> (url: String, format: String?) {
         guard let first = segments.first else { throw .invalidURL("the URL of the source is missing") }
+        guard first != "enc" || segments.count == 1 else {
+            throw .invalidURL("encrypted sources (enc) are a part of imgproxy Pro")
+        }
         let (url, format) =
             first == "plain" && segments.count > 1
             ? try plain(segments.dropFirst().joined(separator: "/")[...]) : try encoded(segments)

@@ -40,6 +40,11 @@ import WebImage
         #expect(refusal?.text == "Invalid URL")
     }
 
+    @Test func encryptedSourcesAreRefusedByName() {
+        let refusal = #expect(throws: RequestRefusal.self) { try source("w:1/enc/aHR0cDovL2EuYi9jLnBuZw") }
+        #expect(refusal?.detail == "encrypted sources (enc) are a part of imgproxy Pro")
+    }
+
     @Test(arguments: [
         ("http://b/${1}-$2", "http://b/x-y/z"), ("$0?", "http://a/x/y?/z"), ("$1x|${1}x", "|xx/z"),
         ("$$1${3}$", "$1$/z"),

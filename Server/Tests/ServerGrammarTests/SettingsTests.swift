@@ -130,6 +130,17 @@ import WebImage
         #expect(read.warnings == ["IMGPROXY_NONSENSE is not a setting of this server"])
     }
 
+    @Test func anAllowedOptionThatThereIsNotIsAWarning() throws {
+        let read = try settings([
+            "WEBIMAGE_ALLOW_UNSIGNED": "1", "IMGPROXY_ALLOWED_PROCESSING_OPTIONS": "rs, widht,width",
+        ])
+        #expect(
+            read.warnings == [
+                "IMGPROXY_ALLOWED_PROCESSING_OPTIONS lists widht, which is not an option of this server"
+            ])
+        #expect(read.grammar.allowedOptions == ["rs", "widht", "width"])
+    }
+
     /// What is shipped for fleets and for Debian names settings that there are, with values that they take.
     @Test(arguments: ["Fleet/compose.yaml", "Fleet/kubernetes.yaml", "server.conf", "Dockerfile"])
     func whatIsShippedNamesSettingsThatThereAre(_ file: String) throws {

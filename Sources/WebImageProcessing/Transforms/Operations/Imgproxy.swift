@@ -90,14 +90,12 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
             operation.isOfDrawing = isVector
             return try builder.geometry(operation)
         }
-        let scaled = builder.original.flatMap(scaledWhileDecoded)
-        let isScaled = scaled != nil && scaled?.size == builder.size
-        let source = isScaled ? scaled?.source ?? turned(builder.size) : turned(builder.size)
-        let shrinking = isScaled ? builder.original?.shrinking : builder.shrinking
-        builder.imgproxySource = (source, shrinking)
+        let fileSource = sourceScaledWhileDecoded(builder)
+        let source = fileSource ?? (turned(builder.size), builder.shrinking)
+        builder.imgproxySource = source
         for turn in try turns() { try builder.geometry(turn) }
-        let layout = geometry.layout(for: source, isVector: isVector, shrinking: shrinking)
-        if !isScaled {
+        let layout = geometry.layout(for: source.size, isVector: isVector, shrinking: source.shrinking)
+        if fileSource == nil {
             let part = geometry.partOfDecoded(layout, isReversed: (false, false))
             if let part, geometry.cropPlace.kind != .smart {
                 try crop(to: part.size, x: part.x, y: part.y, &builder)
@@ -128,12 +126,15 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
                     x: Double(x), y: Double(y), width: Double(size.width), height: Double(size.height))))
     }
 
-    /// The turned size of the file's picture, and the size that ``foldScaling(into:)`` has it decoded in.
-    private func scaledWhileDecoded(_ original: OriginalPicture) -> (source: PixelSize, size: PixelSize)? {
-        guard scalesFirst else { return nil }
+    /// The picture in the file, if ``foldScaling(into:)`` has it decoded in the size that the builder has now; nil: what
+    /// the builder has is to be scaled.
+    private func sourceScaledWhileDecoded(
+        _ builder: ProgramBuilder
+    ) -> (size: PixelSize, shrinking: ImgproxyShrinking?)? {
+        guard scalesFirst, let original = builder.original else { return nil }
         let source = turned(original.size)
         let layout = geometry.layout(for: source, isVector: original.isVector, shrinking: original.shrinking)
-        return (source, turned(layout.scaled))
+        return turned(layout.scaled) == builder.size ? (source, original.shrinking) : nil
     }
 
     private func turned(_ size: PixelSize) -> PixelSize { geometry.rotation % 2 == 0 ? size : size.transposed }
