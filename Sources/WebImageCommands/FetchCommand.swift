@@ -104,7 +104,10 @@ struct FetchCommand: AsyncParsableCommand {
         }
         var failure: (any Error)?
         do {
-            try await FetchJob.runAll(jobs, of: manager, concurrency: loading.concurrency, tellsSummary: !isQuiet)
+            let begin = ContinuousClock.now
+            let tally = await ListTally.running(jobs, concurrency: loading.concurrency)
+            await LoadOptions.finish(manager)
+            try tally.tell(of: jobs.count, since: begin, tellsSummary: !isQuiet)
         } catch {
             failure = error
         }
@@ -166,8 +169,14 @@ struct OutputDestinations {
 
     /// Makes the folder for several outputs.
     ///
+    /// - Parameters:
+    ///   - output: a file for one input, or a folder; nil: nothing is written.
+    ///   - isConverting: whether every picture is written anew: then no output in a folder takes the place of its input, and
+    ///     vector pictures become PNGs.
     /// - Throws: `cannotWrite` and its kin.
-    init(_ output: String?, inputs: [String], options: PictureOptions) throws(WebImageError) {
+    init(
+        _ output: String?, inputs: [String], options: PictureOptions, isConverting: Bool = false
+    ) throws(WebImageError) {
         guard let output else { return }
         var isFolder: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isFolder)
@@ -182,10 +191,13 @@ struct OutputDestinations {
         let folder = output.hasSuffix("/") ? output : output + "/"
         places = inputs.map { input in
             let name = names.next(
-                for: input, fileExtension: options.outputFormat?.fileExtension, drawsVectors: options.changesPicture)
+                for: input, fileExtension: options.outputFormat?.fileExtension,
+                drawsVectors: options.changesPicture || isConverting)
             return Place(path: folder + name, isNamed: false)
         }
-        for (index, place) in places.enumerated() { try files.checkIsNoInput(place.path, except: index) }
+        for (index, place) in places.enumerated() {
+            try files.checkIsNoInput(place.path, except: isConverting ? nil : index)
+        }
     }
 
     func place(at index: Int) -> Place? { index < places.count ? places[index] : nil }

@@ -2,7 +2,7 @@ import Foundation
 import WebImage
 
 /// One input of fetch, from request to report.
-struct FetchJob: Sendable {
+struct FetchJob: ListJob {
     let input: String
     let index: Int
     let loading: LoadOptions
@@ -18,41 +18,6 @@ struct FetchJob: Sendable {
     var traces: TraceOutput?
     /// How much of an original is looked at that is kept or written as it came; nil: a picture is made of it.
     var check: OriginalCheck?
-
-    /// Runs all, so many at once, until all are done or nobody reads what is told of them; then completes the disk cache.
-    ///
-    /// - Parameter tellsSummary: whether a long list ends with a line of numbers on standard error.
-    /// - Throws: `someFailed` unless all is well.
-    static func runAll(
-        _ jobs: some Collection<FetchJob>, of manager: ImageManager, concurrency: Int, tellsSummary: Bool
-    ) async throws {
-        let begin = ContinuousClock.now
-        let tally = await run(jobs, concurrency: concurrency)
-        await LoadOptions.finish(manager)
-        try tally.tell(of: jobs.count, since: begin, tellsSummary: tellsSummary)
-    }
-
-    private static func run(_ jobs: some Sequence<FetchJob>, concurrency: Int) async -> ListTally {
-        await withTaskGroup(of: PictureReport.self) { group in
-            var (tally, waiting) = (ListTally(), jobs.makeIterator())
-            func addOne() -> Bool {
-                guard let job = waiting.next() else { return false }
-                group.addTask { await job.run() }
-                return true
-            }
-            for _ in 0..<concurrency where !addOne() { break }
-            while let report = await group.next() {
-                // Whoever has read enough has closed the pipe: no more is loaded, and what runs is left.
-                if Console.isReaderGone {
-                    group.cancelAll()
-                } else {
-                    tally.add(report)
-                    _ = addOne()
-                }
-            }
-            return tally
-        }
-    }
 
     func run() async -> PictureReport {
         var report = PictureReport(input: input)

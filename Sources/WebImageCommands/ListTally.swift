@@ -1,5 +1,11 @@
 import WebImage
 
+/// One input of a list.
+protocol ListJob: Sendable {
+    /// To be told by the job itself; the report is for the numbers at the end.
+    func run() async -> PictureReport
+}
+
 /// What became of a list's inputs, for the line at its end.
 struct ListTally: Sendable {
     /// Shorter lists are counted at a glance.
@@ -13,6 +19,29 @@ struct ListTally: Sendable {
 
     var isAllWell: Bool { partial + failed == 0 }
     var done: Int { whole + partial + failed }
+
+    /// Runs all, so many at once, until all are done or nobody reads what is told of them.
+    static func running(_ jobs: some Sequence<some ListJob>, concurrency: Int) async -> ListTally {
+        await withTaskGroup(of: PictureReport.self) { group in
+            var (tally, waiting) = (ListTally(), jobs.makeIterator())
+            func addOne() -> Bool {
+                guard let job = waiting.next() else { return false }
+                group.addTask { await job.run() }
+                return true
+            }
+            for _ in 0..<concurrency where !addOne() { break }
+            while let report = await group.next() {
+                // Whoever has read enough has closed the pipe: no more is loaded, and what runs is left.
+                if Console.isReaderGone {
+                    group.cancelAll()
+                } else {
+                    tally.add(report)
+                    _ = addOne()
+                }
+            }
+            return tally
+        }
+    }
 
     mutating func add(_ report: PictureReport) {
         switch report.status {

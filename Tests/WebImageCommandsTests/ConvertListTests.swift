@@ -1,0 +1,62 @@
+import Testing
+import WebImageTesting
+
+/// `webimage convert` with several inputs, or with a folder as its output.
+@Suite struct ConvertListTests {
+    @Test func severalInputsGoToAFolderUnderTheirNames() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.jpeg(), to: "a.jpg")
+        try bench.write(try Pictures.png(), to: "b.png")
+        let url = bench.serve("/a.png", try Pictures.png(40, 30))
+        let run = try await bench.run("convert", "a.jpg", "b.png", url, "made/of/these", "--format", "webp", "--json")
+        #expect(run.code == 0 && run.errors == "")
+        let outputs = try run.objects.compactMap { $0.text("output") }.sorted()
+        #expect(outputs == ["made/of/these/a-2.webp", "made/of/these/a.webp", "made/of/these/b.webp"])
+        let info = try await bench.run("info", "made/of/these/b.webp", "--json").objects.first
+        #expect(info?.text("format") == "webp" && info?.number("width") == 90)
+    }
+
+    /// Without a format each keeps its own, and what cannot be written becomes what can.
+    @Test func inAFolderEachPictureKeepsItsFormat() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.jpeg(), to: "a.jpg")
+        try bench.write(try Pictures.png(), to: "b.png")
+        #expect(try await bench.run("convert", "a.jpg", "b.png", "small", "--size", "20x").code == 0)
+        for (name, format) in [("small/a.jpg", "jpeg"), ("small/b.png", "png")] {
+            let info = try await bench.run("info", name, "--json").objects.first
+            #expect(info?.text("format") == format && info?.number("width") == 20)
+        }
+        // One input goes into a folder, too, if it is there or its name ends with a slash.
+        #expect(try await bench.run("convert", "b.png", "small", "--format", "qoi").code == 0)
+        #expect(try await bench.run("convert", "b.png", "other/", "--format", "qoi").code == 0)
+        #expect(bench.read("small/b.qoi") == bench.read("other/b.qoi") && bench.read("other/b.qoi") != nil)
+    }
+
+    @Test func onePictureThatFailsCostsNoOther() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "b.png")
+        let run = try await bench.run("convert", "gone.png", "b.png", "out", "--format", "jpeg")
+        #expect(run.code == 1 && run.errors.contains("gone.png: fileNotFound"))
+        #expect(run.lines.count == 1 && bench.read("out/b.jpg") != nil)
+    }
+
+    /// `convert *.jpg .` would leave nothing of the originals.
+    @Test func noInputIsReplacedByItsOutputInAFolder() async throws {
+        let bench = try CommandBench()
+        let (first, second) = (try Pictures.png(), try Pictures.png(30, 20))
+        try bench.write(first, to: "a.png")
+        try bench.write(second, to: "b.png")
+        let run = try await bench.run("convert", "a.png", "b.png", ".", "--size", "10x")
+        #expect(run.code == 1 && run.errors.contains("is one of the inputs"))
+        #expect(bench.read("a.png") == first && bench.read("b.png") == second)
+    }
+
+    @Test(arguments: [
+        (["a.png"], "give an input and an output"), (["a.png", "b.png", "-"], "takes one input"),
+        (["-", "-", "out"], "read only once"), (["a.png", ""], "not an empty name"),
+    ])
+    func wrongListsAreWrongUsage(arguments: [String], message: String) async throws {
+        let run = try await CommandBench().run(["convert"] + arguments)
+        #expect(run.code == 2 && run.errors.contains(message))
+    }
+}
