@@ -61,10 +61,10 @@ public final class FailedURLs: Sendable {
             return failed
         }
         guard let failed else { return nil }
-        let seconds = max(failed.remaining.components.seconds, 1)
+        let rest = max(failed.remaining, .seconds(1)).inWords
         return WebImageError(
             .blockedURL,
-            "this URL failed (\(failed.error.code.name)) and is asked again in \(seconds) s; retriesFailed asks at once",
+            "this URL failed (\(failed.error.code.name)), and is asked again in \(rest) or with the option retriesFailed",
             cause: failed.error, location: request.shown, status: failed.error.status)
     }
 

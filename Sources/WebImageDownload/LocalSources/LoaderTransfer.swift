@@ -89,7 +89,7 @@ final class LoaderTransfer: Transfer {
     func expire(at now: Duration) -> Duration? {
         guard let deadline = firstDeadline, !state.withLock({ $0.hasEnded }) else { return nil }
         guard deadline <= now else { return deadline }
-        fail(WebImageError(.deadlineExceeded, "the download took longer than \(rules.totalDeadline ?? .zero)"))
+        fail(WebImageError(.deadlineExceeded, "the download took longer than \((rules.totalDeadline ?? .zero).inWords)"))
         return nil
     }
 
