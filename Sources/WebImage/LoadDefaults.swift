@@ -29,7 +29,7 @@ extension WebImageError {
     /// What a load ends in when its time is up.
     static func tookTooLong(_ timeout: Duration, _ request: ImageRequest) -> WebImageError {
         WebImageError(
-            over: .timeout, code: .deadlineExceeded, "the load took longer than \(timeout)",
+            over: .timeout, code: .deadlineExceeded, "the load took longer than \(timeout.inWords)",
             location: request.redactedURL)
     }
 }

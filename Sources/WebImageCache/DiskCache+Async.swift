@@ -91,6 +91,8 @@ extension DiskCache {
 
     /// Removes the entries for which `predicate` is true, for example by the beginning of their keys; returns how many
     /// were removed.
+    ///
+    /// - Throws: `readOnly`, `cacheIO`: the first failure, after all other entries were tried; `cancelled`.
     @discardableResult
     public func remove(
         where predicate: @escaping @Sendable (DiskEntryInfo) -> Bool

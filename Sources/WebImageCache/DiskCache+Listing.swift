@@ -29,7 +29,10 @@ extension DiskCache {
         let (lastUse, age) = books.withLock { books in
             (max(books.index.record(of: id)?.date ?? .min, status.modified), books.ledger.age)
         }
-        let idle = age.map { lastUse.addingReportingOverflow($0.wholeSeconds).partialValue }
+        let idle = age.flatMap { age in
+            let (end, overflow) = lastUse.addingReportingOverflow(age.wholeSeconds)
+            return overflow ? nil : end
+        }
         let trailer = tail.trailer.decoded
         let metadata = trailer?.metadata ?? DiskMetadata()
         return DiskEntryInfo(

@@ -57,9 +57,12 @@ extension DiskCache {
     }
 
     /// Removes the entries that match `predicate`; returns their number. Blocks; reads the end of every file.
+    ///
+    /// - Throws: the first failure, after all other entries were tried.
     @discardableResult
     package func remove(where predicate: (DiskEntryInfo) -> Bool) throws(WebImageError) -> Int {
         var count = 0
+        var failure: WebImageError?
         for entry in try entries() where predicate(entry) {
             guard let name = entry.path.split(separator: "/").last, let id = EntryID(name: String(name)) else {
                 continue
@@ -68,9 +71,11 @@ extension DiskCache {
                 let wasThere = try folder.withTurn(of: id) { () throws(FileFault) in try remove(id) }
                 if wasThere { count += 1 }
             } catch {
-                throw writing(error, entry.path)
+                let error = writing(error, entry.path)
+                failure = failure ?? error
             }
         }
+        if let failure { throw failure }
         return count
     }
 

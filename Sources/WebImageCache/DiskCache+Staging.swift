@@ -22,18 +22,31 @@ extension DiskCache {
         _ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata, priority: LoadPriority = .low,
         completion: @escaping @Sendable (Result<Bool, WebImageError>) -> Void = { _ in }
     ) -> Bool {
+        let tellReplaced = stageUnderLock(key, body, metadata, priority: priority, completion: completion)
+        tellReplaced?()
+        return tellReplaced != nil
+    }
+
+    /// The same for a caller that holds a lock.
+    ///
+    /// - Returns: what tells the entry that this one replaces, to be called once the lock is released; nil if the entry
+    ///   was not accepted.
+    package func stageUnderLock(
+        _ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata, priority: LoadPriority = .low,
+        completion: @escaping @Sendable (Result<Bool, WebImageError>) -> Void
+    ) -> (@Sendable () -> Void)? {
         let id = EntryID(key)
         var metadata = metadata
         metadata.storedAt = metadata.storedAt ?? wallTime
-        let number = unwritten.stage(
+        let staged = unwritten.stage(
             id, key, body, metadata, most: configuration.mostStaged.bytes, completion: completion)
-        guard let number else { return false }
+        guard let (number, tellReplaced) = staged else { return nil }
         whenOpen { [self] in
             executor.run(priority) {
                 if let entry = self.unwritten.take(id, number) { _ = self.write(entry, id) }
             }
         }
-        return true
+        return tellReplaced
     }
 
     /// Writes a staged entry, or waits until another thread has written it. Blocks; writers never wait for this caller.

@@ -61,7 +61,12 @@ public final class DiskCache: Sendable {
     }
 
     /// Reserves a part of the limit for partial bodies from now on.
-    func keepPartials() { books.withLock { $0.ledger.keepsPartials = true } }
+    ///
+    /// - Parameter removeExpired: called whenever expired entries are removed, on the thread that removes them.
+    func keepPartials(removeExpired: @escaping @Sendable () -> Void) {
+        books.withLock { $0.ledger.keepsPartials = true }
+        room.alsoRemoveExpired(removeExpired)
+    }
     var partialLimit: Int64 { books.withLock { $0.ledger.partialLimit } }
 
     // MARK: - Opening and flushing

@@ -31,7 +31,7 @@ final class WorkTime: Sendable {
     func check() throws(WebImageError) {
         let used = state.withLock { $0.time(at: now()) }
         guard used > limit else { return }
-        throw WebImageError(over: .time, "reading the picture's header took longer than \(limit)")
+        throw WebImageError(over: .time, "reading the picture's header took longer than \(limit.inWords)")
     }
 }
 

@@ -4,6 +4,14 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 struct DiskSourceTests {
     private let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
 
@@ -183,5 +191,15 @@ struct DiskSourceTests {
         #expect(try bench.cache.remove { $0.key?.text.hasPrefix("a/") ?? false } == 2)
         #expect(try bench.cache.entries().compactMap(\.key?.text) == ["b/1"])
         #expect(bench.cache.usage.count == 1)
+    }
+
+    /// The first entry that could not be removed kept all those after it.
+    @Test func anEntryThatCannotBeRemovedKeepsNoOther() throws {
+        let bench = try Bench()
+        for key in ["a", "b", "c"] { try bench.cache.store(CacheKey(key), [1], metadata(1)) }
+        bench.files.fail(.remove, at: 0, with: .error(EROFS))
+        let error = #expect(throws: WebImageError.self) { try bench.cache.remove { _ in true } }
+        #expect(error?.code == .readOnly)
+        #expect(try bench.cache.entries().count == 1)
     }
 }

@@ -158,4 +158,11 @@ struct DiskStrangeFilesTests {
             #expect(ledger.countAt(tenths: 9) == tenths)
         }
     }
+
+    /// The end of the longest age was before the beginning of all time.
+    @Test func anAgeWithoutAnEndHasNoEnd() throws {
+        let bench = try Bench(age: .seconds(Int64.max))
+        try bench.cache.store(CacheKey("a"), [1], metadata(1))
+        #expect(try bench.cache.entries().map(\.expires) == [nil])
+    }
 }

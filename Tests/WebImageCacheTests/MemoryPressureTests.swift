@@ -251,6 +251,25 @@ struct MemoryPressureTests {
         alarm.waitUntilStopped()
     }
 
+    /// Nobody waited for the alarm, and nothing was looked at any more.
+    @Test func withoutAThreadForTheAlarmATimerLooks() {
+        let (clock, alarm, told) = (ManualClock(), FakeAlarm(), Told())
+        let source = FakePressure(alarm: alarm)
+        let watcher = MemoryPressureWatcher(source: source, clock: clock, startThread: { _, _ in false }) {
+            told.append($0)
+        }
+        watcher.start()
+        source.set { ($0.used, $0.limit) = (95, 100) }
+        clock.advance(by: .seconds(5))
+        #expect(told.levels == [.medium])
+        source.set { $0.used = 10 }
+        clock.advance(by: .seconds(2))
+        #expect(clock.waitingCount == 1)
+        watcher.stop()
+        #expect(clock.waitingCount == 0)
+        alarm.waitUntilStopped()
+    }
+
     @Test func aWatcherThatIsLetGoStops() {
         let (clock, alarm) = (ManualClock(), FakeAlarm())
         var watcher: MemoryPressureWatcher? = MemoryPressureWatcher(source: FakePressure(alarm: alarm), clock: clock) {

@@ -78,6 +78,23 @@ struct MemoryTiersTests {
         #expect(cache.heldRecords <= 256)
     }
 
+    /// After many held pictures, as many records of released ones stayed as there had been pictures.
+    @Test func aClearedCacheSweepsAsANewOne() throws {
+        let cache = makeCache(.init(cost: .mebibytes(4)))
+        func leave(_ numbers: Range<Int>) throws -> [Image] {
+            let images = try numbers.map { _ in try makeImage(bytes: 4) }
+            for (number, image) in zip(numbers, images) { cache.store(image, for: CacheKey("\(number)")) }
+            cache.trim(toCost: .zero)
+            return images
+        }
+        let held = try leave(0..<2000)
+        #expect(cache.heldRecords == 2000)
+        cache.removeAll()
+        for number in 0..<2000 { _ = try leave(number..<number + 1) }
+        #expect(cache.heldRecords <= 256)
+        withExtendedLifetime(held) {}
+    }
+
     @Test func aCacheThatKeepsNothingRemembersNothing() throws {
         let cache = makeCache(.init(cost: .zero))
         let image = try makeImage(bytes: 4)

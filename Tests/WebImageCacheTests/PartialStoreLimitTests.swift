@@ -99,4 +99,26 @@ import WebImageTesting
         #expect(first.store.statistics.dropped + second.store.statistics.dropped > 0)
         #expect(first.store.statistics.found > 0)
     }
+
+    /// Beginnings that nobody asked for again stayed until the next start.
+    @Test(arguments: [false, true]) func theOldGoWithExpiredEntries(byItself: Bool) throws {
+        let bench = try Bench()
+        let store = PartialStore(
+            DiskCacheConfiguration(directory: bench.directory), of: bench.cache, clock: bench.clock, files: bench.files)
+        func begin(_ number: Int) throws -> any PartialBody {
+            let body = try #require(store.claim(key(number), creates: true))
+            #expect(body.restart(metadata: [1]) && ([1, 2, 3] as [UInt8]).withUnsafeBytes { body.append($0) })
+            return body
+        }
+        try begin(0).release()
+        let claimed = try begin(1)
+        bench.clock.advance(by: .seconds(86_000))
+        try begin(2).release()
+        bench.clock.advance(by: .seconds(byItself ? 3600 : 500))
+        if byItself { bench.executor.runAll() } else { try bench.cache.removeExpired() }
+        // The claimed one, with the room that it took ahead, and the young one.
+        #expect(store.statistics.dropped == 1 && store.usedBytes == ByteCount((256 << 10) + 4096))
+        claimed.release()
+        #expect(store.claim(key(2), creates: false)?.length == 3)
+    }
 }

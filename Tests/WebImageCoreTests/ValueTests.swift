@@ -101,4 +101,16 @@ import WebImageCore
     func aNameTellsItsScale(key: String, scale: Int) {
         #expect(ScaleSuffix.scale(ofKey: key) == scale)
     }
+
+    @Test(
+        arguments: [
+            (.zero, "0 ms"), (.nanoseconds(400), "0 ms"), (.milliseconds(250), "250 ms"),
+            (.nanoseconds(999_600_000), "1 s"), (.milliseconds(1500), "1.5 s"), (.nanoseconds(9_999_991_767), "10 s"),
+            (.milliseconds(-1500), "-1.5 s"), (.seconds(15), "15 s"), (.seconds(119), "119 s"),
+            (.seconds(120), "2 min"), (.seconds(150), "2.5 min"), (.seconds(300), "5 min"), (.seconds(7200), "2 h"),
+            (.seconds(Int64.max), "1000000000000000 h"),
+        ] as [(Duration, String)])
+    func durationsAreShortInMessages(duration: Duration, text: String) {
+        #expect(duration.inWords == text)
+    }
 }

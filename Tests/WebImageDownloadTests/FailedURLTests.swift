@@ -252,4 +252,14 @@ import WebImageTesting
         #expect(failed.statistics.remembered == 400)
         #expect(failed.list().count <= 8)
     }
+
+    @Test func aRefusalSaysWhenTheURLIsAskedAgain() throws {
+        let failed = FailedURLs(clock: clock)
+        failed.failed(try request("x"), status(404))
+        clock.advance(by: .milliseconds(10))
+        let refusal = failed.refusal(of: try request("x"), retriesFailed: false)
+        #expect(
+            refusal?.message
+                == "this URL failed (badStatus), and is asked again in 5 min or with the option retriesFailed")
+    }
 }

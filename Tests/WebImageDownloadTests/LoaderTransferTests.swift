@@ -285,4 +285,22 @@ import WebImageTesting
                 "started", "bytes 3 of 3", "finished data:,abc", "started", "failed fileNotFound",
             ])
     }
+
+    /// A loader that did not let the error through brought a body that was cut without a sign.
+    @Test func bytesThatWereRefusedMakeNoWholeBody() async throws {
+        struct Careless: ImageLoader {
+            let name = "careless"
+            func canLoad(_ url: String) -> Bool { true }
+            func load(_ url: String, to receiver: ImageReceiver) async throws {
+                for _ in 0..<3 { try? await receiver.receive([1, 2, 3, 4]) }
+            }
+        }
+        let rig = try Rig()
+        var request = DownloadRequest(url: "s:a")
+        request.loader = Careless()
+        request.bodyLimit = ByteCount(10)
+        #expect(await rig.fetch(rig.downloader.download(request)).end == "bodyTooLarge")
+        request.bodyLimit = ByteCount(12)
+        #expect(await rig.fetch(rig.downloader.download(request)).end == "complete")
+    }
 }

@@ -251,7 +251,24 @@ import WebImageCore
         _ = machine.bytes(200, at: .seconds(1))
         #expect(name(machine.expire(at: .seconds(2))) == "none")
         _ = machine.bytes(199, at: .seconds(3))
-        #expect(name(machine.expire(at: .seconds(4))) == "abort tooSlow and stop")
+        let end = machine.expire(at: .nanoseconds(3_999_999_991))
+        #expect(name(end) == "none")
+        let late = machine.expire(at: .nanoseconds(4_000_000_009))
+        #expect(name(late) == "abort tooSlow and stop")
+        guard case .abort(let error, _) = late else { return }
+        #expect(error.message == "199 bytes in 2 s, less than 100 a second")
+    }
+
+    /// The next check was due at once, again and again.
+    @Test func aWindowOfNoLengthIsNotCheckedWithoutAnEnd() throws {
+        let speed = DownloadDeadlines.MinimumSpeed(bytesPerSecond: 1, window: .zero)
+        var machine = try machine(DownloadDeadlines(idle: .seconds(60), minimumSpeed: speed), limit: 1 << 20)
+        _ = machine.start(at: .zero)
+        machine.connected(at: .zero)
+        _ = machine.head(head(), at: .zero)
+        _ = machine.bytes(200, at: .seconds(1))
+        #expect(name(machine.expire(at: .seconds(1))) == "none")
+        #expect(try #require(machine.clocks.next) > .seconds(1))
     }
 
     @Test func aRedirectThatDoesNotEndIsCutShort() throws {

@@ -356,6 +356,20 @@ import WebImageTesting
         #expect(await failure(bench, .reload)?.code == .badStatus, "its time is up")
     }
 
+    /// Who signed in was told for five minutes that a picture was missing, as it was for those who had not.
+    @Test func whatFailedWithOtherHeadersIsAskedAgain() async throws {
+        let clock = ManualClock()
+        let (bench, origin) = try makeBench(nil, clock: clock)
+        origin.change { $0.outage = .status(404) }
+        #expect(await failure(bench, .cacheFirst)?.code == .badStatus)
+        bench.manager.downloader.setLimits(maxConcurrent: 7, maxConcurrentPerHost: 7)
+        #expect(await failure(bench, .cacheFirst)?.code == .blockedURL, "nothing else would be sent")
+        bench.manager.downloader[header: .authorization] = "Bearer x"
+        #expect(await failure(bench, .cacheFirst)?.code == .badStatus)
+        #expect(await failure(bench, .cacheFirst)?.code == .blockedURL)
+        #expect(bench.manager.failedURLs.list().count == 1 && bench.transport.hits(url) == 2)
+    }
+
     @Test func whatTheServerAsksToWaitIsWaited() async throws {
         let clock = ManualClock()
         let (bench, origin) = try makeBench(nil, clock: clock)

@@ -84,4 +84,13 @@ import WebImageTesting
         #expect(cache.memoryCache.count == 0 && cache.usage.disk?.count == 0)
         #expect(tier.count(.remove) == 0 && tier.entries.count == 1)
     }
+
+    /// Such a time came from a tier that anybody can write to, and ended the process.
+    @Test func anAnswerFromBeforeAllTimeIsOver() {
+        var metadata = DiskMetadata()
+        metadata.status = 200
+        metadata.responseTime = 1_000 - .max
+        metadata.headers = [.init(name: "cache-control", value: "s-maxage=0"), .init(name: "age", value: "2147483648")]
+        #expect(metadata.sharedLifetime(now: 1_000, most: 5_000) == nil)
+    }
 }

@@ -2,9 +2,9 @@ public import WebImageCore
 import WebImageCache
 import WebImageSystem
 
-// The disk without `await`. Each of these blocks the calling thread for
-// as long as files and codecs take. They are for programs without async code: never call one where a user waits for the
-// thread, on a thread of Swift's pool that others need, or from a transformer, coder or serializer.
+// The disk without `await`. Each of these blocks the calling thread for as long as files and codecs take. They are for
+// programs without async code: never call one where a user waits for the thread, on a thread of Swift's pool that others
+// need, or from a transformer, coder or serializer.
 extension ImageCache {
     /// Like ``ImageCaching/image(for:in:promotes:)``, but **blocks** while it reads a file and decodes it. The work is
     /// not shared with other callers.

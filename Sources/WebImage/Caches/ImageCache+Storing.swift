@@ -91,12 +91,15 @@ extension ImageCache {
         while true {
             // Under the lock, so that a removal either came before and is seen here, or comes later and sees this
             // store.
-            let isStaged = pending.withLock { pending -> Bool? in
-                guard pending.wants(number, key) else { return nil }
-                return disk.stage(key, bytes, metadata) { written.give($0) }
+            let (isWanted, tellReplaced) = pending.withLock { pending -> (Bool, (@Sendable () -> Void)?) in
+                guard pending.wants(number, key) else { return (false, nil) }
+                return (true, disk.stageUnderLock(key, bytes, metadata) { written.give($0) })
             }
-            guard let isStaged else { return false }
-            if isStaged { return try await written.value() }
+            guard isWanted else { return false }
+            if let tellReplaced {
+                tellReplaced()
+                return try await written.value()
+            }
             // Too many bytes wait to be written; callers are told whether their stores succeed.
             try await disk.finishStaging()
         }
@@ -104,9 +107,9 @@ extension ImageCache {
 
     /// See ``ImageCaching/remove(_:from:)``. All sizes of the picture are removed from memory before this first
     /// suspends. The request's own picture and the original are removed from disk, and the beginning of the original that
-    /// a broken transfer left. If `layers` contains the disk, the
-    /// original is also removed from the further tiers. A failure in one place does not keep the others from being
-    /// tried. The first failure is then thrown, and the picture may come back from the place that failed.
+    /// a broken transfer left. If `layers` contains the disk, the original is also removed from the further tiers. A
+    /// failure in one place does not keep the others from being tried. The first failure is then thrown, and the picture
+    /// may come back from the place that failed.
     ///
     /// - Complexity: O(n) in the pictures in memory.
     public func remove(_ request: ImageRequest, from layers: CacheLayers) async throws(WebImageError) {
@@ -127,8 +130,11 @@ extension ImageCache {
             do throws(WebImageError) {
                 try await onFileThread(request.options.priority) { () throws(WebImageError) in
                     self.partials?.remove(request.originalKey)
-                    if !request.isPlain { try disk.remove(request.variantKey) }
-                    try disk.remove(request.originalKey)
+                    var failure: WebImageError?
+                    for key in request.isPlain ? [request.originalKey] : [request.variantKey, request.originalKey] {
+                        do throws(WebImageError) { try disk.remove(key) } catch { failure = failure ?? error }
+                    }
+                    if let failure { throw failure }
                 }
             } catch {
                 failure = error
@@ -185,8 +191,9 @@ extension ImageCache {
             if layers.contains(.disk) { pending.cancelAll() }
         }
         guard layers.contains(.disk), let disk = diskCache else { return }
-        try await disk.removeAll()
+        // First, because it does not fail.
         try await onFileThread(.normal) { () throws(WebImageError) in self.partials?.removeAll() }
+        try await disk.removeAll()
     }
 
     public func removeExpired() async throws(WebImageError) {

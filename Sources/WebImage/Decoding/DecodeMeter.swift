@@ -29,7 +29,7 @@ struct DecodeMeter {
 
     func check(at now: Duration) throws(WebImageError) {
         guard spent + (began.map { now - $0 } ?? .zero) > limit else { return }
-        throw WebImageError(over: .time, "decoding took longer than \(limit)")
+        throw WebImageError(over: .time, "decoding took longer than \(limit.inWords)")
     }
 }
 

@@ -182,7 +182,8 @@ struct BytesSearch: Sendable {
     private func askOrigin(_ exchange: CacheExchange?) {
         if let exchange, exchange.base == nil, waitsForOther() { return }
         if let refusal = loader.origin.failedURLs.refusal(
-            of: key.download, retriesFailed: request.options.retriesFailed, makesPicture: seeker.makesPicture)
+            of: key.download, settings: key.settings.number, retriesFailed: request.options.retriesFailed,
+            makesPicture: seeker.makesPicture)
         {
             let stored = (refusal.cause as? WebImageError).flatMap { standIn(for: $0, exchange) }
             return stored.map { serve($0, nil) } ?? fail(refusal)

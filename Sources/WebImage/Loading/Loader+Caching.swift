@@ -12,7 +12,10 @@ extension Loader {
     func noteOutcome(of key: BytesKey, failure: WebImageError?, as request: ImageRequest? = nil) {
         guard let failure else { return origin.failedURLs.succeeded(key.download) }
         let isItsOwn = failure.code == .badImageData && request?.saysHowToDecode == true
-        if !isItsOwn { origin.failedURLs.failed(key.download, failure, retryAfter: failure.retryAfter) }
+        if !isItsOwn {
+            origin.failedURLs.failed(
+                key.download, failure, settings: key.settings.number, retryAfter: failure.retryAfter)
+        }
         // The picture no longer exists, so that the stored one is outdated (in the spirit of RFC 9111 section 4.4).
         if failure.code == .badStatus, failure.status == 404 || failure.status == 410, key.policy.mode.stores {
             forget(key)

@@ -42,7 +42,7 @@ struct PreloadWindow {
         // A little of what was passed, for the way back.
         let behind = min(ahead / 4, reach)
         let (after, before) = direction > 0 ? (reach, behind) : (behind, reach)
-        let next = Array(visible.upperBound..<min(visible.upperBound + after, max(count, visible.upperBound)))
+        let next = Array(visible.upperBound..<visible.upperBound + min(after, max(count - visible.upperBound, 0)))
         let last = Array((max(visible.lowerBound - before, 0)..<visible.lowerBound).reversed())
         let order = direction > 0 ? next + last : last + next
         let now = Set(order)

@@ -36,7 +36,8 @@ extension DiskMetadata {
         let now = now ?? SystemClock.shared.wallTime
         let age = max(min(response["age"].flatMap { Int64($0) } ?? 0, 1 << 31), 0)
         let sinceThen = max(now.subtractingReportingOverflow(responseTime ?? now).partialValue, 0)
-        let left = min(lifetime - age - sinceThen, most)
+        // No lifetime is longer than 2^31 s. The metadata may come from anybody, so the time may be any number.
+        let left = min(lifetime - age - min(sinceThen, 1 << 32), most)
         return left > 0 ? left : nil
     }
 }

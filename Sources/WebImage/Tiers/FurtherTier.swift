@@ -267,7 +267,7 @@ final class FurtherTier: OriginalTier {
     }
 
     private static func isLate(by deadline: Duration) -> WebImageError {
-        WebImageError(.deadlineExceeded, "a tier of bytes did not answer within \(deadline)")
+        WebImageError(.deadlineExceeded, "a tier of bytes did not answer within \(deadline.inWords)")
     }
 
     /// Records the outcome of a call in the circuit.

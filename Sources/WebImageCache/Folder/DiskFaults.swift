@@ -12,7 +12,6 @@ import WebImageSystem
 extension FileFault {
     /// The file or directory does not exist.
     var isMissing: Bool { errorNumber == ENOENT }
-    var isExisting: Bool { errorNumber == EEXIST }
     /// A symbolic link was found where links are not followed.
     var isLink: Bool { errorNumber == ELOOP }
 

@@ -128,8 +128,6 @@ struct DiskIndex {
         return nil
     }
 
-    var hasLifetimes: Bool { lifetimes.count > 0 }
-
     func hasExpired(at now: Int64) -> Bool { lifetimes.earliest.map { $0 <= .seconds(now) } ?? false }
 
     /// Adds entries that were found in the directory; known ones stay unchanged. O(k log n).

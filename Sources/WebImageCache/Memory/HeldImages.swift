@@ -45,5 +45,5 @@ struct HeldImages: ~Copyable {
         if !images.isEmpty { images = images.filter { !isUnwanted($0.key) } }
     }
 
-    mutating func removeAll() { images = [:] }
+    mutating func removeAll() { (images, sweepAt) = ([:], 16) }
 }

@@ -128,7 +128,7 @@ public final class MemoryCache: Sendable {
         store(image, for: key, lifetime: lifetime, variant: nil)
     }
 
-    /// - Parameter variant: the description for ``variant(in:meeting:)``.
+    /// - Parameter variant: the description for ``variant(in:fit:atLeast:wanted:)``.
     @discardableResult
     package func store(_ image: Image, for key: CacheKey, lifetime: Duration? = nil, variant: ImageVariant?) -> Bool {
         let expires = lifetime.map { clock.now + $0 }

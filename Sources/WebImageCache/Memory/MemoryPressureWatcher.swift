@@ -1,6 +1,6 @@
 import Synchronization
 package import WebImageCore
-import WebImageSystem
+package import WebImageSystem
 
 /// Reports to its owner when memory is short. The owner of caches creates it and stops it.
 ///
@@ -18,21 +18,25 @@ package final class MemoryPressureWatcher: Sendable {
     private let clock: any LoadClock
     private let interval: Duration
     private let onPressure: @Sendable (MemoryPressureLevel) -> Void
+    private let startThread: ThreadStarter
     private let state = Guarded(State())
 
     package static let repeatInterval = Duration.seconds(2)
 
     /// - Parameters:
     ///   - interval: how often a timer checks if the kernel does not report pressure.
+    ///   - startThread: starts a thread; returns false if the system has none left.
     ///   - onPressure: receives every level except `none`, on a thread of the watcher or the clock; it must not block
     ///   for long.
     package init(
         source: any MemoryPressureSource, clock: any LoadClock, interval: Duration = .seconds(5),
+        startThread: @escaping ThreadStarter = startThread(named:_:),
         onPressure: @escaping @Sendable (MemoryPressureLevel) -> Void
     ) {
         self.source = source
         self.clock = clock
         self.interval = interval
+        self.startThread = startThread
         self.onPressure = onPressure
     }
 
@@ -53,12 +57,16 @@ package final class MemoryPressureWatcher: Sendable {
         }
         guard let alarm else { return schedule(after: interval) }
         // The thread must not retain the watcher, which is stopped when its owner releases it.
-        startThread(named: "wi-pressure") { [weak self] in
+        let hasThread = startThread("wi-pressure") { [weak self] in
             while alarm.wait() {
                 guard let self else { return }
                 self.look()
             }
         }
+        if hasThread { return }
+        state.withLock { $0.alarm = nil }
+        alarm.stop()
+        schedule(after: interval)
     }
 
     /// Stops watching permanently. A call of `onPressure` may still be running.

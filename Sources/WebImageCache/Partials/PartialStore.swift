@@ -61,7 +61,6 @@ package final class PartialStore: PartialBodyStore {
         clock: any LoadClock = SystemClock.shared, files: any FileSystem = PosixFileSystem()
     ) {
         self.cache = owner
-        owner?.keepPartials()
         layout = CacheLayout(directory: cache.directory, namespace: cache.namespace)
         directory = layout.partialDirectory
         keepsKeys = cache.keepsKeys
@@ -69,6 +68,7 @@ package final class PartialStore: PartialBodyStore {
         self.clock = clock
         self.files = files
         logger = cache.logger
+        owner?.keepPartials { [weak self] in self?.removeExpired() }
     }
 
     package var statistics: Statistics { state.withLock { $0.statistics } }
@@ -76,12 +76,16 @@ package final class PartialStore: PartialBodyStore {
     /// The size of the files, including room that was taken ahead. Blocks.
     package var usedBytes: ByteCount { ByteCount(Int(listing().reduce(0) { $0 + $1.bytes })) }
 
-    /// Lists the folder: removes files that are too old or hold a key that must not be stored, and makes
-    /// ``mayHave(_:)`` exact. Blocks.
+    /// Removes what is too old, or holds a key that must not be stored, and makes ``mayHave(_:)`` exact. Blocks.
     package func prepare() {
-        for found in listing() where !isUsable(found.path) { drop(found.id) }
+        removeExpired()
         let known = Set(listing().map(\.id))
         state.withLock { $0.known = known }
+    }
+
+    /// Removes unclaimed files that are too old or hold a key that must not be stored. Blocks.
+    package func removeExpired() {
+        for found in listing() where !isUsable(found.path) { drop(found.id) }
     }
 
     package func mayHave(_ key: CacheKey) -> Bool { state.withLock { $0.known?.contains(EntryID(key)) ?? true } }

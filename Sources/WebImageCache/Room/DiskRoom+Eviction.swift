@@ -94,6 +94,7 @@ extension DiskRoom {
     /// Removes expired entries, and temporary files of dead processes. Blocks.
     /// - Returns: how many entries were removed; nil if a file could not be removed.
     func removeExpired() -> Int? {
+        removeOtherExpired()
         index.finishScan()
         learnOfOthers(lists: true)
         let now = folder.clock.wallTime

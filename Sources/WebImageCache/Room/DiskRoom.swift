@@ -18,6 +18,8 @@ final class DiskRoom: Sendable {
     let membership = Guarded<DiskMembership?>(nil)
     /// The next removal of expired entries.
     let maintenance = Guarded<ScheduledAction?>(nil)
+    /// Remove what else has expired in the directory.
+    private let otherRemovals = Guarded<[@Sendable () -> Void]>([])
 
     init(_ folder: DiskFolder, _ books: GuardedBooks, _ index: IndexKeeper, _ executor: any WorkExecutor) {
         (self.folder, self.books, self.index, self.executor) = (folder, books, index, executor)
@@ -32,6 +34,13 @@ final class DiskRoom: Sendable {
     deinit {
         maintenance.withLock { $0 }?.cancel()
         leaveForGood()
+    }
+
+    /// Calls `remove` whenever expired entries are removed.
+    func alsoRemoveExpired(_ remove: @escaping @Sendable () -> Void) { otherRemovals.withLock { $0.append(remove) } }
+
+    func removeOtherExpired() {
+        for remove in otherRemovals.withLock({ $0 }) { remove() }
     }
 
     // MARK: - Promises

@@ -153,21 +153,21 @@ final class UnwrittenEntries: Sendable {
 
     /// Stages an entry. A waiting one of the same name is replaced, and not written.
     /// - Parameter most: how many bytes may wait; a single entry always may.
-    /// - Returns: its place in the order of all writes; nil if too much is waiting.
+    /// - Returns: its place in the order of all writes, and what tells the replaced entry's completion, to be called
+    ///   without locks held; nil if too much is waiting.
     func stage(
         _ id: EntryID, _ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata, most: Int,
         completion: @escaping @Sendable (StagedEntry.Answer) -> Void
-    ) -> UInt64? {
-        let (number, old): (UInt64?, StagedEntry?) = change { state in
-            guard state.staged.bytes == 0 || state.staged.bytes + body.count <= most else { return (nil, nil) }
+    ) -> (number: UInt64, tellReplaced: @Sendable () -> Void)? {
+        let staged = change { state -> (number: UInt64, old: StagedEntry?)? in
+            guard state.staged.bytes == 0 || state.staged.bytes + body.count <= most else { return nil }
             let number = state.writes.begin(id)
             let entry = StagedEntry(key: key, body: body, metadata: metadata, number: number, completion: completion)
             let old = state.staged.add(entry, id)
             if let old, !old.isTaken { state.writes.end(id) }
             return (number, old)
         }
-        if let old { Self.tellUnwritten(old) }
-        return number
+        return staged.map { ($0.number, { [old = $0.old] in if let old { Self.tellUnwritten(old) } }) }
     }
 
     /// Removes a waiting entry, so that it is not written; returns whether there was one.

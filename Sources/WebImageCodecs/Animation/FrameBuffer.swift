@@ -383,6 +383,6 @@ private final class FrameDeadline: Sendable {
 
     func check() throws(WebImageError) {
         guard ContinuousClock.now > end.withLock({ $0 }) else { return }
-        throw WebImageError(over: .time, "decoding a frame took longer than \(limit)")
+        throw WebImageError(over: .time, "decoding a frame took longer than \(limit.inWords)")
     }
 }

@@ -64,7 +64,7 @@
         }
 
         private var timeIsUp: WebImageError {
-            WebImageError(over: .drawingTime, "drawing took longer than \(limit)", format: format)
+            WebImageError(over: .drawingTime, "drawing took longer than \(limit.inWords)", format: format)
         }
     }
 

@@ -3,8 +3,6 @@ struct IPAddress: Hashable, Sendable {
     /// 4 or 16 bytes.
     let bytes: [UInt8]
 
-    var isV4: Bool { bytes.count == 4 }
-
     init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// Parses IPv4 in dotted decimals, or IPv6 in any form of RFC 4291, without brackets; a zone (`%eth0`) is cut off.

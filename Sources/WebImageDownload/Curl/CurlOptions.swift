@@ -116,13 +116,14 @@ struct CurlOptions {
         case .head: wi_curl_set_number(easy, CURLOPT_NOBODY, 1)
         default: wi_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         }
+        // Null from `curl_slist_append` means no memory: the field is left out, the list stays valid.
         var list: UnsafeMutablePointer<curl_slist>?
         if let body = request.body {
             body.withUnsafeBytes { _ = wi_curl_set_body(easy, $0.baseAddress, $0.count) }
             wi_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
             // libcurl would add both fields.
-            list = curl_slist_append(list, "Expect:")
-            if request.headers[.contentType] == nil { list = curl_slist_append(list, "Content-Type:") }
+            list = curl_slist_append(list, "Expect:") ?? list
+            if request.headers[.contentType] == nil { list = curl_slist_append(list, "Content-Type:") ?? list }
         }
         if request.headers[.acceptEncoding] == nil {
             list = curl_slist_append(list, "Accept-Encoding: identity") ?? list
@@ -132,7 +133,6 @@ struct CurlOptions {
         for field in request.headers where field.name != .cookie {
             // libcurl takes "Name:" for "do not send it", "Name;" for an empty value.
             let line = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
-            // Null means no memory: the field is left out, the list stays valid.
             list = curl_slist_append(list, line) ?? list
         }
         handle.setFields(list)

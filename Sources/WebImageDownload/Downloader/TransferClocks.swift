@@ -43,6 +43,7 @@ struct TransferClocks: Sendable {
 
     /// Bytes a second.
     static let crawlingSpeed = 1024
+    private static let shortestWindow = Duration.milliseconds(100)
 
     /// - Parameter patience: how long a running transfer is observed before it may count as slow; nil: it never does.
     init(_ deadlines: DownloadDeadlines, createdAt now: Duration, patience: Duration? = nil) {
@@ -150,7 +151,8 @@ struct TransferClocks: Sendable {
 
     private var windowEnd: Duration? {
         guard case .receiving = phase, pausedSince == nil, let speed = deadlines.minimumSpeed else { return nil }
-        return windowStart + speed.window
+        // Without a least length, a window of zero would end again at each check.
+        return windowStart + max(speed.window, Self.shortestWindow)
     }
 
     mutating func expire(at now: Duration) -> Due {
@@ -163,14 +165,15 @@ struct TransferClocks: Sendable {
         if let end = windowEnd, end <= now, let speed = deadlines.minimumSpeed {
             let wanted = Double(speed.bytesPerSecond) * ((now - windowStart) / .seconds(1))
             if Double(windowBytes) < wanted {
-                let message = "\(windowBytes) bytes in \(now - windowStart), less than \(speed.bytesPerSecond) a second"
+                let message =
+                    "\(windowBytes) bytes in \((now - windowStart).inWords), less than \(speed.bytesPerSecond) a second"
                 return .failure(WebImageError(.tooSlow, message))
             }
             windowStart = now
             windowBytes = 0
         }
         if let totalDeadline, totalDeadline <= now, let total = deadlines.total {
-            return .failure(WebImageError(.deadlineExceeded, "the download took longer than \(total)"))
+            return .failure(WebImageError(.deadlineExceeded, "the download took longer than \(total.inWords)"))
         }
         return .nothing
     }
@@ -179,13 +182,14 @@ struct TransferClocks: Sendable {
         switch phase {
         case .preparing:
             WebImageError(
-                .connectTimeout, "the request was not ready to be sent within \(deadlines.connect ?? .zero)")
+                .connectTimeout, "the request was not ready to be sent within \((deadlines.connect ?? .zero).inWords)")
         case .connecting:
-            WebImageError(.connectTimeout, "no connection within \(deadlines.connect ?? .zero)")
+            WebImageError(.connectTimeout, "no connection within \((deadlines.connect ?? .zero).inWords)")
         case .awaitingHead:
-            WebImageError(.firstByteTimeout, "connected, but no answer within \(deadlines.firstByte ?? .zero)")
+            WebImageError(
+                .firstByteTimeout, "connected, but no answer within \((deadlines.firstByte ?? .zero).inWords)")
         case .receiving:
-            WebImageError(.idleTimeout, "the body stood still for \(deadlines.idle ?? .zero)")
+            WebImageError(.idleTimeout, "the body stood still for \((deadlines.idle ?? .zero).inWords)")
         case .waiting, .draining, .resting, .stopped: nil
         }
     }

@@ -15,8 +15,8 @@ public struct FailedURL: Sendable {
 /// How long URLs that failed are blocked, depending on the error.
 ///
 /// An error status is remembered no longer than its `Cache-Control` or `Expires` lets it be reused, if the origin sends
-/// any: with `no-store` and `no-cache` not at all. Only failures that an immediate second request would meet again are remembered. Network failures, failures because
-/// of the caller's credentials or limits, and cancellations are not.
+/// any: with `no-store` and `no-cache` not at all. Only failures that an immediate second request would meet again are
+/// remembered. Network failures, failures because of the caller's credentials or limits, and cancellations are not.
 public struct FailedURLPolicy: Sendable {
     /// How many URLs are remembered. When there are more, those that expire first are forgotten. Default 1000.
     public var limit = 1000

@@ -18,6 +18,8 @@ struct FailedURLTable {
     private var entries: [ResolvedRequest.Key: Entry] = [:]
     /// Sorted by their end; may hold requests that are no longer in the table.
     private var ends = TimeHeap<ResolvedRequest.Key>()
+    /// The number of the downloader's settings under which the requests failed.
+    private var settings = 0
 
     init(policy: FailedURLPolicy) { self.policy = policy }
 
@@ -26,6 +28,17 @@ struct FailedURLTable {
     mutating func setPolicy(_ policy: FailedURLPolicy) {
         self.policy = policy
         while entries.count > max(policy.limit, 0), removeFirstToEnd() {}
+    }
+
+    /// Forgets all failures if the downloader's settings have changed since: the same request may be answered otherwise.
+    ///
+    /// - Returns: false for settings that are older than those of the failures.
+    mutating func follow(settings number: Int) -> Bool {
+        if number > settings {
+            removeAll()
+            settings = number
+        }
+        return number == settings
     }
 
     /// The failure of a request, if it must not be repeated yet.

@@ -6,7 +6,8 @@ import WebImageSystem
 /// blocks.
 ///
 /// A request is remembered with all its properties: the same URL with other credentials, headers, limits or hooks is
-/// not blocked. Caches are asked first, so that a cached picture is served even though its URL failed.
+/// not blocked, and none is after the downloader's ``DownloadConfiguration`` has changed. Caches are asked first, so that
+/// a cached picture is served even though its URL failed.
 public final class FailedURLs: Sendable {
     public struct Statistics: Hashable, Sendable {
         /// Failures that were remembered.
@@ -46,32 +47,38 @@ public final class FailedURLs: Sendable {
     /// The error with which a request ends without being sent; nil: send it.
     ///
     /// - Parameters:
+    ///   - settings: the number of the settings with which it would be sent (``ConfigurationSnapshot/number``).
     ///   - retriesFailed: whether the request is sent in any case.
     ///   - makesPicture: false for a request that wants only the bytes, for which it does not matter whether they are a
     ///   picture.
     package func refusal(
-        of request: ResolvedRequest, retriesFailed: Bool, makesPicture: Bool = true
+        of request: ResolvedRequest, settings: Int = 0, retriesFailed: Bool, makesPicture: Bool = true
     ) -> WebImageError? {
         if retriesFailed || request.isLocal { return nil }
         let now = clock.now
         let failed = state.withLock { state -> FailedURL? in
+            guard state.table.follow(settings: settings) else { return nil }
             let failed = state.table.failure(of: request.key, at: now)
             if !makesPicture, failed?.error.code == .badImageData { return nil }
             if failed != nil { state.statistics.refused += 1 }
             return failed
         }
         guard let failed else { return nil }
-        let seconds = max(failed.remaining.components.seconds, 1)
+        let rest = max(failed.remaining, .seconds(1)).inWords
         return WebImageError(
             .blockedURL,
-            "this URL failed (\(failed.error.code.name)) and is asked again in \(seconds) s; retriesFailed asks at once",
+            "this URL failed (\(failed.error.code.name)), and is asked again in \(rest) or with the option retriesFailed",
             cause: failed.error, location: request.shown, status: failed.error.status)
     }
 
     /// Records that a request was sent and failed.
     ///
-    /// - Parameter retryAfter: the delay in the answer's `Retry-After`.
-    package func failed(_ request: ResolvedRequest, _ error: WebImageError, retryAfter: Duration? = nil) {
+    /// - Parameters:
+    ///   - settings: the number of the settings with which it was sent.
+    ///   - retryAfter: the delay in the answer's `Retry-After`.
+    package func failed(
+        _ request: ResolvedRequest, _ error: WebImageError, settings: Int = 0, retryAfter: Duration? = nil
+    ) {
         if request.isLocal { return }
         // The policy may hold code of the user's, which is not called under the lock.
         let lifetime = policy.lifetime(of: error, url: request.shown, retryAfter: retryAfter)
@@ -79,6 +86,7 @@ public final class FailedURLs: Sendable {
         guard lifetime > .zero else { return }
         let now = clock.now
         state.withLock { state in
+            guard state.table.follow(settings: settings) else { return }
             state.table.failed(
                 request.key, url: request.shown, error, lifetime: lifetime, at: now)
             state.statistics.remembered += 1

@@ -27,6 +27,8 @@ final class LoaderTransfer: Transfer {
         var isWriting = false
         /// The loader has returned: no more bytes follow.
         var isClosed = false
+        /// Why there was no room for bytes. The body is then not whole, also if the loader does not let the error through.
+        var refusal: WebImageError?
         var lateEnd: ByteLog.End?
         /// The loader waits until all logs together hold less, or until the brake is released.
         var room: CancellableAnswer<Void>?
@@ -89,7 +91,8 @@ final class LoaderTransfer: Transfer {
     func expire(at now: Duration) -> Duration? {
         guard let deadline = firstDeadline, !state.withLock({ $0.hasEnded }) else { return nil }
         guard deadline <= now else { return deadline }
-        fail(WebImageError(.deadlineExceeded, "the download took longer than \(rules.totalDeadline ?? .zero)"))
+        fail(
+            WebImageError(.deadlineExceeded, "the download took longer than \((rules.totalDeadline ?? .zero).inWords)"))
         return nil
     }
 
@@ -123,7 +126,8 @@ final class LoaderTransfer: Transfer {
 
     /// A short body is an error, never a picture.
     private var missing: WebImageError? {
-        let (received, expectedLength) = state.withLock { ($0.received, $0.expectedLength) }
+        let (received, expectedLength, refusal) = state.withLock { ($0.received, $0.expectedLength, $0.refusal) }
+        if let refusal { return refusal.at(redactedURL(url)) }
         guard let expected = expectedLength, received < expected else { return nil }
         return WebImageError(
             .truncatedBody, "the loader \(loader.name.prefix(64)) brought \(received) of \(expected) bytes",
@@ -187,7 +191,7 @@ final class LoaderTransfer: Transfer {
         emitProgress()
         switch result {
         case .proceed: if mustBrake { try await wait(isBraked: true, surroundings.brake.whenReleased) }
-        case .full(let error): throw error
+        case .full(let error): throw refuse(error)
         case .pause: try await wait(isBraked: false, surroundings.budget.whenBelow)
         }
     }
@@ -208,6 +212,12 @@ final class LoaderTransfer: Transfer {
         try await answer.value()
     }
 
+    /// Notes that there is no room for bytes.
+    private func refuse(_ error: WebImageError) -> WebImageError {
+        state.withLock { $0.refusal = $0.refusal ?? error }
+        return error.at(redactedURL(url))
+    }
+
     private func write(_ bytes: [UInt8]) throws(WebImageError) -> ByteLog.AppendResult {
         defer { endWriting() }
         let count = state.withLock { state in
@@ -215,7 +225,7 @@ final class LoaderTransfer: Transfer {
             return state.received
         }
         guard count <= rules.bodyLimit else {
-            throw WebImageError.bodyTooLarge(limit: rules.bodyLimit).at(redactedURL(url))
+            throw refuse(.bodyTooLarge(limit: rules.bodyLimit))
         }
         defer { log.publish() }
         return bytes.withUnsafeBytes { log.append($0) }

@@ -1,7 +1,19 @@
+import Synchronization
 import Testing
-import WebImage
+import WebImageCache
 import WebImageCore
+import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+@testable import WebImage
 
 /// Several things that happen to one picture at once. The tests begin tasks with `Task.immediate`: they have come as far as
 /// they come without a thread of the cache's.
@@ -151,5 +163,48 @@ import WebImageTesting
             #expect(try await store.value)
             #expect(try await bench.cache.data(for: "\(index)") == bodies[index])
         }
+    }
+
+    /// It was told while the cache held the lock that every load takes.
+    @Test func whoIsReplacedIsToldWithoutALock() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path)
+        let (cache, disk) = (bench.cache, try #require(bench.cache.diskCache))
+        bench.fileExecutor.hold()
+        let wasFree = Guarded<Bool?>(nil)
+        disk.stage(CacheKey("a"), [1], DiskMetadata()) { _ in
+            let answer = BlockingAnswer<Bool>()
+            startThread(named: "probe") { answer.give(cache.pending.withLockIfAvailable { _ in true } ?? false) }
+            let isFree = answer.value()
+            wasFree.withLock { $0 = isFree }
+        }
+        let store = Task.immediate { try await cache.storeOriginal(Fixture.png(8, 8), for: "a") }
+        #expect(wasFree.withLock { $0 } == true)
+        bench.fileExecutor.letGo()
+        #expect(try await store.value)
+    }
+
+    /// One entry that could not be removed kept the others that a removal is for.
+    @Test func whatCannotBeRemovedKeepsNothingElse() async throws {
+        let (folder, files) = (try TemporaryFolder(), FaultyFileSystem())
+        let configuration = ImageCache.Configuration(disk: DiskCacheConfiguration(directory: folder.path))
+        let clock = ManualClock(wallTime: SystemClock.shared.wallTime)
+        let cache = ImageCache(configuration, clock: clock, files: files)
+        let small = ImageRequest("https://pictures.test/a.png", size: TargetSize(width: 4))
+        func fill() async throws {
+            try await cache.store(Fixture.gradient(4, 4), for: small)
+            try await cache.storeOriginal(Fixture.png(8, 8), for: small)
+            let beginning = try #require(cache.partials?.claim(CacheKey("b"), creates: true))
+            #expect(beginning.restart(metadata: [1]) && [1].withUnsafeBytes { beginning.append($0) })
+            beginning.release()
+        }
+        try await fill()
+        files.fail(.remove, at: 0, with: .error(EROFS))
+        await #expect(throws: WebImageError.self) { try await cache.remove(small) }
+        #expect(try await cache.diskCache?.contains(small.originalKey) == false)
+        try await fill()
+        files.fail(.remove, at: 1, with: .error(EROFS))
+        await #expect(throws: WebImageError.self) { try await cache.clear() }
+        #expect(cache.partials?.usedBytes == .zero && cache.usage.disk?.count == 1)
     }
 }

@@ -12,6 +12,13 @@ import WebImageTesting
         #expect(window.show(0..<5, of: 100, now: 0).begin.isEmpty)
     }
 
+    /// The largest number, which means all rows, ended the process.
+    @Test func aheadOfAllNumbersIsTheWholeList() {
+        var window = PreloadWindow(ahead: .max, most: .max)
+        #expect(window.show(2..<5, of: 8, now: 0).begin == [5, 6, 7, 1, 0])
+        #expect(window.show(5..<8, of: 8, now: 0.1).begin == [4, 3, 2])
+    }
+
     @Test func theNearestComeFirstAndAFewBehind() {
         var window = PreloadWindow(ahead: 8, most: 40)
         #expect(window.show(10..<14, of: 100, now: 0) == .init(begin: Array(14..<22) + [9, 8]))
