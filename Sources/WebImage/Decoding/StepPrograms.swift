@@ -30,22 +30,29 @@ final class StepPrograms: Sendable {
     /// - Parameter isForFrames: whether the pictures are the frames of one animation.
     init(_ steps: ArraySlice<any ImageTransformer>, limits: DecodeLimits, isForFrames: Bool = false) {
         self.limits = limits
-        var runs: [Run] = []
-        for step in steps {
-            guard let value = step as? ImageTransform else {
-                runs.append(.own(step))
-                continue
-            }
-            if case .values(let before) = runs.last {
-                runs[runs.count - 1] = .values(before + [value])
-            } else {
-                runs.append(.values([value]))
-            }
-        }
-        self.runs = runs
+        runs = Self.runs(of: steps)
         cuts = isForFrames ? runs.map { _ in FrameCuts() } : nil
         let mayCut = steps.contains { ($0 as? ImageTransform)?.mayCutByPixels == true }
         isDecided = Atomic(!isForFrames || !mayCut)
+    }
+
+    private static func runs(of steps: ArraySlice<any ImageTransformer>) -> [Run] {
+        var runs: [Run] = []
+        var values: [ImageTransform] = []
+        func endValues() {
+            if !values.isEmpty { runs.append(.values(values)) }
+            values = []
+        }
+        for step in steps {
+            if let value = step as? ImageTransform {
+                values.append(value)
+            } else {
+                endValues()
+                runs.append(.own(step))
+            }
+        }
+        endValues()
+        return runs
     }
 
     /// Whether the first frame must be run before all others, since it decides which part they keep.

@@ -59,7 +59,9 @@
             settings.pointee.macOS_compatibility_workaround = 1
             settings.pointee.macOS_compatibility_workaround_no_nclx_profile = 0
             var handle: OpaquePointer?
-            try check(heif_context_encode_image(context, picture, encoder, settings, &handle))
+            let result = heif_context_encode_image(context, picture, encoder, settings, &handle)
+            guard result.subcode != heif_suberror_Invalid_image_size else { throw invalidSize(image.size) }
+            try check(result)
             guard let handle else { throw noMemory }
             defer { heif_image_handle_release(handle) }
             // libheif refuses one that is not smaller than the picture, and crashes at one without rows.
@@ -167,6 +169,14 @@
 
         private static var noMemory: WebImageError {
             WebImageError(.limitExceeded, "there is no memory to write the HEIC", format: .heic)
+        }
+
+        /// Longer sides need a level of H.265 (A.4.1) for which x265 wants coding blocks that are larger than libheif's for so
+        /// thin a picture.
+        private static func invalidSize(_ size: PixelSize) -> WebImageError {
+            failure(
+                "libheif's HEVC encoder takes no picture of \(size): "
+                    + "for x265 the shorter side has to be 32 pixels at least if the other has more than 4216")
         }
 
         private static func check(_ result: heif_error) throws(WebImageError) {

@@ -172,7 +172,7 @@ package final class DecoderPool: Sendable {
 
     private func find(_ kind: WorkerKind, isFresh: Bool) -> Found? {
         state.wait(atMost: .milliseconds(50)) { state in
-            if state.isShutDown { return .refused(WebImageError(.shutDown, "the manager has been shut down")) }
+            if state.isShutDown { return .refused(Self.isShutDown) }
             if let error = self.refusal(kind, state) { return .refused(error) }
             let idle = state.processes.filter {
                 $0.kind == kind && $0.lending.isFree && (!isFresh || $0.lending.opened == 0)
@@ -215,6 +215,8 @@ package final class DecoderPool: Sendable {
         error.retryAfter = rest
         return error
     }
+
+    private static var isShutDown: WebImageError { WebImageError(.shutDown, "the manager has been shut down") }
 
     private static let needsLandlock = "drawings read fonts, which takes landlock (Linux 5.13) to be safe"
 
@@ -265,7 +267,10 @@ package final class DecoderPool: Sendable {
                 end(process, .failedStart, while: "it was started")
             case .told, .gone:
                 let cause = end(process, .failedStart, while: "it was started").error
-                failure = WebImageError(.decoderUnavailable, "no process for decoding can be started", cause: cause)
+                failure =
+                    cause.code == .shutDown
+                    ? cause
+                    : WebImageError(.decoderUnavailable, "no process for decoding can be started", cause: cause)
             }
         }
         throw failure
@@ -306,9 +311,10 @@ package final class DecoderPool: Sendable {
     /// Ends a leased process.
     ///
     /// - Parameter distrust: the invalid message that it sent, if that is the reason.
+    /// - Returns: with the error `shutDown` if the pool is shut down, which kills all processes.
     @discardableResult
     func end(_ process: DecoderProcess, _ reason: Reason, while what: String, distrust: String? = nil) -> Lost {
-        var error = process.end(while: what)
+        var (error, reason) = (process.end(while: what), reason)
         if let distrust {
             error = WebImageError(
                 .decoderCrashed, "the \(process.kind.worker) is not to be trusted while \(what): \(distrust)")
@@ -316,6 +322,7 @@ package final class DecoderPool: Sendable {
         let (lost, isReplaced) = state.withLock { state in
             process.lending.isDead = true
             state.processes.removeAll { $0 === process }
+            if state.isShutDown { (error, reason) = (Self.isShutDown, .ended) }
             switch reason {
             case .crashed: state.report.crashed += 1
             case .ended: state.report.ended += 1
@@ -333,6 +340,8 @@ package final class DecoderPool: Sendable {
     }
 
     // MARK: pictures
+
+    func isAlive(_ process: DecoderProcess) -> Bool { state.withLock { _ in !process.lending.isDead } }
 
     /// Assigns a number to a picture in a leased process.
     func openSession(_ process: DecoderProcess) -> UInt32 {

@@ -149,6 +149,7 @@ final class IsolatedEncoder: AnimationEncoder {
         case .gone: lost = pool.end(process, .crashed, while: what)
         case .nonsense(let words): lost = pool.end(process, .crashed, while: what, distrust: words)
         }
+        if lost.error.code == .shutDown { return lost.error }
         mayTryAnew = lost.hasServedOthers
         return WebImageError(
             .cannotEncode, "no \(opening.format.rawValue) was made: \(lost.error.message)", cause: lost.error,

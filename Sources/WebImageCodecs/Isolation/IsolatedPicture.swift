@@ -52,7 +52,7 @@ final class IsolatedPicture {
     deinit { close() }
 
     var positions: RingPositions? { process?.positions }
-    var isOpen: Bool { process?.lending.isDead == false }
+    var isOpen: Bool { process.map(pool.isAlive) ?? false }
 
     /// The longest message that a worker may send with these options.
     private var longestMessage: Int {

@@ -53,7 +53,7 @@ protocol TransformOperation: Sendable {
     /// - Returns: nil; or, if pixels determine the size of the result, a program that includes the rest.
     /// - Throws: `transformFailed` for invalid numbers, `limitExceeded`.
     func compile(
-        into builder: inout ProgramBuilder, before rest: [ImageTransform]
+        into builder: inout ProgramBuilder, before rest: ArraySlice<ImageTransform>
     ) throws(WebImageError) -> TransformProgram?
 }
 
@@ -95,7 +95,7 @@ protocol PlannedOperation: TransformOperation {
 
 extension PlannedOperation {
     func compile(
-        into builder: inout ProgramBuilder, before rest: [ImageTransform]
+        into builder: inout ProgramBuilder, before rest: ArraySlice<ImageTransform>
     ) throws(WebImageError) -> TransformProgram? {
         try compile(into: &builder)
         return nil

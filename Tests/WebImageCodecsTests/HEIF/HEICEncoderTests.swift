@@ -56,6 +56,16 @@
             }
         }
 
+        /// It said "Invalid image size", of a picture far below the longest side.
+        @Test func whatIsTooThinForItsLengthIsRefusedWithTheReason() throws {
+            let error = #expect(throws: WebImageError.self) { try Self.file(try Drawings.picture(4, 4500)) }
+            #expect(error?.code == .cannotEncode && error?.message.contains("4x4500") == true, "\(error as Any)")
+            #expect(error?.message.contains("32 pixels") == true)
+            for (width, height) in [(4, 4216), (32, 4500)] {
+                #expect(try !Self.file(try Drawings.picture(width, height)).isEmpty)
+            }
+        }
+
         private static func has(_ name: String, _ bytes: [UInt8]) -> Bool {
             bytes.indices.dropLast(3).contains { bytes[$0..<$0 + 4].elementsEqual(name.utf8) }
         }

@@ -120,6 +120,18 @@ import WebImageTesting
         pool.shutDown()
     }
 
+    @Test(arguments: [Attack.spin, .sleep, .silence]) func whoIsShutDownSaysSo(attack: Attack) throws {
+        #expect(Self.isRegistered)
+        let pool = DecoderPool(.all)
+        let options = DecodeOptions {
+            if pool.report.running == 1, !pool.processNumbers.isEmpty { pool.shutDown() }
+        }
+        let coder = IsolatedCoder(coder: HostileCoder(), pool: pool)
+        let outcome = DecodeOutcome(coder, Array(attack.rawValue.utf8), options)
+        #expect(outcome.error?.code == .shutDown)
+        #expect(pool.report.ended == 1 && pool.report.crashed == 0 && pool.report.running == 0)
+    }
+
     @Test(arguments: Attack.allCases.filter { $0.isOfTheProtocol && $0 != .silence && $0 != .halfMessage })
     func liesAreSeenThrough(attack: Attack) throws {
         let (failure, sink) = try outcome(of: attack)

@@ -91,6 +91,18 @@ import WebImageTesting
         pool.shutDown()
     }
 
+    /// It was `cannotEncode`, counted as a crash, though nothing but the end of the pool had ended the process.
+    @Test(arguments: [Attack.spin, .sleep, .silence]) func whoIsShutDownSaysSo(attack: Attack) throws {
+        let pool = DecoderPool(.automatic)
+        var options = EncodeOptions()
+        options.context.checkpoint = {
+            // Not before the encoder has a process.
+            if pool.report.running == 1, !pool.processNumbers.isEmpty { pool.shutDown() }
+        }
+        #expect(try error(of: attack, options: options, in: pool).code == .shutDown)
+        #expect(pool.report.ended == 1 && pool.report.crashed == 0 && pool.report.running == 0)
+    }
+
     /// A process that died while nobody used it, or was damaged by an earlier picture, fails no later one.
     @Test func aProcessThatServedOthersIsReplaced() throws {
         let pool = DecoderPool(.automatic)

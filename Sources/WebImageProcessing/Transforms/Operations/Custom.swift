@@ -108,7 +108,7 @@ struct CustomPicture: TransformOperation {
     var text: String { TransformText("custom").add(fileNamed: id).text }
 
     func compile(
-        into builder: inout ProgramBuilder, before rest: [ImageTransform]
+        into builder: inout ProgramBuilder, before rest: ArraySlice<ImageTransform>
     ) throws(WebImageError) -> TransformProgram? { builder.whole(CustomPictureWork(change: change), then: rest) }
 }
 

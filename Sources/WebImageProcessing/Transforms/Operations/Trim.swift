@@ -63,7 +63,7 @@ struct Trim: WrittenOperation {
     }
 
     func compile(
-        into builder: inout ProgramBuilder, before rest: [ImageTransform]
+        into builder: inout ProgramBuilder, before rest: ArraySlice<ImageTransform>
     ) throws(WebImageError) -> TransformProgram? {
         _ = try checked(threshold, in: 0...255, "a trim's threshold")
         return builder.whole(TrimWork(trim: self), then: rest)

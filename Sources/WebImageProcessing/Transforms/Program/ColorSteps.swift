@@ -9,15 +9,20 @@ struct ColorSteps: PointOperation {
     /// The same operations, with consecutive ones combined.
     static func gathering(_ operations: [any PointOperation]) -> [any PointOperation] {
         var gathered: [any PointOperation] = []
-        for operation in operations {
-            guard let step = operation.colorStep else {
-                gathered.append(operation)
-                continue
-            }
-            let before = gathered.last as? ColorSteps
-            if before != nil { gathered.removeLast() }
-            gathered.append(ColorSteps(steps: (before?.steps ?? []) + [step]))
+        var steps: [wi_color_step] = []
+        func endSteps() {
+            if !steps.isEmpty { gathered.append(ColorSteps(steps: steps)) }
+            steps = []
         }
+        for operation in operations {
+            if let step = operation.colorStep {
+                steps.append(step)
+            } else {
+                endSteps()
+                gathered.append(operation)
+            }
+        }
+        endSteps()
         return gathered
     }
 }

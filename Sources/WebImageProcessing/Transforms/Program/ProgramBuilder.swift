@@ -3,6 +3,9 @@ import WebImageCore
 /// Compiles a chain: collects the work of each transform in order, and combines it into as few passes and stages as
 /// possible.
 struct ProgramBuilder {
+    /// Each stage of a pass keeps some rows of floats, and calls the next one: further stages are in another pass.
+    static let mostStages = 64
+
     /// The current size of the picture.
     private(set) var size: PixelSize
     /// Whether all its pixels are opaque at this point.
@@ -98,7 +101,7 @@ struct ProgramBuilder {
     }
 
     /// For an operation whose result has a size that depends on pixels: the rest is compiled when it is known.
-    mutating func whole(_ operation: any WholeOperation, then rest: [ImageTransform]) -> TransformProgram {
+    mutating func whole(_ operation: any WholeOperation, then rest: ArraySlice<ImageTransform>) -> TransformProgram {
         endPass()
         parts.append(.whole(operation))
         if !rest.isEmpty { parts.append(.rest(rest)) }
@@ -148,6 +151,10 @@ extension ProgramBuilder {
     }
 
     private mutating func add(_ work: TransformPass.Stage.Work, from input: PixelSize, to output: PixelSize) {
+        if stages.count == Self.mostStages {
+            endPass(turnedBy: .up)
+            begin(input)
+        }
         stages.append(TransformPass.Stage(work: work, input: input, output: output, isOpaque: isOpaque))
         size = output
         geometry = GeometryFold(source: size)

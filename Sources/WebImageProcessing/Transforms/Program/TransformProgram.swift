@@ -22,7 +22,7 @@ package struct TransformProgram: Sendable {
         case pass(TransformPass, isOpaque: Bool)
         case whole(any WholeOperation)
         /// Compiled when the size of the preceding picture is known.
-        case rest([ImageTransform])
+        case rest(ArraySlice<ImageTransform>)
     }
 
     /// Called between rows, by every thread that takes a part; its error ends the program.
@@ -68,10 +68,17 @@ package struct TransformProgram: Sendable {
         _ transforms: [ImageTransform], size: PixelSize, isOpaque: Bool, original: OriginalPicture? = nil,
         limits: DecodeLimits = .default
     ) throws(WebImageError) {
+        try self.init(transforms[...], size: size, isOpaque: isOpaque, original: original, limits: limits)
+    }
+
+    private init(
+        _ transforms: ArraySlice<ImageTransform>, size: PixelSize, isOpaque: Bool, original: OriginalPicture?,
+        limits: DecodeLimits
+    ) throws(WebImageError) {
         var builder = ProgramBuilder(size: size, isOpaque: isOpaque, original: original, limits: limits)
-        for (index, transform) in transforms.enumerated() {
-            let rest = Array(transforms[(index + 1)...])
-            if let program = try transform.operation.compile(into: &builder, before: rest) {
+        for index in transforms.indices {
+            let rest = transforms[(index + 1)...]
+            if let program = try transforms[index].operation.compile(into: &builder, before: rest) {
                 self = program
                 return
             }
@@ -107,15 +114,24 @@ package struct TransformProgram: Sendable {
     package func run(
         _ image: Image, with helpers: Helpers? = nil, among frames: FrameCuts? = nil, checkpoint: Checkpoint? = nil
     ) throws(WebImageError) -> Image {
-        var cutsDone = 0
-        return try run(image, helpers, frames, checkpoint, &cutsDone)
-    }
-
-    private func run(
-        _ image: Image, _ helpers: Helpers?, _ frames: FrameCuts?, _ checkpoint: Checkpoint?, _ cutsDone: inout Int
-    ) throws(WebImageError) -> Image {
         let layout = image.layout
         var image = image
+        var program = self
+        var cutsDone = 0
+        // Not recursive: a chain may have thousands of operations that need the preceding picture's size.
+        while let rest = try program.runParts(&image, to: layout, helpers, frames, checkpoint, &cutsDone) {
+            program = try TransformProgram(
+                rest, size: image.size, isOpaque: image.alpha == .opaque, original: image.info.original, limits: limits)
+        }
+        return try image.with(layout: layout)
+    }
+
+    /// - Parameter layout: of the result of the whole chain.
+    /// - Returns: the transforms that remain, for which the size is now known; nil if there are none.
+    private func runParts(
+        _ image: inout Image, to layout: PixelLayout, _ helpers: Helpers?, _ frames: FrameCuts?,
+        _ checkpoint: Checkpoint?, _ cutsDone: inout Int
+    ) throws(WebImageError) -> ArraySlice<ImageTransform>? {
         for (index, part) in parts.enumerated() {
             try checkpoint?()
             switch part {
@@ -133,14 +149,10 @@ package struct TransformProgram: Sendable {
                 }
                 image = try image.cut(by: try frames.cut(cutsDone, of: image, by: cut, checkpoint))
                 cutsDone += 1
-            case .rest(let rest):
-                let program = try TransformProgram(
-                    rest, size: image.size, isOpaque: image.alpha == .opaque, original: image.info.original,
-                    limits: limits)
-                image = try program.run(image, helpers, frames, checkpoint, &cutsDone)
+            case .rest(let rest): return rest
             }
         }
-        return try image.with(layout: layout)
+        return nil
     }
 
     /// Intermediate pictures have more bits than their source.

@@ -1,0 +1,71 @@
+import Testing
+import WebImageCore
+import WebImageTesting
+
+@testable import WebImageProcessing
+
+/// Chains may come from strangers, and so have any length.
+@Suite struct LongChainTests {
+    private static let identity = ImageTransform.customNeighbors(id: "same", reach: 1) { $0[0, 0] }
+
+    private func picture(_ size: PixelSize, alpha: AlphaMode = .opaque) throws -> Image {
+        Image(pixels: try PixelBuffer.random(size, alpha: alpha, seed: 5), info: Image.Info(alpha: alpha))
+    }
+
+    /// Each operation whose result's size is not known in advance was run from within the one before it, and a thousand of them
+    /// overflowed the stack.
+    @Test func operationsOfUnknownSizeMayFollowEachOther() throws {
+        let image = try picture(PixelSize(3, 2))
+        let count = 10_000
+        #expect(try image.transformed(by: Array(repeating: .trim(), count: count)).size == image.size)
+        let chain = (0..<count).map { _ in
+            ImageTransform.custom(id: "same") { (image) throws(WebImageError) in image }
+        }
+        #expect(try image.transformed(by: chain).pixels.channels == image.pixels.channels)
+    }
+
+    /// Each stage calls the next one for each row, and keeps some rows for it.
+    @Test func aPassHasNoMoreStagesThanItCanHave() throws {
+        let size = PixelSize(5, 4)
+        let program = try TransformProgram(
+            Array(repeating: Self.identity, count: 150), size: size, isOpaque: true)
+        #expect(program.stageCount == 150 && program.passCount == 3)
+        for alpha in [AlphaMode.opaque, .straight] {
+            // Of what cannot be seen no colour is kept.
+            let image = try picture(size, alpha: alpha).transformed(by: [Self.identity])
+            let many = try image.transformed(by: Array(repeating: Self.identity, count: 10_000))
+            #expect(many.pixels.channels == image.pixels.channels)
+        }
+    }
+
+    /// The stages around the end of a pass change the size, the alpha and the orientation.
+    @Test func aPassEndsAnywhere() throws {
+        let image = try picture(PixelSize(40, 30))
+        let steps: [[ImageTransform]] = [
+            [.pad(3)], [.resize(width: 20, height: 31, fit: .fill)], [.turn(quarters: 1)],
+            [.crop(PixelRect(x: 2, y: 3, width: 30, height: 20))], [.blur(sigma: 1)], [.gray(), .roundCorners(4)],
+        ]
+        for step in steps {
+            for before in 62...65 {
+                let first = Array(repeating: Self.identity, count: before)
+                let made = try image.transformed(by: first + step + [Self.identity])
+                let wanted = try image.transformed(by: step + [Self.identity])
+                #expect(made.size == wanted.size && made.alpha == wanted.alpha)
+                let differences = zip(made.pixels.channels, wanted.pixels.channels).map { abs($0 - $1) }
+                // Between passes there are 16 bits.
+                #expect(differences.allSatisfy { $0 <= 1 }, "\(step) after \(before)")
+            }
+        }
+    }
+
+    /// What followed an operation of unknown size got 16 bits, whatever the picture had.
+    @Test func aClosureGetsThePicturesOwnDepth() throws {
+        let seen: ImageTransform = .custom(id: "depth") { (image) throws(WebImageError) in
+            #expect(image.layout == .rgba8)
+            return image
+        }
+        let image = try picture(PixelSize(20, 10))
+        #expect(
+            try image.transformed(by: [seen, .blur(sigma: 1), .trim(), seen, .blur(sigma: 1), seen]).layout == .rgba8)
+    }
+}
