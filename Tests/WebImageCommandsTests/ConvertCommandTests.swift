@@ -355,7 +355,7 @@ struct ConvertCommandTests {
     func whatCannotBeDoneIsSaidOnStandardError(arguments: [String], error: String) async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.jpeg(), to: "in.jpg")
-        try PosixFolder.make(bench.path("folder"))
+        for folder in ["folder", "folder/in.png"] { try PosixFolder.make(bench.path(folder)) }
         let run = try await bench.run(["convert"] + arguments)
         #expect(run.code == 1 && run.text == "")
         #expect(run.errors.contains(error), "\(run.errors)")

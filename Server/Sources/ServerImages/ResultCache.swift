@@ -7,11 +7,18 @@ public final class ResultCache: Sendable {
     /// Where a result was found.
     public enum Layer: String, Sendable { case memory, disk }
 
-    /// The results that are being written to disk.
+    /// The results that are being written to disk. Those of one key are written one after the other, and of those that wait
+    /// only the newest.
     private struct Writes {
         var bytes = 0
-        var tasks: [Int: Task<Void, Never>] = [:]
-        var started = 0
+        var waiting: [String: (result: StoredResult, isOnDisk: Bool)] = [:]
+        var tasks: [String: Task<Void, Never>] = [:]
+
+        mutating func wait(_ key: String, _ result: StoredResult, isOnDisk: Bool) {
+            let older = waiting[key]
+            bytes += result.cost - (older?.result.cost ?? 0)
+            waiting[key] = (result, isOnDisk && older?.isOnDisk != false)
+        }
     }
 
     private let memory: ResultMemory
@@ -99,16 +106,26 @@ public final class ResultCache: Sendable {
         writes.withLock { writes in
             // If the disk is too far behind, the result is not written.
             guard writes.bytes + result.cost <= mostUnwritten else { return }
-            writes.bytes += result.cost
-            writes.started += 1
-            let number = writes.started
-            writes.tasks[number] = Task { [self] in
-                await Self.write(result, key, isOnDisk: isOnDisk, to: disk, warnings)
-                self.writes.withLock {
-                    $0.bytes -= result.cost
-                    $0.tasks[number] = nil
-                }
-            }
+            writes.wait(key, result, isOnDisk: isOnDisk)
+            if writes.tasks[key] == nil { writes.tasks[key] = Task { [self] in await writeAll(of: key, to: disk) } }
+        }
+    }
+
+    private func writeAll(of key: String, to disk: DiskCache) async {
+        var written = 0
+        while let (result, isOnDisk) = next(of: key, after: written) {
+            await Self.write(result, key, isOnDisk: isOnDisk, to: disk, warnings)
+            written = result.cost
+        }
+    }
+
+    /// - Parameter written: the cost of what was written last.
+    private func next(of key: String, after written: Int) -> (result: StoredResult, isOnDisk: Bool)? {
+        writes.withLock { writes in
+            writes.bytes -= written
+            let next = writes.waiting.removeValue(forKey: key)
+            if next == nil { writes.tasks[key] = nil }
+            return next
         }
     }
 

@@ -173,6 +173,18 @@ import WebImageTesting
         #expect(await folder.result("b", of: cache)?.bytes.count == 300)
     }
 
+    /// Each write was a task of its own, and they ended in any order.
+    @Test func theNewestResultOfAKeyIsWrittenLast() async throws {
+        let folder = try DiskFolder()
+        let cache = folder.open()
+        for round in 1...50 {
+            for number in 0..<20 { cache.keep(DiskFolder.result(400, freshUntil: round), "\(number)") }
+        }
+        await cache.flush()
+        let written = folder.open()
+        for number in 0..<20 { #expect(await written.result("\(number)")?.0.freshness.freshUntil == 50) }
+    }
+
     /// A disk that cannot follow costs results there, and nothing else.
     @Test func whatIsTooMuchForTheDiskStaysInMemoryOnly() async throws {
         let folder = try DiskFolder()

@@ -37,7 +37,8 @@
             guard !milliseconds.isEmpty else {
                 throw WebImageError(.cannotEncode, "an animation needs a frame", format: .avifSequence)
             }
-            let bytes = try encoder.finish()
+            var bytes = try encoder.finish()
+            SequenceTimes.remove(from: &bytes)
             // libavif writes a single frame as a still.
             guard milliseconds.count > 1, !isRepeated else { return bytes }
             var repetition = SequenceRepetition(bytes, segment: milliseconds.reduce(0, +), count: max(loopCount, 0))

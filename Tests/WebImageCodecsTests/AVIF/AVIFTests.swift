@@ -33,6 +33,20 @@
             #expect(count > 10_000 && Double(difference) / Double(count) < 4)
         }
 
+        /// libavif writes when a sequence was made, so that equal frames made another file a second later.
+        @Test func aSequenceHoldsNoTimeOfWriting() throws {
+            let frame = try Drawings.picture(24, 16)
+            let description = AnimationDescription(size: frame.size, loopCount: 1)
+            let encoder = try #require(
+                try AVIFCoder().makeAnimationEncoder(.avifSequence, description, EncodeOptions()))
+            for _ in 0..<2 { try encoder.add(frame, delay: .milliseconds(40)) }
+            let bytes = try encoder.finish()
+            for name in ["mvhd", "tkhd", "mdhd"] {
+                let start = try #require(bytes.indices.first { bytes[$0...].starts(with: name.utf8) })
+                #expect(bytes[start + 4] == 1 && bytes[start + 8..<start + 24].allSatisfy { $0 == 0 }, "\(name)")
+            }
+        }
+
         @Test func idleThreadsChangeNoPixel() throws {
             let bytes = try Self.file(Drawings.picture(300, 400, alpha: .straight))
             var helped = DecodeOptions()
