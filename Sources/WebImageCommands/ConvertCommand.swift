@@ -42,19 +42,35 @@ struct ConvertCommand: AsyncParsableCommand {
     @OptionGroup var writing: ConvertOptions
     @OptionGroup var limits: InputOptions
 
-    private var inputs: [String] { Array(paths.dropLast()) }
+    @Option(
+        help: ArgumentHelp("A file with one input per line; - is standard input.", valueName: "FILE|-"),
+        completion: .file())
+    var inputList: String?
+
+    @Flag(name: [.short, .long], help: "Print only failures.")
+    var quiet = false
+
     private var output: String { paths.last ?? "" }
 
     mutating func validate() throws {
-        guard paths.count > 1 else { throw ValidationError("give an input and an output") }
+        let inputs = paths.dropLast()
+        if inputs.isEmpty, inputList == nil { throw ValidationError("give an input and an output") }
         if output.isEmpty { throw ValidationError("the output is a file or a folder, not an empty name") }
         if OutputFiles.isStandardOutput(output) { paths[paths.count - 1] = "-" }
-        try InputBytes.checkReadsOnce(inputs)
-        if output == "-", inputs.count > 1 { throw ValidationError("the output - takes one input") }
+        try InputBytes.checkReadsOnce(Array(inputs))
+        if inputList == "-", inputs.contains("-") {
+            throw ValidationError("--input-list - and the input - both need standard input")
+        }
+        if output == "-", inputs.count > 1 || inputList != nil {
+            throw ValidationError("the output - takes one input")
+        }
         if output == "-", picture.json { throw ValidationError("output - and --json both need standard output") }
     }
 
     func run() async throws {
+        let inputs = Array(paths.dropLast()) + (try InputList.read(inputList))
+        if inputs.isEmpty, !picture.json { Console.err("nothing to convert: the list is empty") }
+        let isQuiet = quiet || picture.json
         let manager = ImageManager(configuration: .withoutCaches(decoders))
         let destinations: OutputDestinations
         let transforms: [ImageTransform]
@@ -66,18 +82,18 @@ struct ConvertCommand: AsyncParsableCommand {
             PictureReport.fail(inputs, error, json: picture.json)
             throw someFailed
         }
-        let display = ProgressDisplay(isOn: picture.json || output == "-" ? false : nil, total: inputs.count)
+        let display = ProgressDisplay(isOn: isQuiet || output == "-" ? false : nil, total: inputs.count)
         let jobs = inputs.indices.lazy.compactMap { index in
             destinations.place(at: index).map { place in
                 ConvertJob(
                     input: inputs[index], index: index, output: place, picture: picture, writing: writing,
-                    limits: limits, transforms: transforms, manager: manager, display: display)
+                    limits: limits, transforms: transforms, manager: manager, display: display, isQuiet: quiet)
             }
         }
         let begin = ContinuousClock.now
         // Each has a whole picture in memory while it is written, and decoders and encoders take the cores.
         let concurrency = max(2, ProcessInfo.processInfo.activeProcessorCount)
         let tally = await ListTally.running(jobs, concurrency: concurrency)
-        try tally.tell(of: inputs.count, since: begin, tellsSummary: !picture.json)
+        try tally.tell(of: inputs.count, since: begin, tellsSummary: !isQuiet)
     }
 }

@@ -11,6 +11,8 @@ struct ConvertJob: ListJob {
     let transforms: [ImageTransform]
     let manager: ImageManager
     let display: ProgressDisplay
+    /// Whether only failures are told.
+    var isQuiet = false
 
     func run() async -> PictureReport {
         var report = PictureReport(input: input)
@@ -21,7 +23,9 @@ struct ConvertJob: ListJob {
         }
         // With the picture itself on standard output, nothing else may go there; and nobody waits for what was left.
         let isTold =
-            report.status == .ok ? output.path != "-" : !(Console.isReaderGone && report.error?.code == .cancelled)
+            report.status == .ok
+            ? output.path != "-" && (!isQuiet || picture.json)
+            : !(Console.isReaderGone && report.error?.code == .cancelled)
         display.end(index, isWell: report.status == .ok) { [report] in
             if isTold { report.tell(json: picture.json, plain: report.plain) }
         }

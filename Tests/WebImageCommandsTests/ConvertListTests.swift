@@ -40,6 +40,18 @@ import WebImageTesting
         #expect(run.lines.count == 1 && bench.read("out/b.jpg") != nil)
     }
 
+    @Test func aListMayNameTheInputs() async throws {
+        let bench = try CommandBench()
+        for name in ["a.png", "b.png"] { try bench.write(try Pictures.png(), to: name) }
+        let list = Array("# two\na.png\n\ngone.png\n".utf8)
+        let run = try await bench.run(
+            "convert", "b.png", "out", "--input-list", "-", "--format", "jpeg", "--quiet", input: list)
+        #expect(run.code == 1 && run.text == "" && run.errors.contains("gone.png"))
+        #expect(bench.read("out/a.jpg") != nil && bench.read("out/b.jpg") != nil)
+        let empty = try await bench.run("convert", "out", "--input-list", "-")
+        #expect(empty.code == 0 && empty.errors == "nothing to convert: the list is empty\n")
+    }
+
     /// `convert *.jpg .` would leave nothing of the originals.
     @Test func noInputIsReplacedByItsOutputInAFolder() async throws {
         let bench = try CommandBench()
@@ -54,6 +66,8 @@ import WebImageTesting
     @Test(arguments: [
         (["a.png"], "give an input and an output"), (["a.png", "b.png", "-"], "takes one input"),
         (["-", "-", "out"], "read only once"), (["a.png", ""], "not an empty name"),
+        (["-", "out", "--input-list", "-"], "both need standard input"),
+        (["-", "--input-list", "x"], "takes one input"),
     ])
     func wrongListsAreWrongUsage(arguments: [String], message: String) async throws {
         let run = try await CommandBench().run(["convert"] + arguments)
