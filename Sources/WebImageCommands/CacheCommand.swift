@@ -112,7 +112,9 @@ struct CacheStatsCommand: AsyncParsableCommand {
         if let ratio = history.hitRatio {
             text += "\n\(history.hits) hits, \(history.misses) misses: \(Int((ratio * 100).rounded())) % hits"
         }
-        for (format, count) in formats.sorted(by: { $0.value > $1.value }) { text += "\n  \(format): \(count)" }
+        for (format, count) in formats.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+            text += "\n  \(format): \(count)"
+        }
         return text
     }
 }

@@ -82,7 +82,8 @@ struct ConvertJob: ListJob {
     private var outputFormat: ImageFormat? {
         get throws(WebImageError) {
             if let asked = picture.outputFormat { return asked }
-            if output.path == "-" { return nil }
+            // The names of most streams, such as /dev/fd/3, tell nothing.
+            if OutputFiles.isStream(output.path), PictureEncoding.format(namedBy: output.path) == nil { return nil }
             try OutputFiles.checkIsNoFolder(output.path)
             if !output.isNamed { return nil }
             return try PictureEncoding.named(by: output.path, manager.coders)

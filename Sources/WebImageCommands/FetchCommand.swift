@@ -172,7 +172,7 @@ struct OutputDestinations {
     /// - Parameters:
     ///   - output: a file for one input, or a folder; nil: nothing is written.
     ///   - isConverting: whether every picture is written anew: then no output in a folder takes the place of its input, and
-    ///     vector pictures become PNGs.
+    ///     pictures of formats that are only read become PNGs.
     /// - Throws: `cannotWrite` and its kin.
     init(
         _ output: String?, inputs: [String], options: PictureOptions, isConverting: Bool = false
@@ -192,7 +192,7 @@ struct OutputDestinations {
         places = inputs.map { input in
             let name = names.next(
                 for: input, fileExtension: options.outputFormat?.fileExtension,
-                drawsVectors: options.changesPicture || isConverting)
+                isWrittenAnew: options.changesPicture || isConverting)
             return Place(path: folder + name, isNamed: false)
         }
         for (index, place) in places.enumerated() {

@@ -189,7 +189,8 @@ enum PictureEncoding {
         return format
     }
 
-    private static func format(namedBy output: String) -> ImageFormat? {
+    /// The format that an output's name tells; nil: none.
+    static func format(namedBy output: String) -> ImageFormat? {
         suffix(of: output).flatMap { ImageFormat(fileExtension: $0) }.map(encoded)
     }
 

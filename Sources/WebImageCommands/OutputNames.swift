@@ -9,10 +9,10 @@ struct OutputNames {
 
     /// - Parameters:
     ///   - fileExtension: replaces the input's; nil keeps it.
-    ///   - drawsVectors: whether vector pictures, which are not written, become PNGs.
-    mutating func next(for input: String, fileExtension: String?, drawsVectors: Bool = false) -> String {
+    ///   - isWrittenAnew: whether the picture is encoded: one of a format that is only read, such as SVG, becomes a PNG.
+    mutating func next(for input: String, fileExtension: String?, isWrittenAnew: Bool = false) -> String {
         var (stem, suffix) = Self.parts(of: input)
-        if drawsVectors, ImageFormat(name: suffix.lowercased())?.isVector ?? false { suffix = "png" }
+        if isWrittenAnew, Self.isOnlyRead(suffix) { suffix = "png" }
         if let fileExtension { suffix = fileExtension }
         let dotted = suffix.isEmpty ? "" : ".\(suffix)"
         let first = stem + dotted
@@ -25,6 +25,14 @@ struct OutputNames {
             number += 1
             if used.insert(name.lowercased()).inserted { return name }
         }
+    }
+
+    /// Whether no picture can be written under an extension. Most files that are named HEIF are HEICs, which can.
+    private static func isOnlyRead(_ fileExtension: String) -> Bool {
+        guard let format = ImageFormat(name: fileExtension.lowercased()).map(PictureEncoding.encoded) else {
+            return false
+        }
+        return !ImageFormat.written.contains(format) && format != .heif
     }
 
     private static func parts(of input: String) -> (stem: String, fileExtension: String) {
@@ -47,7 +55,10 @@ struct OutputNames {
 
     private static func split(_ name: String) -> (stem: String, fileExtension: String) {
         guard !name.isEmpty, name != ".", name != ".." else { return ("image", "") }
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (short(name), "") }
+        // A name of dots alone has no extension: without its last dot it could be that of the folder above.
+        guard let dot = name.lastIndex(of: "."), name[..<dot].contains(where: { $0 != "." }) else {
+            return (short(name), "")
+        }
         let suffix = String(name[name.index(after: dot)...])
         return suffix.utf8.count > 10 ? (short(name), "") : (short(String(name[..<dot])), suffix)
     }

@@ -108,7 +108,7 @@ final class ProgressDisplay: Sendable {
         let percent = progress?.fraction.map { "\(Int($0 * 100))%" } ?? ""
         let share = String(repeating: " ", count: max(4 - percent.count, 0)) + percent
         // No room for a bar.
-        guard width > 42 else { return "\(share) " + fitted(name, max(width - 6, 1)) }
+        guard width > 42 else { return String("\(share) \(fitted(name, max(width - 6, 1)))".prefix(max(width - 1, 1))) }
         let room = min(width - 1, 120)
         let barWidth = max(room / 3, 10)
         let nameWidth = room - barWidth - 20

@@ -28,7 +28,8 @@
             }
         }
         /// How many pixels of a picture make one logical pixel: the screen's scale factor, for pictures that were
-        /// loaded for it. Default 1; values that are not positive count as 1.
+        /// loaded for it. Default 1; values that are not positive and finite count as 1, others are kept between 0.01 and
+        /// 100.
         public var scale = 1.0 {
             didSet {
                 guard scale != oldValue else { return }
@@ -140,7 +141,7 @@
             if !isCovering { gtk_snapshot_pop(snapshot) }
         }
 
-        private var usableScale: Double { scale > 0 ? scale : 1 }
+        private var usableScale: Double { scale > 0 && scale.isFinite ? min(max(scale, 0.01), 100) : 1 }
         private var displaySize: PixelSize? { fades.newest?.texture.displaySize }
         private func invalidateContents() { gdk_paintable_invalidate_contents(OpaquePointer(object)) }
         private func invalidateSize() { gdk_paintable_invalidate_size(OpaquePointer(object)) }

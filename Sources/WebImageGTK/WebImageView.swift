@@ -124,12 +124,13 @@
         ///
         /// - Parameters:
         ///   - request: what is loaded.
-        ///   - blurHash: a BlurHash, for example from `webimage info --placeholder`. An invalid one is ignored.
+        ///   - blurHash: a BlurHash, for example from `webimage info --placeholder`. An invalid one is ignored, and the
+        ///     placeholder of the view's slots is shown.
         public func load(_ request: ImageRequest?, blurHash: String) {
             // A cell that is bound to the same item again keeps its load and that load's placeholder.
             if blur.hash != blurHash { blur = (blurHash, try? BlurHash(blurHash).image(width: 32, height: 32)) }
             target.stretchedPlaceholder = blur.image
-            load(request) { $0.placeholder = blur.image }
+            load(request) { if let image = blur.image { $0.placeholder = image } }
         }
 
         /// Releases the view's picture at the main loop's next turn, for cells that a list has unbound. A call of

@@ -30,6 +30,11 @@
             measure("measured-none", GTK_ORIENTATION_VERTICAL, 60)
             box.paintable.show(Image.plain([0, 0, 0, 255], width: 60, height: 20), fit: .fill)
             measure("measured-fill", GTK_ORIENTATION_VERTICAL, 60)
+            for scale in [.infinity, .nan, -1, 1e300, 1e-300] {
+                box.paintable.scale = scale
+                measure("measured-scale", GTK_ORIENTATION_VERTICAL, 60)
+                print("wide \(gdk_paintable_get_intrinsic_width(OpaquePointer(box.paintable.pointer)) > 0)")
+            }
         }
 
         static func visibility() async {

@@ -134,6 +134,10 @@
             await stage.window.nextFrame()
             let shot = view.widget.screenshot()
             print("blur \([(2, 10), (60, 10), (117, 10)].map { shot?.hex($0.0, $0.1).suffix(2) ?? "none" })")
+            // A hash that is none leaves the view its own placeholder.
+            view.target.slots.options.placeholder = Image.plain([0, 0, 255, 255], width: 7, height: 5)
+            view.load(origin.request(5), blurHash: "none")
+            print("own \(view.box.paintable.texture?.displaySize.description ?? "none")")
             gate.open()
         }
 

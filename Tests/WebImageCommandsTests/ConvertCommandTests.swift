@@ -345,6 +345,15 @@ struct ConvertCommandTests {
         #expect(copy.code == 0 && copy.output == original)
     }
 
+    /// The name of a device or pipe tells no format: the picture keeps its own, as on standard output.
+    @Test func aDeviceNeedsNoFormat() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.jpeg(), to: "in.jpg")
+        let run = try await bench.run("convert", "in.jpg", "/dev/null", "--json")
+        #expect(run.code == 0 && run.errors == "")
+        #expect(try run.objects.first?.text("output_format") == "jpeg")
+    }
+
     @Test(arguments: [
         (["in.jpg", "out.svg"], "formatNotBuilt"), (["in.jpg", "out"], "cannotEncode"),
         (["in.jpg", "out.jpg", "--lossless"], "cannotEncode"), (["gone.jpg", "out.png"], "fileNotFound"),

@@ -32,6 +32,21 @@ import WebImageTesting
         #expect(bench.read("small/b.qoi") == bench.read("other/b.qoi") && bench.read("other/b.qoi") != nil)
     }
 
+    /// The PNG that a cursor became was once named as a cursor.
+    @Test func aPictureOfAFormatThatIsNotWrittenIsNamedForWhatItBecomes() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.cursor(), to: "arrow.CUR")
+        try bench.write(try Pictures.png(), to: "b.png")
+        let run = try await bench.run("convert", "arrow.CUR", "b.png", "out", "--json")
+        #expect(run.code == 0 && run.errors == "")
+        #expect(try run.objects.compactMap { $0.text("output") }.sorted() == ["out/arrow.png", "out/b.png"])
+        let fetched = try await bench.run("fetch", "arrow.CUR", "-o", "drawn/", "--size", "1x", "--json")
+        #expect(try fetched.objects.compactMap { $0.text("output") } == ["drawn/arrow.png"])
+        // As it is, it stays what it was.
+        #expect(try await bench.run("fetch", "arrow.CUR", "-o", "same/").code == 0)
+        #expect(bench.read("same/arrow.CUR") == bench.read("arrow.CUR"))
+    }
+
     @Test func onePictureThatFailsCostsNoOther() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.png(), to: "b.png")

@@ -22,6 +22,13 @@ enum Pictures {
         try SamplePictures.testCard(PixelSize(width: width, height: height)).encoded(as: .png)
     }
 
+    static func cursor() throws -> [UInt8] {
+        var bytes = try SamplePictures.logo(PixelSize(width: 32, height: 32)).encoded(as: .ico)
+        // What tells a cursor from an icon.
+        bytes[2] = 2
+        return bytes
+    }
+
     /// Says behind its pixels how it is turned.
     static func turnedAtTheEnd() throws -> [UInt8] {
         var bytes = try SamplePicture(

@@ -111,7 +111,8 @@
                     "measured-none 0 10",
                     // A picture of the same size that fills the box.
                     "measured-fill 0 20",
-                ])
+                    // With scales that are none, and the largest and smallest.
+                ] + Array(repeating: ["measured-scale 0 20", "wide true"], count: 5).joined())
         }
 
         @Test func aBoxTellsWhetherItIsSeen() throws {

@@ -119,7 +119,7 @@
         }
 
         @Test func aBlurHashFillsItsView() throws {
-            #expect(try Probe("blur").lines == ["blur [\"ff\", \"ff\", \"ff\"]"])
+            #expect(try Probe("blur").lines == ["blur [\"ff\", \"ff\", \"ff\"]", "own 7x5"])
         }
 
         @Test func aUserWithoutAnimationsSeesNoFade() throws {

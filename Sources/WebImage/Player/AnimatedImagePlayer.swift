@@ -284,6 +284,11 @@ public import WebImageCore
         switch playback.next {
         case .end:
             if playback.completeRound() { onLoop?(playback.round) }
+            // The closure may have sought another frame, or allowed more rounds.
+            guard playback.next == .end else {
+                if isRunning, awaited == nil { schedule() }
+                return
+            }
             return end()
         case .notThereYet:
             // Looks again after as long as the present frame is shown; what comes by `update` comes sooner.

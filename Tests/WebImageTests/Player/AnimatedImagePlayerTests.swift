@@ -276,6 +276,26 @@ import WebImageTesting
         #expect(screen.indices == [1, 2, 0, 1, 2, 0, 1, 2])
     }
 
+    /// What was asked for at the end of the last round was ended with it.
+    @Test func theLastRoundMayBeFollowedByMore() throws {
+        let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
+        player.loopLimit = 1
+        var told = 0
+        player.onLoop = { [unowned player] _ in
+            told += 1
+            if told == 1 { player.seek(to: 1, loop: 0) }
+            if told == 2 { player.loopLimit = 2 }
+        }
+        player.play()
+        clock.advance(by: .milliseconds(300))
+        #expect(screen.shown == ["1@100", "2@200", "1@300"] && player.isPlaying && screen.ends == 0)
+        clock.advance(by: .milliseconds(200))
+        #expect(screen.indices == [1, 2, 1, 2, 0] && player.isPlaying && screen.ends == 0)
+        clock.advance(by: .seconds(1))
+        #expect(screen.indices == [1, 2, 1, 2, 0, 1, 2] && !player.isPlaying && screen.ends == 1)
+        #expect(told == 3 && clock.waitingCount == 0)
+    }
+
     @Test func noRateIsTooLargeOrTooSmall() throws {
         let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
         player.play()
