@@ -42,10 +42,11 @@ public struct ImageBytes: AsyncSequence, Sendable {
     }
 
     /// The bytes of a range only; the positions of pieces still refer to the whole body. A range beyond the end has
-    /// fewer bytes, which is not an error. ``length`` stays the length of the whole body.
+    /// fewer bytes, which is not an error. A range of a range is what both have. ``length`` stays the length of the whole
+    /// body.
     public subscript(range: Range<Int>) -> ImageBytes {
         var part = self
-        part.wanted = range.clamped(to: 0..<Int.max)
+        part.wanted = range.clamped(to: wanted)
         return part
     }
 

@@ -78,6 +78,13 @@ import WebImageTesting
         #expect(bench.read("a.png") == first && bench.read("b.png") == second)
     }
 
+    @Test func severalInputsNeedAFolder() async throws {
+        let bench = try CommandBench()
+        for name in ["a.png", "b.png", "c.jpg"] { try bench.write(try Pictures.png(), to: name) }
+        let run = try await bench.run("convert", "a.png", "b.png", "c.jpg")
+        #expect(run.code == 1 && run.errors.contains("'c.jpg' is no folder, which several inputs need"))
+    }
+
     @Test(arguments: [
         (["a.png"], "give an input and an output"), (["a.png", "b.png", "-"], "takes one input"),
         (["-", "-", "out"], "read only once"), (["a.png", ""], "not an empty name"),

@@ -259,6 +259,17 @@ import WebImageTesting
         #expect(all == Array(picture[wanted]) && stream.length?.bytes == picture.count)
     }
 
+    @Test(arguments: [(5..<50, 20..<90, 20..<50), (20..<90, 0..<30, 20..<30), (5..<50, 60..<70, 0..<0)])
+    func aPartOfAPartIsWhatBothHave(_ first: Range<Int>, _ second: Range<Int>, _ both: Range<Int>) async throws {
+        let bench = makeBench()
+        bench.transport.answer(url, .bytes(picture, contentType: "image/png"))
+        var all: [UInt8] = []
+        for try await piece in try await bench.manager.bytes(for: ImageRequest(url))[first][second] {
+            all += piece.bytes
+        }
+        #expect(all == Array(picture[both]))
+    }
+
     @Test func bytesComeInOrderAndAreKept() async throws {
         let bench = makeBench()
         bench.transport.answer(

@@ -103,8 +103,7 @@ import WebImageTesting
         #expect(await eventually { clock.nextDue == .seconds(1) })
         let drain = Task { await bench.manager.drain(within: .seconds(60)) }
         if isMarked {
-            // Its next try, and the end of the drain.
-            #expect(await eventually { clock.waitingCount == 2 })
+            #expect(await eventually { bench.manager.loader.table.withLock { $0.isDraining } })
             clock.advance(by: .seconds(1))
             #expect(try await ledger.finished().get().image.size.width == 40)
         } else {

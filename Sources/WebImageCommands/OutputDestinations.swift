@@ -1,0 +1,92 @@
+import Foundation
+import WebImage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Where each input's output goes.
+struct OutputDestinations {
+    struct Place {
+        var path: String
+        /// Whether the user named it, rather than the input.
+        var isNamed: Bool
+    }
+
+    private var places: [Place] = []
+
+    /// Makes the folder for several outputs.
+    ///
+    /// - Parameters:
+    ///   - output: a file for one input, or a folder; nil: nothing is written.
+    ///   - isConverting: whether every picture is written anew: then no output in a folder takes the place of its input, and
+    ///     pictures of formats that are only read become PNGs.
+    /// - Throws: `cannotWrite` and its kin.
+    init(
+        _ output: String?, inputs: [String], options: PictureOptions, isConverting: Bool = false
+    ) throws(WebImageError) {
+        guard let output else { return }
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isFolder)
+        guard inputs.count > 1 || (exists && isFolder.boolValue) || output.hasSuffix("/") else {
+            places = [Place(path: output, isNamed: true)]
+            return
+        }
+        if inputs.isEmpty { return }
+        if exists, !isFolder.boolValue {
+            throw WebImageError(
+                .cannotWrite, "'\(Console.shown(output))' is no folder, which several inputs need", location: output)
+        }
+        try OutputFiles.makeDirectory(output)
+        let files = InputFiles(inputs)
+        var names = OutputNames()
+        let folder = output.hasSuffix("/") ? output : output + "/"
+        places = inputs.map { input in
+            let name = names.next(
+                for: input, fileExtension: options.outputFormat?.fileExtension,
+                isWrittenAnew: options.changesPicture || isConverting)
+            return Place(path: folder + name, isNamed: false)
+        }
+        for (index, place) in places.enumerated() {
+            try files.checkIsNoInput(place.path, except: isConverting ? nil : index)
+        }
+    }
+
+    func place(at index: Int) -> Place? { index < places.count ? places[index] : nil }
+}
+
+/// The inputs that are files of this machine, which no output may replace before they are read.
+struct InputFiles {
+    private struct Identity: Hashable {
+        let device: UInt64
+        let number: UInt64
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino))
+        }
+    }
+
+    private var inputs: [Identity: Int] = [:]
+
+    init(_ inputs: [String]) {
+        for (index, input) in inputs.enumerated() {
+            let path = input.lowercased().hasPrefix("file:") ? URL(string: input)?.path ?? input : input
+            if let identity = Identity(path) { self.inputs[identity] = index }
+        }
+    }
+
+    /// - Parameter own: the input whose output it is, which may take its place; nil: none.
+    /// - Throws: `cannotWrite`.
+    func checkIsNoInput(_ path: String, except own: Int?) throws(WebImageError) {
+        guard !inputs.isEmpty, let identity = Identity(path), let input = inputs[identity], input != own else { return }
+        throw WebImageError(
+            .cannotWrite, "'\(Console.shown(path))' is one of the inputs, which the output would replace",
+            location: path)
+    }
+}
