@@ -10,8 +10,8 @@ struct ConvertCommand: AsyncParsableCommand {
         usage: "webimage convert [<options>] <input> ... <output>",
         discussion: """
             The name of the output determines its format, unless --format is given. With several inputs the output is a \
-            folder: each picture gets its input's name there, and its format, unless --format is given. By default the orientation tag is \
-            applied, colours are converted to sRGB, and metadata is removed. 16 bits a channel are kept if the output's \
+            folder: each picture gets its input's name there, and its format, unless --format is given. By default the \
+            orientation tag is applied, colours are converted to sRGB, and metadata is removed. 16 bits a channel are kept if the output's \
             format supports them; animations are written with 8. With a PNG output, --orientation keep --color keep \
             preserves the stored pixels exactly.
 
@@ -57,10 +57,7 @@ struct ConvertCommand: AsyncParsableCommand {
         if inputs.isEmpty, inputList == nil { throw ValidationError("give an input and an output") }
         if output.isEmpty { throw ValidationError("the output is a file or a folder, not an empty name") }
         if OutputFiles.isStandardOutput(output) { paths[paths.count - 1] = "-" }
-        try InputBytes.checkReadsOnce(Array(inputs))
-        if inputList == "-", inputs.contains("-") {
-            throw ValidationError("--input-list - and the input - both need standard input")
-        }
+        try InputBytes.checkReadsOnce(Array(inputs), list: inputList)
         if output == "-", inputs.count > 1 || inputList != nil {
             throw ValidationError("the output - takes one input")
         }

@@ -12,7 +12,7 @@ struct ConvertJob: ListJob {
     let manager: ImageManager
     let display: ProgressDisplay
     /// Whether only failures are told.
-    var isQuiet = false
+    let isQuiet: Bool
 
     func run() async -> PictureReport {
         var report = PictureReport(input: input)
@@ -21,11 +21,7 @@ struct ConvertJob: ListJob {
         } catch {
             report.fail(error)
         }
-        // With the picture itself on standard output, nothing else may go there; and nobody waits for what was left.
-        let isTold =
-            report.status == .ok
-            ? output.path != "-" && (!isQuiet || picture.json)
-            : !(Console.isReaderGone && report.error?.code == .cancelled)
+        let isTold = report.isTold(output: output.path, isQuiet: isQuiet, json: picture.json)
         display.end(index, isWell: report.status == .ok) { [report] in
             if isTold { report.tell(json: picture.json, plain: report.plain) }
         }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import WebImage
 
 /// How convert writes a picture, and what it keeps of it.

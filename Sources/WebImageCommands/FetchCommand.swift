@@ -64,10 +64,7 @@ struct FetchCommand: AsyncParsableCommand {
         if traceFile == "-" { throw ValidationError("--trace-file takes a file; --trace prints on standard error") }
         if output?.isEmpty ?? false { throw ValidationError("-o takes a file or a folder, not an empty name") }
         if let named = output, OutputFiles.isStandardOutput(named) { output = "-" }
-        try InputBytes.checkReadsOnce(urls)
-        if inputList == "-", urls.contains("-") {
-            throw ValidationError("--input-list - and the input - both need standard input")
-        }
+        try InputBytes.checkReadsOnce(urls, list: inputList)
         if output == "-", urls.count > 1 || inputList != nil { throw ValidationError("-o - takes one input") }
         if output == "-", picture.json { throw ValidationError("-o - and --json both need standard output") }
     }

@@ -43,11 +43,7 @@ struct FetchJob: ListJob {
             report.fail(error)
             trace = trace ?? traces?.take(error.trace)
         }
-        // With the picture itself on standard output, nothing else may go there; and nobody waits for what was left.
-        let isTold =
-            report.status == .ok
-            ? output?.path != "-" && (!isQuiet || options.json)
-            : !(Console.isReaderGone && report.error?.code == .cancelled)
+        let isTold = report.isTold(output: output?.path, isQuiet: isQuiet, json: options.json)
         display.end(index, isWell: report.status == .ok) { [report, trace] in
             if isTold { report.tell(json: options.json, plain: report.plain) }
             if let trace { Console.err(trace) }

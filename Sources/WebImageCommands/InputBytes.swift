@@ -89,8 +89,12 @@ enum InputBytes {
         return input == "-" || stat(input, &status) == 0 && [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT)
     }
 
+    /// - Parameter list: the file with further inputs.
     /// - Throws: for inputs that want standard input twice.
-    static func checkReadsOnce(_ inputs: [String]) throws {
+    static func checkReadsOnce(_ inputs: [String], list: String? = nil) throws {
+        if list == "-", inputs.contains("-") {
+            throw ValidationError("--input-list - and the input - both need standard input")
+        }
         if inputs.filter({ $0 == "-" }).count > 1 { throw ValidationError("standard input (-) can be read only once") }
     }
 }

@@ -163,6 +163,17 @@ extension PictureReport {
         status == .ok ? Console.out(plain) : Console.err(plain)
     }
 
+    /// Whether the report of an input is told: not where the picture itself is on standard output, nor where nobody waits for
+    /// what was left.
+    ///
+    /// - Parameters:
+    ///   - output: where the picture goes; nil: it is not written.
+    ///   - isQuiet: whether only failures are told to people.
+    func isTold(output: String?, isQuiet: Bool, json isJSON: Bool) -> Bool {
+        if status == .ok { return output != "-" && (!isQuiet || isJSON) }
+        return !(Console.isReaderGone && error?.code == .cancelled)
+    }
+
     /// Says of each of some inputs that it failed.
     static func fail(_ inputs: [String], _ error: WebImageError, json isJSON: Bool) {
         for input in inputs {

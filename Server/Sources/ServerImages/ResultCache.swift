@@ -14,10 +14,15 @@ public final class ResultCache: Sendable {
         var waiting: [String: (result: StoredResult, isOnDisk: Bool)] = [:]
         var tasks: [String: Task<Void, Never>] = [:]
 
-        mutating func wait(_ key: String, _ result: StoredResult, isOnDisk: Bool) {
+        /// - Returns: false if more than `most` bytes would wait or be written. An older result of the key, in whose place this
+        ///   one is written, does not count.
+        mutating func wait(_ key: String, _ result: StoredResult, isOnDisk: Bool, most: Int) -> Bool {
             let older = waiting[key]
-            bytes += result.cost - (older?.result.cost ?? 0)
+            let sum = bytes + result.cost - (older?.result.cost ?? 0)
+            guard sum <= most else { return false }
+            bytes = sum
             waiting[key] = (result, isOnDisk && older?.isOnDisk != false)
+            return true
         }
     }
 
@@ -105,8 +110,7 @@ public final class ResultCache: Sendable {
         guard let disk else { return }
         writes.withLock { writes in
             // If the disk is too far behind, the result is not written.
-            guard writes.bytes + result.cost <= mostUnwritten else { return }
-            writes.wait(key, result, isOnDisk: isOnDisk)
+            guard writes.wait(key, result, isOnDisk: isOnDisk, most: mostUnwritten) else { return }
             if writes.tasks[key] == nil { writes.tasks[key] = Task { [self] in await writeAll(of: key, to: disk) } }
         }
     }
