@@ -50,6 +50,8 @@ import WebImageTesting
         #expect(shares.allSatisfy { $0?.bytes.count == Self.length } && shares.count == 100)
         #expect(disk.statistics.hits == 1 && sent.bytes == Self.length)
         shares = []
+        // The tasks that took some of them may just be ending.
+        for _ in 0..<1_000_000 where sent.bytes > 0 { await Task.yield() }
         #expect(sent.bytes == 0 && sent.result("a") == nil)
         #expect(await cache.result("a")?.1 == .disk)
         #expect(disk.statistics.hits == 2)
