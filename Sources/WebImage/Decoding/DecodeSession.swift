@@ -14,7 +14,7 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
     let service: DecodeService
     let client: Client
     var reading: SessionReading
-    var plan: SessionPlan<Client.Order>
+    let plan: SessionPlan<Client.Order>
     var work = SessionWork<Client.Order>()
     var hold = SessionHold()
     var pace: SessionPace
@@ -208,17 +208,16 @@ extension DecodeSession {
             reading.prefix = []
             return false
         }
-        guard plan.recipe.decoding.page == 0 || coder.readsPages else {
+        let decoding = plan.recipe.decoding
+        guard decoding.page == 0 || coder.readsPages else {
             throw WebImageError(
-                .unsupportedFeature, "there is no page \(plan.recipe.decoding.page + 1): only TIFFs have pages",
-                format: format
-            )
+                .unsupportedFeature, "there is no page \(decoding.page + 1): only TIFFs have pages", format: format)
         }
         var options = DecodeOptions(
-            limits: plan.recipe.decoding.limits, keepsBitDepth: plan.isDeep,
+            limits: decoding.limits, keepsBitDepth: plan.isDeep,
             checkpoint: { [unowned self] () throws(WebImageError) in try self.checkpoint() })
-        options.page = plan.recipe.decoding.page
-        options.usesEmbeddedThumbnail = plan.recipe.decoding.usesEmbeddedThumbnail
+        options.page = decoding.page
+        options.usesEmbeddedThumbnail = decoding.usesEmbeddedThumbnail
         options.idleThreads = service.idleThreads
         work.decoder = try coder.makeDecoder(options) { [unowned self] header throws(WebImageError) in
             try self.makePlan(header, coder)

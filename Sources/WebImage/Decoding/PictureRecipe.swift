@@ -27,6 +27,8 @@ struct PictureRecipe: Sendable {
     /// What of the chain is a part of decoding. Nothing where the picture is to stay as it is stored, which chains do not know,
     /// or where its bytes decide about its size.
     var geometry: LeadingGeometry {
+        if transformers.isEmpty { return LeadingGeometry(size, []) }
+        let decoding = decoding
         let isPart =
             turnsUpright && decoding.bitmapLimit == nil && decoding.transformsAnimations && decoding.transformsVectors
         return LeadingGeometry(size, isPart ? transformers : [])

@@ -32,8 +32,8 @@ struct SessionReading {
     }
 }
 
-/// The pictures that a session makes, and the header by which they are planned.
-struct SessionPlan<Order: PictureOrder> {
+/// The pictures that a session makes, and the header by which they are planned. Used by the session's thread only.
+final class SessionPlan<Order: PictureOrder> {
     /// The common recipe of all orders.
     let recipe: PictureRecipe
     /// The group of this session, from its own plan or from another session's.
@@ -56,14 +56,14 @@ struct SessionPlan<Order: PictureOrder> {
     /// Records an orientation that came after the pixels.
     ///
     /// - Returns: whether the pictures must be made again.
-    mutating func learn(_ late: Orientation?) -> Bool {
+    func learn(_ late: Orientation?) -> Bool {
         guard let late, let planned = header?.orientation, lateOrientation == nil, late != planned else { return false }
         lateOrientation = late
         return true
     }
 
     /// Discards the plan, because the body was replaced.
-    mutating func beginAnew() {
+    func beginAnew() {
         unplanned = knownOrders
         group = nil
         header = nil

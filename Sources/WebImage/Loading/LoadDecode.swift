@@ -10,10 +10,16 @@ extension Loader {
 }
 
 /// The decode of a load's bytes, for all callers that wait for pictures of them.
-struct LoadDecode: DecodeClient {
+final class LoadDecode: DecodeClient {
     let loader: Loader
     let job: BytesJob
     let opened: OpenedBytes
+
+    init(loader: Loader, job: BytesJob, opened: OpenedBytes) {
+        self.loader = loader
+        self.job = job
+        self.opened = opened
+    }
 
     var recipe: PictureRecipe { job.request.recipe }
     var place: String { job.request.redactedURL }

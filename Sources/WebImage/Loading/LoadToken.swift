@@ -48,10 +48,11 @@ public final class LoadToken: @unchecked Sendable {
         self.isWatching = isWatching
         self.isOfFreeTask = isOfFreeTask
         self.loader = loader
-        includesData = request.options.includesData
-        waitsForStore = request.options.caching.waitsForStore
-        finishesWhenDrained = request.options.http.finishesWhenDrained
-        currentPriority = request.options.priority
+        let options = request.options
+        includesData = options.includesData
+        waitsForStore = options.caching.waitsForStore
+        finishesWhenDrained = options.http.finishesWhenDrained
+        currentPriority = options.priority
         started = loader.clock.now
         settings = loader.origin.downloader.snapshot
     }

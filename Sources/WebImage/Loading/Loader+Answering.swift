@@ -93,8 +93,10 @@ extension Loader {
                 withData = own
             }
             own =
-                own.map { $0.seen(by: end.token, now: now, callers: ended.count) }
-                .mapError { $0.seen(by: end.token, failed, now: now, callers: ended.count) }
+                switch own {
+                case .success(let response): .success(response.seen(by: end.token, now: now, callers: ended.count))
+                case .failure(let error): .failure(error.seen(by: end.token, failed, now: now, callers: ended.count))
+                }
             if end.token.waitsForStore, result.isSuccess {
                 originals.whenStored { [own] in
                     guard let end = self.table.withLock({ $0.endStoring(end.token) }) else { return }
@@ -166,9 +168,9 @@ extension ImageResponse {
     }
 
     /// The answer for one of several callers, with its own waiting time.
-    fileprivate func seen(by token: LoadToken, now: Duration, callers: Int) -> ImageResponse {
+    fileprivate consuming func seen(by token: LoadToken, now: Duration, callers: Int) -> ImageResponse {
         var response = self
-        if let record = tracing?.record {
+        if let record = response.tracing?.record {
             response.tracing = ResponseRecord(
                 record: record, asked: token.started, began: token.started, ended: now, callers: callers)
         }

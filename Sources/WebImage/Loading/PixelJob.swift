@@ -5,7 +5,9 @@ import WebImageSystem
 
 /// The bytes that a load needs, and how they are decoded. Loads with the same key share one transfer, and may share a
 /// decode.
-struct BytesKey: Hashable, Sendable {
+///
+/// A reference, since every stage of a load passes it on.
+final class BytesKey: Hashable, Sendable {
     let download: ResolvedRequest
     let originalKey: CacheKey
     // How the bytes are decoded: all waiters of a key can use the same rows, from the same coder, within the same
@@ -28,21 +30,41 @@ struct BytesKey: Hashable, Sendable {
         self.settings = settings
         download = try request.download.get()
         originalKey = request.originalKey
-        coder = request.options.decoding.coder?.key
-        formatHint = request.options.decoding.formatHint
-        keepsBitDepth = request.options.decoding.keepsBitDepth
-        page = request.options.decoding.page
-        usesEmbeddedThumbnail = request.options.decoding.usesEmbeddedThumbnail
-        limits = request.options.decoding.limits
-        caching = request.options.caching.ofBytes
-        retriesFailed = request.options.retriesFailed
+        let options = request.options
+        let decoding = options.decoding
+        coder = decoding.coder?.key
+        formatHint = decoding.formatHint
+        keepsBitDepth = decoding.keepsBitDepth
+        page = decoding.page
+        usesEmbeddedThumbnail = decoding.usesEmbeddedThumbnail
+        limits = decoding.limits
+        caching = options.caching.ofBytes
+        retriesFailed = options.retriesFailed
     }
 
     var policy: CachePolicy { caching.policy }
 
+    static func == (one: BytesKey, other: BytesKey) -> Bool { one === other || one.difference(from: other) == nil }
+
     func hash(into hasher: inout Hasher) {
         // Other differences of keys are too rare to be worth hashing.
         hasher.combine(originalKey)
+    }
+
+    /// Why a load does not share the bytes of another one. Nil: the keys are equal.
+    func difference(from other: BytesKey) -> StaticString? {
+        if originalKey != other.originalKey { return "they load different pictures" }
+        if caching.policy != other.caching.policy { return "the cache policies differ" }
+        if settings != other.settings { return "the downloader's settings have changed between them" }
+        if download != other.download { return "the requests differ: in URL, headers, credentials or hooks" }
+        if coder != other.coder || formatHint != other.formatHint { return "the coders or format hints differ" }
+        if keepsBitDepth != other.keepsBitDepth { return "one of them keeps the bit depth" }
+        if usesEmbeddedThumbnail != other.usesEmbeddedThumbnail { return "one of them wants the embedded thumbnail" }
+        if page != other.page { return "they are of different pages" }
+        if limits != other.limits { return "the decode limits differ" }
+        if retriesFailed != other.retriesFailed { return "one of them asks also for URLs that failed" }
+        if caching != other.caching { return "they use different caches" }
+        return nil
     }
 }
 
@@ -59,8 +81,9 @@ struct PixelKey: Hashable, Sendable {
     init(_ request: ImageRequest, by settings: ConfigurationSnapshot) throws(WebImageError) {
         bytes = try BytesKey(request, by: settings)
         variantKey = request.variantKey
-        allowsPartial = request.options.decoding.allowsPartial
-        preloadsFrames = request.options.decoding.preloadsFrames
+        let decoding = request.options.decoding
+        allowsPartial = decoding.allowsPartial
+        preloadsFrames = decoding.preloadsFrames
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(variantKey) }
@@ -178,7 +201,7 @@ final class BytesJob: @unchecked Sendable {
     /// - Parameter other: a job of the same original with another key.
     init(key: BytesKey, request: ImageRequest, started: Duration, removals: RemovalCounts, other: BytesJob? = nil) {
         self.key = key
-        trace = TraceBook(started: started, apart: other.map { key.difference(from: $0.key) })
+        trace = TraceBook(started: started, apart: other.flatMap { key.difference(from: $0.key) })
         self.request = request
         self.started = started
         keeper = OriginalKeeper(key, removals: removals)

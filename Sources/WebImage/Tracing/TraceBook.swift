@@ -129,25 +129,9 @@ struct ResponseRecord: Sendable {
     var callers: Int
 }
 
-extension BytesKey {
-    /// Why a load does not share the bytes of another one of the same original.
-    func difference(from other: BytesKey) -> StaticString {
-        if caching.policy != other.caching.policy { return "the cache policies differ" }
-        if settings != other.settings { return "the downloader's settings have changed between them" }
-        if download != other.download { return "the requests differ: in URL, headers, credentials or hooks" }
-        if coder != other.coder || formatHint != other.formatHint { return "the coders or format hints differ" }
-        if keepsBitDepth != other.keepsBitDepth { return "one of them keeps the bit depth" }
-        if usesEmbeddedThumbnail != other.usesEmbeddedThumbnail { return "one of them wants the embedded thumbnail" }
-        if page != other.page { return "they are of different pages" }
-        if limits != other.limits { return "the decode limits differ" }
-        if retriesFailed != other.retriesFailed { return "one of them asks also for URLs that failed" }
-        return "they use different caches"
-    }
-}
-
 extension ImageResponse {
     /// The same with what is known of its way.
-    func with(_ record: LoadRecord) -> ImageResponse {
+    consuming func with(_ record: LoadRecord) -> ImageResponse {
         var response = self
         response.tracing = ResponseRecord(
             record: record, asked: record.started, began: record.started, ended: record.started, callers: 1)

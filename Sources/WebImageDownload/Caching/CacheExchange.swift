@@ -2,8 +2,8 @@ package import HTTPTypes
 package import WebImageCore
 
 /// One request to the origin on behalf of the cache: the fields to add to it, and the interpretation of the answer. A
-/// value, to be kept with the transfer.
-package struct CacheExchange: Sendable {
+/// constant, to be kept with the transfer.
+package final class CacheExchange: Sendable {
     /// The times and the URL of an answer's head.
     package struct Arrival: Sendable {
         /// When the request was sent and when the head arrived, in seconds since 1970.
@@ -37,6 +37,18 @@ package struct CacheExchange: Sendable {
     /// True if the caller has an answer already.
     package let isBackground: Bool
     let asksConditionally: Bool
+
+    init(
+        rules: HTTPCacheRules, mode: CacheMode, request: CacheRequest, base: StoredResponse?, isBackground: Bool,
+        asksConditionally: Bool
+    ) {
+        self.rules = rules
+        self.mode = mode
+        self.request = request
+        self.base = base
+        self.isBackground = isBackground
+        self.asksConditionally = asksConditionally
+    }
 
     /// Whether the caller's own fields make the request conditional, so that the answer may have no body.
     package var hasOwnCondition: Bool { request.isConditional }

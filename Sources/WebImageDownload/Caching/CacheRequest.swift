@@ -1,8 +1,8 @@
 package import HTTPTypes
 
 /// The properties of a request that the HTTP rules need: the request as it will be sent, without the fields that the
-/// rules add.
-package struct CacheRequest: Sendable {
+/// rules add. Constant; a reference, since it goes with every stage of a load.
+package final class CacheRequest: Sendable {
     package let method: HTTPRequest.Method
     /// All fields, including those of the configuration and the modifier, since `Vary` may name any of them. Without
     /// the jar's cookies, and without credentials that are not given as fields.
@@ -11,17 +11,22 @@ package struct CacheRequest: Sendable {
     package let credentialScope: String?
     /// False until a modifier has determined what is sent. Until then the request can only use answers that are valid
     /// for everybody, or that are bound to a declared scope.
-    package private(set) var knowsFields = true
+    package let knowsFields: Bool
     /// Whether the request stays the same as long as the downloader's settings do.
-    package private(set) var isSteady = true
+    package let isSteady: Bool
     /// Returns the cookies that would be sent to a URL now, in the form of ``SentHop/place``; nil for a request without
     /// a jar.
-    private(set) var cookies: (@Sendable (_ place: String) -> String?)?
+    let cookies: (@Sendable (_ place: String) -> String?)?
     let control: CacheControl
+    let isPartial: Bool
+    /// Whether the caller's own fields make it conditional.
+    let isConditional: Bool
     private let scope: AskerScope
 
     /// - Parameter credentialScope: nil derives the user from the fields.
-    package init(method: HTTPRequest.Method = .get, fields: HTTPFields = [:], credentialScope: String? = nil) {
+    package convenience init(
+        method: HTTPRequest.Method = .get, fields: HTTPFields = [:], credentialScope: String? = nil
+    ) {
         self.init(method: method, fields: fields, scope: AskerScope(declared: credentialScope))
     }
 
@@ -41,8 +46,13 @@ package struct CacheRequest: Sendable {
         // Pragma counts if there is no Cache-Control (RFC 9111 section 5.4).
         let isOldNoCache = value == nil && Self.pragma.flatMap { fields[$0] }?.lowercased() == "no-cache"
         control = CacheControl(isOldNoCache ? "no-cache" : value)
+        isPartial = fields[.range] != nil
+        isConditional = !fields.isEmpty && Self.conditions.contains { fields[$0] != nil }
     }
 
+    private static let conditions = [
+        HTTPField.Name.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange,
+    ]
     private static let pragma = HTTPField.Name("Pragma")
 
     /// The same request as it was actually sent, with unchanged cache directives.
@@ -50,6 +60,8 @@ package struct CacheRequest: Sendable {
 
     private init(_ request: CacheRequest, sentAs hop: SentHop) {
         (method, scope, control, cookies) = (request.method, request.scope, request.control, request.cookies)
+        (knowsFields, isSteady) = (true, true)
+        (isPartial, isConditional) = (request.isPartial, request.isConditional)
         fields = hop.fields
         credentialScope = scope.text(sending: fields, to: hop.target)
     }
@@ -69,13 +81,6 @@ package struct CacheRequest: Sendable {
 
     /// Whether its method is unsafe (RFC 9110 section 9.2.1).
     var changesSomething: Bool { ![HTTPRequest.Method.get, .head, .options, .trace].contains(method) }
-
-    var isPartial: Bool { fields[.range] != nil }
-
-    var isConditional: Bool {
-        [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange]
-            .contains { fields[$0] != nil }
-    }
 }
 
 /// What one request of a download sent, to determine later for whom its answer is valid.
