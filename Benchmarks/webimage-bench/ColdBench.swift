@@ -1,4 +1,3 @@
-import Foundation
 import WebImage
 import WebImageSystem
 import WebImageTesting
@@ -6,7 +5,7 @@ import WebImageTesting
 /// A cold request without network and disk, 64 in flight: what the pipeline itself costs. Aim: 20 us of CPU each.
 enum ColdBench {
     private static let count = 5_000
-    private static let inFlight = getenv("INFLIGHT").flatMap { Int(String(cString: $0)) } ?? 64
+    private static let inFlight = 64
 
     static func run() async throws {
         let picture = try Image(size: PixelSize(width: 1, height: 1)) { $0[3] = 255 }.encoded(as: .png)

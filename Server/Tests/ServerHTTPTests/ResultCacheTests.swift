@@ -133,74 +133,6 @@ import WebImageTesting
         #expect(server.endpoint.service.renewingCount == 0)
     }
 
-    /// A result cache on a folder of its own, opened anew to see what reached the disk.
-    private struct DiskFolder {
-        let folder: ScratchDirectory
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
-        init() throws { folder = try ScratchDirectory() }
-
-        func open(mostUnwritten: Int = 64 << 20) -> ResultCache {
-            let disk = DiskCache(DiskCacheConfiguration(directory: folder.path, namespace: "results"))
-            return ResultCache(memoryLimit: 1 << 20, disk: disk, mostUnwritten: mostUnwritten, logger: logger)
-        }
-
-        /// What is on disk of a key when all that was kept has been written.
-        func result(_ key: String, of cache: ResultCache) async -> StoredResult? {
-            await cache.flush()
-            return await open().result(key)?.0
-        }
-
-        static func result(_ count: Int, freshUntil: Int = .max) -> StoredResult {
-            StoredResult(
-                bytes: [UInt8](repeating: 7, count: count), mediaType: "image/png", fileExtension: "png", storedAt: 0,
-                freshness: SourceFreshness(freshUntil: freshUntil), sourceSize: PixelSize(width: 1, height: 1),
-                resultSize: PixelSize(width: 1, height: 1), sourceBytes: 1)
-        }
-    }
-
-    @Test func whatWasRenewedIsFreshOnDiskToo() async throws {
-        let folder = try DiskFolder()
-        let cache = folder.open()
-        cache.keep(DiskFolder.result(500, freshUntil: 1), "a")
-        #expect(await folder.result("a", of: cache)?.freshness.freshUntil == 1)
-        cache.renew(DiskFolder.result(500, freshUntil: 2), "a")
-        let renewed = try #require(await folder.result("a", of: cache))
-        #expect(renewed.freshness.freshUntil == 2)
-        #expect(renewed.bytes.count == 500)
-        // Of what the disk does not have, all is written.
-        cache.renew(DiskFolder.result(300, freshUntil: 3), "b")
-        #expect(await folder.result("b", of: cache)?.bytes.count == 300)
-    }
-
-    /// Each write was a task of its own, and they ended in any order.
-    @Test func theNewestResultOfAKeyIsWrittenLast() async throws {
-        let folder = try DiskFolder()
-        let cache = folder.open()
-        for round in 1...50 {
-            for number in 0..<20 { cache.keep(DiskFolder.result(400, freshUntil: round), "\(number)") }
-        }
-        await cache.flush()
-        let written = folder.open()
-        for number in 0..<20 { #expect(await written.result("\(number)")?.0.freshness.freshUntil == 50) }
-    }
-
-    /// A disk that cannot follow costs results there, and nothing else.
-    @Test func whatIsTooMuchForTheDiskStaysInMemoryOnly() async throws {
-        let folder = try DiskFolder()
-        let cache = folder.open(mostUnwritten: 5000)
-        cache.keep(DiskFolder.result(10_000), "long")
-        cache.keep(DiskFolder.result(1000), "short")
-        #expect(cache.cachedResult("long")?.bytes.count == 10_000)
-        #expect(await folder.result("short", of: cache)?.bytes.count == 1000)
-        #expect(await folder.open().result("long") == nil)
-        // What is written makes room again.
-        for number in 0..<8 {
-            cache.keep(DiskFolder.result(3000), "\(number)")
-            #expect(await folder.result("\(number)", of: cache)?.bytes.count == 3000)
-        }
-    }
-
     /// Another tag tells of another picture. A date that is the same may belong to another one, and does if the origin sends
     /// a picture and does not confirm the old one.
     @Test(
@@ -306,31 +238,6 @@ import WebImageTesting
         _ = await server.picture("w:10")
         #expect(await server.picture("w:10").fields[.cacheStatus] == "webimage; fwd=miss")
         #expect(server.origin.hits("/a.png") == 2)
-    }
-
-    @Test func aRestartFindsResultsOnDisk() async throws {
-        let folder = try ScratchDirectory()
-        let bytes = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
-        let first = try TestServer(["WEBIMAGE_CACHE_DIR": folder.path])
-        first.origin.serve("/a.png", OriginResponse(headers: [("Cache-Control", "max-age=1000")], body: bytes))
-        let path = "/_/w:10/plain/\(first.origin.url("/a.png"))"
-        let made = await first.get(path)
-        await first.endpoint.service.cache.flush()
-        let second = try TestServer(["WEBIMAGE_CACHE_DIR": folder.path])
-        let found = await second.get(path)
-        #expect(found.fields[.cacheStatus] == "webimage; hit; detail=disk")
-        #expect(found.bytes == made.bytes)
-        #expect(found.fields[.eTag] == made.fields[.eTag])
-    }
-
-    /// They are evicted when there is no more room, and not because nobody has asked for a week.
-    @Test func whatIsOnDiskHasNoMaximumAge() throws {
-        let server = try TestServer(["WEBIMAGE_CACHE_DIR": "/nowhere/cache"])
-        for name in ["results", "originals", "purges"] {
-            let disk = ManagerMaking.disk(server.endpoint.settings, name, .mebibytes(1), Logger(label: "test"))
-            let limits = try #require(disk).limits
-            #expect(limits.age == nil && limits.bytes == .mebibytes(1))
-        }
     }
 
     /// What other settings made is not served, and what they do not change is.

@@ -93,6 +93,7 @@ final class LoadDelivery: PictureDelivery {
     private let original: OriginalStore.Announcement?
     /// Whether a serializer makes the bytes that are stored for the original.
     private let serializes: Bool
+    private let mayStore: Bool
     /// A picture in its original's own size without transformers, and its request.
     private let plain = Guarded<(image: Image, request: ImageRequest)?>(nil)
 
@@ -106,6 +107,7 @@ final class LoadDelivery: PictureDelivery {
         self.plan = plan
         self.original = original
         self.serializes = serializes
+        mayStore = plan.map { $0.storing != nil } ?? (job.request.options.caching.policy.mode != .noStore)
     }
 
     func finish(_ order: PixelJob, _ result: Result<DecodedPicture, WebImageError>) {
@@ -174,10 +176,6 @@ final class LoadDelivery: PictureDelivery {
             LoadRecord(
                 order, byteCount: bytes.log.receivedCount, metrics: bytes.download?.metrics, decode: picture.decode,
                 steps: picture.steps, notKept: notKept(request)))
-    }
-
-    private var mayStore: Bool {
-        plan.map { $0.storing != nil } ?? (job.request.options.caching.policy.mode != .noStore)
     }
 
     private var timings: LoadTimings {

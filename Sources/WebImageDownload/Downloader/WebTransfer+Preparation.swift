@@ -193,11 +193,12 @@ extension WebTransfer {
 
     /// - Returns: whether the answer is a redirect whose target gets other cookies now.
     func takeCookies(of head: ResponseHead) -> Bool {
+        // Most answers set none.
+        let values = head.headers[values: .setCookie]
+        if values.isEmpty { return false }
         let location = RedirectChain.location(of: head)
         let configuration = plan.snapshot.configuration
         guard plan.handlesCookies || configuration.keepsRedirectCookies && location != nil else { return false }
-        let values = head.headers[values: .setCookie]
-        if values.isEmpty { return false }
         let jar = plan.handlesCookies ? configuration.cookieJar : redirectCookies
         let current = state.withLock { $0.machine.chain.current }
         let next = location.flatMap { try? current.resolving($0).text }
