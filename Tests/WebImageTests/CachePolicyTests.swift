@@ -333,65 +333,6 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 2)
     }
 
-    // MARK: Failed URLs
-
-    @Test func aURLThatFailedIsLeftAloneForAWhile() async throws {
-        let clock = ManualClock()
-        let (bench, origin) = try makeBench(nil, clock: clock)
-        origin.change { $0.outage = .status(404) }
-        let first = await failure(bench, .cacheFirst)
-        #expect(first?.code == .badStatus)
-        let second = await failure(bench, .cacheFirst)
-        #expect(second?.code == .blockedURL && (second?.cause as? WebImageError)?.status == 404)
-        #expect(bench.transport.hits(url) == 1)
-        #expect(bench.manager.failedURLs.list().map(\.url) == [url])
-        origin.change { $0.outage = nil }
-        var urgent = request(.cacheFirst)
-        urgent.retriesFailed = true
-        #expect(try await bench.manager.image(for: urgent).source == .network)
-        #expect(bench.manager.failedURLs.list().isEmpty, "it went well")
-        origin.change { $0.outage = .status(404) }
-        _ = try? await bench.manager.image(for: request(.reload))
-        clock.advance(by: .seconds(301))
-        #expect(await failure(bench, .reload)?.code == .badStatus, "its time is up")
-    }
-
-    /// Who signed in was told for five minutes that a picture was missing, as it was for those who had not.
-    @Test func whatFailedWithOtherHeadersIsAskedAgain() async throws {
-        let clock = ManualClock()
-        let (bench, origin) = try makeBench(nil, clock: clock)
-        origin.change { $0.outage = .status(404) }
-        #expect(await failure(bench, .cacheFirst)?.code == .badStatus)
-        bench.manager.downloader.setLimits(maxConcurrent: 7, maxConcurrentPerHost: 7)
-        #expect(await failure(bench, .cacheFirst)?.code == .blockedURL, "nothing else would be sent")
-        bench.manager.downloader[header: .authorization] = "Bearer x"
-        #expect(await failure(bench, .cacheFirst)?.code == .badStatus)
-        #expect(await failure(bench, .cacheFirst)?.code == .blockedURL)
-        #expect(bench.manager.failedURLs.list().count == 1 && bench.transport.hits(url) == 2)
-    }
-
-    @Test func whatTheServerAsksToWaitIsWaited() async throws {
-        let clock = ManualClock()
-        let (bench, origin) = try makeBench(nil, clock: clock)
-        origin.change { $0.outage = .status(503, headers: [.retryAfter: "120"]) }
-        let first = await #expect(throws: WebImageError.self) { try await bench.manager.data(for: request(.reload)) }
-        #expect(first?.retryAfter == .seconds(120))
-        let second = await failure(bench, .reload)
-        #expect(second?.code == .blockedURL)
-        clock.advance(by: .seconds(121))
-        origin.change { $0.outage = nil }
-        #expect(try await bench.manager.data(for: request(.reload)).isEmpty == false)
-    }
-
-    @Test func whatIsCachedIsServedHoweverItsURLFares() async throws {
-        let (bench, origin) = try makeBench(nil)
-        _ = try await bench.manager.image(for: request(.cacheFirst))
-        origin.change { $0.outage = .status(403) }
-        _ = try? await bench.manager.image(for: request(.reload))
-        #expect(bench.manager.failedURLs.list().count == 1)
-        #expect(try await bench.manager.image(for: request(.cacheFirst)).source == .memory)
-    }
-
     @Test func aHookMakesAnotherOriginal() throws {
         let plain = request(.cacheFirst)
         var changed = plain
