@@ -39,7 +39,7 @@ struct ConvertJob: ListJob {
         var request = try await request(for: known)
         // Of a TIFF's pages all but the first are read once it is known that there are some.
         request.includesData = known.map { manager.coders.writesPages($0) } ?? true
-        let response = try await manager.image(for: request)
+        let response = try await load(request, report.shownInput)
         report.take(response)
         if response.partialError != nil, !picture.allowPartial { return }
         let format = PictureEncoding.format(
@@ -52,6 +52,23 @@ struct ConvertJob: ListJob {
         report.encode = ContinuousClock.now - begin
         try OutputFiles.write(bytes, to: output.path)
         report.output = .init(path: output.path, format: format, image: response.image, bytes: bytes)
+    }
+
+    /// Loads the picture; a transfer shows a bar on a terminal.
+    private func load(_ request: ImageRequest, _ name: String) async throws(WebImageError) -> ImageResponse {
+        // A load that is followed also makes previews, for which a file has no need.
+        guard display.isOn, request.url.lowercased().hasPrefix("http") else {
+            return try await manager.image(for: request)
+        }
+        display.begin(index, name: name)
+        for await event in manager.events(for: request) {
+            switch event {
+            case .progress(let progress): display.show(progress, of: index)
+            case .finished(let result): return try result.get()
+            case .cached, .preview: break
+            }
+        }
+        throw .cancelled
     }
 
     /// - Parameter format: the output's; nil: the input's.

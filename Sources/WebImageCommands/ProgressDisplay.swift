@@ -14,7 +14,8 @@ final class ProgressDisplay: Sendable {
         var failed = 0
     }
 
-    private let isOn: Bool
+    /// Whether bars are shown.
+    let isOn: Bool
     private let total: Int
     private let state = Mutex(State())
 

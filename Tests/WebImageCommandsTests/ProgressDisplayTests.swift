@@ -1,6 +1,8 @@
 import Testing
 import WebImage
 import WebImageCore
+import WebImageSystem
+import WebImageTesting
 
 @testable import WebImageCommands
 
@@ -26,6 +28,21 @@ struct ProgressDisplayTests {
         }
         #expect(line(1000).contains("100%") && !line(1000).contains("·"))
         #expect(line(999).contains("99%") && line(0).contains("  0%"))
+    }
+
+    @Test(arguments: ["fetch", "convert"]) func aTransferShowsABarOnATerminal(command: String) async throws {
+        let bench = try CommandBench()
+        let picture = try Pictures.png()
+        let gate = Gate()
+        bench.origin.serve("/a.png", .bytes(picture).with(.hold(gate, at: .byte(picture.count / 2))))
+        let terminal = try PseudoTerminal()
+        let url = bench.origin.url("/a.png")
+        let arguments = command == "fetch" ? [url, "-o", "out.png"] : [url, "out.png"]
+        let process = try bench.start([command] + arguments, environment: ["TERM=xterm"], terminal: terminal.path)
+        let shown = String(decoding: await terminal.read(until: "waiting\n"), as: UTF8.self)
+        gate.open()
+        #expect(await bench.end(of: process) == 0)
+        #expect(shown.contains("/a.png ") && shown.contains("···") && bench.read("out.png") != nil)
     }
 }
 

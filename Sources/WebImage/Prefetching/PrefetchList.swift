@@ -59,6 +59,9 @@ final class PrefetchList: Sendable {
         return beginsMore
     }
 
+    /// Sets ``finalProgress``. ``end(_:)`` follows.
+    func note(end progress: PrefetchProgress) { state.withLock { $0.end = progress } }
+
     func end(_ progress: PrefetchProgress) {
         let answers = state.withLock { state in
             state.end = progress

@@ -130,6 +130,8 @@ final class PrefetchWork: Sendable {
             else {
                 return nil
             }
+            // Before the lock is released, so that the token's progress is always known in one of both places.
+            list.note(end: progress)
             return (list, progress, state.takeIdle())
         }
         guard let (list, progress, idle) = ended else { return }
