@@ -10,9 +10,9 @@ struct LoadTable {
     enum Joined {
         /// The work is running already; the bytes job is given if its priority has risen.
         case waiting(BytesJob?)
-        /// The first for these bytes.
+        /// The waiter is the first for these bytes, so they must be searched.
         case opensBytes(BytesJob)
-        /// The bytes are there or arriving, but there is no session before its plan that could take on this job.
+        /// The bytes are there or arriving, but every session has made its plan, so this job needs a new session.
         case startsSession(BytesJob, OpenedBytes)
         /// The picture is made from an existing one by further steps.
         case makesSteps(PixelJob, of: PictureBasis)
@@ -271,7 +271,7 @@ struct LoadTable {
     var runningCount: Int {
         pixelJobs.count
             + waiting.values.count { caller in
-                // Where an interceptor has started a load for it, that is counted.
+                // If an interceptor has started an inner load for the caller, that load is counted instead.
                 !caller.token.hasEnded && caller.token.job == nil && caller.token.inner?.hasEnded != false
             }
     }
@@ -321,7 +321,8 @@ struct LoadTable {
         isShutDown = true
         let (jobs, abandoned) = (Array(pixelJobs.values), Array(bytesJobs.values))
         for job in jobs { job.abandon() }
-        // Not only those of the bytes jobs: a picture that is made from one in memory needs no bytes.
+        // All pixel jobs end, not only those of the bytes jobs: a picture that is made from one in memory needs no
+        // bytes.
         return (jobs.flatMap { finish($0) }, abandoned, waiting.values.map(\.token))
     }
 
