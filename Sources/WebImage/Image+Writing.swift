@@ -10,8 +10,8 @@ import WebImageSystem
 
 extension Image {
     /// Writes the picture to a file. An existing file is replaced atomically, and its permissions and owner are kept as
-    /// far as the system allows; a read-only file is not replaced. A symbolic link is followed. If `file` is a device
-    /// or a pipe, the bytes are written into it. Encoding and writing use the library's own threads.
+    /// far as the system allows; if it is read-only, this throws `permissionDenied`. A symbolic link is followed. If
+    /// `file` is a device or a pipe, the bytes are written into it. Encoding and writing use the library's own threads.
     ///
     /// - Parameters:
     ///   - file: a `file` URL.

@@ -79,7 +79,7 @@ extension ImageManager {
     /// - Parameters:
     ///   - request: names the picture, and how it is loaded.
     ///   - waitsForEXIF: whether to wait for EXIF that may follow the pixels. Default false.
-    /// - Throws: what a load of it would throw.
+    /// - Throws: the same errors as a load of the picture.
     public func details(
         for request: ImageRequest, waitsForEXIF: Bool = false
     ) async throws(WebImageError) -> ImageDetails {
@@ -131,7 +131,7 @@ extension ImageManager {
     ///     not called after this function has returned.
     /// - Returns: the original, when all of it has arrived; with ``ImageRequest/Caching/waitsForStore`` when it is on
     ///   disk, or storing it has failed.
-    /// - Throws: what a load of it would throw.
+    /// - Throws: the same errors as a load of the picture.
     public func keepOriginal(
         for request: ImageRequest, check: OriginalCheck = .header,
         onProgress: (@Sendable (LoadProgress) -> Void)? = nil

@@ -26,7 +26,9 @@ public final class ImageManager: Sendable {
     package let ownCache: ImageCache
     /// Whether ``ownCache`` was given by the configuration, and may be shared with other managers.
     private let sharesCache: Bool
+    /// Downloads the bytes of pictures, for all loads of the manager.
     public let downloader: ImageDownloader
+    /// The coders that read and write pictures.
     public let coders: CoderRegistry
     /// The URLs that failed and are blocked for a while. They are consulted after the caches and before the network.
     public let failedURLs: FailedURLs
@@ -199,7 +201,7 @@ public final class ImageManager: Sendable {
     public func drain(within limit: Duration) async {
         let end = loader.clock.now + limit
         loader.takeNothingNew()
-        // Marked loads may not have reached the downloader yet, so it still accepts them.
+        // Marked loads may not have reached the downloader yet, so it must still accept them.
         downloader.endUnmarked()
         await loader.idle(until: end)
         await downloader.drain(within: end - loader.clock.now)
@@ -216,7 +218,7 @@ public final class ImageManager: Sendable {
         await returnFreeMemory()
     }
 
-    /// Returns the memory that the loads have freed to the system, for a program that continues to run.
+    /// Gives the memory that the loads have freed back to the system, for a program that continues to run.
     private func returnFreeMemory() async {
         await withCheckedContinuation { continuation in
             loader.ioExecutor.run(.low) {

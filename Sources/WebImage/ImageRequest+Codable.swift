@@ -6,10 +6,10 @@ import WebImageSystem
 /// A request can be encoded, for a queue on disk or another process, and decoded again. Options that have their default
 /// values are left out: `{"url":"https://example.com/a.jpg","size":{"width":400,...}}`.
 ///
-/// Transforms are encoded as their text, `"transformers":"blur:2|gray"`. Custom transformers, watermarks, colour cubes,
-/// coders, hooks, caches, credentials, and bytes in place of a URL cannot be encoded: for a request that has any of
-/// them, encoding throws `EncodingError`. The URL is encoded unchanged, including a user and password that it may
-/// contain.
+/// Transforms are encoded as their text, `"transformers":"blur:2|gray"`. Closures, pictures, credentials, and the
+/// program's own objects (transformers, watermarks, colour cubes, coders, hooks, caches) cannot be encoded, nor bytes
+/// in place of a URL: for a request that has any of them, encoding throws `EncodingError`. The URL is encoded
+/// unchanged, including a user and password that it may contain.
 extension ImageRequest: Codable {
     private enum CodingKeys: CodingKey {
         case url, path

@@ -237,7 +237,7 @@ extension ImageRequest: ExpressibleByStringLiteral {
 // MARK: - Cache keys
 
 extension ImageRequest {
-    /// The cache key of the original: the URL, or ``Caching/key``, and who asks if the answer depends on it. All
+    /// The cache key of the original: the URL, or ``Caching/key``, and the user if the answer depends on the user. All
     /// requests that can be answered with the same bytes have the same key.
     public var originalKey: CacheKey { storage.originalKey }
 

@@ -64,6 +64,7 @@ public final class ImageCache: ImageCaching {
         public var disk: DiskUsage?
     }
 
+    /// The cache of decoded pictures in memory.
     public let memoryCache: MemoryCache
     /// The disk cache; nil if pictures are kept in memory only.
     public let diskCache: DiskCache?

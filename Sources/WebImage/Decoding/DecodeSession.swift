@@ -250,6 +250,8 @@ extension DecodeSession {
 // MARK: - Pictures out
 
 extension DecodeSession {
+    /// Ends the decode, when the log has ended.
+    ///
     /// - Returns: false if the log must be read again from its start.
     private func finish(_ end: ByteLog.End) throws -> Bool {
         // A transfer that ended because there are no waiters left needs no picture.

@@ -41,7 +41,7 @@ final class SessionPlan<Order: PictureOrder> {
     /// The pictures to make if the body was replaced before the plan.
     private var unplanned: [Order]?
     var header: ImageHeader?
-    /// Whether the decoder gives 16 bits a channel where the file has more than 8.
+    /// Whether the decoder gives 16 bits a channel if the file has more than 8.
     var isDeep: Bool { recipe.decoding.keepsBitDepth || group?.isDeep == true }
     /// An orientation that came after the pixels; nil: the header's.
     private var lateOrientation: Orientation?
@@ -71,7 +71,7 @@ final class SessionPlan<Order: PictureOrder> {
     }
 }
 
-/// What a session is making.
+/// The decoder and the pictures of a session.
 struct SessionWork<Order: PictureOrder> {
     var decoder: (any ImageDecoder)?
     var targets: [PictureInMaking<Order>] = []

@@ -40,7 +40,7 @@ struct LoadTable {
         case everyone
     }
 
-    /// The ended wait of one caller, who must still be told.
+    /// The ended wait of one caller, which must still be answered.
     struct Ended {
         var token: LoadToken
         var delivery: LoadToken.Delivery
@@ -49,11 +49,11 @@ struct LoadTable {
 
     private(set) var pixelJobs: [PixelKey: PixelJob] = [:]
     private(set) var bytesJobs: [BytesKey: BytesJob] = [:]
-    /// The newest job of each original, for traces: a load that does not share it is told why.
+    /// The newest job of each original, for traces: they say why a load does not share it.
     private var newest: [CacheKey: BytesJob] = [:]
     /// Whether no loads are accepted any more.
     var isShutDown = false
-    /// Whether only known waiters are accepted, which may go on from job to job.
+    /// Whether only waiters that were accepted before are accepted. These may still move from job to job.
     var isDraining = false
     /// The number of look-ups without a job, and of work that must happen before a job.
     private(set) var preliminaries = 0

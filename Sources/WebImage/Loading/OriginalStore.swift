@@ -222,7 +222,7 @@ final class OriginalStore: Sendable {
         executor.complete(.high) { [self] in
             for (number, told) in late {
                 told(.failure(Self.stalled))
-                // The disk may still write the original; until then loads find its bytes in memory.
+                // The disk may still write the original; until then loads find its bytes.
                 end(number, nil)
             }
         }

@@ -66,7 +66,9 @@ final class ResumableFetch: Sendable {
         }
     }
 
-    /// - Parameter claim: the stored beginning to continue.
+    /// Sends the request.
+    ///
+    /// - Parameter claim: the stored beginning that the body should continue; nil: none.
     private func send(after claim: (any PartialBody)?) {
         var fields = exchange.fields
         let range = state.withLock { state in
