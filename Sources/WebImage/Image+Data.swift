@@ -6,7 +6,7 @@ public import WebImageCore
     public import Foundation
 #endif
 
-// Foundation's types where programs have them. Of bytes that are made here, `Data(bytes)` makes a `Data`.
+// Overloads that take Foundation's types. For the other direction, `Data(bytes)` turns returned bytes into a `Data`.
 
 extension Image {
     /// Decodes encoded bytes of any registered format.
@@ -18,8 +18,8 @@ extension Image {
 }
 
 extension ImageRequest {
-    /// A request for bytes in memory, which are decoded as if they had been loaded. Memory and disk cache are not
-    /// asked.
+    /// Makes a request for bytes in memory, which are decoded as if they had been loaded. The memory cache and the disk
+    /// cache are not used.
     ///
     /// - Parameters:
     ///   - data: the bytes of a file.

@@ -9,9 +9,9 @@ import WebImageSystem
 #endif
 
 extension Image {
-    /// Writes the picture to a file. The file is written atomically, and replaces an older one, whose permissions and owner it
-    /// keeps as far as the system allows; one that is read-only is refused. A symbolic link is followed. A device or a pipe is
-    /// written to as it is. Encodes and writes on the library's own threads.
+    /// Writes the picture to a file. An existing file is replaced atomically, and its permissions and owner are kept as
+    /// far as the system allows; if it is read-only, this throws `permissionDenied`. A symbolic link is followed. If
+    /// `file` is a device or a pipe, the bytes are written into it. Encoding and writing use the library's own threads.
     ///
     /// - Parameters:
     ///   - file: a `file` URL.

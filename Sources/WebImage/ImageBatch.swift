@@ -113,7 +113,7 @@ final class BatchRun: Sendable {
                     state.reader = continuation
                     return nil
                 }
-                // Only after a cancel is something left that was not begun.
+                // Requests that were not begun are left only after a cancellation.
                 guard state.begun < requests.count else { return .some(nil) }
                 defer { state.begun += 1 }
                 return ImageBatch.Element(index: state.begun, result: .failure(.cancelled))

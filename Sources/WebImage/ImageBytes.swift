@@ -33,7 +33,7 @@ public struct ImageBytes: AsyncSequence, Sendable {
 
     private let reading: BytesReading
     private let executor: any WorkExecutor
-    /// Which of the bytes are given.
+    /// The range of the body that the sequence delivers.
     private var wanted = 0..<Int.max
 
     init(_ reading: BytesReading, executor: any WorkExecutor) {
@@ -41,9 +41,8 @@ public struct ImageBytes: AsyncSequence, Sendable {
         self.executor = executor
     }
 
-    /// The bytes of a range only; the positions of pieces still refer to the whole body. A range beyond the end has
-    /// fewer bytes, which is not an error. A range of a range is what both have. ``length`` stays the length of the whole
-    /// body.
+    /// Only the bytes of a range. The positions of pieces and ``length`` still refer to the whole body. A range beyond
+    /// the end has fewer bytes, which is not an error. A range of a range is the intersection of both.
     public subscript(range: Range<Int>) -> ImageBytes {
         var part = self
         part.wanted = range.clamped(to: wanted)
@@ -81,7 +80,7 @@ public struct ImageBytes: AsyncSequence, Sendable {
                     return Piece(range: offset..<offset + count, bytes: bytes)
                 case .end(.complete):
                     hasEnded = true
-                    // What is kept of it is on its way then.
+                    // When this returns, the store of the original has been announced.
                     _ = try await reading.whole()
                     reading.noteOutcome(nil)
                 case .end(.failed(let error)):
@@ -97,7 +96,7 @@ public struct ImageBytes: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Part of the bytes may be in a file.
+        /// Waits for more bytes, and reads them on a file thread, because some may be in a file.
         private func step() async throws(WebImageError) -> ByteLog.Step {
             let answer = CancellableAnswer<ByteLog.Step>()
             log.whenReadable(after: offset) { [log, offset, executor, priority = reading.request.options.priority] in

@@ -36,9 +36,9 @@ extension ImageManager {
         }
     }
 
-    /// The request that brings what the caches have in place of bytes that broke off.
+    /// A request for the cached original, which replaces a transfer that failed.
     ///
-    /// - Throws: `error` where there is nothing.
+    /// - Throws: `error` if the caches have no such original.
     private func standIn(for error: WebImageError, _ reading: BytesReading) throws(WebImageError) -> ImageRequest {
         guard reading.hasStandIn(for: error) else { throw error }
         var entry = reading.request
@@ -49,8 +49,8 @@ extension ImageManager {
     /// The original's bytes as they arrive, without decoding. If they are read to the end, they are stored as with
     /// ``data(for:)``.
     ///
-    /// Returns when the origin has answered. Releasing the result ends the transfer, unless others need it. The request's
-    /// timeout counts until the transfer has ended, however slowly the bytes are read then.
+    /// Returns when the origin has answered. Releasing the result ends the transfer, unless other loads need it. The
+    /// request's timeout counts until the transfer has ended, however slowly the bytes are read afterwards.
     /// - Throws: any code of ``/WebImageCore/WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func bytes(for request: ImageRequest) async throws(WebImageError) -> ImageBytes {
         try await loader.intercepted(request) { [self] request throws(WebImageError) in
@@ -73,23 +73,24 @@ extension ImageManager {
     }
 
     /// Reads a picture's header and metadata from as few of its first bytes as possible. If that needs all bytes, they
-    /// are stored as with ``data(for:)``. EXIF behind the picture of a PNG, with its orientation, or of a JPEG XL, AVIF
-    /// or HEIC is found if all bytes are there already, as those of a file are.
+    /// are stored as with ``data(for:)``. EXIF that follows the pixels (in a PNG, with its orientation, or in a JPEG
+    /// XL, AVIF or HEIC) is found if all bytes are already there, as those of a file are.
     ///
     /// - Parameters:
     ///   - request: names the picture, and how it is loaded.
-    ///   - waitsForEXIF: whether EXIF that may stand behind the picture is waited for. Default false.
-    /// - Throws: what a load of it would throw.
+    ///   - waitsForEXIF: whether to wait for EXIF that may follow the pixels. Default false.
+    /// - Throws: the same errors as a load of the picture.
     public func details(
         for request: ImageRequest, waitsForEXIF: Bool = false
     ) async throws(WebImageError) -> ImageDetails {
         try await details(for: request, rest: waitsForEXIF ? .needed : .unneeded)
     }
 
-    /// As ``details(for:waitsForEXIF:)``, but EXIF behind the picture is also found in bytes that still come.
+    /// Like ``details(for:waitsForEXIF:)``, but also finds EXIF that follows the pixels in bytes that have yet to
+    /// arrive.
     ///
-    /// - Parameter onRest: called as soon as everything but that is known, perhaps several times. The rest is then read
-    ///   to its end, and it is for the caller to make that come soon.
+    /// - Parameter onRest: called as soon as everything except that EXIF is known, perhaps several times. The function
+    ///   then reads to the end of the bytes; the caller must see to it that the end comes soon.
     package func details(
         for request: ImageRequest, onRest: (@Sendable () -> Void)?
     ) async throws(WebImageError) -> ImageDetails {
@@ -130,7 +131,7 @@ extension ImageManager {
     ///     not called after this function has returned.
     /// - Returns: the original, when all of it has arrived; with ``ImageRequest/Caching/waitsForStore`` when it is on
     ///   disk, or storing it has failed.
-    /// - Throws: what a load of it would throw.
+    /// - Throws: the same errors as a load of the picture.
     public func keepOriginal(
         for request: ImageRequest, check: OriginalCheck = .header,
         onProgress: (@Sendable (LoadProgress) -> Void)? = nil
@@ -149,7 +150,8 @@ extension ImageManager {
         let begin = loader.clock.now
         var reading = try await BytesReading.open(request, by: loader, asksBehind: false)
         if reading.bytes.isProvisional {
-            // What is newer is waited for; where nobody tells, the old one is kept as it is.
+            // The cached original may be outdated: wait for a newer one. If the origin does not answer, the cached one
+            // stays.
             var newer = request
             newer.options.caching.policy = .revalidate
             do throws(WebImageError) {
@@ -163,7 +165,7 @@ extension ImageManager {
         if let watch { reading.tellProgress(to: watch) }
         do throws(WebImageError) {
             let response = try await keep(reading, since: begin)
-            // Whoever tells of what comes may be behind.
+            // The reports of arriving bytes may lag behind, so the final progress is reported here.
             if let count = response.byteCount { watch?.tell(LoadProgress(received: count, expected: count)) }
             return response
         } catch {
@@ -202,7 +204,7 @@ extension ImageManager {
         _ given: ImageRequest, checksFrames: Bool, _ onProgress: (@Sendable (LoadProgress) -> Void)?
     ) async throws(WebImageError) -> OriginalResponse {
         var request = given
-        // A picture that memory has says nothing of the original; and half of one is not kept.
+        // A finished picture in memory or on disk proves nothing about the original. A partial original is not kept.
         (request.options.caching.query, request.options.caching.store) = ([], [])
         request.options.decoding.allowsPartial = false
         (request.options.size, request.options.decoding.bitmapLimit, request.options.transformers) = (nil, nil, [])
@@ -227,13 +229,13 @@ extension ImageManager {
 }
 
 extension ImageManager {
-    /// Decodes the frames of an animation, of which the first is known to be whole. An original with one that is not is not kept.
+    /// Decodes all frames of an animation. If one of them is damaged, the original is removed from the disk.
     private func checkFrames(of image: Image, _ request: ImageRequest) async throws(WebImageError) {
         guard let animation = image.animation else { return }
         do throws(WebImageError) {
             try await animation.decodeAll()
         } catch {
-            // Whoever gives up says nothing of the original, which may have been there for long.
+            // A cancelled check proves nothing about the original, which may have been on disk for long.
             if ![.cancelled, .shutDown].contains(error.code) { try? await cache.remove(request, from: .disk) }
             throw error.endingALoad(of: request.redactedURL)
         }
@@ -253,7 +255,7 @@ public struct ImageDetails: Sendable {
     public var header: ImageHeader
     /// The length of the file; nil if the origin does not announce it.
     public var byteCount: ByteCount?
-    /// How many of its bytes had arrived when header and metadata were known.
+    /// How many bytes of the file had arrived when header and metadata were known.
     public var receivedByteCount = ByteCount(0)
     public var source: ImageSource
     /// Status and headers of the origin's answer; nil if the picture came from a file.

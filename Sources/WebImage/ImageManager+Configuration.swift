@@ -35,7 +35,7 @@ extension ImageManager {
         /// Further tiers for encoded originals, for example a store that several machines share. They are asked in this
         /// order, after the disk cache. Default none.
         public var tiers: [any BytesTier] = []
-        /// Whether the program has said where the disk cache is, or that it wants none.
+        /// Whether the program has set ``disk``, be it to nil.
         private(set) var isDiskChosen = false
         /// How bytes are downloaded. Default: as ``/WebImageDownload/DownloadConfiguration`` says, with an `Accept`
         /// header that names the formats that the manager's coders decode.

@@ -16,7 +16,7 @@ extension ImageManager {
         try await encode(first, andPages: AnySequence(rest), as: format, options)
     }
 
-    /// The same with requests that are made one after the other.
+    /// The same with a sequence that makes each request only when it is needed.
     package func encode(
         _ first: Image, andPages rest: AnySequence<ImageRequest>, as format: ImageFormat, _ options: EncodeOptions
     ) async throws(WebImageError) -> [UInt8] {
@@ -29,7 +29,7 @@ extension ImageManager {
         return try await onDecodeExecutor { () throws(WebImageError) in try pages.encoder.finish() }
     }
 
-    /// Does what takes the processor's time off the caller's thread, before decodes of the same priority begin.
+    /// Runs work that needs the processor on the decoding threads, before decodes of the same priority begin.
     ///
     /// - Throws: `cancelled` as soon as the task is cancelled; work that has not begun is then never done.
     func onDecodeExecutor<Value: Sendable>(
@@ -42,9 +42,9 @@ extension ImageManager {
 }
 
 extension ImageRequest {
-    /// Requests for pages of a TIFF whose bytes are there already, each made when it is needed. A request has the bytes of
-    /// its page only, if they can be told apart: the time for all pages would otherwise grow with the square of their
-    /// number, because a decoder in another process gets all bytes of a request, and looks for the page among all others.
+    /// Requests for pages of a TIFF whose bytes are in memory. Each is made when it is needed, and contains only the
+    /// bytes of its page if they can be separated. Otherwise the time for all pages would grow with the square of their
+    /// number, because a decoder in another process receives all bytes of a request and searches them for the page.
     package func reading(_ file: [UInt8], pages: Range<Int>) -> AnySequence<ImageRequest> {
         let limits = self.decoding.limits
         let excerpts = TIFFExcerpts(file, limit: limits.frames, metadataLimit: limits.metadata.bytes)

@@ -22,11 +22,13 @@ public final class ImageManager: Sendable {
     /// Stores, finds and removes pictures directly: ``memoryCache`` and ``diskCache`` in one, or
     /// ``Configuration/cache``.
     public let cache: any ImageCaching
-    /// What the manager knows best: its own, or the ``ImageCache`` that it was given.
+    /// The cache whose layers the manager uses directly: its own, or the ``ImageCache`` that it was given.
     package let ownCache: ImageCache
-    /// Whether ``ownCache`` was given, and may be others', too.
+    /// Whether ``ownCache`` was given by the configuration, and may be shared with other managers.
     private let sharesCache: Bool
+    /// Downloads the bytes of pictures, for all loads of the manager.
     public let downloader: ImageDownloader
+    /// The coders that read and write pictures.
     public let coders: CoderRegistry
     /// The URLs that failed and are blocked for a while. They are consulted after the caches and before the network.
     public let failedURLs: FailedURLs
@@ -51,6 +53,8 @@ public final class ImageManager: Sendable {
         return pool.report
     }
 
+    /// Makes a manager.
+    ///
     /// - Parameters:
     ///   - configuration: the manager's settings.
     ///   - coders: the coders that read and write pictures.
@@ -65,8 +69,8 @@ public final class ImageManager: Sendable {
     }
 
     /// - Parameters:
-    ///   - frames: what animations keep, which is given up when memory is short.
-    ///   - executor: does the work of both kinds of threads; nil: threads of the manager's own.
+    ///   - frames: the budget of the frames that animations keep, which are released when memory is short.
+    ///   - executor: does the work of the decoding and the file threads; nil: the manager has its own threads.
     package init(
         _ configuration: Configuration, coders: CoderRegistry, transport: (any HTTPTransport)?, clock: any LoadClock,
         files: any FileSystem, memoryPressure: (any MemoryPressureSource)? = nil, frames: FrameBudget = .shared,
@@ -112,8 +116,9 @@ public final class ImageManager: Sendable {
 
     /// Returns the picture if it is in memory: one lock, one look-up, no allocation.
     ///
-    /// With ``CachePolicy/protocol`` it is returned only while it is fresh, which takes some microseconds to find out.
-    /// With the policies that ask the origin in any case, ``CachePolicy/refresh`` too, the result is nil.
+    /// With ``CachePolicy/protocol`` the picture is returned only while it is fresh; that check takes some
+    /// microseconds. With the policies that always ask the origin, including ``CachePolicy/refresh``, the result is
+    /// nil.
     /// - Complexity: O(1).
     public func cachedImage(for request: ImageRequest) -> Image? {
         loader.cachedImage(for: loader.door.interceptors.changed(request))
@@ -139,7 +144,7 @@ public final class ImageManager: Sendable {
         }
     }
 
-    /// The answer when memory has it, as ``image(for:)`` gives it.
+    /// The response of ``image(for:)`` if the picture is in memory; otherwise nil.
     func responseFromMemory(for request: ImageRequest) -> ImageResponse? {
         loader.responseFromMemory(for: loader.door.interceptors.changed(request))
     }
@@ -196,7 +201,7 @@ public final class ImageManager: Sendable {
     public func drain(within limit: Duration) async {
         let end = loader.clock.now + limit
         loader.takeNothingNew()
-        // What is marked may not have come to the downloader yet.
+        // Marked loads may not have reached the downloader yet, so it must still accept them.
         downloader.endUnmarked()
         await loader.idle(until: end)
         await downloader.drain(within: end - loader.clock.now)
@@ -213,7 +218,7 @@ public final class ImageManager: Sendable {
         await returnFreeMemory()
     }
 
-    /// What the loads have left behind: a program that goes on has it back.
+    /// Gives the memory that the loads have freed back to the system, for a program that continues to run.
     private func returnFreeMemory() async {
         await withCheckedContinuation { continuation in
             loader.ioExecutor.run(.low) {
@@ -234,9 +239,9 @@ public final class ImageManager: Sendable {
 }
 
 extension ImageCache {
-    /// A manager's own.
+    /// Makes the cache of a manager that was given no ``ImageCache``.
     ///
-    /// - Parameter foreign: what keeps pictures and originals in its place; nil: nothing does.
+    /// - Parameter foreign: keeps pictures and originals in place of memory and disk; nil: memory and disk keep them.
     fileprivate convenience init(
         _ configuration: ImageManager.Configuration, behind foreign: ForeignCache?, _ decoding: DecodeService,
         executor: any WorkExecutor, files: any FileSystem, memoryPressure: (any MemoryPressureSource)?,
@@ -277,7 +282,7 @@ extension DrainService {
 }
 
 extension DownloadConfiguration {
-    /// The same, asking for pictures of these formats where nobody has said what is asked for.
+    /// A copy whose `Accept` header names these formats, unless the program has set that header.
     fileprivate func accepting(_ formats: [ImageFormat]) -> DownloadConfiguration {
         var configuration = self
         if headers[.accept] == Self.accept([]) { configuration.headers[.accept] = Self.accept(formats) }
@@ -286,7 +291,7 @@ extension DownloadConfiguration {
 }
 
 extension Loader {
-    /// The load as a sequence, past the interceptors.
+    /// The events of a load as a sequence. The interceptors are not called.
     func events(for request: ImageRequest) -> ImageEvents {
         ImageEvents { [self] mailbox in
             let token = LoadToken(loader: self, request: request, isWatching: true)
@@ -295,18 +300,18 @@ extension Loader {
         }
     }
 
-    /// - Parameter caller: where it begins and ends. Without it the closures run elsewhere: two hops, which cost more than
-    ///   all that is done here.
+    /// - Parameter caller: the actor on which this function runs. Without it, the closures would run elsewhere: two
+    ///   executor hops, which cost more than everything that is done here.
     func image(
         for request: ImageRequest, on caller: isolated (any Actor)? = #isolation
     ) async throws(WebImageError) -> ImageResponse {
-        // An actor has other things to do than to decode, the main one above all.
+        // A caller on an actor, above all the main actor, must not be kept busy with decoding.
         let isFree = caller == nil && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
         let token = LoadToken(loader: self, request: request, isWatching: false, isOfFreeTask: isFree)
         let result = await withTaskCancellationHandler {
             _ = caller
             return await withCheckedContinuation { continuation in
-                // Memory was asked just before.
+                // The callers have looked in memory just before.
                 begin(token, request, .once(continuation), asksMemory: false)
             }
         } onCancel: {

@@ -25,13 +25,13 @@ extension ImageRequest {
         public var storesOriginal = true
         /// Whether the load ends only after its pictures are on disk, or storing them has failed. Default false.
         public var waitsForStore = false
-        /// Whether another size of the picture that is in memory may be used. Default ``SizePrecision/exact``.
+        /// Whether a picture of another size that is in memory may be used. Default ``SizePrecision/exact``.
         public var sizePrecision = SizePrecision.exact
         /// Decides which bytes of this picture are stored on disk, in place of the manager's own serializer
         /// (``ImageManager/Configuration/cacheSerializer``). Default nil.
         public var serializer: CacheSerializer?
-        /// Replaces the manager's caches for this request: the finished picture and the original are looked up and
-        /// stored in it. Default nil: the manager's own.
+        /// The cache in which the finished picture and the original are looked up and stored, in place of the manager's
+        /// caches. Default nil: the manager's caches.
         public var cache: ImageCache? {
             get { ownCache?.cache }
             set { ownCache = newValue.map(CacheIdentity.init) }
@@ -49,9 +49,10 @@ extension ImageRequest {
 
         /// Whether the finished picture is written to disk, too.
         var keepsOnDisk: Bool { store.contains(.disk) }
-        /// Whether it is looked for there.
+        /// Whether the finished picture is looked up on disk.
         var looksOnDisk: Bool { keepsOnDisk && query.contains(.disk) }
-        /// The same without what concerns one picture or caller only, or stands in the original's key.
+        /// A copy without the options that concern only one picture or caller, and without ``key``, which is part of
+        /// the original's key.
         var ofBytes: Caching {
             if key == nil, sizePrecision == .exact, serializer == nil, !waitsForStore { return self }
             var caching = self
@@ -68,7 +69,7 @@ extension ImageRequest.Caching: HasDefault {
     @usableFromInline package static let standard = MostlyDefaultBox(Self())
 }
 
-/// Two uses are the same when they mean the very same cache.
+/// Compares caches by identity.
 private struct CacheIdentity: Hashable, Sendable {
     let cache: ImageCache
 

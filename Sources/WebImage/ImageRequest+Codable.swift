@@ -3,13 +3,13 @@ import WebImageDownload
 import WebImageProcessing
 import WebImageSystem
 
-/// A request can be written down, for a queue on disk or another process, and read back. What is at its default is left out:
-/// `{"url":"https://example.com/a.jpg","size":{"width":400,...}}`.
+/// A request can be encoded, for a queue on disk or another process, and decoded again. Options that have their default
+/// values are left out: `{"url":"https://example.com/a.jpg","size":{"width":400,...}}`.
 ///
-/// Transforms are written as their text, `"transformers":"blur:2|gray"`. Closures and objects (transformers of one's own,
-/// watermarks, colour cubes, coders, hooks, caches), credentials, and bytes in place of a URL cannot be written down: a
-/// request that has any of them throws `EncodingError`. A URL is written as it is, with the user and password that it may
-/// hold.
+/// Transforms are encoded as their text, `"transformers":"blur:2|gray"`. Closures, pictures, credentials, and the
+/// program's own objects (transformers, watermarks, colour cubes, coders, hooks, caches) cannot be encoded, nor bytes
+/// in place of a URL: for a request that has any of them, encoding throws `EncodingError`. The URL is encoded
+/// unchanged, including a user and password that it may contain.
 extension ImageRequest: Codable {
     private enum CodingKeys: CodingKey {
         case url, path
@@ -54,7 +54,7 @@ extension ImageRequest.Options: Codable {
             ], refusal: \.unwritable)
     }
 
-    /// Why it cannot be written down; nil where it can.
+    /// Why these options cannot be encoded; nil if they can.
     private var unwritable: String? {
         if fallback != nil { return "a picture cannot be written down" }
         if transformers.isEmpty { return nil }
@@ -69,13 +69,13 @@ extension ImageRequest.Options: Codable {
     }
 }
 
-/// A chain of transforms as its text.
+/// A chain of transforms that is encoded as its text.
 private struct WrittenTransforms: Codable, Equatable {
     let transforms: [ImageTransform]
 
     init(transforms: [ImageTransform]) { self.transforms = transforms }
 
-    /// Whether the text makes the same chain again.
+    /// Whether parsing the text gives the same chain.
     var isReadBack: Bool { (try? ImageTransform.parse(ImageTransform.text(of: transforms))) == transforms }
 
     init(from decoder: any Decoder) throws {
@@ -116,7 +116,7 @@ extension ImageRequest.Decoding: Codable {
             ], refusal: \.unwritable)
     }
 
-    /// Why it cannot be written down; nil where it can.
+    /// Why these options cannot be encoded; nil if they can.
     private var unwritable: String? { coder == nil ? nil : "a coder cannot be written down" }
 }
 
@@ -136,7 +136,7 @@ extension ImageRequest.Caching: Codable {
             ], refusal: \.unwritable)
     }
 
-    /// Why it cannot be written down; nil where it can.
+    /// Why these options cannot be encoded; nil if they can.
     private var unwritable: String? {
         if serializer != nil { return "a cache serializer cannot be written down" }
         return cache == nil && originalCache == nil ? nil : "caches of a request's own cannot be written down"

@@ -7,7 +7,7 @@ extension ImageRequest {
     public struct Decoding: Hashable, Sendable {
         /// Whether the orientation tag is applied to the pixels (the default) or left in `image.info.orientation`.
         public var appliesOrientation = true
-        /// Whether the stored pixels are taken for upright, whatever the orientation tag says. Sizes and transformers
+        /// Whether the stored pixels are treated as upright, whatever the orientation tag says. Sizes and transformers
         /// then apply to the stored pixels, and the tag is moved to `image.info.header.ignoredOrientation`. AVIF, HEIC
         /// and JPEG XL have no such tag: they are turned upright in any case. Default false. If it is true,
         /// ``appliesOrientation`` has no effect.
@@ -20,7 +20,7 @@ extension ImageRequest {
         /// Whether a picture is scaled in linear light rather than by its stored values. Fine detail then keeps its
         /// brightness, but scaling takes longer, since the codec cannot help. Default false, as in browsers and other
         /// loaders. It applies to scaling that is a part of decoding: the request's size, and a resize at the beginning of
-        /// the transformers. A resize behind other steps takes the stored values.
+        /// the transformers. A resize after other steps uses the stored values.
         public var scalesInLinearLight = false
         /// The most memory that the decoded bitmap may take; a larger picture is decoded to a smaller size. It replaces
         /// ``ImageRequest/Options/size``. Default nil: no limit.
@@ -28,8 +28,8 @@ extension ImageRequest {
         /// Whether only the first frame of an animation is decoded, as a still: `image.animation` is then nil. Default
         /// false.
         public var firstFrameOnly = false
-        /// How many frames of an animation are used, at least 1. Further frames are left out, and may be more than
-        /// ``limits`` allow. Default nil: all.
+        /// How many frames of an animation are used, at least 1. Further frames are left out; their number is then not
+        /// limited by ``limits``. Default nil: all.
         public var frameLimit: Int?
         /// Whether an animation's frames are decoded before the load ends, as many as fit into
         /// ``/WebImageCore/ImageAnimation/bufferLimit``, rather than when they are shown. Default false. For a picture
@@ -56,7 +56,7 @@ extension ImageRequest {
         /// Whether the decoded part of a truncated picture is returned as the result (with `info.isPartial`). Default
         /// false: the load fails, and the part that was decoded comes as the last preview of the events.
         public var allowsPartial = false
-        /// What the manager says where this is nil.
+        /// The limits that the program has set for this request; nil: the manager's apply.
         var ownLimits: DecodeLimits?
         private var ownCoder: KeyedCoder?
 

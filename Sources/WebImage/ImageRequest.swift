@@ -25,13 +25,17 @@ public import WebImageDownload
 public struct ImageRequest: Sendable {
     private var storage: ImageRequestStorage
 
+    /// Makes a request with default options.
+    ///
     /// - Parameters:
     ///   - url: an absolute URL: `http`, `https`, `file`, `data`, or a URL that one of the manager's loaders accepts.
-    ///     It is checked when it is loaded. A string without a scheme fails with `invalidURL`; it is never taken for a
-    ///     path.
+    ///     The URL is checked when it is loaded. A string without a scheme fails with `invalidURL`; it is never treated
+    ///     as a path.
     ///   - size: the size to decode to; nil: the size that the picture has.
     public init(_ url: String, size: TargetSize? = nil) { self.init(.url(url), Options(size: size)) }
 
+    /// Makes a request with default options.
+    ///
     /// - Parameters:
     ///   - url: an absolute URL.
     ///   - size: the size to decode to; nil: the size that the picture has.
@@ -41,7 +45,7 @@ public struct ImageRequest: Sendable {
     ///
     /// - Parameters:
     ///   - url: text of an absolute URL.
-    ///   - change: sets what differs from the defaults. Called once, now.
+    ///   - change: sets the options that differ from the defaults. Called once, before this returns.
     public init(_ url: String, _ change: (inout Options) -> Void) {
         var options = Options()
         change(&options)
@@ -50,7 +54,7 @@ public struct ImageRequest: Sendable {
 
     /// Makes a request for a file.
     ///
-    /// A picture in memory is served without a look at the file. If the file may have changed, use
+    /// A picture in memory is returned without checking the file. If the file may have changed, use
     /// ``CachePolicy/revalidate``.
     ///
     /// - Parameters:
@@ -59,13 +63,13 @@ public struct ImageRequest: Sendable {
     ///   - size: the size to decode to; nil: the size that the picture has.
     public init(path: String, size: TargetSize? = nil) { self.init(.path(path), Options(size: size)) }
 
-    /// What somebody has typed for a program to load: a URL, or a path where it has no scheme.
+    /// Makes a request from a command-line argument: a URL, or a path if the text has no scheme.
     package init(argument text: String) {
         if DownloadRequest.hasScheme(text) { self.init(text) } else { self.init(path: text) }
     }
 
-    /// Makes a request for bytes in memory, which are decoded as if they had been loaded. Memory and disk cache are not
-    /// asked.
+    /// Makes a request for bytes in memory, which are decoded as if they had been loaded. The memory cache and the disk
+    /// cache are not used.
     ///
     /// - Parameters:
     ///   - data: the bytes of a file.
@@ -101,7 +105,7 @@ extension ImageRequest {
     public struct Options: Hashable, Sendable {
         /// The size to decode to, in display orientation. Default nil: the picture's own size.
         public var size: TargetSize?
-        /// Default normal.
+        /// The priority of the load among others. Default normal.
         public var priority = LoadPriority.normal
         /// How long the whole load may take, from the call to the answer; then it fails with `deadlineExceeded`.
         /// Default nil: the manager's ``ImageManager/Configuration/timeout``, which is no limit unless it is set.
@@ -125,7 +129,7 @@ extension ImageRequest {
         public var includesData = false
         private var making = MostlyDefault<Decoding>()
         private var keeping = MostlyDefault<Caching>()
-        /// ``http``, to be shared with what is asked of the downloader.
+        /// The storage of ``http``, which the request shares with its ``download``.
         var downloading = MostlyDefault<DownloadOptions>()
         private var chain = TransformerChain()
         private var stand = FallbackIdentity()
@@ -151,7 +155,8 @@ extension ImageRequest {
             _modify { yield &downloading.value }
         }
 
-        /// Whether size, transformers and decoding are as they are by default.
+        /// Whether size, transformers and decoding have their defaults. Limits and other options that do not change
+        /// pixels are disregarded.
         var makesNothing: Bool {
             guard size == nil, transformers.isEmpty else { return false }
             if making.isUntouched { return true }
@@ -162,10 +167,11 @@ extension ImageRequest {
             return keyed == Decoding()
         }
 
-        /// Whether it is the URL alone that names the original and says how it is downloaded.
+        /// Whether the URL alone identifies the original and how it is downloaded: there is no cache key, and ``http``
+        /// is untouched.
         var namesNothing: Bool { downloading.isUntouched && (keeping.isUntouched || caching.key == nil) }
 
-        /// Whether ``caching`` is as it is by default; false says nothing.
+        /// Whether ``caching`` was never changed. If false, it may still equal the default.
         var cachesAsUsual: Bool { keeping.isUntouched }
 
         /// The transformers, which are applied in order after decoding, also to each frame of an animation. Default
@@ -183,12 +189,12 @@ extension ImageRequest {
             set { stand.image = newValue }
         }
 
-        /// What is to be made of the bytes.
+        /// How the picture is made from the original's bytes.
         var recipe: PictureRecipe { PictureRecipe(size: size, transformers: transformers, decoding: making) }
     }
 }
 
-/// Two are the same when they are the very same picture.
+/// Compares fallbacks by identity: two are equal if they share the same storage.
 private struct FallbackIdentity: Hashable, Sendable {
     var image: Image?
 
@@ -210,11 +216,12 @@ private struct TransformerChain: Hashable, Sendable {
     }
 }
 
-/// Two requests are equal when they load the same in the same way: transformers, coders and hooks count by their keys and
-/// names.
+/// Two requests are equal when they load the same picture in the same way. Transformers and coders are compared by
+/// their keys, hooks by their names.
 extension ImageRequest: Hashable {
     public static func == (one: Self, other: Self) -> Bool {
-        // Texts that are equal in Swift may name two files, which have two keys.
+        // Strings that are equal in Swift (by Unicode's canonical equivalence) may name two files, which have different
+        // keys.
         one.storage === other.storage
             || (one.variantKey == other.variantKey && one.storage.place == other.storage.place
                 && one.options == other.options)
@@ -227,10 +234,10 @@ extension ImageRequest: ExpressibleByStringLiteral {
     public init(stringLiteral url: String) { self.init(url) }
 }
 
-// MARK: - What caches go by
+// MARK: - Cache keys
 
 extension ImageRequest {
-    /// The cache key of the original: the URL, or ``Caching/key``, and who asks if the answer depends on it. All
+    /// The cache key of the original: the URL, or ``Caching/key``, and the user if the answer depends on the user. All
     /// requests that can be answered with the same bytes have the same key.
     public var originalKey: CacheKey { storage.originalKey }
 
@@ -239,32 +246,33 @@ extension ImageRequest {
     public var variantKey: CacheKey { storage.variantKey }
 }
 
-// MARK: - For the rooms
+// MARK: - For the rest of the package
 
 extension ImageRequest {
-    /// What is asked of the downloader; an error for what is no URL.
+    /// The request to the downloader; an error if ``url`` is not a valid URL.
     package var download: Result<ResolvedRequest, WebImageError> { storage.download }
-    /// True where nothing is said of caches: memory is asked for the finished picture, and what it has is the answer. False
-    /// says nothing.
+    /// Whether the caching options were never changed: a finished picture in memory is then the answer. If false, the
+    /// options may still equal the defaults.
     var cachesAsUsual: Bool { storage.options.cachesAsUsual }
-    /// Whether memory is asked for the finished picture.
+    /// Whether the finished picture is looked up in memory.
     var asksMemory: Bool { storage.options.caching.query.contains(.memory) }
-    /// Whether a picture in memory is the answer, whatever HTTP says of it.
+    /// Whether a picture in memory is the answer, regardless of HTTP's rules.
     var trustsMemory: Bool { storage.options.caching.policy.trustsMemory }
-    /// Whether it wants the picture as its original has it.
+    /// Whether the picture is wanted unchanged: no size, transformers or decoding options change its pixels.
     var isPlain: Bool { storage.isPlain }
-    /// Whether it takes the answers that the downloader's settings say, for somebody whom its keys and they name.
+    /// Whether the request accepts the usual answers, and its keys together with the downloader's settings fully
+    /// identify the user.
     var isUsual: Bool { storage.takesUsualAnswers && storage.isSteady }
-    /// Whether it says nothing of its own of which answers it takes.
+    /// Whether the request accepts the usual answers: it sets neither acceptable statuses nor acceptable content types.
     var takesUsualAnswers: Bool { storage.takesUsualAnswers }
-    /// Nil: the manager's own is asked.
+    /// The memory cache of the request's own cache; nil: the manager's is used.
     var ownMemory: MemoryCache? { storage.options.caching.cache?.memoryCache }
-    /// Nil: the manager's count.
+    /// The request's own decoding limits; nil: the manager's apply.
     var ownLimits: DecodeLimits? { storage.options.decoding.ownLimits }
-    /// What is made of the bytes.
+    /// How the picture is made from the original's bytes.
     var recipe: PictureRecipe { storage.options.recipe }
 
-    /// The same with other limits, which no key depends on: nothing is parsed or hashed anew.
+    /// A copy with other limits. No key depends on them, so nothing is parsed or hashed again.
     func with(limits: DecodeLimits, timeout: Duration?) -> ImageRequest {
         var options = options
         options.decoding.ownLimits = limits
@@ -274,7 +282,7 @@ extension ImageRequest {
         return request
     }
 
-    /// The same for another source of the bytes, and as it is asked now.
+    /// A copy that downloads its bytes from another source or in another way.
     func with(_ change: (inout DownloadRequest) -> Void) -> ImageRequest {
         var request = self
         request.storage = storage.with(change)
@@ -286,7 +294,7 @@ extension ImageRequest {
         if case .path = storage.place { true } else { false }
     }
 
-    /// Bytes that need not be loaded.
+    /// The bytes of ``init(data:name:)``, which need not be loaded; otherwise nil.
     package var inlineData: [UInt8]? {
         if case .bytes(let bytes, _, _) = storage.place { bytes } else { nil }
     }
@@ -297,7 +305,7 @@ extension ImageRequest {
         if case .bytes(_, let name, _) = storage.place { name } else { WebImageDownload.redactedURL(url) }
     }
 
-    /// True for bytes that no network is needed for.
+    /// Whether the bytes can be read without the network.
     package var isLocal: Bool {
         if inlineData != nil { return true }
         return (try? download.get())?.isLocal ?? true

@@ -1,29 +1,31 @@
 import WebImageCore
 import WebImageDownload
 
-/// What copies of a request share: what it says, and what follows from that. Never changes.
+/// The immutable storage that copies of a request share: its bytes' place, its options, and the keys computed from
+/// them.
 final class ImageRequestStorage: Sendable {
     /// Where the bytes are.
     enum Place: Hashable, Sendable {
         case url(String)
         case path(String)
-        /// There already. The number tells apart those that have no URL.
+        /// The bytes are given. The number distinguishes requests that have no URL.
         case bytes([UInt8], name: String, number: Int)
     }
 
     let place: Place
     let options: ImageRequest.Options
     let variantKey: CacheKey
-    /// Whether it wants the picture as its original has it.
+    /// Whether the picture is wanted unchanged: no size, transformers or decoding options change its pixels.
     let isPlain: Bool
-    /// Whether its keys and the downloader's settings say all of who asks.
+    /// Whether the keys and the downloader's settings fully identify the user.
     let isSteady: Bool
-    /// Whether it says nothing of its own of which answers it takes.
+    /// Whether the request accepts the usual answers: it sets neither acceptable statuses nor acceptable content types.
     let takesUsualAnswers: Bool
-    /// Made at once where the keys need it, else at first use: who has the picture in memory needs no more than its key.
+    /// Made at once if the keys need it, otherwise at its first use: a picture in memory is found by the variant key
+    /// alone.
     private let lazyOrigin: LazyReference<RequestOrigin>
 
-    /// Takes both over: a request that is made anew for a look into the memory cache copies neither.
+    /// Consumes both arguments, so that making a request only to look it up in memory copies neither.
     init(_ place: consuming Place, _ options: consuming ImageRequest.Options) {
         isPlain = options.makesNothing
         takesUsualAnswers = options.takesUsualAnswers
@@ -41,7 +43,7 @@ final class ImageRequestStorage: Sendable {
         self.options = options
     }
 
-    /// - Parameter other: has the same place and is downloaded in the same way under the same name.
+    /// - Parameter other: storage with the same place, download options and cache key.
     private init(_ options: ImageRequest.Options, from other: ImageRequestStorage, changesKeys: Bool) {
         place = other.place
         self.options = options
@@ -52,7 +54,7 @@ final class ImageRequestStorage: Sendable {
         lazyOrigin = LazyReference(other.origin)
     }
 
-    /// - Parameter download: of this place.
+    /// - Parameter download: the request to the downloader for this place.
     private init(_ place: Place, _ options: ImageRequest.Options, _ download: DownloadRequest) {
         self.place = place
         self.options = options
@@ -72,7 +74,7 @@ final class ImageRequestStorage: Sendable {
 
     private var origin: RequestOrigin { lazyOrigin.value { RequestOrigin(place, options) } }
 
-    /// What is asked of the downloader; an error for what is no URL.
+    /// The request to the downloader; an error if ``url`` is not a valid URL.
     var download: Result<ResolvedRequest, WebImageError> { origin.download }
     var originalKey: CacheKey { origin.key }
 
@@ -83,9 +85,9 @@ final class ImageRequestStorage: Sendable {
         }
     }
 
-    /// The same with other options. Where they concern only what is made of the bytes, the URL is not parsed anew.
+    /// A copy with other options. If only options that concern the picture have changed, the URL is not parsed again.
     ///
-    /// - Parameter changesKeys: false for options that no key depends on.
+    /// - Parameter changesKeys: false if no key depends on the changed options.
     func with(_ options: ImageRequest.Options, changesKeys: Bool = true) -> ImageRequestStorage {
         let isDownloadedAlike = options.downloading == self.options.downloading && !options.http.hasHooks
         if !changesKeys || isDownloadedAlike && options.caching.key == self.options.caching.key {
@@ -94,9 +96,9 @@ final class ImageRequestStorage: Sendable {
         return ImageRequestStorage(place, options)
     }
 
-    /// The same, asked of the downloader in another way.
+    /// A copy with a changed request to the downloader.
     func with(_ change: (inout DownloadRequest) -> Void) -> ImageRequestStorage {
-        // What the downloader cannot load may be something for a loader.
+        // A URL that the downloader cannot load may be one for a custom loader.
         var download = (try? download.get())?.request ?? DownloadRequest(place, options)
         change(&download)
         var options = options
@@ -105,7 +107,7 @@ final class ImageRequestStorage: Sendable {
     }
 }
 
-/// What of a request is the same for all pictures that are made of one original.
+/// The part of a request that is the same for all pictures that are made from one original.
 private final class RequestOrigin: Sendable {
     let download: Result<ResolvedRequest, WebImageError>
     let key: CacheKey

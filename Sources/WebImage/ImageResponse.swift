@@ -35,10 +35,11 @@ public struct ImageResponse: Sendable {
     /// Why the load failed, if the picture is ``ImageRequest/Options/fallback``.
     public var failure: WebImageError?
     public var timings: LoadTimings
-    /// What the trace is made of; nil where little is known.
+    /// The record from which the trace is made; nil if little is known.
     var tracing: ResponseRecord?
 
-    /// An answer that no load has given, such as for a test or a preview of a view. All else can be set.
+    /// Makes an answer without a load, for example for a test or a preview of a view. The other properties can then be
+    /// set.
     public init(image: Image, source: ImageSource = .given) {
         self.init(image: image, source: source, data: nil)
     }
@@ -69,6 +70,7 @@ public struct LoadTimings: Hashable, Sendable {
     public var transfer: Duration?
     /// The time of the decoder, including scaling and turning; it overlaps the transfer.
     public var decode: Duration?
+    /// The time of the transformers.
     public var transform: Duration?
     /// Writing the original to the disk cache. It is set only for a load that waits for the store
     /// (``ImageRequest/Caching/waitsForStore``); for other loads the original is written after the answer.
@@ -110,7 +112,7 @@ public enum ImageEvent: Sendable {
 }
 
 extension LoadTimings {
-    /// Takes over what a transfer says of itself, whose own times all count from its start.
+    /// Adds the times of a transfer, which all count from the transfer's start.
     mutating func add(_ metrics: TransferMetrics) {
         queue = (queue ?? .zero) + metrics.queued
         guard let timings = metrics.timings else { return }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// An object that is made when it is first asked for. Two threads may both make one; everybody gets the same.
+/// An object that is made at its first use. If two threads make one at the same time, all threads get the same one.
 ///
-/// As `AtomicLazyReference`, whose look-up is not inlined and costs ten times as much.
+/// Like `AtomicLazyReference`, whose look-up is not inlined and costs ten times as much.
 struct LazyReference<Object: AnyObject & Sendable>: ~Copyable, @unchecked Sendable {
-    /// Of an object that is retained here.
+    /// Points to the object, which is retained by this value.
     private let pointer: Atomic<UnsafeRawPointer?>
 
     init(_ object: Object? = nil) {

@@ -1,10 +1,11 @@
 import WebImageCore
 
-/// What a manager says for the requests that do not say it themselves.
+/// The manager's options for requests that do not set their own.
 struct LoadDefaults: Sendable {
     let limits: DecodeLimits
     let timeout: Duration?
-    /// False for most managers, whose requests then need no look.
+    /// Whether any default differs from the library's. It is false for most managers, whose requests then need no
+    /// check.
     private let saysAnything: Bool
 
     init(limits: DecodeLimits = .default, timeout: Duration? = nil) {
@@ -13,7 +14,7 @@ struct LoadDefaults: Sendable {
         saysAnything = limits != .default || timeout != nil
     }
 
-    /// The request as it is loaded.
+    /// The request with these defaults in place of the options that it does not set.
     func applied(to request: ImageRequest) -> ImageRequest {
         guard saysAnything,
             request.options.decoding.ownLimits == nil || (timeout != nil && request.options.timeout == nil)
@@ -26,7 +27,7 @@ struct LoadDefaults: Sendable {
 }
 
 extension WebImageError {
-    /// What a load ends in when its time is up.
+    /// The error of a load whose timeout has passed.
     static func tookTooLong(_ timeout: Duration, _ request: ImageRequest) -> WebImageError {
         WebImageError(
             over: .timeout, code: .deadlineExceeded, "the load took longer than \(timeout.inWords)",

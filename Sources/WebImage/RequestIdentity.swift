@@ -4,13 +4,13 @@ import WebImageCache
 import WebImageCore
 import WebImageDownload
 
-/// What makes two requests' originals the same, as a text (contracts, "Identity").
+/// Computes the key of a request's original: requests with the same key have the same original (contracts, "Identity").
 enum RequestIdentity {
-    /// Stands before each part that is added to the URL; no URL and no header field can hold it.
+    /// Precedes each part that is added to the URL. No URL and no header field can contain it.
     private static let separator = CacheKey.partSeparator
     private static let counter = Atomic(0)
 
-    /// Tells apart requests that have no URL.
+    /// Returns a number that distinguishes requests without a URL.
     static func nextNumber() -> Int { counter.add(1, ordering: .relaxed).newValue }
 
     private static let secret = {
@@ -18,15 +18,17 @@ enum RequestIdentity {
         return "\(source.next() as UInt64)-\(source.next() as UInt64)"
     }()
 
-    /// What stands for the URL of bytes in memory. Nobody can guess it: whoever asked for the same would get their picture.
+    /// Stands in for the URL of bytes in memory. It cannot be guessed: a request for this URL would get their picture.
     static func url(ofBytes number: Int) -> String { "data:,\(secret)-\(number)" }
 
-    /// The names of parts that are no header fields. A field of such a name is marked, so that neither stands for the other.
+    /// The names of parts that are not header fields. A header field with such a name gets a prefix, so that the two
+    /// cannot be confused.
     private static let ownParts: Set<String> = ["who", "ask", "answer", "decrypt", "load"]
 
-    /// The URL without fragment and userinfo, or the request's own name; then who asks; then the header fields of the
-    /// request's own, in the order of their names, but for those that only tell caches what to do. Values stand as digests:
-    /// any of them may be a secret, and the key is written to disk.
+    /// The key consists of the URL without fragment and userinfo, or the request's cache key; then the user's scope;
+    /// then the request's own header fields in the order of their names, except those that only instruct caches; then
+    /// the names of its hooks. Values are included as digests, since any of them may be a secret, and the key is
+    /// written to disk.
     static func originalKey(of request: ResolvedRequest, named name: String?) -> CacheKey {
         var text = name ?? request.originalURL
         func add(_ part: String, _ value: String) { text += "\(separator)\(part)#\(KeyDigest.hex(value).prefix(32))" }
@@ -36,13 +38,13 @@ enum RequestIdentity {
                 let name = field.canonicalName
                 add(ownParts.contains(name) ? ":" + name : name, value)
             }
-            // What a hook makes of the same URL is another original.
+            // A hook may turn the same URL into another original.
             if let modifier = options.value.requestModifier { add("ask", modifier.name) }
             if let modifier = options.value.responseModifier { add("answer", modifier.name) }
             if let decryptor = options.value.decryptor { add("decrypt", decryptor.name) }
             if let loader = options.value.loader, !request.request.hasUsualLoader { add("load", loader.name) }
         }
-        // The name is hashed already.
+        // If nothing was added, the downloader's hashed name is used, so that the text is not hashed again.
         return name == nil && text.utf8.count == request.originalURL.utf8.count ? request.originalName : CacheKey(text)
     }
 }

@@ -28,8 +28,8 @@ public struct ScaledResources: Sendable {
     ///
     /// - Parameters:
     ///   - name: a name such as `icon.png`, or one without an extension. It may contain subfolders.
-    ///   - scale: 1, 2 or 3; others count as the nearest.
-    /// - Returns: the path; nil if there is no such file, and for names that lead out of the folder.
+    ///   - scale: 1, 2 or 3; other values count as the nearest of these.
+    /// - Returns: the path; nil if there is no such file, or if the name leads out of the folder.
     public func file(named name: String, scale: Int = 1) -> String? {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         guard let last = parts.last, !parts.contains(where: { ["", ".", ".."].contains($0) }) else { return nil }

@@ -16,7 +16,7 @@ public enum SizePrecision: String, Hashable, Sendable, Codable {
 extension ImageRequest {
     private var fit: ImageFit { options.size?.fit ?? .contain }
 
-    /// What all sizes of the picture have in common; nil where a size says too little.
+    /// The key that all sizes of the picture share; nil if pictures of this request are not comparable by size.
     private var variantGroup: CacheKey? {
         let decoding = options.decoding
         guard options.transformers.isEmpty, decoding.bitmapLimit == nil, decoding.appliesOrientation else { return nil }
@@ -24,14 +24,14 @@ extension ImageRequest {
         return originalKey.variant(PictureKey(recipe, tellsSize: false).text)
     }
 
-    /// What memory is to know of the picture that was made for this request.
+    /// The description of the picture for the memory cache, by which requests for other sizes find it.
     func variant(of image: Image) -> ImageVariant? {
         guard let header = image.info.header, !header.isVector, let group = variantGroup else { return nil }
         return ImageVariant(
             group: group, size: image.size, fit: fit, originalSize: header.orientation.displaySize(of: header.size))
     }
 
-    /// A picture of another size in memory that will do.
+    /// A picture of another size in memory that this request accepts.
     func variant(in memory: MemoryCache) -> Image? {
         guard options.caching.sizePrecision == .inexact, let group = variantGroup else { return nil }
         return memory.variant(in: group, fit: fit, atLeast: .covering) { original in

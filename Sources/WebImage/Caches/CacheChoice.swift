@@ -9,7 +9,7 @@ struct CacheChoice: Sendable {
 
     /// Returns the first answer. Caches that are not asked any more, or that answer later, are ignored.
     ///
-    /// - Throws: `cancelled`; else the first failure when nobody has an answer.
+    /// - Throws: `cancelled`; the first failure, if no cache has an answer.
     func first<Value: Sendable>(_ ask: @escaping Call<Value?>) async throws(WebImageError) -> Value? {
         var failure: WebImageError?
         if isConcurrent {

@@ -21,12 +21,13 @@ public struct CacheEncoding: Sendable {
         self.choose = choose
     }
 
-    /// Always the same format.
+    /// Encodes every picture in the same format.
     public static func always(_ format: ImageFormat, _ options: EncodeOptions = EncodeOptions()) -> CacheEncoding {
         CacheEncoding { _, _ in Choice(format, options) }
     }
 
-    /// The picture's original format, if it can be written and can hold the picture as it is now, and is no HEIC sequence.
+    /// The picture's original format, if it can be written, can hold the picture as it is now, and is not a HEIC
+    /// sequence.
     /// Otherwise WebP or GIF for an animation, AVIF or JPEG XL for one of more than 8 bits a channel, PNG for a picture
     /// with alpha or more than 8 bits a channel, and JPEG for the rest. Lossy formats are written with a quality of 90.
     /// Colours and orientation are kept.
@@ -38,13 +39,15 @@ public struct CacheEncoding: Sendable {
         choose(image, Set(coders.encodableFormats))
     }
 
-    /// Frames of a HEIC sequence take several times as long as those of a WebP.
+    /// The formats for animations. HEIC is left out: frames of a HEIC sequence take several times as long as those of a
+    /// WebP.
     private static let animated: [ImageFormat] = [.webp, .gif, .apng, .avif, .jxl]
-    /// What is written as its own kind; others are large, of few colours, or meant for one purpose.
+    /// The formats in which stills of these formats are stored. Others are large, have few colours, or serve a special
+    /// purpose.
     private static let ofStills: Set<ImageFormat> = [.jpeg, .png, .webp, .avif, .heic, .jxl, .qoi, .tiff]
 
-    /// Whether a GIF can hold the picture: at the size of its file, and without partial transparency. What was scaled has
-    /// more colours, and what was rounded has soft corners.
+    /// Whether a GIF can hold the picture: the picture must have the size of its file, and no partial transparency.
+    /// Scaling adds colours, and rounded corners have soft edges.
     private static func isAsInGIF(_ image: Image) -> Bool {
         guard let header = image.info.header, image.displaySize == header.displaySize else { return false }
         return image.alpha == .opaque || !image.pixels.hasPartialAlpha

@@ -40,7 +40,8 @@ final class CacheReads: Sendable {
         let blocked: BlockedAnswer?
         var waiting: [Answer] = []
         var promotes = false
-        /// Set when the picture was removed or replaced: earlier callers still get it, but it is not stored in memory.
+        /// Set when the picture was removed or replaced. Callers that already wait still get it, but it is not stored
+        /// in memory.
         var isOutdated = false
         let isAbandoned = Atomic(false)
         /// The highest priority of all callers.
@@ -55,9 +56,9 @@ final class CacheReads: Sendable {
     }
 
     private struct State {
-        /// Those that may be joined.
+        /// The reads that may be joined.
         var open: [Key: Read] = [:]
-        /// All that have not ended.
+        /// All reads that have not ended.
         var running: [ObjectIdentifier: Read] = [:]
 
         mutating func close(_ read: Read) {
@@ -78,7 +79,7 @@ final class CacheReads: Sendable {
         self.decoding = decoding
     }
 
-    /// Pictures that are being made.
+    /// The number of reads that have not ended.
     var count: Int { state.withLock { $0.running.count } }
 
     func image(
@@ -96,7 +97,7 @@ final class CacheReads: Sendable {
         }
     }
 
-    /// Blocks; joins nobody.
+    /// Blocks. The work is not shared with other callers.
     func imageBlocking(for request: ImageRequest, promotes: Bool) throws(WebImageError) -> CachedImage? {
         let answer = BlockedAnswer()
         let read = Read(Key(request, asksMemory: false), request, blocked: answer)
@@ -117,7 +118,7 @@ final class CacheReads: Sendable {
         }
     }
 
-    // MARK: - Who waits
+    // MARK: - Callers
 
     private func join(_ answer: Answer, _ request: ImageRequest, _ key: Key, promotes: Bool) -> (Read, isNew: Bool) {
         let (read, isNew, isUrgent) = state.withLock { state -> (Read, Bool, Bool) in
@@ -164,7 +165,7 @@ final class CacheReads: Sendable {
 
     // MARK: - The work
 
-    /// On the file executor.
+    /// Begins a read, on a file thread or on the thread of a blocking caller.
     private func begin(_ read: Read) {
         if read.isAbandoned.load(ordering: .relaxed) { return }
         if read.key.asksMemory, !read.key.includesData, let image = memory.image(for: read.key.variant) {
@@ -177,7 +178,7 @@ final class CacheReads: Sendable {
         let isNow = bodies.take(
             length, read.request.options.priority, for: read, isWanted: { !read.isAbandoned.load(ordering: .relaxed) },
             orLater: { isAdmitted in
-                // Where it is not, nobody waits any more.
+                // If the memory was not granted, the read has no callers left.
                 guard isAdmitted else { return }
                 read.lease = AdmissionLease(bodies, length)
                 self.executor.run(read.request.options.priority, for: read) { self.readEntry(read) }
@@ -213,7 +214,7 @@ final class CacheReads: Sendable {
             state.running[ObjectIdentifier(read)] = nil
             return read.waiting
         }
-        // Its one user is the decode, which has ended.
+        // Only the decode uses the lease, and it has ended.
         read.lease = nil
         for answer in waiting { answer.give(result) }
         read.blocked?.give(result)
@@ -223,8 +224,9 @@ final class CacheReads: Sendable {
 extension DiskCache {
     /// Returns the finished picture or its original from disk. Blocks.
     ///
-    /// - Parameter onlyFinished: whether its original is not wanted.
-    /// - Returns: with it whether the picture's sizes and transformers are applied already.
+    /// - Parameter onlyFinished: whether only the finished picture is wanted, not its original.
+    /// - Returns: the entry, and whether it is the finished picture, to which size and transformers are already
+    ///   applied.
     func entry(
         for request: ImageRequest, onlyFinished: Bool = false
     ) throws(WebImageError) -> (entry: DiskEntry, isFinished: Bool)? {

@@ -9,7 +9,7 @@ import WebImageDownload
 /// answers for everybody who makes the same request are stored in it.
 final class ForeignCache: BytesTier {
     let cache: any ImageCaching
-    /// Its disk may be slow, and it has nobody before it who could answer sooner.
+    /// Long, because the cache's disk may be slow, and no tier before it could answer sooner.
     let readDeadline = Duration.seconds(5)
 
     init(_ cache: any ImageCaching) { self.cache = cache }
@@ -42,7 +42,7 @@ final class ForeignCache: BytesTier {
         } else {
             layers.remove(.disk)
         }
-        // The original is stored, and is the same picture.
+        // The original, which is stored, is the same picture.
         if request.isPlain, request.options.caching.storesOriginal { layers.remove(.disk) }
         if layers.isEmpty { return }
         try await cache.store(image, data: nil, for: request, in: layers, options)
@@ -66,7 +66,7 @@ final class ForeignCache: BytesTier {
             entry.body, for: ImageRequest(cacheKey: key.text), CacheStoreOptions(metadata: entry.metadata))
     }
 
-    /// There is no metadata of an entry that could be renewed.
+    /// Does nothing: the cache keeps no metadata that could be renewed.
     func renew(
         _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?
     ) async throws(WebImageError) -> Bool {

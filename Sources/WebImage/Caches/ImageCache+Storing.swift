@@ -106,10 +106,10 @@ extension ImageCache {
     }
 
     /// See ``ImageCaching/remove(_:from:)``. All sizes of the picture are removed from memory before this first
-    /// suspends. The request's own picture and the original are removed from disk, and the beginning of the original that
-    /// a broken transfer left. If `layers` contains the disk, the original is also removed from the further tiers. A
-    /// failure in one place does not keep the others from being tried. The first failure is then thrown, and the picture
-    /// may come back from the place that failed.
+    /// suspends. From disk it removes the request's own picture, the original, and the beginning of the original that
+    /// an interrupted transfer has left. If `layers` contains the disk, the original is also removed from the further
+    /// tiers. If the removal fails in one place, the other places are still tried. The first failure is then thrown,
+    /// and the picture may come back from the place that failed.
     ///
     /// - Complexity: O(n) in the pictures in memory.
     public func remove(_ request: ImageRequest, from layers: CacheLayers) async throws(WebImageError) {
@@ -170,7 +170,7 @@ extension ImageCache {
         }
     }
 
-    /// Removes the beginnings of an original that broken transfers left on disk, also for other users.
+    /// Removes the beginnings of an original that interrupted transfers have left on disk, also those of other users.
     ///
     /// - Returns: how many there were.
     package func removeBeginnings(of original: CacheKey) async throws(WebImageError) -> Int {
@@ -191,7 +191,7 @@ extension ImageCache {
             if layers.contains(.disk) { pending.cancelAll() }
         }
         guard layers.contains(.disk), let disk = diskCache else { return }
-        // First, because it does not fail.
+        // The beginnings of originals come first, because removing them does not fail.
         try await onFileThread(.normal) { () throws(WebImageError) in self.partials?.removeAll() }
         try await disk.removeAll()
     }

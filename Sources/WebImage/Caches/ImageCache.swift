@@ -60,25 +60,25 @@ public final class ImageCache: ImageCaching {
         /// Pictures in memory, and what they cost.
         public var memoryCount: Int
         public var memoryCost: ByteCount
-        /// nil without a disk.
+        /// The usage of the disk cache; nil without one.
         public var disk: DiskUsage?
     }
 
+    /// The cache of decoded pictures in memory.
     public let memoryCache: MemoryCache
-    /// nil for a cache that is only in memory.
+    /// The disk cache; nil if pictures are kept in memory only.
     public let diskCache: DiskCache?
     let decoding: DecodeService
     /// Reads and writes files.
     let executor: any WorkExecutor
-    /// The tiers of originals, beside ``diskCache``.
+    /// The tiers of originals behind ``diskCache``.
     let furtherTiers: [FurtherTier]
     let encoding: CacheEncoding
     let serializer: CacheSerializer?
-    /// The beginnings of interrupted downloads, beside the entries; nil without a disk cache.
+    /// The beginnings of interrupted downloads, which are kept apart from the entries; nil without a disk cache.
     let partials: PartialStore?
     let reads: CacheReads?
-    /// Frees memory when it is short. Nil for a manager's cache, because the manager has its own watcher, and if it is
-    /// switched off.
+    /// Frees memory when it is short; nil if that is switched off.
     private let pressure: MemoryPressureWatcher?
     /// The answers by which pictures in memory are judged, whichever manager loaded them.
     let answers = AnswerBook()
@@ -154,7 +154,7 @@ public final class ImageCache: ImageCaching {
     /// Stops freeing memory when it is short.
     func stopWatchingMemory() { pressure?.stop() }
 
-    /// O(1).
+    /// How much the cache holds. O(1).
     public var usage: Usage {
         Usage(memoryCount: memoryCache.count, memoryCost: memoryCache.cost, disk: diskCache?.usage)
     }

@@ -16,9 +16,9 @@ public final class ImageCaches: ImageCaching {
         case serial = 0
         /// All caches at once. The first answer to a look-up is used, and the other look-ups are cancelled.
         case concurrent = 1
-        /// Only the one that was added last.
+        /// Only the cache that was added last.
         case highestOnly = 2
-        /// Only the one that was added first.
+        /// Only the cache that was added first.
         case lowestOnly = 3
     }
 

@@ -120,7 +120,7 @@ extension ImageCaching {
     public func clear() async throws(WebImageError) { try await clear(.all) }
 }
 
-// MARK: - Keys that are texts
+// MARK: - String keys
 
 extension ImageCaching {
     public func cachedImage(for key: String) -> Image? { cachedImage(for: ImageRequest(cacheKey: key)) }

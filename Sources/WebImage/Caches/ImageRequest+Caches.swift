@@ -3,10 +3,11 @@ import WebImageCache
 import WebImageCodecs
 
 extension ImageRequest {
-    /// A picture that exists only in caches, under a key of your own. It cannot be loaded, because it has no URL.
+    /// Makes a request for a picture that exists only in caches, under a key of your own. It cannot be loaded, because
+    /// it has no URL.
     ///
-    /// Its ``Caching/policy`` is ``CachePolicy/cacheOnly``. If the text is a URL in normal form, it names that URL's
-    /// original.
+    /// The request's ``Caching/policy`` is ``CachePolicy/cacheOnly``. If the text is a URL in normal form, it names
+    /// that URL's original.
     public init(cacheKey text: String) {
         // A host that does not exist (RFC 6761, section 6.4).
         self.init("https://no.invalid/") {
@@ -19,7 +20,7 @@ extension ImageRequest {
     /// stored twice.
     var diskKey: CacheKey { isPlain ? originalKey : variantKey }
 
-    /// A request for the same pixels with the original's bytes.
+    /// A request that makes the same picture from the given bytes of the original.
     package func reading(_ original: [UInt8]) -> ImageRequest {
         var request = ImageRequest(data: original, name: options.caching.key ?? redactedURL)
         var wanted = request.options

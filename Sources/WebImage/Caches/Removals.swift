@@ -3,7 +3,7 @@ import WebImageCore
 /// The recent removals, so that a load that was running during a removal does not store its picture again.
 struct Removals {
     private struct Removal {
-        /// Nil: everything.
+        /// The original that was removed; nil: everything was.
         var original: CacheKey?
         var layers: CacheLayers
     }
@@ -31,10 +31,10 @@ struct Removals {
     }
 }
 
-/// The numbers of removals in a load's caches when it began.
+/// The numbers of removals in a load's caches, at the time when the load began.
 struct RemovalCounts: Hashable {
-    /// The cache of its pictures.
+    /// In the cache of its pictures.
     var pictures = 0
-    /// The cache of their originals.
+    /// In the cache of their originals.
     var originals = 0
 }

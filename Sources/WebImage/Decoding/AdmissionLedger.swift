@@ -14,7 +14,7 @@ struct AdmissionLedger {
         let run: @Sendable (_ isAdmitted: Bool) -> Void
     }
 
-    /// The work for after the lock: waiters that have their answer, and parked results to be released.
+    /// What must be done after the lock has been released: waiters to answer, and parked results to release.
     struct Outcome {
         var answered: [(ask: Ask, isAdmitted: Bool)] = []
         var revoked: [any AnyObject & Sendable] = []
@@ -129,7 +129,7 @@ struct AdmissionLedger {
         answer(&outcome)
     }
 
-    // MARK: Laying down
+    // MARK: Parking
 
     /// Parks the share of a holder that has nothing to do for now. The holder keeps it until other work needs it.
     mutating func park(

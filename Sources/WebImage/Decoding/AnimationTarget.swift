@@ -27,7 +27,8 @@ final class AnimationTarget: Sendable {
         self.style = style
     }
 
-    /// Sets what the decoder knows at the end, such as metadata behind the frames; frames have it from now on.
+    /// Sets the header that the decoder has at the end, with metadata that follows the frames. Frames have it from now
+    /// on.
     func learn(_ header: ImageHeader) { style.header.set(header) }
 
     func push(_ chunk: ByteChunk) throws(WebImageError) {
@@ -43,11 +44,11 @@ final class AnimationTarget: Sendable {
 
     var beginsWithStill: Bool { buffer.beginsWithStill }
 
-    /// The first frame if the file has a still beside its frames, else nil. Decoded on this thread.
+    /// The first frame, if the file has a still in addition to its frames; otherwise nil. It is decoded on this thread.
     func firstFrameBesideStill() throws(WebImageError) -> Image? { try buffer.firstFrameBesideStill() }
 
-    /// The animation of the picture `first`, which is its first frame unless the file has a still beside its frames.
-    /// Nil if the picture is a still after all, and before a frame is known.
+    /// The animation that begins with the picture `first`, which is its first frame unless the file has a still in
+    /// addition to its frames. Nil if the picture turns out to be a still, or if no frame is known yet.
     func animation(first: Image) -> ImageAnimation? {
         let timeline = buffer.timeline
         guard timeline.delays.count > 1 || !timeline.isComplete && !timeline.delays.isEmpty else { return nil }
@@ -58,9 +59,9 @@ final class AnimationTarget: Sendable {
 
 /// How a recipe finishes a composited frame.
 struct FrameStyle: Sendable {
-    /// Its orientation is that of the picture, even if it comes late in the file.
+    /// The part and size of frames. Its orientation is that of the picture, even if it comes late in the file.
     let plan: ResizePlan
-    /// Frames are scaled and converted with this layout, that of the picture's rows.
+    /// The layout in which frames are scaled and converted. It is that of the picture's rows.
     let layout: PixelLayout
     let converter: ColorConverter?
     let header: LatestHeader
@@ -78,19 +79,19 @@ struct FrameStyle: Sendable {
         steps = recipe.stepPrograms
     }
 
-    /// If a custom transformer decides the size, this is the size before the transformers.
+    /// The size of finished frames. If a custom transformer decides the size, this is the size before the transformers.
     var frameSize: PixelSize {
         let decoded = recipe.turnsUpright ? plan.outputDisplay : plan.outputStored
         return steps.size(of: decoded, original: OriginalPicture(header.value)) ?? decoded
     }
 
-    /// Pictures are decoded with 16 bits also for the conversion of colours alone.
+    /// The layout of finished frames. If only the conversion of colours needed 16 bits a channel, it has 8.
     var keptLayout: PixelLayout { recipe.decoding.keepsBitDepth ? layout : .rgba8 }
 
     /// Whether the first frame must be finished before the others.
     var needsFirst: Bool { steps.needsFirst }
 
-    /// - Throws: `limitExceeded`, and `transformFailed` when a transformer does.
+    /// - Throws: `limitExceeded`; `transformFailed` if a transformer fails.
     func finish(_ frame: PixelBuffer, _ index: Int) throws(WebImageError) -> Image {
         let alpha: AlphaMode = frame.isOpaque ? .opaque : .straight
         // The frames of some formats always have 8 bits.

@@ -27,7 +27,7 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
         }
         let wanted = made.filter { !$0.isAbandoned }
         if wanted.isEmpty { return done(isWhole) }
-        // Orders that are cancelled from now on are counted, and end like the others.
+        // Orders that are cancelled from now on still count in the tally.
         let tally = Tally(isWhole: isWhole, count: wanted.reduce(0) { $0 + $1.orders.count }, done: done)
         for late in wanted where late.hasWorkAhead {
             let handed = HandedOver(late)

@@ -14,7 +14,7 @@ protocol PictureOrder: Sendable {
 }
 
 extension Array where Element: PictureOrder {
-    /// Ends work whose result is for these orders only, when none of them has waiters left.
+    /// A checkpoint for work whose result is only for these orders: it throws when none of them has waiters left.
     var checkpoint: TransformProgram.Checkpoint {
         { () throws(WebImageError) in if allSatisfy(\.isAbandoned) { throw .cancelled } }
     }
@@ -61,12 +61,12 @@ protocol DecodeClient: Sendable {
     ///
     /// - Parameter span: when it was tried; nil: there was nothing to decode.
     func fail(_ orders: [Order], _ error: WebImageError, _ span: DecodeSpan?)
-    /// Called when the bytes are decoded, as far as they arrived. Pictures are now made from them and handed to the
-    /// result.
+    /// Called when the bytes are decoded, as far as they have arrived. The session then makes the pictures and hands
+    /// them to the delivery that this returns.
     ///
     /// - Parameters:
     ///   - log: the log of the decoded bytes.
-    ///   - failure: the error, if only a part was decoded.
+    ///   - failure: the error of the bytes or of the decoder, if only a part was decoded.
     func deliver(_ log: ByteLog, _ header: ImageHeader?, failure: WebImageError?) -> Delivery
 }
 

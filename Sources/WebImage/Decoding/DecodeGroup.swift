@@ -7,7 +7,7 @@ struct DecodeScale: Hashable {
     var denominator = 1
     /// For vector pictures: the part to draw, and its size.
     var raster: VectorRaster?
-    /// One of the sizes of the picture in the file; nil: the header's.
+    /// The size to decode among those that the file contains of the picture; nil: the header's size.
     var size: PixelSize?
 }
 
@@ -18,7 +18,8 @@ struct DecodeGroup<Order: PictureOrder> {
     let orders: [Order]
     /// An upper bound of the memory that the decode will hold.
     let memory: Int
-    /// Whether rows of more than 8 bits come with 16, also if the pictures keep only 8 in the end.
+    /// Whether the decoder gives 16 bits a channel for a picture of more than 8, even if the pictures keep only 8 in
+    /// the end.
     let isDeep: Bool
 
     init(
@@ -32,8 +33,8 @@ struct DecodeGroup<Order: PictureOrder> {
         memory = Self.memory(for: orders, scale, header: header, isDeep: self.isDeep)
     }
 
-    /// Whether a picture of more than 8 bits must be decoded with 16: its colours are converted, and rounded before
-    /// that, dark colours would show bands.
+    /// Whether a picture of more than 8 bits must be decoded with 16, because its colours are converted: if they were
+    /// rounded to 8 bits before the conversion, dark colours would show bands.
     private static func mustBeDeep(_ orders: [Order], header: ImageHeader) -> Bool {
         header.bitDepth > 8 && orders.contains { $0.recipe.converts(header) }
     }
@@ -144,7 +145,8 @@ extension PictureRecipe {
 }
 
 extension ImageHeader {
-    /// The header as that of a still. Frames of an animation that are composed need the whole canvas, the first does not.
+    /// The header as that of a still. Compositing an animation's frames needs the whole canvas; the first frame alone
+    /// does not.
     fileprivate var ofFirstFrame: ImageHeader {
         var header = self
         header.frameCount = 1

@@ -3,7 +3,8 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-// What is made of the bytes: decided when the header is known, and again when a decoder must begin anew.
+// The plan of a session: which pictures it makes. It is made when the header is known, and again when the session
+// starts again.
 extension DecodeSession {
     func makePlan(_ header: ImageHeader, _ coder: any ImageCoder) throws(WebImageError) -> DecodePlan {
         plan.header = header

@@ -30,7 +30,7 @@ extension DecodeSession {
             reading.log.whenReadable(after: place) { self.resume() }
             return
         }
-        // Read before: once it is told, another thread goes on with this session.
+        // Read before the callbacks are registered: from then on another thread may run this session.
         let next = pace.previews.next
         let hasResumed = OnceFlag()
         reading.log.whenReadable(after: place) { if hasResumed.raise() { self.resume() } }
@@ -85,7 +85,7 @@ extension DecodeSession {
         pace.meter.end(at: service.clock.now)
         let (turns, taken) =
             hold.needsVectorTurn ? (service.vectorTurns, LongDecodeTurn.takenForVectors) : (service.longTurns, .taken)
-        // Read before: once it is told, another thread goes on with this session.
+        // Read before the session queues: from then on another thread may run this session.
         let patience = plan.recipe.decoding.limits.time
         let answer = OnceFlag()
         let isNow = turns.take(

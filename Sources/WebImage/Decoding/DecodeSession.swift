@@ -76,14 +76,14 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
         }
     }
 
-    /// Decodes and shows what came.
+    /// Decodes a chunk, and reports progress and previews.
     ///
     /// - Returns: false if the decoder wants the whole body at once, from its first byte.
     private func decode(_ chunk: ByteChunk) throws -> Bool {
         reading.offset = chunk.range.upperBound
         if !work.isComplete { try push(chunk) }
         if hold.whole == .asked {
-            // Also where the end has come meanwhile: what was read of the first bytes is not kept.
+            // Also if the bytes have become complete meanwhile: the decoder needs them from the first one.
             hold.whole = .waited
             restart()
             return false
@@ -98,7 +98,8 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
         return true
     }
 
-    /// Goes on elsewhere or later, if that was the reason to stop; else the error is that of the pictures.
+    /// Continues on another thread or later, if the error was thrown for that reason; otherwise the pictures fail with
+    /// it.
     private func stop(after error: any Error) {
         if hold.place == .tooLargeForCaller { return leaveCaller() }
         if hold.waitsForMemory { return waitForMemory() }
@@ -190,7 +191,9 @@ extension DecodeSession {
     }
 
     /// Chooses the coder by the first bytes.
-    /// - Returns: false when it takes more of them to tell.
+    ///
+    /// - Returns: false if the decoder cannot be made yet: the format needs more bytes, or the coder the whole file or
+    ///   a turn.
     private func openDecoder(isLast: Bool) throws(WebImageError) -> Bool {
         if work.decoder != nil { return true }
         let format = reading.prefix.withUnsafeBytes { ImageFormat(sniffing: $0) }
@@ -230,7 +233,7 @@ extension DecodeSession {
         return try service.coder(for: format, prefix: reading.prefix, plan.recipe)
     }
 
-    /// Whether its pictures have no waiters left.
+    /// Whether the session's pictures have no waiters left.
     var isAbandoned: Bool {
         if !work.targets.isEmpty { return work.targets.allSatisfy(\.isAbandoned) }
         guard let orders = plan.knownOrders else { return client.isAbandoned }
@@ -247,6 +250,8 @@ extension DecodeSession {
 // MARK: - Pictures out
 
 extension DecodeSession {
+    /// Ends the decode, when the log has ended.
+    ///
     /// - Returns: false if the log must be read again from its start.
     private func finish(_ end: ByteLog.End) throws -> Bool {
         // A transfer that ended because there are no waiters left needs no picture.

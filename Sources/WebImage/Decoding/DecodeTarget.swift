@@ -47,13 +47,13 @@ final class DecodeTarget {
 
     /// Starts decoding the other frames, if the file may have some and they are wanted.
     ///
-    /// - Parameter layout: of the rows of this picture, and of what ``converter`` converts.
+    /// - Parameter layout: the layout of this picture's rows, which is also the one that ``converter`` converts.
     func beginAnimation(_ coder: any ImageCoder, _ layout: PixelLayout, by service: DecodeService) {
-        // An APNG of one frame may have another picture for programs that know no animations.
+        // An APNG of one frame may have a separate default image, for programs that do not support animations.
         let isAnimation = header.frameCount != 1
         guard isAnimation || header.format == .apng, !recipe.decoding.firstFrameOnly else { return }
         var recipe = recipe
-        // What is made of that frame is a still, which goes through the steps as one.
+        // Its single frame becomes a still, to which the steps are applied after decoding.
         if !isAnimation { recipe.transformers.removeSubrange(recipe.decodedSteps...) }
         let style = FrameStyle(
             plan: plan, layout: layout, converter: converter, header: LatestHeader(header), recipe: recipe)
@@ -170,7 +170,7 @@ final class DecodeTarget {
     ) throws(WebImageError) -> Image {
         let orientation = plan.orientation
         let applies = recipe.turnsUpright && orientation != .up
-        // Decoded with 16 bits only for the conversion of colours.
+        // 16 bits that were needed only for the conversion of colours are reduced to 8.
         let kept = recipe.decoding.keepsBitDepth ? buffer : try buffer.narrowed()
         let upright = applies ? try kept.oriented(by: orientation) : kept
         let isConverted = converter?.layout == buffer.layout

@@ -3,7 +3,7 @@ import Metrics
 import WebImageCodecs
 import WebImageCore
 
-/// The metrics of decoders in separate processes.
+/// Reports the events of decoders in separate processes, as metrics and warnings.
 ///
 /// Metrics: `webimage.decoders.started`, `webimage.decoders.crashed` and `webimage.decoders.ended`.
 enum DecoderWatch {

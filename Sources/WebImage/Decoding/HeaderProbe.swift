@@ -5,18 +5,18 @@ import WebImageDownload
 import WebImageSystem
 
 /// Reads a log until a picture's header is complete, and no further. For a GIF that is the whole file, since its frames
-/// must be counted. Where the transfer has ended, or ends soon, metadata behind a picture is looked for, too.
+/// must be counted. If the transfer has ended or will end soon, the probe also reads metadata that follows the pixels.
 final class HeaderProbe: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
 
-    /// What becomes of bytes that still come when everything but EXIF behind the picture is known.
+    /// Whether to read the rest of the bytes when everything is known except EXIF that may follow the pixels.
     enum Rest: Sendable {
-        /// They are not read, unless they come soon.
+        /// The rest is read only if it is there or arrives soon.
         case unneeded
-        /// They are read, but what is known is the answer if they break off. The function is called as soon as only they
-        /// are missing, perhaps several times.
+        /// The rest is read. If the transfer fails before its end, the answer is what was known before. The function is
+        /// called as soon as only the rest is missing, perhaps several times.
         case wanted(@Sendable () -> Void)
-        /// They are read, and there is no answer without them.
+        /// The rest is read, and without it the probe fails.
         case needed
     }
 
@@ -27,9 +27,9 @@ final class HeaderProbe: @unchecked Sendable {
     private let executor: any WorkExecutor
     private let makeProbe: () -> ImageProbe
     private let rest: Rest
-    /// Whether the log ends soon, so that it is read to its end for what lies behind the picture.
+    /// Whether the log ends soon, so that it is read to its end for metadata that follows the pixels.
     private let endsSoon: Bool
-    /// What is known while the rest is read, which may fail or take too long.
+    /// The answer if reading the rest fails or takes too long; nil: not enough is known yet.
     private let known = Guarded<ImageDetails?>(nil)
     private var probe: ImageProbe
     private var offset = 0
@@ -58,7 +58,7 @@ final class HeaderProbe: @unchecked Sendable {
         return try await result.value()
     }
 
-    /// Ends the probe with an error, unless it has ended, or everything but what lies behind the picture is known.
+    /// Ends the probe with an error, unless it has ended. If everything except the rest is known, that is the answer.
     func end(_ error: WebImageError) {
         if let details = known.withLock({ $0 }) { return result.give(.success(details)) }
         result.give(.failure(error.endingALoad(of: place)))
@@ -80,7 +80,8 @@ final class HeaderProbe: @unchecked Sendable {
                     if offset == 0, try takeFile(chunk) { continue }
                     offset = chunk.range.upperBound
                     let header = try chunk.withUnsafeBytes { bytes throws(WebImageError) in try probe.push(bytes) }
-                    // What lies behind the picture is not worth a download, but a look at bytes that are there.
+                    // Metadata that follows the pixels is not worth a download, but it is read from bytes that are
+                    // already there.
                     let mayLearn = probe.mayLearnMore || ((endsSoon || log.end != nil) && probe.mayLearnLate)
                     guard let header else { continue }
                     if !mayLearn { return answer(header) }
@@ -118,7 +119,7 @@ final class HeaderProbe: @unchecked Sendable {
         return isTaken
     }
 
-    /// The body was replaced.
+    /// Starts again with another body, because the origin has replaced the first one.
     private func beginAnew() {
         log = log.latest
         offset = 0

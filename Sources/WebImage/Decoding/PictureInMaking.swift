@@ -4,7 +4,7 @@ import WebImageCore
 struct PictureInMaking<Order: PictureOrder> {
     let target: DecodeTarget
     private let first: Order
-    /// Nearly always empty.
+    /// The other orders; nearly always empty.
     private var others: [Order] = []
 
     init(_ target: DecodeTarget, for order: Order) {

@@ -7,7 +7,7 @@ struct PictureRecipe: Sendable {
     /// The size in display orientation; nil: the picture's own size.
     var size: TargetSize?
     var transformers: [any ImageTransformer] = []
-    /// Everything else.
+    /// The decoding options, which have everything apart from size and transformers.
     var decoding: ImageRequest.Decoding {
         _read { yield making.value }
         _modify { yield &making.value }
@@ -24,8 +24,9 @@ struct PictureRecipe: Sendable {
     /// Whether everything but the size has its default.
     var isOfSizeOnly: Bool { transformers.isEmpty && making.isUntouched }
 
-    /// What of the chain is a part of decoding. Nothing where the picture is to stay as it is stored, which chains do not know,
-    /// or where its bytes decide about its size.
+    /// The steps at the beginning of the chain that are a part of decoding. There are none if the picture is not turned
+    /// upright, since chains assume upright pictures, if a bitmap limit decides the size, or if animations or vector
+    /// pictures are not transformed.
     var geometry: LeadingGeometry {
         if transformers.isEmpty { return LeadingGeometry(size, []) }
         let decoding = decoding
@@ -34,7 +35,8 @@ struct PictureRecipe: Sendable {
         return LeadingGeometry(size, isPart ? transformers : [])
     }
 
-    /// Whether the result is upright. If the orientation is ignored, only that of a tag is.
+    /// Whether the result is upright: the orientation is applied, or ignored. (Only the orientation of a tag can be
+    /// ignored.)
     var turnsUpright: Bool { decoding.appliesOrientation || decoding.ignoresOrientation }
 
     /// Whether the stored pixels count as upright.
@@ -61,13 +63,14 @@ struct PictureRecipe: Sendable {
     /// Whether there are steps to apply to the decoded picture.
     var hasSteps: Bool { transformers.count > decodedSteps }
 
-    /// Whether previews can be shown. The steps of the chain may hide what the original shows, so that they are applied to
-    /// previews, too. Code of the program's is called once for each picture: with it there are no previews.
+    /// Whether previews can be shown. The steps of the chain are applied to previews, too, since they may hide parts of
+    /// the original. The program's own transformers and closures are called only once for each picture, so a chain with
+    /// one of them has no previews.
     var allowsPreviews: Bool {
         transformers.dropFirst(decodedSteps).allSatisfy { ($0 as? ImageTransform)?.callsClosure == false }
     }
 
-    /// Applies the remaining transformers to a preview. Nil if one of them fails: then there is no preview.
+    /// Applies the remaining transformers to a preview. Nil if one of them fails.
     ///
     /// - Parameters:
     ///   - isAnimated: whether the picture may be the first of an animation.

@@ -15,7 +15,7 @@ struct PictureSteps<Order: PictureOrder>: Sendable {
     ///   - picture: the picture from which the chains of all orders start.
     ///   - mayStay: whether the work may run on this thread.
     func run(_ picture: DecodedPicture, for orders: [Order], mayStay: Bool) {
-        // They share a decoded picture, and with it the steps that are a part of decoding.
+        // The orders share a decoded picture, and so also the steps that are a part of decoding.
         run(picture, for: orders, from: orders.first?.recipe.decodedSteps ?? 0, mayStay: mayStay)
     }
 

@@ -10,7 +10,7 @@ struct SessionReading {
     var offset = 0
     /// How far the animations among the targets have read.
     var animationOffset = 0
-    /// The first bytes, kept until they tell the format.
+    /// The first bytes, kept until they identify the format.
     var prefix: [UInt8] = []
 
     init(_ log: ByteLog) { self.log = log.latest }
@@ -41,7 +41,7 @@ final class SessionPlan<Order: PictureOrder> {
     /// The pictures to make if the body was replaced before the plan.
     private var unplanned: [Order]?
     var header: ImageHeader?
-    /// Whether the decoder gives 16 bits a channel where the file has more than 8.
+    /// Whether the decoder gives 16 bits a channel if the file has more than 8.
     var isDeep: Bool { recipe.decoding.keepsBitDepth || group?.isDeep == true }
     /// An orientation that came after the pixels; nil: the header's.
     private var lateOrientation: Orientation?
@@ -71,7 +71,7 @@ final class SessionPlan<Order: PictureOrder> {
     }
 }
 
-/// What a session is making.
+/// The decoder and the pictures of a session.
 struct SessionWork<Order: PictureOrder> {
     var decoder: (any ImageDecoder)?
     var targets: [PictureInMaking<Order>] = []
@@ -87,13 +87,13 @@ struct SessionHold {
     /// True if other decodes took its memory, or if the coder needs all bytes: the session then decodes all at once
     /// when they have arrived.
     var waitsForEnd = false
-    /// Whether it waits because of the coder.
+    /// Whether the session waits because the coder needs all bytes.
     var whole = WholeFileWait.notNeeded
     /// True if there was no memory for the plan: the decoder then ends, and starts again when there is.
     var waitsForMemory = false
     /// True if the plan needs a decoder that gives 16 bits a channel: the decoder then ends, and another one starts.
     var needsDeepDecoder = false
-    /// The thread on which it runs.
+    /// The thread on which the session runs.
     var place = SessionPlace.ofDecoder
     var turn = LongDecodeTurn.notNeeded
     var needsVectorTurn = false
@@ -102,7 +102,7 @@ struct SessionHold {
 /// The wait of a coder that needs all bytes at once.
 enum WholeFileWait {
     case notNeeded
-    /// It is about to begin.
+    /// The wait is about to begin.
     case asked
     case waited
 }

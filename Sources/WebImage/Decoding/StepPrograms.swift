@@ -82,7 +82,8 @@ final class StepPrograms: Sendable {
                             checkpoint: checkpoint)
                 }
             } catch {
-                // Its own errors are not those of a transformer, whose closures may throw `cancelled` too.
+                // Throws the checkpoint's own error, if that was the cause. A transformer's closure may throw
+                // `cancelled`, too.
                 try checkpoint?()
                 throw WebImageError(.transformFailed, "the transformer \(run.name) failed", cause: error)
             }

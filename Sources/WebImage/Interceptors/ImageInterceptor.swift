@@ -46,7 +46,7 @@ extension ImageInterceptor {
 /// The load behind an interceptor. Its answer is a picture, its bytes, or its header, depending on the caller.
 public struct InterceptedLoad<Answer: Sendable>: Sendable {
     let proceed: @Sendable (ImageRequest) async throws(WebImageError) -> Answer
-    /// Makes the answer of a picture that no load brings.
+    /// Makes the answer from a picture that was not loaded.
     let make: @Sendable (Image, WebImageError?) throws(WebImageError) -> Answer
 
     /// Continues with the next interceptor, and finally with the load.
@@ -56,7 +56,7 @@ public struct InterceptedLoad<Answer: Sendable>: Sendable {
         try await proceed(request)
     }
 
-    /// Makes an answer of a picture (``ImageSource/given``). It is not cached.
+    /// Makes an answer from a picture, with the source ``ImageSource/given``. The picture is not cached.
     ///
     /// - Parameters:
     ///   - image: the picture that the caller gets.

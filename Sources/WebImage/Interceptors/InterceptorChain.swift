@@ -4,12 +4,12 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// A manager's interceptors, in their order, and behind them what a request itself says of loads that fail.
+/// A manager's interceptors, in their order. After them, a request's own options for loads that fail are applied.
 struct InterceptorChain: Sendable {
     private let interceptors: [any ImageInterceptor]
     private let wayOut: WayOut
 
-    /// - Parameter secrets: the headers that only the origin gets that was asked for.
+    /// - Parameter secrets: the headers that are sent only to the origin of the request's own URL.
     init(
         _ interceptors: [any ImageInterceptor], clock: any LoadClock,
         secrets: @escaping @Sendable () -> Set<HTTPField.Name> = { [] }
@@ -18,11 +18,11 @@ struct InterceptorChain: Sendable {
         wayOut = WayOut(clock: clock, secrets: secrets)
     }
 
-    /// Ends the loads that wait for a network that cannot be reached, now and later, with `shutDown`. Those go on that are
-    /// marked to finish when the manager is drained.
+    /// Ends the loads that wait for a network that cannot be reached, now and later, with `shutDown`. Loads that are
+    /// marked to finish when the manager is drained go on.
     func endWaitsForNetwork() { wayOut.waits.endAll() }
 
-    /// Whether a load goes another way than straight.
+    /// Whether a load passes through interceptors, or has options for its failure.
     func concerns(_ request: ImageRequest) -> Bool { !interceptors.isEmpty || request.hasWayOut }
 
     /// The request as the interceptors change it before anything is looked up.
@@ -33,7 +33,7 @@ struct InterceptorChain: Sendable {
         return changed
     }
 
-    /// Carries out a load through all of them.
+    /// Carries out a load through all interceptors.
     func run<Answer: Sendable>(
         _ request: ImageRequest, _ load: InterceptedLoad<Answer>
     ) async throws(WebImageError) -> Answer {
@@ -56,12 +56,12 @@ struct InterceptorChain: Sendable {
 }
 
 extension ImageRequest {
-    /// Whether it says what to do when its load fails.
+    /// Whether the request has options for a load that fails.
     var hasWayOut: Bool {
         !options.alternatives.isEmpty || options.fallback != nil || options.waitsForNetwork != nil
     }
 
-    /// The same picture at another URL. Another origin gets nothing that says who asks.
+    /// The request for the same picture at another URL. Nothing that identifies the user is sent to another origin.
     fileprivate func at(_ url: String, secrets: Set<HTTPField.Name>) -> ImageRequest {
         var options = options
         options.alternatives = []
@@ -76,9 +76,10 @@ extension ImageRequest {
     }
 }
 
-/// What a request says of a load that fails: wait for the network, ask elsewhere, show something else.
+/// A request's options for a load that fails: it waits for the network, tries alternative URLs, or returns a fallback.
 private struct WayOut: Sendable {
-    /// Between two tries of a network that does not answer: the first wait, twice as long each time, at most the last.
+    /// The waits between two tries while the network cannot be reached. They begin with the first, and double up to the
+    /// last.
     private static let waits = (first: Duration.seconds(1), last: Duration.seconds(30))
 
     let clock: any LoadClock
@@ -122,13 +123,13 @@ private struct WayOut: Sendable {
             let isMarked = request.options.http.finishesWhenDrained
             try await waits.wait(until: min(clock.now + wait, end), clock, endsEarly: !isMarked)
             wait = min(wait * 2, Self.waits.last)
-            // The URL has failed, and is meant to be asked for all the same.
+            // The URL may be blocked after its failure, and must be requested nevertheless.
             request.options.retriesFailed = true
         }
     }
 }
 
-/// The waits for a network that cannot be reached, which nobody but a drain ends early.
+/// The waits for a network that cannot be reached. A drain or shutdown ends them early.
 private final class NetworkWaits: Sendable {
     private struct State {
         var isOver = false
@@ -137,7 +138,7 @@ private final class NetworkWaits: Sendable {
 
     private let state = Guarded(State())
 
-    /// - Parameter endsEarly: whether ``endAll()`` concerns it.
+    /// - Parameter endsEarly: whether ``endAll()`` ends this wait.
     /// - Throws: `shutDown` after ``endAll()``; `cancelled`.
     func wait(until time: Duration, _ clock: any LoadClock, endsEarly: Bool) async throws(WebImageError) {
         let answer = CancellableAnswer<Void>()
@@ -165,7 +166,7 @@ private final class NetworkWaits: Sendable {
 }
 
 extension WebImageError {
-    /// Whether it tells of a network that cannot be reached, not of an origin that answers.
+    /// Whether the error means that the network or the origin cannot be reached, and not that the origin has answered.
     var isOfNetwork: Bool {
         [.dnsFailed, .connectionRefused, .connectTimeout, .connectionLost, .circuitOpen].contains(code)
     }

@@ -3,11 +3,11 @@ import WebImageCore
 import WebImageSystem
 
 extension Loader {
-    /// Starts what a caller of the manager wants, through the interceptors.
+    /// Starts the load of a caller of the manager, through the interceptors.
     ///
     /// - Parameters:
-    ///   - request: as they have changed it.
-    ///   - asksMemory: false where memory was asked just before.
+    ///   - request: the request as the interceptors have changed it.
+    ///   - asksMemory: false if the caller has looked in memory just before.
     func begin(
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery, asksMemory: Bool = true
     ) {
@@ -43,14 +43,14 @@ extension Loader {
         }
     }
 
-    /// A load behind the interceptors, on behalf of a caller who sees what happens on the way.
+    /// Carries out the load behind the interceptors. The caller gets its progress and previews.
     private func load(
         _ request: ImageRequest, for token: LoadToken, _ delivery: LoadToken.Delivery
     ) async throws(WebImageError) -> ImageResponse {
         let inner = LoadToken(loader: self, request: request, isWatching: token.isWatching)
         let hasLeft = table.withLock { _ in
             inner.currentPriority = token.currentPriority
-            // Its caller was taken in before the drain.
+            // The caller was accepted before the drain.
             inner.isAdmitted = true
             token.inner = inner
             return token.hasEnded
@@ -66,13 +66,13 @@ extension Loader {
         do throws(WebImageError) {
             return try await answer.value()
         } catch {
-            // Where the load has ended by itself, leaving does nothing.
+            // If the load has ended by itself, this does nothing.
             inner.cancel()
             throw error
         }
     }
 
-    /// The same for what is not a picture: bytes, or what a file says of itself.
+    /// Passes a load through the interceptors whose answer is not a picture, but bytes or the details of a file.
     func intercepted<Answer: Sendable>(
         _ given: ImageRequest, _ load: @escaping @Sendable (ImageRequest) async throws(WebImageError) -> Answer
     ) async throws(WebImageError) -> Answer {

@@ -16,6 +16,8 @@ public struct RequestPreset: Sendable {
 }
 
 extension ImageRequest {
+    /// Makes a request with the options of presets.
+    ///
     /// - Parameters:
     ///   - url: an absolute URL.
     ///   - presets: the presets, applied in this order; later ones override earlier ones.

@@ -6,7 +6,7 @@ import WebImageSystem
 /// One reader of a request's bytes, without decoding. Releasing it ends the reading, and the transfer if no one else
 /// needs it.
 final class BytesReading: Sendable {
-    /// The request after ``RequestDoor``.
+    /// The request as ``RequestDoor`` has resolved it.
     let request: ImageRequest
     let bytes: OpenedBytes
     let keeper: OriginalKeeper
@@ -74,8 +74,8 @@ final class BytesReading: Sendable {
         }
     }
 
-    /// Waits for an answer within the request's timeout. It counts until the transfer has ended: how fast the bytes that
-    /// are there are read is the caller's affair.
+    /// Waits for an answer within the request's timeout. The timeout counts only until the transfer has ended, however
+    /// slowly the caller then reads the bytes.
     ///
     /// - Throws: the error of the answer; `deadlineExceeded`, `cancelled`.
     func value<Value: Sendable>(of answer: CancellableAnswer<Value>) async throws(WebImageError) -> Value {
@@ -153,8 +153,8 @@ final class BytesReading: Sendable {
 /// The listener for a transfer's progress. It is called only until the answer has been given: progress is reported on
 /// another thread, which may be late.
 final class ProgressWatch: Sendable {
-    /// A closure that a lock holds by itself is wrapped once more at each access where the compiler does not optimise, so
-    /// that thousands of accesses overflow the stack.
+    /// Wraps the closure. Without optimisation, the compiler wraps a bare closure in a lock once more at each access,
+    /// so that thousands of accesses overflow the stack.
     private struct Listener {
         let tell: @Sendable (LoadProgress) -> Void
     }

@@ -11,7 +11,7 @@ final class BytesReceiver: BytesSeeker {
         var timeout: ScheduledAction?
         /// Set when the request's timeout has passed.
         var lateness: WebImageError?
-        /// The closures to call then, by number.
+        /// The closures to call when the timeout passes, by number.
         var whenLate: [Int: @Sendable (WebImageError) -> Void] = [:]
         var lastNumber = 0
     }
@@ -52,7 +52,7 @@ final class BytesReceiver: BytesSeeker {
 
     func failed(_ error: WebImageError) { answer.give(.failure(error)) }
 
-    /// - Parameter error: what the reading ends in at `time`, unless it has left before.
+    /// - Parameter error: the error with which the reading ends at `time`, unless the receiver has left before.
     func arm(at time: Duration, _ clock: any LoadClock, _ error: WebImageError) {
         let action = clock.schedule(at: time) { [weak self] in self?.expire(error) }
         let isLate = state.withLock { state in

@@ -2,8 +2,8 @@ import WebImageCache
 import WebImageCore
 import WebImageDownload
 
-/// The one on whose behalf bytes are searched, and who gets the result. Exactly one of ``found(_:)`` and ``failed(_:)``
-/// ends a search, unless the request was answered from memory or has no waiters left.
+/// The party for which bytes are searched, and that gets the result. A search ends with exactly one call of
+/// ``found(_:)`` or ``failed(_:)``, unless the request was answered from memory or has no waiters left.
 protocol BytesSeeker: TierReader {
     /// Whether the transfer may finish when the manager is drained.
     var finishesWhenDrained: Bool { get }
@@ -117,13 +117,13 @@ struct BytesSearch: Sendable {
 
     private struct Entry {
         let found: FoundOriginal
-        /// Of its tier.
+        /// The index of its tier.
         let place: Int
     }
 
     /// - Parameters:
     ///   - isProvisional: whether the origin is asked in the background after the answer.
-    ///   - whenFound: called once, when the body was found, or is not needed, or is not there.
+    ///   - whenFound: called once it is known whether the body is there, or that it is not needed.
     private func serve(
         _ stored: StoredResponse, _ entry: Entry?, isProvisional: Bool = false,
         whenFound: @escaping @Sendable () -> Void = {}
@@ -266,7 +266,7 @@ struct OpenedBytes: Sendable {
     var wholeHead: ResponseHead?
     /// The answer as stored with an entry of the disk cache.
     var record: AnswerRecord?
-    /// The entry of a further tier, for the tiers before it.
+    /// The entry of a further tier, which is copied to the tiers before it.
     var copied: KeptOriginal?
     /// Whether the origin must be asked in the background after the answer.
     var isProvisional = false

@@ -64,7 +64,7 @@ struct LoadCaches: Sendable {
     }
 }
 
-// MARK: - What was removed meanwhile
+// MARK: - Removals during a load
 
 extension LoadCaches {
     func removals(_ use: ImageRequest.Caching) -> RemovalCounts {

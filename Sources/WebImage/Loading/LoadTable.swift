@@ -10,9 +10,9 @@ struct LoadTable {
     enum Joined {
         /// The work is running already; the bytes job is given if its priority has risen.
         case waiting(BytesJob?)
-        /// The first for these bytes.
+        /// The waiter is the first for these bytes, so they must be searched.
         case opensBytes(BytesJob)
-        /// The bytes are there or arriving, but there is no session before its plan that could take on this job.
+        /// The bytes are there or arriving, but every session has made its plan, so this job needs a new session.
         case startsSession(BytesJob, OpenedBytes)
         /// The picture is made from an existing one by further steps.
         case makesSteps(PixelJob, of: PictureBasis)
@@ -40,7 +40,7 @@ struct LoadTable {
         case everyone
     }
 
-    /// The ended wait of one caller, who must still be told.
+    /// The ended wait of one caller, which must still be answered.
     struct Ended {
         var token: LoadToken
         var delivery: LoadToken.Delivery
@@ -49,11 +49,11 @@ struct LoadTable {
 
     private(set) var pixelJobs: [PixelKey: PixelJob] = [:]
     private(set) var bytesJobs: [BytesKey: BytesJob] = [:]
-    /// The newest job of each original, for traces: a load that does not share it is told why.
+    /// The newest job of each original, for traces: they say why a load does not share it.
     private var newest: [CacheKey: BytesJob] = [:]
     /// Whether no loads are accepted any more.
     var isShutDown = false
-    /// Whether only known waiters are accepted, which may go on from job to job.
+    /// Whether only waiters that were accepted before are accepted. These may still move from job to job.
     var isDraining = false
     /// The number of look-ups without a job, and of work that must happen before a job.
     private(set) var preliminaries = 0
@@ -271,7 +271,7 @@ struct LoadTable {
     var runningCount: Int {
         pixelJobs.count
             + waiting.values.count { caller in
-                // Where an interceptor has started a load for it, that is counted.
+                // If an interceptor has started an inner load for the caller, that load is counted instead.
                 !caller.token.hasEnded && caller.token.job == nil && caller.token.inner?.hasEnded != false
             }
     }
@@ -321,7 +321,8 @@ struct LoadTable {
         isShutDown = true
         let (jobs, abandoned) = (Array(pixelJobs.values), Array(bytesJobs.values))
         for job in jobs { job.abandon() }
-        // Not only those of the bytes jobs: a picture that is made from one in memory needs no bytes.
+        // All pixel jobs end, not only those of the bytes jobs: a picture that is made from one in memory needs no
+        // bytes.
         return (jobs.flatMap { finish($0) }, abandoned, waiting.values.map(\.token))
     }
 

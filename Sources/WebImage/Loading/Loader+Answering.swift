@@ -114,7 +114,7 @@ extension Loader {
         noteIdle()
     }
 
-    /// What is known of a load that failed.
+    /// The record of a failed load, for its trace.
     func recordOfFailure(_ job: BytesJob) -> LoadRecord {
         let (opened, download) = table.withLock { _ in (job.opened, job.download) }
         return LoadRecord(
@@ -123,7 +123,7 @@ extension Loader {
 }
 
 extension WebImageError {
-    /// The error as one of several callers gets it: with what is known of its load.
+    /// The error as one of several callers gets it, with the record of its load for the trace.
     func seen(by token: LoadToken, _ record: LoadRecord?, now: Duration, callers: Int) -> WebImageError {
         guard let record else { return self }
         var error = self
@@ -132,7 +132,7 @@ extension WebImageError {
         return error
     }
 
-    /// The same of a load that interceptors stood before, for one who asked at `time`.
+    /// A copy whose trace begins at `time`, when the caller asked, which was before the interceptors ran.
     func asked(at time: Duration) -> WebImageError {
         guard var known = (record as? FailureRecord)?.record else { return self }
         known.asked = time

@@ -88,7 +88,7 @@ extension Loader {
     }
 
     private func isFresh(_ known: StoredResponse?, _ key: BytesKey) -> Bool {
-        // What is for another user, or another variant, is not replaced.
+        // An answer for another user, or for another variant (`Vary`), is not replaced.
         guard let known, origin.rules.isFor(key.settings.cacheRequest(for: key.download), known) else { return true }
         return switch origin.decision(key, known) {
         case .serve, .serveAndRevalidate: true

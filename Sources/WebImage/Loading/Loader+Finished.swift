@@ -74,7 +74,7 @@ extension Loader {
             let original = try await (request.options.caching.originalCache ?? cache).diskCache?.readMetadata(
                 key.originalKey, priority: request.options.priority)
             if let original, !original.storedResponse.hasSameBody(as: metadata.storedResponse) {
-                // The look-up has just put it there.
+                // The look-up has just put the picture into memory.
                 cache.memoryCache.remove(request.variantKey)
                 return nil
             }

@@ -27,8 +27,8 @@ extension Loader {
         return freshImage(for: request)
     }
 
-    /// Whether memory has a picture that was just loaded, whatever the request's policy. True also where that cannot be
-    /// told: an interceptor or a modifier may have made another request of it.
+    /// Whether memory has a picture that was just loaded, whatever the request's policy. Also true if that cannot be
+    /// determined, because an interceptor or a modifier may have changed the request.
     func memoryHolds(_ given: ImageRequest) -> Bool {
         guard !door.interceptors.concerns(given),
             case .ready(let request) = door.enter(given, by: origin.downloader.snapshot)
@@ -45,7 +45,9 @@ extension Loader {
         return ImageResponse(image: image, source: .memory)
     }
 
-    /// A request with unusual rules for answers, or whose user only the sent headers identify, is judged by itself.
+    /// Whether the request may get the picture. A picture that has passed under the current settings is good for every
+    /// usual request. Other requests, with their own rules for answers or a user whom only the sent headers identify,
+    /// are always judged individually.
     private func isGood(_ image: Image, for request: ImageRequest) -> Bool {
         request.isUsual && image.storage.isJudged(under: judgement(origin.settings.number))
             || isFor(request, image, by: origin.downloader.snapshot)

@@ -39,7 +39,7 @@ extension Loader {
         var request = job.request
         request.options.includesData = false
         request.options.caching.waitsForStore = false
-        // The job's own callers, who count for the same bytes, say how urgent it is.
+        // The job's own callers determine the urgency: their priorities count for the same bytes.
         request.options.priority = .veryLow
         let waiter = LoadToken(loader: self, request: request, isWatching: true)
         waiter.delivery = .callback(

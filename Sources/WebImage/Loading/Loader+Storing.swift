@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-// MARK: - What is stored behind the answers
+// MARK: - Stores after the answers
 
 extension OpenedBytes {
     /// What may be stored once the bytes turn out to be a picture, and in which tiers: an answer of the origin in all

@@ -74,8 +74,8 @@ final class Loader: Sendable {
         if hasBegun { arm(known, of: token) } else { joinNew(token, known, delivery) }
     }
 
-    /// Joins for a token that was not accepted before. If it left before it had begun, or came after the shutdown, it
-    /// is told so.
+    /// Joins jobs for a token that was not accepted before. If the token has left already, or the loader is shut down,
+    /// the caller gets the error of that.
     func joinNew(_ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery) {
         carryOut(join(token, request, delivery), delivery)
     }
@@ -162,7 +162,7 @@ final class Loader: Sendable {
         if left.abandonsPixels { decoding.noteLeft() }
         if let relaxed = left.relaxed { updatePriority(of: relaxed) }
         var told = error
-        // Whoever cancels does not ask why it took so long.
+        // A caller that cancels needs no trace.
         if error.code != .cancelled, let job {
             told = error.seen(by: token, recordOfFailure(job), now: clock.now, callers: 1)
         }
@@ -217,7 +217,7 @@ final class Loader: Sendable {
         }
         let isLate = table.withLock { _ in
             if token.hasEnded { return true }
-            // It may have gone on already.
+            // The token may have joined a job already.
             if token.job == nil, token.delivery != nil { token.preliminary = preliminary }
             return false
         }
@@ -293,7 +293,7 @@ final class Loader: Sendable {
         for token in waiting { leave(token, with: LoadTable.shutDownError) }
     }
 
-    /// Ends the wait of a caller whose time is up.
+    /// Schedules the end of the caller's wait for when the request's timeout has passed.
     ///
     /// - Parameter fallback: the picture that the caller then gets; nil: none.
     func arm(_ request: ImageRequest, of token: LoadToken, fallback: Image? = nil) {

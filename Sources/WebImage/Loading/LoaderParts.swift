@@ -1,6 +1,6 @@
 import WebImageDownload
 
-/// What a loader works with.
+/// The parts from which a loader is made.
 struct LoaderParts {
     let cache: ImageCache
     var foreign: ForeignCache?

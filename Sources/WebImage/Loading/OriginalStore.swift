@@ -23,8 +23,8 @@ struct PendingOriginal: Sendable {
 /// written, the disk cache finds them in memory.
 ///
 /// The bytes that wait for the first tier are limited, see ``StoreBacklog``: if the disk is too slow, transfers of low
-/// priority stand until it has caught up, and the newest original is not stored unless somebody waits for its store. If
-/// the disk writes nothing at all for long, those who wait are told so.
+/// priority pause until it has caught up, and the newest original is not stored unless a caller waits for its store. If
+/// the disk writes nothing for a long time, waiting callers get an error.
 ///
 /// Waiting for the stores means waiting for the first tier of each original, which is the disk cache if there is one.
 /// Further tiers limit their own waiting bytes.
@@ -60,15 +60,14 @@ final class OriginalStore: Sendable {
     private struct State {
         var backlog: StoreBacklog
         var isBraking = false
-        /// Whether the clock will have the backlog checked.
+        /// Whether a check of the backlog is scheduled.
         var isWatching = false
         /// The writes that have not ended, with the closures that are told of the end.
         var writes: [Int: @Sendable (Result<Duration, WebImageError>) -> Void] = [:]
         /// Announcements that were neither fulfilled nor withdrawn.
         var pending: Set<Int> = []
         var lastNumber = 0
-        /// Complete originals of which it is not known yet whether they are pictures, with the closures that wait for
-        /// that.
+        /// Complete originals that are not yet known to be pictures, with the closures that wait for the decision.
         var undecided: [CacheKey: [@Sendable () -> Void]] = [:]
         /// The last announced keys, for loads that looked for them just before.
         var recent = RecentKeys()
@@ -83,7 +82,7 @@ final class OriginalStore: Sendable {
             return waiting.filter { $0.last < first }.map(\.run)
         }
 
-        /// Changes the backlog. Returns what is to be done about it without the lock.
+        /// Changes the backlog. Returns what must be done after the lock has been released.
         mutating func change(_ change: (inout StoreBacklog) -> Void) -> Consequence {
             change(&backlog)
             var consequence = Consequence()
@@ -100,21 +99,21 @@ final class OriginalStore: Sendable {
     }
 
     private struct Consequence {
-        /// Whether transfers must stand from now on, or need not any more; nil: as before.
+        /// Whether transfers must pause or may continue from now on; nil: nothing changes.
         var brakes: Bool?
-        /// When the clock must have the backlog checked.
+        /// When the backlog must be checked; nil: no new check is needed.
         var check: Duration?
     }
 
     private let observer: LoadObserver
     private let clock: any LoadClock
-    /// Runs what callers are told while the disk's own threads stand.
+    /// Calls the callers' closures when the disk's own threads have stalled.
     private let executor: any WorkExecutor
     private let brake: TransferBrake
     private let state: Guarded<State>
 
     /// - Parameters:
-    ///   - executor: calls callers back where the disk has stalled; it must not be the disk's own.
+    ///   - executor: calls the callers' closures when the disk has stalled; it must not be the disk's own executor.
     ///   - brake: pauses the transfers that bring originals.
     ///   - limit: how many bytes may wait for the disk.
     init(
@@ -130,8 +129,8 @@ final class OriginalStore: Sendable {
 
     /// Announces a store. Call it before callers are answered, so that ``finish()`` waits for it.
     ///
-    /// - Parameter original: the original, which can be found from now on; nil if the store is not of an original, but of
-    ///   something that ``finish()`` waits for, too, such as the beginning of one.
+    /// - Parameter original: the original, which can be found from now on; nil for any other store that ``finish()``
+    ///   waits for, such as that of an interrupted body's beginning.
     func announce(_ original: PendingOriginal? = nil) -> Announcement {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -183,7 +182,7 @@ final class OriginalStore: Sendable {
         } then: { outcome in
             let told = self.state.withLock { $0.writes.removeValue(forKey: number) }
             self.change { $0.remove(length, at: $1) }
-            // After a stall the caller has been told otherwise.
+            // After a stall the caller has already been given an error.
             guard let told else { return first.end() }
             told(outcome)
             self.end(number, first)
@@ -205,7 +204,7 @@ final class OriginalStore: Sendable {
         _ = clock.schedule(at: time) { [weak self] in self?.check() }
     }
 
-    /// Tells those who wait for a disk that does nothing.
+    /// Ends the waits for the disk with an error if it has written nothing for too long.
     private func check() {
         let now = clock.now
         typealias Told = [Int: @Sendable (Result<Duration, WebImageError>) -> Void]
@@ -223,7 +222,7 @@ final class OriginalStore: Sendable {
         executor.complete(.high) { [self] in
             for (number, told) in late {
                 told(.failure(Self.stalled))
-                // The disk may still come to it, and loads find its bytes until then.
+                // The disk may still write the original; until then loads find its bytes.
                 end(number, nil)
             }
         }

@@ -74,7 +74,7 @@ struct PixelKey: Hashable, Sendable {
     let variantKey: CacheKey
     /// Complete pictures are the same with and without it, but for truncated ones the answers differ.
     let allowsPartial: Bool
-    /// The pictures are the same with and without it, but whoever wants frames ahead must not get a picture before them.
+    /// The pictures are the same with and without it, but a load that preloads frames must not be answered before them.
     let preloadsFrames: Bool
 
     /// - Throws: the same errors as ``BytesKey``.
@@ -98,7 +98,8 @@ final class PixelJob: @unchecked Sendable {
     /// When the first caller asked.
     let started: Duration
     var tokens: [LoadToken] = []
-    /// The token by which it waits for the job from whose picture it is made; nil: it is made from the bytes.
+    /// The token by which this job waits for the job whose picture it continues; nil: its picture is made from the
+    /// bytes.
     var basis: LoadToken?
     private let abandoned = Atomic(false)
     /// Read without the lock, since most loads have no caller that follows progress.
@@ -184,7 +185,7 @@ final class BytesJob: @unchecked Sendable {
 
     /// Every pixel job that is not finished.
     var pixelJobs: [PixelJob] = []
-    /// Those that no decode session has taken on.
+    /// The pixel jobs that no decode session has taken on.
     var unplanned: [PixelJob] = []
     /// True while a session is running that will take on the unplanned jobs when it knows the header.
     var hasPlanningSession = false

@@ -14,7 +14,7 @@ final class ResumableFetch: Sendable {
         var hasHead = false
         /// The number of bytes of the log that the resumable body knows.
         var noted = 0
-        /// What follows the log; nil: nothing does any more.
+        /// The log that this fetch follows; nil: it no longer follows one.
         var watched: ByteLog?
         /// Ends the announcement that the beginning of an interrupted body will be stored.
         var endPromise: (@Sendable () -> Void)?
@@ -66,7 +66,9 @@ final class ResumableFetch: Sendable {
         }
     }
 
-    /// - Parameter claim: the stored beginning to continue.
+    /// Sends the request.
+    ///
+    /// - Parameter claim: the stored beginning that the body should continue; nil: none.
     private func send(after claim: (any PartialBody)?) {
         var fields = exchange.fields
         let range = state.withLock { state in
@@ -113,7 +115,7 @@ final class ResumableFetch: Sendable {
                 opened.wholeHead = head
                 self.state.withLock { $0.noted = beginning }
                 self.promiseKeeping(of: log)
-                // From now on the claim is the copy's again.
+                // From now on only the copy uses the claim.
                 self.note(log, download)
                 self.seeker.found(opened)
             }
@@ -132,7 +134,7 @@ final class ResumableFetch: Sendable {
         }
     }
 
-    /// No head came, or one with a status that is an error.
+    /// Handles a download that has ended without a usable head: it failed, or its status is an error.
     private func judgeFailure(of download: Download) {
         var error = WebImageError.cancelled
         if case .failed(let failure)? = download.log.end { error = failure }
@@ -165,7 +167,7 @@ final class ResumableFetch: Sendable {
         endPromise?()
     }
 
-    // MARK: What comes is kept
+    // MARK: Storing the bytes that arrive
 
     /// Waits until the body is long enough to be worth storing.
     private func watch(_ log: ByteLog, _ download: Download?) {
@@ -173,8 +175,9 @@ final class ResumableFetch: Sendable {
         log.whenReadable(after: rules.keepAfter - 1) { [weak download] in self.note(log, download) }
     }
 
-    /// Who is told that the body was interrupted must find its beginning announced: this comes before those who read the
-    /// log, but the body's end may be noted here only after them.
+    /// Announces the store of the body's beginning as soon as the body is interrupted. A caller that learns of the
+    /// interruption must find the announcement: this closure runs before the log's readers do, while `note` may come
+    /// only after them.
     private func promiseKeeping(of log: ByteLog) {
         state.withLock { $0.watched = log }
         log.whenEnded {

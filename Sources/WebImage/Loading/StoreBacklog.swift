@@ -1,17 +1,18 @@
 import WebImageCore
 
-/// What the originals take that wait for the disk, and whether the disk follows. A pure value: callers pass the time.
+/// Counts the bytes of originals that wait for the disk, and detects a disk that stalls. A pure value: callers pass the
+/// time.
 struct StoreBacklog {
-    /// How much memory or temporary disk space originals may hold of which not all bytes are written. What somebody
-    /// waits for is stored beyond it.
+    /// How many bytes of originals that are not completely written may be held in memory or temporary files. Originals
+    /// whose store a caller awaits are accepted beyond the limit.
     let limit: Int
-    /// How long the disk may write nothing before those who wait are told so.
+    /// How long the disk may write nothing before waiting callers get an error.
     static let patience = Duration.seconds(60)
 
     private var bytes = 0
     private var count = 0
     private var lastProgress = Duration.zero
-    /// The disk has written nothing for so long that waiting for it makes no sense.
+    /// Whether the disk has written nothing for so long that callers no longer wait for it.
     private(set) var hasStalled = false
 
     init(limit: Int) { self.limit = limit }
@@ -36,7 +37,8 @@ struct StoreBacklog {
     /// Some bytes were written.
     mutating func progress(at now: Duration) { (lastProgress, hasStalled) = (now, false) }
 
-    /// When the disk will have written nothing for too long; nil if nothing is to be written, or it is too long already.
+    /// When the disk will have stalled if it writes nothing until then; nil if nothing waits, or the disk has stalled
+    /// already.
     var nextCheck: Duration? { count > 0 && !hasStalled ? lastProgress + Self.patience : nil }
 
     /// Returns true if the disk has stalled just now.
@@ -46,10 +48,10 @@ struct StoreBacklog {
         return true
     }
 
-    /// Whether transfers that nobody waits for must stand. What is needed at once keeps the other half.
+    /// Whether transfers of low priority must pause. The other half of the limit is left to urgent ones.
     var brakesTransfers: Bool { !hasStalled && bytes > limit / 2 }
 
-    /// Writes have a low priority, until so much waits that transfers stand.
+    /// Writes have a low priority, which rises as more bytes wait.
     private var priority: LoadPriority {
         switch bytes {
         case ..<(limit / 4): .low

@@ -24,10 +24,10 @@ public import WebImageCore
     /// Why a frame could not be decoded. The player has then stopped at the frame before.
     public private(set) var error: WebImageError?
 
-    /// Called with each next frame when it is due. It is not called for the frame at which playing begins: draw
-    /// ``currentFrame`` first. Only where that is the still of an APNG and none of its frames, the first frame follows
-    /// at once. A target that has loaded its picture in another size calls it with the current frame in
-    /// that size.
+    /// Called with each new frame when it is due. It is not called for the frame at which playing begins: draw
+    /// ``currentFrame`` first. There is one exception: if that is the default image of an APNG and not one of its
+    /// frames, the first frame follows at once. It is also called with the current frame in a new size, when the target
+    /// has loaded the animation in that size.
     public var onFrame: (@MainActor (_ image: Image, _ index: Int) -> Void)?
     /// Called after each round with the number of completed rounds.
     public var onLoop: (@MainActor (_ loop: Int) -> Void)?
@@ -46,13 +46,13 @@ public import WebImageCore
     }
     /// How often all frames are shown; 0: without end. Default nil: the number in the file.
     public var loopLimit: Int? { didSet { playback.roundLimit = Self.limit(loopLimit, animation) } }
-    /// The speed: 2 shows each frame for half of its time. Default 1. At 0 and less, and with what is no finite number, the
-    /// animation stands still; other speeds are kept between 0.001 and 1000.
+    /// The speed: 2 shows each frame for half of its time. Default 1. If it is 0, negative or not finite, the animation
+    /// stands still. Other speeds are limited to the range from 0.001 to 1000.
     public var rate: Double = 1 {
         didSet {
             rate = rate.isFinite && rate > 0 ? min(max(rate, 0.001), 1000) : 0
             guard rate != oldValue else { return }
-            // Standing still, it keeps the rest of the frame's time in the animation's own time.
+            // The rest of the current frame's time is kept in the animation's own time, at the speed 1.
             if isRunning { rest = ownRest(at: oldValue) }
             guard isRunning, rate > 0 else { return runOrRest() }
             goOn()
@@ -73,12 +73,12 @@ public import WebImageCore
 
     private let clock: any FrameClock
     private var playback: Playback
-    /// When the present frame has been shown for its time.
+    /// When the current frame will have been shown for its time.
     private var deadline = Duration.zero
-    /// While the animation rests, how much of that time is left, at the speed 1.
+    /// How much of the current frame's time is left while the animation does not run, at the speed 1.
     private var rest: Duration
     private var wake: FrameWake?
-    /// Whether the frame that is due has not come to the file yet.
+    /// Whether the frame that is due is in a part of the file that has not arrived yet.
     private var isStarving = false
     private var isRunning = false
     private var hasBegun = false
@@ -88,7 +88,7 @@ public import WebImageCore
     private var replacing: Task<Void, Never>?
     private var presence: AnimationPresence?
 
-    /// Whether the frame that is due is the one that is seen; false while it is waited for. For tests.
+    /// Whether the frame that is due is shown; false while the player waits until it is decoded. For tests.
     var isSettled: Bool { awaited == nil }
 
     /// Makes a player; the result is nil if the picture is not an animation. It does not play before ``play()``.
@@ -187,7 +187,8 @@ public import WebImageCore
         replacing = Task { [weak self, awaited] in
             let isThere = index == 0 && other.beginsWithStill
             let frame = isThere ? image : try? await other.frame(at: index)
-            // The frame of the old size that is waited for would take its place.
+            // If the player waits for a frame of the old size, that frame comes first, so that it does not replace this
+            // one.
             await awaited?.value
             guard !Task.isCancelled, let frame else { return }
             self?.replaceCurrent(with: frame, index)
@@ -211,7 +212,7 @@ public import WebImageCore
         showPresent()
     }
 
-    /// Goes to where the mode begins, as long as it has not begun.
+    /// Moves to the first frame of the mode, if playing has not begun.
     private func reset() {
         guard !hasBegun, playback.index != playback.start else { return }
         playback.seek(to: playback.start)
@@ -227,20 +228,20 @@ public import WebImageCore
         if runs {
             goOn()
         } else {
-            // Where the rate is 0 by now, the rest was taken before.
+            // If the rate has just become 0, its observer has already set the rest.
             if rate > 0 { rest = ownRest(at: rate) }
             wake?.cancel()
             wake = nil
         }
     }
 
-    /// Shows the present frame for the rest of its time.
+    /// Shows the current frame for the rest of its time.
     private func goOn() {
         deadline = clock.now + rest / rate
         if awaited == nil { schedule() }
     }
 
-    /// How much of the present frame's time is left, in the animation's own time.
+    /// How much of the current frame's time is left, at the speed 1.
     private func ownRest(at rate: Double) -> Duration { max(deadline - clock.now, .zero) * rate }
 
     private func visibilityChanged() {
@@ -266,7 +267,7 @@ public import WebImageCore
         return rate > 0 ? delay / rate : delay
     }
 
-    /// Waits until the present frame has been shown for its time, and has the next one decoded meanwhile.
+    /// Waits until the current frame has been shown for its time, and has the next one decoded meanwhile.
     private func schedule() {
         wake?.cancel()
         wake = nil
@@ -291,7 +292,7 @@ public import WebImageCore
             }
             return end()
         case .notThereYet:
-            // Looks again after as long as the present frame is shown; what comes by `update` comes sooner.
+            // Checks again after the current frame's time; a call of `update` continues sooner.
             isStarving = true
             deadline = clock.now + time(of: playback.index)
             return schedule()
@@ -312,11 +313,11 @@ public import WebImageCore
         }
     }
 
-    /// Shows the frame that playback has come to, at once when it is decoded.
+    /// Shows the frame that playback has reached, as soon as it is decoded.
     ///
     /// - Parameter due: when it should be shown; nil: now.
     private func showPresent(due: Duration? = nil, then action: @escaping @MainActor () -> Void = {}) {
-        // A frame that is still waited for would take the place of this one.
+        // If the player still waits for an earlier frame, that frame would replace this one.
         stopWaiting()
         let index = playback.index
         if let frame = animation.keptFrame(at: index) { return show(frame, index, due: due, then: action) }
@@ -338,11 +339,11 @@ public import WebImageCore
     ) {
         awaited = nil
         switch result {
-        // Time has stood still while it was waited for, unless time is what must be kept.
+        // The time of the wait does not count, unless late frames are dropped to keep the pace.
         case .success(let frame): show(frame, index, due: dropsLateFrames ? due : nil, then: action)
         case .failure(let error):
             self.error = error
-            // It stays at the frame that is shown.
+            // The player stays at the frame that is shown.
             playback.seek(to: shownIndex)
             end()
         }
@@ -353,13 +354,13 @@ public import WebImageCore
         shownIndex = index
         let begin = due ?? clock.now
         deadline = begin + time(of: index)
-        // Late by more than a frame: the others follow one by one, and not all at once.
+        // If the frame is so late that its time is over, the next ones still follow one by one, and not all at once.
         if !dropsLateFrames { deadline = max(deadline, clock.now) }
         rest = rate > 0 ? ownRest(at: rate) : time(of: index)
         onFrame?(frame, index)
         action()
         if playback.isOver { return end() }
-        // One of them may have sought another frame, which is waited for.
+        // One of the closures may have called `seek`, so that the player waits for another frame.
         if isRunning, awaited == nil { schedule() }
     }
 

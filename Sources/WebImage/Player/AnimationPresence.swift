@@ -2,7 +2,7 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// That somebody shows an animation. The last one to leave has its decoded frames given up.
+/// Counts one viewer of an animation while it is present. When the last viewer leaves, decoded frames are released.
 final class AnimationPresence: Sendable {
     private let animation: ImageAnimation
     private let isPresent: Guarded<Bool>

@@ -1,6 +1,6 @@
 import WebImageSystem
 
-/// The clock of animations: it has the time, and calls a closure when a frame is due. Isolated to the main actor.
+/// A clock for animations: it tells the time, and calls a closure when a frame is due. Isolated to the main actor.
 ///
 /// ``SystemFrameClock`` works in every program. A toolkit that knows when the screen shows its next picture can provide
 /// its own clock, and a test one that it controls.
@@ -21,8 +21,8 @@ import WebImageSystem
     public func cancel() { onCancel() }
 }
 
-/// Makes a clock that uses the system's time. It wakes the player within a millisecond of the requested time, unless
-/// the main actor is busy.
+/// A clock that uses the system's time. It wakes the player within a millisecond of the requested time, unless the main
+/// actor is busy.
 @MainActor public final class SystemFrameClock: FrameClock {
     public nonisolated init() {}
 

@@ -13,14 +13,14 @@ public enum PlaybackMode: String, Hashable, Sendable, CaseIterable {
     var turns: Bool { self == .bounce || self == .reversedBounce }
 }
 
-/// Where in an animation one is, as a value: which frame comes next, and when a round is complete.
+/// The position in an animation, as a value: which frame comes next, and when a round is complete.
 struct Playback {
     enum Step: Hashable {
-        /// Another frame follows. With the second a round is complete, with the third also the last one.
+        /// Another frame follows. It may complete a round, which may be the last one.
         case frame(Int, completesRound: Bool, isLast: Bool)
-        /// It is not known yet what follows: the file still arrives.
+        /// The next frame is not known yet, because the file is still arriving.
         case notThereYet
-        /// The present frame was the last.
+        /// The current frame was the last.
         case end
     }
 
@@ -29,7 +29,7 @@ struct Playback {
     }
     /// How many frames are known.
     var count: Int
-    /// Whether more may come.
+    /// Whether all frames are known.
     var isComplete: Bool
     /// How many rounds are shown; 0: without end.
     var roundLimit: Int
@@ -37,7 +37,8 @@ struct Playback {
     /// How many rounds were completed.
     private(set) var round = 0
     private var isGoingBack: Bool
-    /// Whether the round that ends with the present frame was counted, since it was the last one then.
+    /// Whether the round that ends with the current frame is already counted, because it was the last one when it
+    /// ended.
     private var hasCountedRound = false
 
     init(mode: PlaybackMode = .forward, count: Int, isComplete: Bool, roundLimit: Int) {
@@ -49,7 +50,7 @@ struct Playback {
         isGoingBack = mode.startsAtEnd
     }
 
-    /// Where the mode begins.
+    /// The index of the frame with which the mode begins.
     var start: Int { mode.startsAtEnd ? max(count - 1, 0) : 0 }
 
     mutating func seek(to index: Int, round: Int? = nil) {
@@ -59,7 +60,7 @@ struct Playback {
         isGoingBack = mode.startsAtEnd
     }
 
-    /// What follows the present frame.
+    /// What follows the current frame.
     var next: Step {
         guard count > 1 else { return isComplete ? .end : .notThereYet }
         let goesBack = mode.turns ? turned : isGoingBack
@@ -73,7 +74,7 @@ struct Playback {
         return isLastRound ? .end : .frame(start, completesRound: true, isLast: false)
     }
 
-    /// Goes to what follows; false: nothing does, or not yet.
+    /// Moves to the next frame. Returns false if there is none, or if it is not known yet.
     mutating func advance() -> Bool {
         guard case .frame(let index, let completesRound, _) = next else { return false }
         if mode.turns { isGoingBack = turned }
@@ -83,7 +84,7 @@ struct Playback {
         return true
     }
 
-    /// The last frame of the last round was shown; false where there are no rounds.
+    /// Counts the last round, after its last frame was shown. Returns false if there is no round to count.
     mutating func completeRound() -> Bool {
         guard count > 1, !mode.turns, !hasCountedRound, roundLimit == 0 || round < roundLimit else { return false }
         round += 1
@@ -91,12 +92,12 @@ struct Playback {
         return true
     }
 
-    /// Whether the frame that was reached is the last to be shown, as it is where a bounce ends.
+    /// Whether a bounce has ended: its current frame is the last to be shown.
     var isOver: Bool { mode.turns && roundLimit > 0 && round >= roundLimit && index == start }
 
     private var isLastRound: Bool { roundLimit > 0 && round + (hasCountedRound ? 0 : 1) >= roundLimit }
 
-    /// Which way a bounce goes on: it turns at the ends.
+    /// Whether a bounce continues backwards: it turns at the ends.
     private var turned: Bool {
         if index == 0 { return false }
         if index == count - 1, isComplete || isGoingBack { return true }

@@ -26,7 +26,7 @@ public final class ImagePrefetcher: Sendable {
 
     deinit { work.cancelAll() }
 
-    /// How many pictures wait for another load of the same.
+    /// How many pictures wait for another load of the same picture.
     var waitingForTurns: Int { work.waitingForTurns }
 
     func cancel(_ tokens: [PrefetchToken]) { work.cancel(tokens) }
@@ -54,7 +54,7 @@ public final class ImagePrefetcher: Sendable {
     /// - Parameters:
     ///   - urls: absolute URLs.
     ///   - executor: where `onEvent` is called.
-    ///   - onEvent: told of one event after another; `finished` comes exactly once, last.
+    ///   - onEvent: called with one event after another. `finished` comes exactly once, last.
     /// - Returns: the list's token.
     @discardableResult
     public func prefetch(
@@ -71,7 +71,7 @@ public final class ImagePrefetcher: Sendable {
     ///   - executor: where `onEvent` is called.
     ///   - request: makes the request with that index; called once, on threads of the prefetcher. If it throws, the
     ///     picture fails with that error.
-    ///   - onEvent: told of one event after another; `finished` comes exactly once, last.
+    ///   - onEvent: called with one event after another. `finished` comes exactly once, last.
     /// - Returns: the list's token.
     @discardableResult
     public func prefetch(

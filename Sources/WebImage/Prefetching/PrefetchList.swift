@@ -7,9 +7,9 @@ final class PrefetchList: Sendable {
     fileprivate struct State {
         var waiting = FIFO<PrefetchEvent>()
         var isCalling = false
-        /// The pictures that were said to have begun and not to have ended.
+        /// The pictures of which the listener was told that they have begun, but not that they have ended.
         var running: Set<Int> = []
-        /// The furthest that the listener was told.
+        /// The furthest progress that was reported to the listener.
         var told = PrefetchProgress(total: 0)
         var isOver = false
         var end: PrefetchProgress?
@@ -33,10 +33,11 @@ final class PrefetchList: Sendable {
     /// Whether there is a listener.
     var isWatched: Bool { onEvent != nil }
 
-    /// Tells an event, after those that came before it.
+    /// Reports an event to the listener, after the earlier ones.
     ///
-    /// - Returns: whether the caller is to begin more. It is not when another thread is telling an event: that one tells this
-    ///   one, too, and then begins more. So a listener who is slow is not flooded.
+    /// - Returns: whether the caller should begin further pictures. If another thread is reporting an event, the result
+    ///   is false: that thread also reports this event, and then begins further pictures. So a slow listener is not
+    ///   flooded.
     func tell(_ event: PrefetchEvent) -> Bool {
         guard let onEvent else { return event.isItem }
         let isMine = state.withLock { state in
@@ -84,15 +85,15 @@ final class PrefetchList: Sendable {
 }
 
 extension PrefetchList.State {
-    /// Notes an event that is to be told.
+    /// Records an event that will be reported.
     ///
-    /// - Returns: false for one that comes too late. A transfer's progress comes from another thread than its end, and a
-    ///   picture may be cancelled, and its list end, before it is said to have begun.
+    /// - Returns: false if the event comes too late to be reported. A transfer's progress comes from another thread
+    ///   than its end. A picture may be cancelled, and its list may end, before its beginning is reported.
     fileprivate mutating func takes(_ event: PrefetchEvent) -> Bool {
         guard !isOver else { return false }
         switch event {
         case .began(let index): running.insert(index)
-        // How far a transfer is, is soon old.
+        // Progress is soon outdated, so it does not wait for the listener.
         case .transfer(let index, _): return !isCalling && running.contains(index)
         case .item(let item, _): running.remove(item.index)
         case .finished: isOver = true
@@ -100,8 +101,8 @@ extension PrefetchList.State {
         return true
     }
 
-    /// The event with a progress that is not behind that of an earlier one: pictures that end at the same time are told by
-    /// several threads, in any order.
+    /// The event with a progress that is not behind that of an earlier event. Pictures that end at the same time are
+    /// reported by several threads, in any order.
     fileprivate mutating func goingForward(_ event: PrefetchEvent) -> PrefetchEvent {
         guard case .item(let item, let progress) = event else { return event }
         if progress.finished >= told.finished { told = progress }

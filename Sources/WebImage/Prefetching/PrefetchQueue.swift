@@ -1,28 +1,28 @@
 import WebImageCore
 import WebImageSystem
 
-/// Which picture of which list is loaded next. A pure value: what it answers is carried out outside of the lock.
+/// Decides which picture of which list is loaded next. A pure value: its decisions are carried out outside of the lock.
 ///
-/// Lists go in the order in which they came; one that pauses lets the next one go first.
+/// Lists are worked through in the order in which they were added. If a list is paused, the next one goes first.
 struct PrefetchQueue {
     typealias ListID = Int
 
     /// What to do now.
     enum Step: Equatable {
         case load(ListID, index: Int)
-        /// Nothing may begin before then, for the rate's sake.
+        /// No picture may begin before then, because of ``PrefetchOptions/bytesPerSecond``.
         case wait(until: Duration)
         case nothing
     }
 
     fileprivate struct List {
-        /// The first picture that was not begun.
+        /// The index of the first picture that has not begun.
         var next = 0
         var running: Set<Int> = []
-        /// Those that were taken out before they began.
+        /// The pictures that were dropped before they began.
         var removed: Set<Int> = []
         var isPaused = false
-        /// No more of it begins.
+        /// Whether no further pictures of the list begin.
         var isClosed = false
         var progress: PrefetchProgress
 
@@ -34,11 +34,11 @@ struct PrefetchQueue {
     private let byteBudget: Int?
     private let bytesPerSecond: Int?
     private var lists: [ListID: List] = [:]
-    /// Those that may begin something. Their order is that of their numbers, which only grow.
+    /// The lists of which a picture may begin, in the order in which they were added.
     private var ready = IndexedHeap<ListID, ListID>()
     private var lastID = 0
     private(set) var runningCount = 0
-    /// Nothing begins before then.
+    /// The time before which no picture begins.
     private var earliest = Duration.zero
     var isPaused = false
 
@@ -48,7 +48,7 @@ struct PrefetchQueue {
         bytesPerSecond = options.bytesPerSecond.map { max($0.bytes, 1) }
     }
 
-    /// Of the lists that have not ended.
+    /// The progress of all lists that have not ended, together.
     var progress: PrefetchProgress { lists.values.reduce(PrefetchProgress(total: 0)) { $0 + $1.progress } }
     var listCount: Int { lists.count }
 
@@ -90,7 +90,7 @@ struct PrefetchQueue {
 
     /// Notes that a picture has ended.
     ///
-    /// - Returns: the list's progress; nil when it was cancelled meanwhile, and was counted then.
+    /// - Returns: the list's progress; nil if the picture was cancelled meanwhile, and counted then.
     mutating func end(_ id: ListID, index: Int, _ outcome: PrefetchedItem.Outcome, now: Duration) -> PrefetchProgress? {
         guard var list = lists[id], list.running.remove(index) != nil else { return nil }
         runningCount -= 1
@@ -112,9 +112,9 @@ struct PrefetchQueue {
         return list.progress
     }
 
-    /// Drops what has not begun of a list, and what runs.
+    /// Drops all pictures of a list that have not ended.
     ///
-    /// - Returns: what ran.
+    /// - Returns: the pictures whose loads were running.
     mutating func cancel(_ id: ListID) -> [Int] {
         guard var list = lists[id] else { return [] }
         let running = Array(list.running)
@@ -129,7 +129,7 @@ struct PrefetchQueue {
 
     /// Drops one picture of a list.
     ///
-    /// - Returns: whether it ran.
+    /// - Returns: whether its load was running.
     mutating func cancel(_ id: ListID, index: Int) -> Bool {
         guard var list = lists[id], (0..<list.progress.total).contains(index) else { return false }
         defer {
@@ -147,9 +147,9 @@ struct PrefetchQueue {
         return false
     }
 
-    /// Takes out a list that has ended.
+    /// Removes a list, if it has ended.
     ///
-    /// - Returns: what has become of it; nil while it goes on.
+    /// - Returns: its final progress; nil if it has not ended.
     mutating func takeEnded(_ id: ListID) -> PrefetchProgress? {
         guard let list = lists[id], list.isOver else { return nil }
         lists[id] = nil
@@ -165,7 +165,7 @@ extension PrefetchQueue.List {
         while next < progress.total, removed.remove(next) != nil { next += 1 }
     }
 
-    /// Lets nothing more of it begin.
+    /// Drops the pictures of the list that have not begun.
     fileprivate mutating func close() {
         guard !isClosed else { return }
         isClosed = true

@@ -14,13 +14,14 @@ final class PrefetchWork: Sendable {
         var queue: PrefetchQueue
         var lists: [PrefetchQueue.ListID: PrefetchList] = [:]
         var tasks: [Place: Task<Void, Never>] = [:]
-        /// Continues when the rate allows it.
+        /// Continues when ``PrefetchOptions/bytesPerSecond`` allows it.
         var alarm: ScheduledAction?
-        /// Whether the manager tells when nobody waits for a picture any more.
+        /// Whether a call of the manager is pending, for the moment when it runs no load of a higher priority.
         var awaitsQuiet = false
-        /// How many pictures of a list have ended and were not told yet: its end comes after them.
+        /// How many pictures of a list have ended but were not reported yet. The end of the list is reported after
+        /// them.
         var untold: [PrefetchQueue.ListID: Int] = [:]
-        /// The originals that are brought to disk right now, and who waits to bring the same.
+        /// The originals and pictures that are being stored, and the loads that wait to store the same.
         var keeping: [CacheKey: [CancellableAnswer<Void>]] = [:]
         var idle: [CancellableAnswer<Void>] = []
 
@@ -63,7 +64,7 @@ final class PrefetchWork: Sendable {
     var waitingForTurns: Int { state.withLock { $0.keeping.values.reduce(0) { $0 + $1.count } } }
 
     func progress(of token: PrefetchToken) -> PrefetchProgress {
-        // In this order: it is noted there before it is forgotten here.
+        // When a list ends, the queue forgets it, and the list gets its final progress just after that.
         state.withLock { $0.queue.progress(of: token.id) } ?? token.list.finalProgress ?? PrefetchProgress(total: 0)
     }
 
@@ -84,7 +85,7 @@ final class PrefetchWork: Sendable {
 
     func cancelAll() { cancel { $0.queue.listIDs } }
 
-    /// In one step, so that the end of one list begins nothing of another one of them.
+    /// Cancels all these lists in one step, so that the end of one list does not begin pictures of another.
     func cancel(_ tokens: [PrefetchToken]) { cancel { _ in tokens.map(\.id) } }
 
     private func cancel(_ choose: (State) -> [PrefetchQueue.ListID]) {
@@ -122,7 +123,7 @@ final class PrefetchWork: Sendable {
         if !isOver { _ = try? await answer.value() }
     }
 
-    /// Tells the end of a list, if it has come.
+    /// Reports the end of a list, if it has ended.
     private func noteEnd(of id: PrefetchQueue.ListID) {
         let ended = state.withLock { state -> (PrefetchList, PrefetchProgress, [CancellableAnswer<Void>])? in
             guard state.untold[id] == nil, let progress = state.queue.takeEnded(id),
@@ -158,7 +159,7 @@ final class PrefetchWork: Sendable {
         }
     }
 
-    /// Whether a picture may begin. Where that has to wait for the manager, it is begun then.
+    /// Whether a picture may begin now. If the manager is too busy for that, pictures begin when it no longer is.
     private func isQuietEnough() -> Bool {
         guard options.onlyWhenIdle else { return true }
         guard
@@ -184,7 +185,7 @@ final class PrefetchWork: Sendable {
         old?.cancel()
     }
 
-    /// Not on the clock's thread: a listener is told of what begins.
+    /// Calls `beginMore` on a file thread and not on the clock's, because it calls listeners.
     private func beginMoreElsewhere() { manager.loader.ioExecutor.run(.veryLow) { [self] in beginMore() } }
 
     private func begin(_ list: PrefetchList, _ place: Place) {
@@ -195,7 +196,7 @@ final class PrefetchWork: Sendable {
             end(list, place, outcome, original)
         }
         let isOver = state.withLock { state in
-            // It may have ended, or been cancelled, before this.
+            // The load may have ended, or been cancelled, before this.
             guard state.queue.isRunning(place.id, place.index) else { return true }
             state.tasks[place] = task
             return false
@@ -213,11 +214,11 @@ final class PrefetchWork: Sendable {
             if progress != nil { state.untold[place.id, default: 0] += 1 }
             return progress
         }
-        // Who was cancelled meanwhile was counted then, and more was begun.
+        // If the picture was cancelled meanwhile, it was counted then, and further pictures were begun.
         guard let progress else { return noteEnd(of: place.id) }
         let item = PrefetchedItem(index: place.index, outcome: outcome, original: original)
         guard list.isWatched else { return tell(item, progress, list, place) }
-        // This is a thread of Swift's own, which a listener must not hold.
+        // This code runs on Swift's own threads, which a listener must not block.
         manager.loader.ioExecutor.run(options.priority) { [self] in tell(item, progress, list, place) }
     }
 
@@ -246,7 +247,7 @@ final class PrefetchWork: Sendable {
     }
 
     private func loadIntoMemory(_ request: ImageRequest) async throws(WebImageError) -> PrefetchedItem.Outcome {
-        // Of two that are the same the second one finds what the first one has stored.
+        // Of two loads of the same, the second one waits, and finds what the first one has stored.
         let key = request.variantKey
         try await takeTurn(to: key)
         let response: ImageResponse
@@ -261,7 +262,7 @@ final class PrefetchWork: Sendable {
             let error = WebImageError(
                 .cacheMiss, "the picture cannot be kept in memory: its origin, the request or the limit forbids it",
                 location: request.redactedURL)
-            // The others would load it in vain, too.
+            // The waiting loads would load the picture in vain, too.
             giveTurn(to: key, failing: error)
             throw error
         }
@@ -275,11 +276,12 @@ final class PrefetchWork: Sendable {
         var request = given
         request.options.caching.waitsForStore = true
         try checkPlace(for: request)
-        // Of two that are the same the second one finds what the first one has stored.
+        // Of two loads of the same, the second one waits, and finds what the first one has stored.
         let key = request.originalKey
         try await takeTurn(to: key)
         defer { giveTurn(to: key) }
-        // Not on the network's thread: who tells one event also tells those that came meanwhile.
+        // Not on the network's thread, because a thread that reports one event also reports those that arrive
+        // meanwhile.
         let onProgress: @Sendable (LoadProgress) -> Void = { [self] progress in
             manager.loader.ioExecutor.run(options.priority) { [self] in
                 if list.tell(.transfer(index: index, progress)) { beginMore() }
@@ -299,8 +301,9 @@ extension PrefetchWork {
         !manager.loader.caches.tiers(request.options.caching).isEmpty
     }
 
-    /// - Throws: where there is no cache for an original that would come from the network, so that nothing is transferred in
-    ///   vain.
+    /// Checks that there is a cache for an original from the network, so that it is not transferred in vain.
+    ///
+    /// - Throws: `cacheMiss` if there is none.
     private func checkPlace(for request: ImageRequest) throws(WebImageError) {
         let isRemote = ["http://", "https://"].contains { request.url.lowercased().hasPrefix($0) }
         guard isRemote, !hasPlace(for: request) else { return }
@@ -322,7 +325,9 @@ extension PrefetchWork {
         }
     }
 
-    /// - Parameter error: what those who wait fail with; nil: they take their turns.
+    /// Ends a turn.
+    ///
+    /// - Parameter error: the error with which the waiting loads fail; nil: they take their turns.
     private func giveTurn(to key: CacheKey, failing error: WebImageError? = nil) {
         let waiting = state.withLock { $0.keeping.removeValue(forKey: key) } ?? []
         for answer in waiting { answer.give(error.map { .failure($0) } ?? .success(())) }
@@ -336,7 +341,9 @@ extension PrefetchWork.State {
 }
 
 extension OriginalResponse {
-    /// - Throws: why an original that the network brought is not on disk now. To be called for loads that waited for that.
+    /// Checks that an original from the network was stored. Call it for a load that has waited for the store.
+    ///
+    /// - Throws: the reason why it was not stored.
     package func checkKept() throws(WebImageError) {
         guard source == .network else { return }
         if let storeError { throw storeError }

@@ -1,16 +1,16 @@
 import WebImageCore
 
-/// Which rows of a list are worth loading ahead, by which way and how fast it is scrolled. A pure value.
+/// Decides which rows of a list are loaded ahead, by the direction and speed of scrolling. A pure value.
 struct PreloadWindow {
-    /// What is to be loaded besides, the nearest first, and what is not wanted any more.
+    /// The rows to begin, the nearest first, and the rows to cancel.
     struct Change: Equatable {
         var begin: [Int] = []
         var cancel: [Int] = []
     }
 
-    /// How long ahead of the eye rows are loaded where the list moves.
+    /// While the list moves, the rows that will be visible within this many seconds are loaded.
     private static let lead = 1.0
-    /// After such a pause the list has stood still.
+    /// After so many seconds without movement the list counts as standing still.
     private static let stillAfter = 0.5
 
     private let ahead: Int
@@ -24,29 +24,29 @@ struct PreloadWindow {
     private(set) var wanted: Set<Int> = []
 
     /// - Parameters:
-    ///   - ahead: how many rows a list has loaded that stands still.
-    ///   - most: how many at most, however fast it moves.
+    ///   - ahead: how many rows are loaded ahead while the list stands still.
+    ///   - most: how many rows are loaded ahead at most, however fast the list moves.
     init(ahead: Int, most: Int) {
         self.ahead = max(ahead, 0)
         mostAhead = max(most, self.ahead)
     }
 
     /// - Parameters:
-    ///   - visible: the rows that are seen.
+    ///   - visible: the rows that are visible.
     ///   - count: how many rows there are.
-    ///   - now: in seconds.
+    ///   - now: the time in seconds.
     mutating func show(_ visible: Range<Int>, of count: Int, now: Double) -> Change {
         let visible = visible.clamped(to: 0..<max(count, 0))
         note(visible, now)
         let reach = min(max(ahead, Int((abs(speed) * Self.lead).rounded(.up))), mostAhead)
-        // A little of what was passed, for the way back.
+        // Some of the rows that were passed are kept, in case the list moves back.
         let behind = min(ahead / 4, reach)
         let (after, before) = direction > 0 ? (reach, behind) : (behind, reach)
         let next = Array(visible.upperBound..<visible.upperBound + min(after, max(count - visible.upperBound, 0)))
         let last = Array((max(visible.lowerBound - before, 0)..<visible.lowerBound).reversed())
         let order = direction > 0 ? next + last : last + next
         let now = Set(order)
-        // What is seen now is loaded by whoever shows it, and that load shares what runs.
+        // Visible rows are not cancelled: whoever shows them loads them, and shares the running loads.
         let change = Change(
             begin: order.filter { !wanted.contains($0) },
             cancel: wanted.filter { !now.contains($0) && !visible.contains($0) }.sorted())
@@ -70,7 +70,7 @@ struct PreloadWindow {
         }
         direction = moved > 0 ? 1 : -1
         let measured = moved / max(passed, 0.001)
-        // The way back is another movement; the same way evens out.
+        // The speed is averaged while the direction stays the same, and measured anew when it changes.
         let isSameWay = measured * speed > 0
         speed = isSameWay && passed < Self.stillAfter ? (speed + measured) / 2 : measured
     }

@@ -1,11 +1,12 @@
 import WebImageCore
 
 extension Image {
-    /// Whether an area shows more than the picture has, and the original has that.
+    /// Whether an area needs more pixels, or a larger part of the original, than the picture has, and the original has
+    /// more.
     ///
     /// - Parameters:
     ///   - area: the size of the area, in pixels.
-    ///   - asked: the size for which the picture was decoded. A side of 0 followed from the other one.
+    ///   - asked: the size for which the picture was decoded. A side of 0 was derived from the other one.
     ///   - fit: how the picture was fitted into that size.
     func isOutgrown(by area: PixelSize, askedSize asked: PixelSize, _ fit: ImageFit?) -> Bool {
         guard mayBeLarger else { return false }
@@ -19,15 +20,15 @@ extension Image {
         info.header.map { $0.orientation.displaySize(of: $0.size) }
     }
 
-    /// Whether its original has more pixels than it.
+    /// Whether the original has more pixels than the picture.
     private var mayBeLarger: Bool {
         if info.isVector { return true }
         guard let original = originalSize else { return false }
         return original.width > displaySize.width || original.height > displaySize.height
     }
 
-    /// Whether the picture was cut, around the centre of its original, to less than what the area shows. Less than a pixel
-    /// of the area does not count.
+    /// Whether the area shows a larger part of the original, around its centre, than the one to which the picture was
+    /// cut. Differences of less than a pixel of the area do not count.
     private func lacksPart(covering area: PixelSize, cutTo cut: PixelSize) -> Bool {
         guard let original = originalSize, !original.isEmpty, !area.isEmpty, !cut.isEmpty else { return false }
         func scale(_ area: PixelSize) -> Double {

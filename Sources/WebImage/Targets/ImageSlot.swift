@@ -14,7 +14,7 @@ public import WebImageCore
     private let surroundings: SlotSurroundings
     private var machine: SlotMachine
     private var loads: [Int: SlotLoad] = [:]
-    /// By call. A caller may join the call before; then several wait for one answer.
+    /// The completions by call. A caller may join the previous call, so that several callers wait for one answer.
     private var completions: [Int: [(caller: Int, run: SlotCompletion)]] = [:]
     private var lastCaller = 0
     private var lastOptions = SlotOptions()
@@ -32,8 +32,9 @@ public import WebImageCore
     /// - Parameters:
     ///   - request: the request; nil shows the placeholder and fails with `invalidURL`.
     ///   - options: how the picture is shown; nil: ``ImageSlots/options``.
-    ///   - completion: called once: with the picture, with the error, or with `cancelled` if another call came first;
-    ///     then before that call's load begins. Also called when the target is deallocated.
+    ///   - completion: called once, with the picture or the error. If a later call replaces this one, it is called with
+    ///     `cancelled` before the later load begins; see ``SlotOptions/cancelsPrevious``. If the target is deallocated
+    ///     before the answer, it is called with `cancelled`, too.
     public func load(_ request: ImageRequest?, options: SlotOptions? = nil, completion: Completion? = nil) {
         begin(request, options ?? surroundings.options, isRetry: false, completion)
     }
@@ -55,10 +56,10 @@ public import WebImageCore
         return caller
     }
 
-    /// Loads a picture, and returns when it is shown. Cancelling the task cancels the load, unless the slot has got
-    /// another call since, even one that takes part in the same load.
+    /// Loads a picture, and returns when it is shown. Cancelling the task cancels the load, unless the slot was called
+    /// again since, even if that call has joined the same load.
     ///
-    /// - Throws: any code of ``/WebImageCore/WebImageError``; `cancelled` also when another call came first.
+    /// - Throws: any code of ``/WebImageCore/WebImageError``; `cancelled` also when a later call has replaced this one.
     @discardableResult
     public func show(_ request: ImageRequest?, options: SlotOptions? = nil) async throws(WebImageError) -> ImageResponse
     {
@@ -87,7 +88,7 @@ public import WebImageCore
         begin(state.request, lastOptions, isRetry: true, completion)
     }
 
-    /// Cancels the load if no one has called since; else only the caller's wait ends.
+    /// Cancels the load if the slot was not called again since; otherwise only ends the caller's wait.
     private func cancel(caller: Int) {
         guard let (call, place) = wait(of: caller) else { return }
         if caller == lastCaller { return cancel() }
@@ -95,7 +96,8 @@ public import WebImageCore
         waiting?.run(.failure(.cancelled))
     }
 
-    /// The call whose answer the caller waits for, and the caller's place among those who do; nil after the answer.
+    /// The call whose answer the caller waits for, and the caller's index among those that wait for it; nil after the
+    /// answer.
     private func wait(of caller: Int) -> (call: Int, place: Int)? {
         for (call, waiting) in completions {
             if let place = waiting.firstIndex(where: { $0.caller == caller }) { return (call, place) }
@@ -160,7 +162,7 @@ public import WebImageCore
     }
 
     private func start(_ number: Int, _ request: ImageRequest) {
-        // What was called before may have called again.
+        // An action before this one may have run code that called the slot again.
         guard machine.waits(for: number) else { return }
         if let response = surroundings.manager.responseFromMemory(for: request) {
             return perform(machine.receive(.finished(.success(response)), of: number, atOnce: true))
@@ -175,7 +177,7 @@ public import WebImageCore
         perform(machine.mustWait(number))
     }
 
-    /// Takes what a load has told, unless the slot has given it up.
+    /// Takes the events of a load, unless the slot has dropped the load.
     private func take(from load: SlotLoad, atOnce: Bool) {
         if surroundings.target == nil { return perform(machine.abandon()) }
         while loads[load.number] === load, let event = load.take() {
@@ -197,7 +199,7 @@ public import WebImageCore
     }
 }
 
-/// Set and read on the main actor alone.
+/// A number that is set and read only on the main actor.
 @MainActor private final class NumberBox {
     var value = 0
     nonisolated init() {}

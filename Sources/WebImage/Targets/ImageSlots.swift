@@ -9,7 +9,7 @@ public import WebImageCore
     private var slots: [SlotName: ImageSlot] = [:]
     private var connectivity: ConnectivityObservation?
 
-    /// How loads are shown whose calls say nothing else.
+    /// The options of loads whose calls do not give their own.
     public var options: SlotOptions {
         get { surroundings.options }
         set { surroundings.options = newValue }
@@ -18,7 +18,7 @@ public import WebImageCore
     /// - Parameters:
     ///   - target: shows the pictures.
     ///   - manager: loads the pictures.
-    ///   - options: how loads are shown whose calls say nothing else.
+    ///   - options: the options of loads whose calls do not give their own.
     ///   - connectivity: reports when the network is back, for loads that failed without it
     ///     (``SlotOptions/reloadsWhenConnected``); nil: such loads are not repeated. Default ``SystemNetwork/shared``.
     public convenience init(
@@ -30,7 +30,7 @@ public import WebImageCore
         }
     }
 
-    /// - Parameter hop: how events come to the main actor.
+    /// - Parameter hop: calls a closure on the main actor, for events that come from other threads.
     init(
         of target: any ImageTarget, manager: ImageManager, options: SlotOptions = SlotOptions(),
         connectivity: (any ConnectivityMonitor)? = nil, hop: @escaping MainActorHop
@@ -91,8 +91,8 @@ public import WebImageCore
     /// whenever the size has changed. An empty size means that it is not known.
     public func resize(to size: PixelSize) { setSize(size.isEmpty ? nil : size) }
 
-    /// Sets the size of a target that gets its size from its picture. A side of 0 is not known, and follows from the other
-    /// one.
+    /// Sets the size of a target that gets its size from its picture. A side of 0 is not known, and is derived from the
+    /// other one.
     package func resize(toSides size: PixelSize) { setSize(size.width > 0 || size.height > 0 ? size : nil) }
 
     private func setSize(_ size: PixelSize?) {
@@ -120,7 +120,7 @@ public import WebImageCore
     let hop: MainActorHop
     var options: SlotOptions
     var isVisible = true
-    /// The size in pixels; nil until it is known. A side of 0 follows from the other one.
+    /// The size in pixels; nil until it is known. A side of 0 is derived from the other one.
     var size: PixelSize?
 
     var clock: any LoadClock { manager.loader.clock }

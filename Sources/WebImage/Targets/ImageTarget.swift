@@ -12,9 +12,9 @@ public import WebImageCore
 ///
 ///     tile.slots.load("https://example.com/a.jpg") { $0.placeholder = gray }
 ///
-/// Only ``setImage(_:in:)`` must be implemented; the other functions have defaults that call it. Everything is called
-/// on the main actor, and never for a load whose slot has begun another one. A toolkit with its own event loop must run
-/// the main actor's work in it: see <doc:BindingAToolkit>.
+/// Only ``setImage(_:in:)`` must be implemented; the other functions have defaults that call it. All functions are
+/// called on the main actor, and never for a load that another load of the slot has replaced. A toolkit with its own
+/// event loop must run the main actor's work in it: see <doc:BindingAToolkit>.
 @MainActor public protocol ImageTarget: AnyObject {
     /// Shows a picture in a slot; nil shows nothing.
     func setImage(_ image: Image?, in slot: SlotName)

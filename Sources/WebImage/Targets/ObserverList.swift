@@ -1,7 +1,8 @@
 import Synchronization
 import WebImageSystem
 
-/// Who wants to be told that the network is back, each for as long as its observation is kept. Any thread may use it.
+/// The closures to call when the network is back. Each is kept for as long as its observation. Any thread may use the
+/// list.
 final class ObserverList: Sendable {
     private struct State {
         var last = 0
@@ -22,7 +23,8 @@ final class ObserverList: Sendable {
     }
 
     private func remove(_ number: Int) {
-        // Let go of outside the lock: what the action held may take its own observations with it.
+        // The action is released outside the lock, because that may release further observations, which remove
+        // themselves here.
         _ = state.withLock { $0.actions.removeValue(forKey: number) }
     }
 

@@ -2,15 +2,15 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Calls something on the main actor, soon and not now.
+/// Calls a closure on the main actor soon, and never before returning.
 typealias MainActorHop = @Sendable (@escaping @MainActor @Sendable () -> Void) -> Void
 
-/// One load of a slot, with what it has told and the slot has not taken yet. However much it tells, one hop to the main actor
-/// at a time is under way for it. Letting go of it cancels the load.
+/// One load of a slot, with the events that the slot has not taken yet. However many events arrive, at most one hop to
+/// the main actor is pending for them. Releasing this object cancels the load.
 final class SlotLoad: Sendable {
     private struct State {
         var pending = PendingEvents()
-        /// True while the slot is about to come by: after a hop was asked for, and while the load is begun.
+        /// True while the slot is about to take events: when a hop is pending, and while the load is being started.
         var isExpected = true
         var token: LoadToken?
     }
@@ -19,7 +19,7 @@ final class SlotLoad: Sendable {
     private let state = Guarded(State())
     private let callSlot: @Sendable (SlotLoad) -> Void
 
-    /// - Parameter callSlot: asks the slot to come by on the main actor; called on any thread.
+    /// - Parameter callSlot: makes the slot take the events on the main actor; called on any thread.
     init(_ number: Int, callSlot: @escaping @Sendable (SlotLoad) -> Void) {
         self.number = number
         self.callSlot = callSlot
@@ -27,7 +27,7 @@ final class SlotLoad: Sendable {
 
     deinit { state.withLock { $0.token }?.cancel() }
 
-    /// Begins it. What it tells before this returns is there to be taken.
+    /// Starts the load. Events that arrive before this returns can be taken then, without a hop.
     func begin(_ request: ImageRequest, by manager: ImageManager) {
         let token = manager.load(request) { [weak self] event in self?.post(event) }
         state.withLock { $0.token = token }
@@ -44,7 +44,7 @@ final class SlotLoad: Sendable {
         if mustCall { callSlot(self) }
     }
 
-    /// The next thing that it has told; nil: there is nothing more, and it will call when there is.
+    /// Takes the next event. Nil if there is none; the slot is then called when there is one.
     func take() -> ImageEvent? {
         state.withLock { state in
             let event = state.pending.take()
@@ -54,7 +54,7 @@ final class SlotLoad: Sendable {
     }
 }
 
-/// What is called with the answer to one call of a slot: once, also when the slot is gone before.
+/// The completion of one call of a slot. It is called once; if it is released before the answer, with `cancelled`.
 final class SlotCompletion: Sendable {
     typealias Body = @MainActor (Result<ImageResponse, WebImageError>) -> Void
 

@@ -1,34 +1,34 @@
 import WebImageCore
 
-/// What one slot does, as a value: calls and answers come in, and what is to be done for them goes out. It knows no target, no
-/// thread and no clock.
+/// The logic of one slot, as a value: its functions receive calls and events of loads, and return the actions to carry
+/// out. It knows no target, no thread and no clock.
 ///
-/// Each call of the slot's owner has a number, its generation; each load that is begun for a call has one of its own, since a
-/// call may need several: a larger one when the target grows, another one when the network is back. What a load says is taken
-/// only while it is the current one.
+/// Each call of the slot's owner has a number, its generation. Each load has a number of its own, since a call may need
+/// several loads: one for a larger picture when the target grows, or another try when the network is back. Only the
+/// events of the call's current load are shown.
 struct SlotMachine {
-    /// What the current call is about.
+    /// A call of the slot's owner.
     private struct Call {
-        /// As the caller gave it.
+        /// The request as the caller gave it.
         let given: ImageRequest
-        /// As it is loaded: a retry also loads what is blocked after a failure.
+        /// The request as it is loaded: a retry also loads a URL that is blocked after a failure.
         var request: ImageRequest
         var options: SlotOptions
-        /// The load that runs for it.
+        /// The load that runs for the call; nil: none.
         var load: Int?
-        /// The size that was asked for last in the target's name.
+        /// The size of the target for which the picture was last requested.
         var askedSize: PixelSize?
-        /// Whether a placeholder was shown for it, or delayed.
+        /// Whether the call's placeholder was shown or delayed.
         var hasBegun = false
         var isIndicating = false
-        /// Its answer, once there is one.
+        /// The answer of the call, once there is one.
         var result: Result<ImageResponse, WebImageError>?
         /// Whether the answer waits for the end of a transition.
         var awaitsTransition = false
         var isDemoted = false
 
         var isRunning: Bool { load != nil }
-        /// Whether the load has brought a picture; one that runs all the same is to bring a larger one.
+        /// Whether the call has its picture. A load that still runs is then for a larger one.
         var hasPicture: Bool { if case .success? = result { true } else { false } }
     }
 
@@ -36,7 +36,7 @@ struct SlotMachine {
     private(set) var generation = 0
     private var lastLoad = 0
     private var call: Call?
-    /// The calls of loads that go on without being shown.
+    /// The loads that go on without being shown, and their calls.
     private var detached: [Int: Int] = [:]
     private var isVisible = true
     /// The size in pixels; nil until it is known. A side of 0 follows from the other one.
@@ -49,12 +49,12 @@ struct SlotMachine {
 
     // MARK: - From the owner
 
-    /// A new call. Its number is ``generation`` afterwards, unless it has joined the one before.
+    /// Begins a call. Its number is then ``generation``, which does not change if it joins the current call.
     ///
-    /// - Parameter isRetry: whether it also loads what is blocked after a failure.
+    /// - Parameter isRetry: whether a URL that is blocked after a failure is loaded, too.
     mutating func begin(_ request: ImageRequest?, _ options: SlotOptions, isRetry: Bool = false) -> [Action] {
         let loaded = isRetry ? request?.retrying : request
-        // A retry takes part in a retry alone; any other call does not care how its request is loaded.
+        // A retry joins only another retry. Any other call joins a call with the same request, however it is loaded.
         let isEqual = isRetry ? call?.request == loaded : call?.given == request
         if isEqual, request != nil, let joined = join(options) { return joined }
         var actions = leave(detaching: !options.cancelsPrevious)
@@ -73,7 +73,7 @@ struct SlotMachine {
         return actions + start()
     }
 
-    /// Takes part in the current call, which is for the same request; nil: a call of its own is needed.
+    /// Joins the current call, which is for the same request; nil if that is not possible.
     private mutating func join(_ options: SlotOptions) -> [Action]? {
         guard options.keepsEqualLoad, let call else { return nil }
         switch (state.phase, call.result) {
@@ -139,7 +139,7 @@ struct SlotMachine {
         case .paused:
             self.call?.load = nil
             var actions: [Action] = [.stop(load: load)] + stopIndicator()
-            // A picture that is only made larger waits until the target is seen, and grows then.
+            // If the load was only for a larger picture, it is repeated when the target is visible again.
             if !call.hasPicture {
                 state.phase = .paused
                 actions.append(.tell(call: generation))
@@ -148,13 +148,13 @@ struct SlotMachine {
         }
     }
 
-    /// Looks whether memory has by now what waits until the target is seen.
+    /// Looks up in memory the picture of a load that waits until the target is visible.
     mutating func lookInMemory() -> [Action] {
         guard case .paused = state.phase, !isVisible, call?.isRunning == false else { return [] }
         return start()
     }
 
-    /// The network is back.
+    /// Repeats a load that failed without a network, which is now back.
     mutating func connected() -> [Action] {
         guard let call, call.options.reloadsWhenConnected, !call.isRunning, let error = state.error, error.isOfNetwork
         else { return [] }
@@ -163,13 +163,13 @@ struct SlotMachine {
         return start()
     }
 
-    /// The delay of the call's placeholder has passed.
+    /// Shows the call's placeholder, whose delay has passed.
     mutating func placeholderIsDue(_ number: Int) -> [Action] {
         guard number == generation, let call, call.result == nil, state.image == nil else { return [] }
         return [.show(call: number, call.options.placeholder, .placeholder, call.options)]
     }
 
-    /// Whether it waits for this load, or for its answer.
+    /// Whether the slot still needs this load, to show its picture or to answer its call.
     func waits(for load: Int) -> Bool { call?.load == load || detached[load] != nil }
 
     mutating func transitionEnded(_ number: Int) -> [Action] {
@@ -180,19 +180,21 @@ struct SlotMachine {
 
     // MARK: - From loads
 
-    /// What memory has for a target that is not seen; nil: nothing, so that the load waits until it is.
+    /// Receives the result of a look-up in memory for a target that is not visible. If it is nil, the load waits until
+    /// the target is visible.
     mutating func looked(_ number: Int, _ response: ImageResponse?) -> [Action] {
         guard number == generation, let call, !call.isRunning, !call.hasPicture else { return [] }
         return response.map { finish($0, atOnce: true) } ?? wait(.paused)
     }
 
-    /// A load that was started has not answered at once: the user has to wait.
+    /// Shows that the user has to wait, because a load that was just started has not ended at once.
     mutating func mustWait(_ load: Int) -> [Action] {
         guard let call, call.load == load else { return [] }
         return showWaiting()
     }
 
-    /// - Parameter atOnce: whether the load was started by the call that still runs.
+    /// - Parameter atOnce: whether the event came while the load was being started, before the owner's call has
+    ///   returned.
     mutating func receive(_ event: ImageEvent, of load: Int, atOnce: Bool) -> [Action] {
         if let number = detached[load] {
             guard case .finished(let result) = event else { return [] }
@@ -246,11 +248,11 @@ struct SlotMachine {
         guard let call else { return [] }
         self.call?.load = nil
         var actions = stopIndicator()
-        // The picture that there is stays, and stays good: it could only not be had larger.
+        // The slot keeps its picture: only a larger one could not be loaded.
         if call.hasPicture { return actions }
         state.phase = error.code == .cancelled ? .cancelled : .failed(error)
         if error.code == .cancelled {
-            // Somebody has ended all loads: that is nothing to alarm the user with.
+            // All loads were cancelled (`cancelAll()`): that is not a failure to show to the user.
         } else if state.image == nil || state.image?.info.isPartial == true {
             if let image = call.options.errorImage {
                 state.image = nil
@@ -271,7 +273,7 @@ struct SlotMachine {
 
     // MARK: - Starting
 
-    /// Begins a load of the current call, or says what it waits for.
+    /// Starts a load of the current call, or sets the phase in which it waits.
     private mutating func start() -> [Action] {
         guard let call else { return [] }
         var request = call.request
@@ -301,7 +303,7 @@ struct SlotMachine {
         return showWaiting()
     }
 
-    /// Loads the picture again where the target has outgrown it.
+    /// Loads the picture again if the target has become too large for it.
     private mutating func grow() -> [Action] {
         guard let call, !call.isRunning, case .success(let response)? = call.result, let asked = call.askedSize,
             let targetSize, isVisible,
@@ -312,11 +314,11 @@ struct SlotMachine {
 
     // MARK: - Showing
 
-    /// What the user sees while there is nothing else.
+    /// Shows the placeholder and the indicator, if there is nothing else to show.
     private mutating func showWaiting() -> [Action] {
         guard let call, !call.hasPicture else { return [] }
         var actions: [Action] = []
-        // What the caches had while the origin is asked is no reason to wait.
+        // A cached picture is shown while the origin is asked, so the user does not wait.
         if state.image != nil { return [.tell(call: generation)] }
         if !call.hasBegun {
             self.call?.hasBegun = true
@@ -336,7 +338,7 @@ struct SlotMachine {
 
     private mutating func show(_ response: ImageResponse, _ options: SlotOptions, atOnce: Bool) -> [Action] {
         let image = response.image
-        // The very picture is there already: the caches had it, and the origin has said that it is still the one.
+        // The same picture is shown already: it came from the caches, and the origin has confirmed it.
         let isShown = state.image.map { $0.storage === image.storage } ?? false
         state.image = image
         if isShown { return [] }
@@ -379,7 +381,7 @@ struct SlotMachine {
 }
 
 extension ImageSource {
-    /// Whether the user may have waited for it.
+    /// Whether the user may have waited for a picture from this source.
     fileprivate var takesTime: Bool {
         switch self {
         case .memory, .given: false
@@ -389,7 +391,7 @@ extension ImageSource {
 }
 
 extension ImageRequest {
-    /// The request, for a load of what may be blocked after a failure.
+    /// The request, loading also a URL that is blocked after a failure.
     fileprivate var retrying: ImageRequest {
         var request = self
         request.retriesFailed = true

@@ -66,7 +66,7 @@ public struct SlotOptions: Sendable {
 public enum SlotImageRole: String, Hashable, Sendable, CaseIterable {
     /// The picture of the load.
     case picture
-    /// A part of it.
+    /// A preview of the picture while it is loading.
     case preview
     /// The placeholder until the picture has loaded; nil clears the slot.
     case placeholder

@@ -38,7 +38,7 @@ public final class SystemNetwork: ConnectivityMonitor {
     }
 
     private func end() {
-        // The watch is let go of outside the lock.
+        // The watch is released outside the lock.
         let watch = state.withLock { state -> NetworkWatch? in
             state.observers -= 1
             guard state.observers == 0 else { return nil }
@@ -50,7 +50,7 @@ public final class SystemNetwork: ConnectivityMonitor {
 
     private func look() { changed(isThere: NetworkWatch.isThere) }
 
-    /// What a change has led to.
+    /// Tells the observers if the network is back.
     func changed(isThere: Bool) {
         let isBack = state.withLock { state in
             defer { state.wasThere = isThere }

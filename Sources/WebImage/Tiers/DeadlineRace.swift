@@ -1,7 +1,7 @@
 import Synchronization
 import WebImageSystem
 
-/// Whether a call or its deadline came first.
+/// Decides whether a call or its deadline came first.
 final class DeadlineRace: Sendable {
     private struct State {
         var call: Task<Void, Never>?
@@ -19,9 +19,9 @@ final class DeadlineRace: Sendable {
         if isLate { call.cancel() }
     }
 
-    /// The call has ended.
+    /// Records that the call has ended.
     ///
-    /// - Returns: whether that was in time.
+    /// - Returns: whether it has ended in time.
     func end() -> Bool {
         state.withLock { state in
             defer { (state.hasEnded, state.call) = (true, nil) }
@@ -29,9 +29,9 @@ final class DeadlineRace: Sendable {
         }
     }
 
-    /// The deadline has come: cancels the call.
+    /// Cancels the call, because its deadline has come.
     ///
-    /// - Returns: false when the call has ended before.
+    /// - Returns: false if the call has ended before.
     func expire() -> Bool {
         let (isLate, call) = state.withLock { state in
             defer { (state.isLate, state.hasEnded, state.call) = (!state.hasEnded, true, nil) }

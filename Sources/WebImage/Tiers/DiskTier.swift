@@ -8,7 +8,7 @@ struct DiskTier: OriginalTier {
     let disk: DiskCache
     /// Reads and writes files.
     let executor: any WorkExecutor
-    /// What originals may take that were read and wait for a decoder.
+    /// The memory of originals that were read and wait for a decoder.
     let inputMemory: Admission
     let clock: any LoadClock
     let observer: LoadObserver

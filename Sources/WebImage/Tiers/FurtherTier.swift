@@ -35,10 +35,10 @@ final class FurtherTier: OriginalTier {
     private static let expectedLength = 256 << 10
 
     private let tier: any BytesTier
-    /// What originals may take that were read and wait for a decoder.
+    /// The memory of originals that were read and wait for a decoder.
     private let inputMemory: Admission
     private let clock: any LoadClock
-    /// Continues with the tier's answer.
+    /// Runs the work that follows the tier's answer.
     private let executor: any WorkExecutor
     private let logger: Logger
     private let state = Guarded(State())
@@ -165,7 +165,7 @@ final class FurtherTier: OriginalTier {
         for change in added.beaten { change.then(nil) }
         if added.isRefused {
             let error = WebImageError(.cacheIO, "a tier of bytes is too slow: \(action.omission)")
-            // It is not the tier that has failed, so the circuit is not told.
+            // No call of the tier has failed, so the circuit does not count this.
             log(error)
             then(error)
         }
@@ -287,7 +287,7 @@ final class FurtherTier: OriginalTier {
 }
 
 extension WebImageError {
-    /// Whether it shows that a tier does not work, and not only that it refused one call.
+    /// Whether the error shows that a tier does not work, and not only that it refused one call.
     fileprivate var isTiersFailure: Bool {
         switch code {
         case .bodyTooLarge, .requestRefused, .locked, .cancelled, .corruptEntry, .limitExceeded: false
@@ -321,7 +321,7 @@ private final class FurtherTierWrite: TierWrite {
 
     deinit { tier.endReservation(key) }
 
-    /// The tier does not have the entry before it is stored.
+    /// Does nothing: look-ups find the entry only when the tier has stored it.
     func announce() {}
 
     func end() {}

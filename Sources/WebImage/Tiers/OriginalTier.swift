@@ -47,7 +47,7 @@ enum OriginalPart {
     case all
 }
 
-/// Who reads from tiers.
+/// A reader of tiers, for which entries are looked up.
 protocol TierReader: Sendable {
     /// The object whose priority may change while something waits.
     var owner: AnyObject { get }
@@ -66,7 +66,7 @@ extension Admission {
         let isNow = take(
             amount, reader.priority, for: reader.owner, isWanted: { !reader.isAbandoned },
             orLater: { isAdmitted in
-                // Where it is not, nobody wants it any more.
+                // If the memory was not granted, the reader no longer wants it.
                 guard isAdmitted else { return }
                 let lease = AdmissionLease(self, amount)
                 executor.run(reader.priority, for: reader.owner) { then(lease) }
@@ -98,6 +98,6 @@ protocol TierWrite: AnyObject, Sendable {
     func write(
         _ log: ByteLog, _ metadata: DiskMetadata, _ priority: LoadPriority, progress: @escaping @Sendable () -> Void,
         then: @escaping @Sendable (Result<Duration, WebImageError>) -> Void)
-    /// The entry is written, or will not be.
+    /// Ends the write: the entry is written, or will not be.
     func end()
 }

@@ -19,7 +19,7 @@ struct TierChanges {
         let action: Action
         /// Its place in the order of changes to the key.
         let number: UInt64
-        /// What it holds in memory or on temporary disk while it waits.
+        /// How many bytes it holds in memory or in temporary files while it waits.
         let length: Int
         let then: @Sendable (WebImageError?) -> Void
 
@@ -27,7 +27,7 @@ struct TierChanges {
     }
 
     private struct Line {
-        /// Stores that are announced but were neither given nor withdrawn.
+        /// The number of announced stores that were neither added nor withdrawn.
         var reserved = 0
         /// Stores with a lower number are obsolete.
         var leastWanted: UInt64 = 0
@@ -40,7 +40,7 @@ struct TierChanges {
         var isIdle: Bool { reserved == 0 && waiting.isEmpty && !isRunning }
     }
 
-    /// Changes that may wait.
+    /// How many changes may wait.
     private static let mostWaiting = 10_000
 
     private let mostRunning: Int
@@ -60,10 +60,10 @@ struct TierChanges {
         self.mostBytes = mostBytes
     }
 
-    /// Whether nothing is to be done.
+    /// Whether no change runs or waits.
     var isIdle: Bool { runningCount == 0 && ready.count == 0 }
 
-    /// Whether the entry of that key is about to go.
+    /// Whether the entry with that key is being removed, or its removal waits.
     func isRemoving(_ key: CacheKey) -> Bool {
         guard let line = lines[key] else { return false }
         return line.isRemoving || line.waiting.contains(where: \.isRemoval)
@@ -71,13 +71,13 @@ struct TierChanges {
 
     // MARK: Order
 
-    /// Announces a put.
+    /// Announces a store.
     mutating func reserve(_ key: CacheKey) -> UInt64 {
         lines[key, default: Line()].reserved += 1
         return takeNumber()
     }
 
-    /// An announced put has been given, or is taken back.
+    /// Ends an announcement: its store was added, or is withdrawn.
     mutating func endReservation(_ key: CacheKey) {
         change(key) { $0.reserved -= 1 }
     }
@@ -93,7 +93,7 @@ struct TierChanges {
     struct Added {
         /// Changes that will not happen, because others have replaced them.
         var beaten: [Change] = []
-        /// There is no room for the change: it will not happen.
+        /// Whether the change will not happen, because there is no room for it.
         var isRefused = false
     }
 
@@ -145,7 +145,7 @@ struct TierChanges {
         return change
     }
 
-    /// A change has ended.
+    /// Ends the running change of a key.
     mutating func end(_ key: CacheKey) {
         runningCount -= 1
         runningBytes -= lines[key]?.runningLength ?? 0

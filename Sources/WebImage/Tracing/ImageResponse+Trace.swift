@@ -29,8 +29,8 @@ extension ImageResponse {
 }
 
 extension WebImageError {
-    /// What happened on the way to this error, for one that ended a load. Nil for errors of other origin, for loads that
-    /// were refused before they began, and for a load that its caller cancelled.
+    /// What happened during the load that ended with this error. Nil if the error did not end a load, if the load was
+    /// refused before it began, or if its caller cancelled it.
     public var trace: LoadTrace? {
         guard let known = (record as? FailureRecord)?.record else { return nil }
         let request = known.record.request
@@ -41,7 +41,7 @@ extension WebImageError {
 }
 
 extension LoadTimings {
-    /// The stages one after another, where nothing is known of when they began.
+    /// The stages one after another, since the times at which they began are not known.
     fileprivate var stages: [LoadTrace.Stage] {
         var stages: [LoadTrace.Stage] = []
         var start = Duration.zero
@@ -57,7 +57,7 @@ extension LoadTimings {
     }
 }
 
-/// Makes a tree of what was noted. Its times count from when the caller asked.
+/// Builds the tree of stages from the notes of a load. Times count from the caller's request.
 private struct TraceTree {
     private let known: ResponseRecord
     private let record: LoadRecord
@@ -117,7 +117,7 @@ private struct TraceTree {
         return stages
     }
 
-    /// Where the bytes were looked for.
+    /// The stages in which the bytes were looked up, waited for and downloaded.
     private func lookUps(_ record: LoadRecord) -> [LoadTrace.Stage] {
         var stages: [LoadTrace.Stage] = []
         var open: (source: ImageSource, time: Duration)?
@@ -156,7 +156,7 @@ private struct TraceTree {
         var notes: [String] = []
         if isConditional { notes.append("asked whether what is known is still good") }
         if isShared { notes.append("joined a transfer that was on its way") }
-        // The body did not come this way.
+        // This exchange did not bring the body.
         if let answer, answer.status == 304 || answer.status == nil || record.metrics == nil {
             notes.append(
                 answer.status.map { "status \($0)" } ?? "the origin could not be asked: what is known stands in")

@@ -1,6 +1,6 @@
-/// Texts as JSON has them.
+/// Strings in JSON's notation.
 package enum JSONText {
-    /// With quotation marks, and what must not stand between them escaped.
+    /// Returns the text in quotation marks, with quotation marks, backslashes and control characters escaped.
     package static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

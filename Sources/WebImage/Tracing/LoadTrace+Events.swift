@@ -2,7 +2,7 @@ extension LoadTrace {
     /// Returns traces as JSON in the Trace Event Format, which Chrome's `about:tracing` and Perfetto's viewer open.
     /// There is a row for each load, and below it one for each stage that overlaps another.
     ///
-    /// - Parameter traces: each trace with the time of its load's request, since any common moment.
+    /// - Parameter traces: each trace with the time of its load's request, counted from a moment that all traces share.
     public static func eventFile(_ traces: [(trace: LoadTrace, asked: Duration)]) -> String {
         var events: [String] = []
         for (number, (trace, asked)) in traces.enumerated() {
@@ -22,7 +22,7 @@ extension LoadTrace {
 }
 
 extension LoadTrace.Stage {
-    /// All stages with a row for each: in a row they nest, and none overlaps another by half.
+    /// All stages, each with its row. Stages in one row may contain each other, but never overlap partly.
     fileprivate func inRows() -> [(stage: Self, row: Int)] {
         var placed: [(stage: Self, row: Int)] = [(self, 1)]
         var ends: [Int: Duration] = [:]

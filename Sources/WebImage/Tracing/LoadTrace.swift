@@ -55,7 +55,7 @@ extension LoadTrace.Stage {
         return nil
     }
 
-    /// Itself and all below it, each before those below it.
+    /// This stage and all stages below it, parents before children.
     var all: [Self] { [self] + stages.flatMap(\.all) }
 }
 

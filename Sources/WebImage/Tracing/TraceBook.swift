@@ -3,22 +3,22 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// What a bytes job noted on its way, for the traces of all who waited for it.
+/// The notes of a bytes job, for the traces of all callers that waited for it.
 final class TraceBook: Sendable {
     enum Mark {
         case looks(in: ImageSource)
         case looked(found: Bool)
-        /// Somebody else has just got the original, and nobody knows yet whether it is a picture.
+        /// Another load has just received the original, and it is not known yet whether it is a picture.
         case waitsForOther
         case asks(isConditional: Bool, isShared: Bool)
-        /// Of what was asked with a condition; nil: the origin could not be asked.
+        /// The status of the answer to a conditional request; nil: the origin could not be asked.
         case answered(Int?)
         /// The bytes could not be decoded.
         case failedToDecode(DecodeSpan)
     }
 
     let started: Duration
-    /// Why it does not share the bytes of another load of the same original; nil where there was none.
+    /// Why the job does not share the bytes of another load of the same original; nil: there was no such load.
     let apart: StaticString?
     private let noted = Guarded(Notes())
 
@@ -31,7 +31,7 @@ final class TraceBook: Sendable {
 
     var marks: [(time: Duration, mark: Mark)] { noted.withLock { $0.all } }
 
-    /// Most loads note two or three things: these need no memory of their own.
+    /// Stores the first three notes inline. Most loads have no more, so they allocate no array.
     private struct Notes {
         private var first: (time: Duration, mark: Mark)?
         private var second: (time: Duration, mark: Mark)?
@@ -54,24 +54,24 @@ final class TraceBook: Sendable {
     }
 }
 
-/// When something was decoded.
+/// The times of one decode.
 struct DecodeSpan: Sendable {
-    /// When a thread was asked for, the first time.
+    /// When the decode first asked for a thread.
     var asked: Duration?
     var began: Duration?
     var ended: Duration = .zero
-    /// How long it had a thread.
+    /// How long the decode ran on threads.
     var spent: Duration = .zero
 }
 
-/// Steps of a chain that were taken at once.
+/// Steps of a chain of transformers that were applied together, and when.
 struct StepSpan: Sendable {
     let steps: Range<Int>
     let began: Duration
     let ended: Duration
 }
 
-/// Why a picture, or its original, is not kept.
+/// Why a picture is not stored in memory, or its original not on disk.
 struct NotKept: Sendable {
     var original: StaticString?
     var picture: StaticString?
@@ -79,18 +79,19 @@ struct NotKept: Sendable {
     var sentences: [String] { [original, picture].compactMap { $0.map { "\($0)" } } }
 }
 
-/// What is known of a picture once it is made. Shared by the responses of all who waited for it.
+/// The facts of a load for its traces, complete when the picture is made or the load has failed. All callers that
+/// waited for the picture share it.
 final class LoadRecord: Sendable {
     let request: ImageRequest
     let book: TraceBook
-    /// When the first one asked for these pixels.
+    /// When the first caller asked for these pixels.
     let started: Duration
     let byteCount: Int?
     let metrics: TransferMetrics?
     let decode: DecodeSpan?
     let steps: [StepSpan]
     let notKept: NotKept
-    /// The picture that it was made of; nil: it was made of bytes, or of one in memory.
+    /// The load of the picture from which this one was made; nil: it was made from bytes, or from a picture in memory.
     let basis: LoadRecord?
     let isMadeOfPicture: Bool
 
@@ -103,7 +104,7 @@ final class LoadRecord: Sendable {
         (self.notKept, self.basis, self.isMadeOfPicture) = (notKept, basis, isMadeOfPicture)
     }
 
-    /// Of a load that failed.
+    /// Makes the record of a load that failed.
     init(failed job: BytesJob, download: Download?, byteCount: Int?) {
         (request, book, started) = (job.request, job.trace, job.started)
         (self.byteCount, metrics) = (byteCount, download?.metrics)
@@ -111,14 +112,14 @@ final class LoadRecord: Sendable {
     }
 }
 
-/// What one caller's error knows of its way.
+/// The trace of one caller's error, as an object that the error holds.
 final class FailureRecord: Sendable {
     let record: ResponseRecord
 
     init(_ record: ResponseRecord) { self.record = record }
 }
 
-/// What one response knows of its way.
+/// The trace of one response: the record of the load, and the caller's own times.
 struct ResponseRecord: Sendable {
     var record: LoadRecord
     /// When the caller asked the manager, and when the load began behind the interceptors.
@@ -130,7 +131,7 @@ struct ResponseRecord: Sendable {
 }
 
 extension ImageResponse {
-    /// The same with what is known of its way.
+    /// A copy with the record for its trace.
     consuming func with(_ record: LoadRecord) -> ImageResponse {
         var response = self
         response.tracing = ResponseRecord(
