@@ -37,7 +37,7 @@ extension BlurHash {
         }
     }
 
-    /// How strong each wave is in red, green and blue, the constant one first.
+    /// The strength of each wave in red, green and blue, the constant one first.
     private func colors(punch: Float) -> [SIMD4<Float>] {
         let maximum = Float(Double(Float(Double(digits[1]) + 1)) / 166) * punch
         let average = number(2..<6)
@@ -51,7 +51,7 @@ extension BlurHash {
             }
     }
 
-    /// For each place its cosines.
+    /// The cosines of each position, one for each wave.
     private static func cosines(_ components: Int, _ length: Int) -> [[Double]] {
         (0..<length).map { place in
             (0..<components).map { BlurHashRounding.preciseCosine($0, at: place, of: length) }

@@ -17,7 +17,7 @@ public struct ImageColors: Hashable, Sendable {
 
     /// How many colours a palette has at most: 64.
     private static let most = 64
-    /// The palette whose first colour is the dominant one.
+    /// The size of the palette whose first colour is the dominant one.
     private static let usual = 5
 
     /// The mean of the pixels' stored values; nil if all pixels are transparent. It is not computed in linear light,

@@ -41,7 +41,7 @@ struct Blur: WrittenOperation, PlannedOperation {
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
         let sigma = try checked(sigma, in: Self.sigmas, "a blur's sigma")
         if let cut { _ = try checked(cut, in: Self.cuts, "a blur's cut") }
-        // A smaller sigma does not reach a neighbour.
+        // A smaller sigma would not reach a neighbouring pixel.
         guard sigma >= 0.1 else { return }
         builder.filter(BlurPlan.gaussian(builder.size, sigma: sigma, cut: cut))
     }
