@@ -13,6 +13,5 @@ package protocol IdleThreads: AnyObject, Sendable {
     /// is not called if no thread is idle.
     ///
     /// - Parameter help: gets a closure that says whether it may continue, which is false once other work is waiting.
-    /// - Parameter help: is given a closure that tells whether it may go on: not once other work waits.
     func share(_ work: () -> Void, with help: @escaping @Sendable (_ goesOn: @escaping () -> Bool) -> Void)
 }

@@ -109,7 +109,7 @@ void wi_store_run_float(float *pixels, const wi_planes *run, size_t count);
 /// Changes colours and alpha by a matrix of four rows of five: the weights of red, green, blue and alpha, and a constant.
 void wi_run_matrix_alpha(wi_planes *run, size_t count, const float *matrix);
 
-/// The operations on colours that do not depend on alpha. Results are clamped to the bounds of the step.
+/// The operations on colours that do not depend on alpha. Results are clamped to the step's bounds, by default 0 and 1.
 typedef enum wi_color_kind {
     /// Multiplies each channel by a number, and adds another one.
     WI_COLOR_SCALE = 0,

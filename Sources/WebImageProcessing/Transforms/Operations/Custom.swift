@@ -48,8 +48,8 @@ extension SIMD4<Float> {
 /// A pixel and the pixels around it, from which a closure computes a new pixel. Components go from 0 to 1, and are
 /// multiplied by alpha, so that transparent pixels have no weight. Beyond the edges of the picture the edge pixels are
 /// repeated.
+///
 /// It is valid only while the closure runs.
-/// Valid while the closure runs.
 public struct PixelNeighborhood {
     /// The position of the central pixel.
     public fileprivate(set) var x = 0
