@@ -214,6 +214,6 @@ enum PictureEncoding {
 
 extension WebImageError {
     /// Whether a cached picture may be used although loading a newer one failed. It may not if the load was cancelled,
-    /// or the origin answered that it no longer has the picture.
+    /// or the origin answered with a status below 500, for example that the picture is gone.
     var leavesCachedPicture: Bool { code != .cancelled && status.map { $0 >= 500 } ?? true }
 }

@@ -33,7 +33,7 @@ package struct FileStatus: Hashable, Sendable {
     /// The nanoseconds of ``modified``, if the file system stores them. A kernel's clock for files ticks only every few
     /// milliseconds.
     package var modifiedNanoseconds: Int64
-    /// True only in the answers of ``FileSystem/linkStatus(at:)``; other calls follow links.
+    /// Whether it is a symbolic link. Only ``FileSystem/linkStatus(at:)`` reports links.
     package var isLink: Bool
     /// The number of the user who owns the file.
     package var owner: UInt32

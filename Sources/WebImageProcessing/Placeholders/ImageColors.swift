@@ -20,9 +20,8 @@ public struct ImageColors: Hashable, Sendable {
     /// The size of the palette whose first colour is the dominant one.
     private static let usual = 5
 
-    /// The mean of the pixels' stored values; nil if all pixels are transparent. It is not computed in linear light,
-    /// like a picture that libvips or imgproxy scales to one pixel; ``BlurHash/averageColor`` is computed in linear
-    /// light, and is brighter.
+    /// The mean of the pixels' stored values; nil if all pixels are transparent. libvips and imgproxy compute the same
+    /// when they scale a picture to one pixel. ``BlurHash/averageColor`` is the mean in linear light, and is brighter.
     public let average: RGBColor?
     /// The mean of the largest of five groups of similar colours; nil if all pixels are transparent.
     public let dominant: RGBColor?

@@ -41,10 +41,10 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
         fold.crop(x: kept.x, y: kept.y, to: layout.kept)
     }
 
-    /// Folds only the turns and the scaling. The smaller picture is then turned back and cropped when the chain runs.
+    /// Folds only the scaling. The chain then turns and crops the smaller picture.
     func foldScaling(into fold: inout GeometryFold) throws(WebImageError) {
-        // After another step, `compile` would not recognise the scaled picture. For vector pictures it need not:
-        // without the scaling they only lose sharpness.
+        // After another step, `compile` would not recognise the scaled picture. A vector picture is folded nevertheless,
+        // since it would otherwise lose its sharpness.
         guard fold.isIdentity || fold.isVector else { return }
         let before = fold.turn
         try foldTurnsAndScaling(into: &fold)
