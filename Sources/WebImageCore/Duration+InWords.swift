@@ -1,6 +1,6 @@
 extension Duration {
-    /// The duration as messages show it, rounded to a useful precision: `"250 ms"`, `"1.5 s"`, `"15 s"`, `"5 min"`, `"2
-    /// h"`.
+    /// The duration as messages show it, rounded to a useful precision: `"250 ms"`, `"1.5 s"`, `"15 s"`, `"5 min"`,
+    /// `"2 h"`.
     package var inWords: String {
         let seconds = self / .seconds(1)
         if abs(seconds) < 0.9995 { return "\(Int((seconds * 1000).rounded())) ms" }

@@ -13,8 +13,8 @@ package struct FileFault: Error, Hashable, Sendable {
 
 /// The status of a file: what is known without reading it.
 ///
-/// Sizes and dates that only a broken or hostile file system reports are cut to ``mostBytes`` and ``mostSeconds``, so that
-/// sums of them do not overflow.
+/// Sizes and dates that only a broken or hostile file system reports are cut to ``mostBytes`` and ``mostSeconds``, so
+/// that sums of them do not overflow.
 package struct FileStatus: Hashable, Sendable {
     /// 16 TiB.
     package static let mostBytes: Int64 = 1 << 44

@@ -25,8 +25,8 @@
 
         isolated deinit { wi_unreference(pointer) }
 
-        /// Calls a closure whenever the widget emits a signal whose handlers return nothing. For the arguments of a signal,
-        /// and for handlers that return something, use ``SignalConnection``.
+        /// Calls a closure whenever the widget emits a signal whose handlers return nothing. For the arguments of a
+        /// signal, and for handlers that return something, use ``SignalConnection``.
         ///
         /// - Returns: a connection, which need not be kept; nil if the widget has no such signal.
         @discardableResult public func onSignal(

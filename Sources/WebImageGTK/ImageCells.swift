@@ -69,12 +69,12 @@
 
         isolated deinit { g_object_unref(UnsafeMutableRawPointer(factory)) }
 
-        /// Returns the factory, a `GtkListItemFactory *`, with a new reference, for functions that take over a reference,
-        /// such as `gtk_grid_view_new`.
+        /// Returns the factory, a `GtkListItemFactory *`, with a new reference, for functions that take over a
+        /// reference, such as `gtk_grid_view_new`.
         public func takeFactory() -> UnsafeMutableRawPointer { g_object_ref(UnsafeMutableRawPointer(factory)) }
 
-        /// Binds all bound cells again, and prefetches anew. Call it when the `request` closure returns other requests for the
-        /// same positions.
+        /// Binds all bound cells again, and restarts prefetching. Call it when the `request` closure returns other requests
+        /// for the same positions.
         public func reload() {
             for cell in bound.values {
                 if let position = cell.position { show(position, on: cell.view) }

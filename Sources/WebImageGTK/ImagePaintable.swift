@@ -28,8 +28,8 @@
             }
         }
         /// How many pixels of a picture make one logical pixel: the screen's scale factor, for pictures that were
-        /// loaded for it. Default 1; values that are not positive and finite count as 1, others are kept between 0.01 and
-        /// 100.
+        /// loaded for it. Default 1; values that are not positive and finite count as 1, others are kept between 0.01
+        /// and 100.
         public var scale = 1.0 {
             didSet {
                 guard scale != oldValue else { return }

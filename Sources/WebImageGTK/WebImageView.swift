@@ -19,8 +19,8 @@
     ///
     /// The view lives as long as Swift retains it or its widget is part of GTK's widget tree.
     @MainActor public final class WebImageView {
-        /// The indicator of a load for which the user has to wait. A spinner takes the place of a progress bar that does not
-        /// fit into the view; in a view that is smaller than the spinner there is none.
+        /// The indicator of a load for which the user has to wait. A spinner takes the place of a progress bar that
+        /// does not fit into the view; in a view that is smaller than the spinner there is none.
         public enum Indicator: String, Hashable, Sendable, CaseIterable { case none, spinner, progressBar }
 
         /// The box that draws the picture.
@@ -90,8 +90,9 @@
 
         isolated deinit { wi_untie(overlay) }
 
-        /// Returns the standard options: decode to the widget's size (except for ``ContentFit/none``), fade in pictures that
-        /// were not in memory, pause while the widget is not visible, and ignore a second call for the same picture.
+        /// Returns the standard options: decode to the widget's size (except for ``ContentFit/none``), fade in pictures
+        /// that were not in memory, pause while the widget is not visible, and ignore a second call for the same
+        /// picture.
         public static func standardOptions(_ fit: ContentFit = .contain) -> SlotOptions {
             var options = SlotOptions()
             options.fitsTarget = fit.decodedFit
@@ -121,8 +122,8 @@
             target.load(request, change, completion: completion)
         }
 
-        /// Loads a picture, and shows the blurred picture of a BlurHash until it has loaded: over the whole view, unless
-        /// ``PaintableTarget/placeholderFit`` is set.
+        /// Loads a picture, and shows the blurred picture of a BlurHash until it has loaded: over the whole view,
+        /// unless ``PaintableTarget/placeholderFit`` is set.
         ///
         /// - Parameters:
         ///   - request: the request; nil shows the placeholder.

@@ -11,9 +11,9 @@
         ///     icon.webImage(manager)?.load("https://example.com/icon.png")
         ///
         /// The target lives as long as the widget; a second call returns the same one. Its loads have a lower priority
-        /// while the widget is not visible. With ``/WebImage/SlotOptions/fitsTarget`` a picture is decoded to the size of
-        /// the widget once that was laid out, and again when the widget becomes larger. A side that has no length without
-        /// a picture follows from the other one. ``ImagePaintable/scale`` is the scale factor of the widget.
+        /// while the widget is not visible. With ``/WebImage/SlotOptions/fitsTarget`` a picture is decoded to the size
+        /// of the widget once that was laid out, and again when the widget becomes larger. A side that has no length
+        /// without a picture follows from the other one. ``ImagePaintable/scale`` is the scale factor of the widget.
         ///
         /// - Parameters:
         ///   - manager: loads the pictures. Used only in the first call.

@@ -8,7 +8,8 @@ extension Image {
     ///
     ///     let small = try image.resized(to: TargetSize(width: 400, height: 300, fit: .cover))
     ///
-    /// - Throws: `limitExceeded` for a result over ``/WebImageCore/DecodeLimits/pixels`` of the default limits (128 Mi).
+    /// - Throws: `limitExceeded` for a result over ``/WebImageCore/DecodeLimits/pixels`` of the default limits (128
+    ///   Mi).
     /// - Complexity: a pass over all pixels, and memory for the result and a few rows: do not call it on the thread of
     ///   an event loop or a user interface.
     public func resized(to target: TargetSize) throws(WebImageError) -> Image {

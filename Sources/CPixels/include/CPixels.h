@@ -160,8 +160,9 @@ void wi_color_row_8(
     const float *_Nullable curve, int opaque);
 /// Whether this processor supports curves.
 int wi_has_color_curves(void);
-/// The index i of the coefficients for x: a curve has three times 32 numbers, and its value is `numbers[i] + x * (numbers[32 + i]
-/// + x * numbers[64 + i])`. The index consists of three bits of the exponent of x and two bits of its fraction.
+/// The index i of the coefficients for x: a curve has three times 32 numbers, and its value is
+/// `numbers[i] + x * (numbers[32 + i] + x * numbers[64 + i])`. The index consists of three bits of the exponent of x and two bits
+/// of its fraction.
 static inline uint32_t wi_color_curve_index(float x) {
     union { float number; uint32_t bits; } word = {x};
     return word.bits >> 21 & 31;

@@ -8,8 +8,9 @@ extension ResizePlan {
     /// of 12 megapixels that libwebp scales down, 3 gives 58.2 dB. 1.5 gives 51.6 dB and saves a twentieth of the time.
     package static let qualityMargin = 3.0
 
-    /// The largest of `allowed` by which a decoder may divide the picture's sides so that the part that is used is still
-    /// at least `margin` times the result; 1 when none is. Allowed values need no order; those below 1 are ignored.
+    /// The largest of `allowed` by which a decoder may divide the picture's sides so that the part that is used is
+    /// still at least `margin` times the result; 1 when none is. Allowed values need no order; those below 1 are
+    /// ignored.
     package func scaleDenominator(
         from allowed: [Int], margin: (_ denominator: Int) -> Double = { _ in ResizePlan.qualityMargin }
     ) -> Int {

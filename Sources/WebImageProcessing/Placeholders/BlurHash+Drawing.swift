@@ -4,7 +4,8 @@ extension BlurHash {
     /// The most pixels that are drawn: 1 Mi.
     private static let mostPixels = 1 << 20
 
-    /// Draws the placeholder, opaque, with the pixels that the reference implementation draws (woltapp/blurhash, decode.c).
+    /// Draws the placeholder, opaque, with the pixels that the reference implementation draws (woltapp/blurhash,
+    /// decode.c).
     ///
     /// Some 32 pixels in each direction are enough: there is no further detail, and the view that shows the picture
     /// should enlarge it smoothly.

@@ -18,8 +18,8 @@ extension BlurHash {
     ///   - background: the colour behind a picture with alpha, since BlurHash has no transparency. Default white.
     /// - Throws: `transformFailed` for other numbers of components, `limitExceeded` for a side of more than 1 Mi pixels
     ///   and if there is no memory.
-    /// - Complexity: one pass over the pixels for each 4x4 components, 12 million in some 20 ms. Memory for a few rows, and
-    ///   for a copy of a picture that must be turned or converted to sRGB.
+    /// - Complexity: one pass over the pixels for each 4x4 components, 12 million in some 20 ms. Memory for a few rows,
+    ///   and for a copy of a picture that must be turned or converted to sRGB.
     public init(
         of image: Image, components: (x: Int, y: Int) = (x: 4, y: 3), background: RGBColor = .white
     ) throws(WebImageError) {

@@ -35,8 +35,8 @@ public struct ImageColors: Hashable, Sendable {
     ///   - image: a picture of any size, depth and alpha.
     ///   - count: the most colours of the palette. Default 5; values below 1 count as 1, values over 64 as 64.
     /// - Throws: `limitExceeded` when there is no memory.
-    /// - Complexity: one pass over the pixels, 12 million in some 30 ms, and some milliseconds for a palette of a picture
-    ///   with many colours. 1 MiB of memory, and that of a copy of a picture that must be converted to sRGB.
+    /// - Complexity: one pass over the pixels, 12 million in some 30 ms, and some milliseconds for a palette of a
+    ///   picture with many colours. 1 MiB of memory, and that of a copy of a picture that must be converted to sRGB.
     public init(of image: Image, count: Int = 5) throws(WebImageError) {
         let bins = try ColorBins(image).bins
         average = ColorBins.mean(of: bins)

@@ -5,7 +5,8 @@ extension ImageTransformer where Self == ImageTransform {
     /// repeated.
     ///
     /// - Parameters:
-    ///   - sigma: the standard deviation in pixels, at most 1000; the blur reaches about three times as far. 0 does nothing.
+    ///   - sigma: the standard deviation in pixels, at most 1000; the blur reaches about three times as far. 0 does
+    ///     nothing.
     ///   - cut: leaves out weights below this fraction of the central weight, as libvips and imgproxy do to save time
     ///     (they use 0.2), and rounds the others to twentieths. If the kernel still reaches farther than 31 pixels, a
     ///     full Gaussian of the same width is used. Default nil: no visible weight is left out.

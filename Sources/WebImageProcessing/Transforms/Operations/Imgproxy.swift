@@ -43,8 +43,8 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
 
     /// Folds only the scaling. The chain then turns and crops the smaller picture.
     func foldScaling(into fold: inout GeometryFold) throws(WebImageError) {
-        // After another step, `compile` would not recognise the scaled picture. A vector picture is folded nevertheless,
-        // since it would otherwise lose its sharpness.
+        // After another step, `compile` would not recognise the scaled picture. A vector picture is folded
+        // nevertheless, since it would otherwise lose its sharpness.
         guard fold.isIdentity || fold.isVector else { return }
         let before = fold.turn
         try foldTurnsAndScaling(into: &fold)

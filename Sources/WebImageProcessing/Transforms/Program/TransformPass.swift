@@ -45,7 +45,8 @@ struct TransformPass: Sendable {
     /// - Parameters:
     ///   - layout: the layout of the result, whose alpha is opaque or straight.
     ///   - helpers: threads that take a part of a large picture while they are idle. The result is the same.
-    ///   - checkpoint: called before each row of the result, and after some rows of the source; its error ends the pass.
+    ///   - checkpoint: called before each row of the result, and after some rows of the source; its error ends the
+    ///     pass.
     /// - Throws: `limitExceeded` without memory, and the error of the checkpoint.
     func run(
         _ image: Image, to layout: PixelLayout, with helpers: TransformProgram.Helpers? = nil,
