@@ -23,7 +23,7 @@ uint64_t cb_children_cpu_nanoseconds(void) {
 }
 
 #if defined(__GLIBC__)
-/* glibc keeps the true ones under these names for programs that stand in front of malloc. */
+/* glibc exports the real functions under these names, for programs that replace malloc. */
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);

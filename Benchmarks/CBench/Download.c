@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The floor of a download: libcurl's multi handle in one thread, easy handles used again, bodies counted and dropped. */
+/* The least that a download can cost: libcurl's multi handle in one thread, with reused easy handles. Bodies are counted and
+ * discarded. */
 
 static size_t drop(char *bytes, size_t one, size_t count, void *context) {
     (void)bytes;
@@ -11,7 +12,7 @@ static size_t drop(char *bytes, size_t one, size_t count, void *context) {
     return one * count;
 }
 
-/* As the downloader asks: for another URL each time, with its fields. */
+/* Makes the same requests as the downloader: each for another URL, with the downloader's header fields. */
 static void ask_like_the_downloader(CURL *easy, const char *url, int number, struct curl_slist *fields) {
     char text[256];
     snprintf(text, sizeof text, "%s?%d", url, number);

@@ -1,5 +1,5 @@
-"""Draws what compare.py has measured: chart.py PEERS.json OUT.svg. A bar for each row: our processor time as a part
-of the fastest peer's, or the bare library's where there is no peer. Bars end at twice as much."""
+"""Draws the results of compare.py: chart.py PEERS.json OUT.svg. Each row has a bar: our processor time as a fraction of the
+fastest peer's, or of the bare library's if there is no peer. Bars end at twice the peer's time."""
 import json
 import sys
 from xml.sax.saxutils import escape

@@ -1,16 +1,17 @@
-"""One table: ours, the bare C library, Pillow, pillow-simd and libvips, for each format a full decode to RGBA, a thumbnail 256
-pixels wide and an encode of the decoded pixels; an animation scaled and written as WebP; resampling alone; and how close
-each thumbnail is to a full decode reduced with Lanczos.
+"""Prints one table that compares our library with the bare C libraries, Pillow, pillow-simd and libvips. For each format it has
+a full decode to RGBA, a thumbnail 256 pixels wide, and an encode of the decoded pixels; also an animation that is scaled and
+written as WebP, resampling alone, and how close each thumbnail is to a full decode reduced with Lanczos.
 
-A cell is CPU milliseconds of all threads, the median of several runs in a process of its own on one processor (where the system
-lets us say so: Linux), and in brackets by how many MiB that process's peak memory grew. Programs take turns within a row; the last columns are ratios of ours to the others of that
-row. "system" peers are built on this machine's libraries as we are, the others bring libraries of their own. A star marks a row in which
-a peer, or the bare library, is more than 2 % ahead of us.
+A cell is the CPU time of all threads in milliseconds, the median of several runs in a process of its own on one processor (if the
+system lets a process choose: Linux). In brackets is the growth of that process's peak memory in MiB. Programs take turns within
+a row. The last columns are ratios of our time to the others of that row. "system" peers are built on this machine's libraries, as
+ours is; the others bring libraries of their own. A star marks a row in which a peer, or the bare library, is more than 2 % ahead
+of us.
 
-Of all rows it writes the same beside DATA, as peers.json, which chart.py draws.
+If all rows are measured, the table is also written beside DATA, as peers.json, which chart.py draws.
 
-usage: compare.py BENCH DATA VENVS [ROW...]   where a row is a file, or file:operation; `fidelity` are the tables of PSNR
-PEER_TURNS (3) and PEER_SECONDS (0.7) say how often and how long each cell is measured; the least are 1 and 0.
+usage: compare.py BENCH DATA VENVS [ROW...]   where a row is a file, or file:operation; `fidelity` selects the tables of PSNR
+PEER_TURNS (3) and PEER_SECONDS (0.7) set how often and for how long each cell is measured; the least values are 1 and 0.
 """
 import datetime
 import json
@@ -29,7 +30,7 @@ TRANSFORMS = ["resize", "blur2", "blur8", "blur30", "sharpen", "round", "overlay
 ENCODED = ["jpeg", "png", "webp", "avif", "heic", "jxl", "tiff"]
 
 
-# A second processor would help only those who ask for it, and its time counts, too.
+# On a single processor: a second one would help only the programs that use it, and its time is counted as well.
 if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
@@ -105,13 +106,13 @@ def table():
             "file": name, "operation": operation, "cpu_ms": {engine: round(value, 3) for engine, value in median.items()},
             "memory_mib": {engine: round(statistics.median(values), 1) for engine, values in memory.items()}})
     print("\n* a peer or the bare library is more than 2 % ahead")
-    # Some rows alone are no table.
+    # A selection of rows is not written.
     if not sys.argv[4:]:
         write(found, cells_done)
 
 
 def write(found, cells):
-    """The table as JSON, with what it was measured on."""
+    """Writes the table as JSON, with the versions and the machine."""
     def version(engine):
         python = found[engine][0]
         if engine == "bare":

@@ -1,4 +1,4 @@
-"""Writes pictures of less usual kinds, made of those that are there: variants.py DATA. Gray, palette, alpha and 16 bits."""
+"""Makes less usual variants of the pictures in DATA: gray, palette, alpha and 16 bits. Usage: variants.py DATA"""
 import os
 import sys
 
@@ -8,7 +8,7 @@ from PIL import Image
 folder = sys.argv[1]
 photo = Image.open(f"{folder}/p4.png").convert("RGB")
 width, height = photo.size
-# Opaque in the middle, and clearer towards the sides.
+# Opaque in the middle, and more transparent towards the sides.
 alpha = Image.fromarray(numpy.tile(
     (255 - numpy.abs(numpy.linspace(-255, 255, width))).astype("uint8"), (height, 1)))
 clear = photo.copy()

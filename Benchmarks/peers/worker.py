@@ -1,6 +1,6 @@
-"""A peer's side of one cell of compare.py: worker.py pillow|vips|opencv FILE OPERATION MODE SECONDS prints one JSON line, as
-`webimage-bench work` does; `raw` and `raw-WIDTH` give the RGB bytes of a reduction instead. Only the engine that is measured
-is imported."""
+"""Measures a peer for one cell of compare.py: worker.py pillow|vips|opencv FILE OPERATION MODE SECONDS prints one JSON line, as
+`webimage-bench work` does. The operations `raw` and `raw-WIDTH` write the RGB bytes of a reduction instead. Only the measured
+engine is imported."""
 import io
 import json
 import os
@@ -82,7 +82,7 @@ def vips(path, operation):
     pyvips.cache_set_max(0)
     data = open(path, "rb").read()
     kind, _, word = operation.partition("-")
-    # Of an animation all frames, as ours.
+    # All frames of an animation, as in our measurement.
     frames = "n=-1" if path.endswith(".gif") else ""
     if kind == "decode":
         def run():
@@ -112,7 +112,7 @@ def vips(path, operation):
 
 
 def mark(numpy):
-    """The picture that overlays lay over: as TransformWork draws it."""
+    """The picture that the overlays draw, the same as in TransformWork."""
     pixels = numpy.full((750, 1000, 4), 128, numpy.uint8)
     pixels[..., 0] = 255
     pixels[..., 3] = numpy.arange(1000) * 255 // 999
@@ -125,12 +125,12 @@ SEPIA = [[0.393 + 0.607 * 0.8, 0.769 - 0.769 * 0.8, 0.189 - 0.189 * 0.8],
 
 
 def pillow_chain(name, image):
-    """What TransformWork's chains do, by Pillow's own means."""
+    """The chains of TransformWork with Pillow."""
     import numpy
     from PIL import Image, ImageDraw, ImageEnhance, ImageFilter
 
     def rounded(image, radius):
-        # Drawn four times as large and reduced: Pillow draws no smooth corners.
+        # Pillow draws no smooth corners, so that they are drawn four times as large and reduced.
         corner = Image.new("L", (4 * radius, 4 * radius), 0)
         ImageDraw.Draw(corner).ellipse((0, 0, 8 * radius - 1, 8 * radius - 1), fill=255)
         corner = corner.resize((radius, radius), Image.BOX)
@@ -179,7 +179,7 @@ def pillow_chain(name, image):
 
 
 def vips_chain(name, image):
-    """The same by libvips, in one pipeline."""
+    """The chains of TransformWork with libvips, each in one pipeline."""
     import numpy
     import pyvips
     over = pyvips.Image.new_from_array(mark(numpy)).copy(interpretation="srgb") if name == "overlay" else None
@@ -249,7 +249,7 @@ def opencv(path, operation):
         if name == "sharpen":
             return cv2.addWeighted(image, 2, cv2.GaussianBlur(image, (0, 0), 1.5), -1, 0)
         if name == "resize":
-            # The one that does not alias; its Lanczos does.
+            # INTER_AREA does not alias; OpenCV's Lanczos does.
             return cv2.resize(image, (1000, 750), interpolation=cv2.INTER_AREA)
         if name == "round":
             return rounded(image, 200)
@@ -279,7 +279,7 @@ def opencv(path, operation):
 
 
 def psnr(path, width=256):
-    """Of the RGB or RGBA bytes on standard input, of luma, against the reduction of a full decode."""
+    """The PSNR of the luma of the RGB or RGBA bytes on standard input, against the reduction of a full decode."""
     import numpy
     from PIL import Image
     image = Image.open(path).convert("RGB")
@@ -290,7 +290,7 @@ def psnr(path, width=256):
 
 
 def psnr64(path, width):
-    """Against Lanczos with three lobes in float64, both ways at once, rounded at the end only."""
+    """The PSNR against Lanczos with three lobes in float64, in both directions at once, rounded only at the end."""
     import numpy
     from PIL import Image
     image = numpy.asarray(Image.open(path).convert("RGB"), numpy.float64)

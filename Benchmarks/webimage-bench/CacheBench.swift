@@ -11,12 +11,12 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// The disk cache beside the bare calls that it is made of, in one run.
+/// Compares the disk cache with the system calls of which it consists, in one run.
 ///
-/// Bars: a hit at most 1.5 times a plain open, read and close of the same bytes; stores at least as fast as a file for
-/// each key, written and renamed; of 100 000 entries the first hit within 5 ms and the index within 300 ms of opening;
-/// evicting half of them at most 1.5 times the CPU of unlinking as many files; a store that evicts costs the same with
-/// 100 000 entries as with 1000.
+/// Bars: a hit takes at most 1.5 times as long as opening, reading and closing a plain file with the same bytes. Stores
+/// are at least as fast as writing and renaming a file for each key. With 100 000 entries, the first hit comes within 5
+/// ms of opening, and the index within 300 ms. Evicting half of them takes at most 1.5 times the CPU of unlinking as
+/// many files. A store that evicts costs the same with 100 000 entries as with 1000.
 enum CacheBench {
     static func run(entries: Int = 100_000) throws {
         for size in [20_000, 200_000] { try hits(size) }
@@ -31,7 +31,7 @@ enum CacheBench {
         let folder = try BenchFolder()
         let cache = makeCache(folder.path + "/cache")
         let keys = (0..<100).map { CacheKey("https://images.example.com/photos/\($0 * 7919)/large.jpg?width=640&v=3") }
-        // The same bytes, as deep in the file system.
+        // Files with the same bytes, at the same depth of directories.
         let paths = keys.map { cache.defaultPath(for: $0) + ".plain" }
         for (number, key) in keys.enumerated() {
             try cache.store(key, bytes(size, number), metadata(key))
@@ -57,7 +57,7 @@ enum CacheBench {
                 + "ratio \(Measure.text(ratio))")
     }
 
-    /// Both keep as many files of the same names in as many directories, which are there already, equally deep.
+    /// Both store equally many files of the same names in equally many existing directories, at the same depth.
     static func stores(_ size: Int, _ count: Int) throws {
         let folder = try BenchFolder()
         let cache = makeCache(folder.path + "/cache")
@@ -105,8 +105,8 @@ enum CacheBench {
                 + "ratio of wall \(Measure.text(ratio)), of CPU \(Measure.text(cpuRatio))")
     }
 
-    /// Directories of more entries are larger, and their inodes are colder: what that costs without a cache is measured
-    /// beside it.
+    /// Directories with more entries are larger, and their inodes are less often cached. The cost of that without a
+    /// cache is measured as well.
     static func evictingStores(_ many: Int) throws {
         var (ours, theirs) = ([Double](), [Double]())
         for count in [1000, many] {
@@ -147,7 +147,8 @@ enum CacheBench {
                 + Measure.text(theirs[1] / theirs[0]))
     }
 
-    /// A file for each key, named and spread as the cache does, of which the oldest goes when a new one comes.
+    /// A file for each key, with the names and directories of the cache. The oldest file is removed when a new one is
+    /// stored.
     private final class PlainFolder {
         private let root: String
         private let count: Int
@@ -210,7 +211,7 @@ enum CacheBench {
         let quiet = hitTimes(cache, count)
         sync()
         let half = ByteCount(cache.usage.bytes.bytes / 2)
-        // Waits without a look now and then: those would count as ours.
+        // It waits without polling, whose CPU time would count as ours.
         let done = BlockingAnswer<Void>()
         let before = Time.processCPU
         let wall = Time.now
@@ -229,7 +230,7 @@ enum CacheBench {
                 + "as many \(Measure.text(theirs * 1e3, 0)) ms (\(Measure.text(theirsWall * 1e3, 0)) wall), "
                 + "ratio \(Measure.text(ours / theirs))")
 
-        // Once more, with somebody reading.
+        // Evicts again while another thread reads.
         let second = Flag()
         let quarter = ByteCount(half.bytes / 2)
         startThread(named: "evict") {
@@ -247,7 +248,7 @@ enum CacheBench {
         Measure.text(times.sorted()[times.count * 99 / 100] * 1e6, 1)
     }
 
-    /// Hits on the newest entries, which stay.
+    /// The times of hits on the newest entries, which are not evicted.
     private static func hitTimes(_ cache: DiskCache, _ count: Int, samples: Int = 5000) -> [Double] {
         (0..<samples).map { sample in
             let begin = Time.now
@@ -256,7 +257,7 @@ enum CacheBench {
         }
     }
 
-    // MARK: - What it is made of
+    // MARK: - Parts
 
     static func removeIndex(_ path: String) {
         for digit in "0123456789abcdef" { unlink("\(path)/default/v1/index/\(digit)") }
@@ -268,12 +269,12 @@ enum CacheBench {
         return DiskCache(DiskCacheConfiguration(directory: path, limits: limits), executor: executor)
     }
 
-    /// Background work that never comes.
+    /// An executor that never runs the background work.
     private struct NoExecutor: WorkExecutor {
         func run(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void) {}
     }
 
-    /// As the loader keeps it.
+    /// Metadata as the loader stores it.
     private static func metadata(_ key: CacheKey) -> DiskMetadata {
         var metadata = DiskMetadata()
         metadata.url = key.text
@@ -315,7 +316,7 @@ enum CacheLayoutNames {
     static let shards = (0..<256).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
 }
 
-/// Seconds, of several kinds.
+/// Times of several clocks, in seconds.
 enum Time {
     static var now: Double { read(CLOCK_MONOTONIC) }
     static var threadCPU: Double { read(CLOCK_THREAD_CPUTIME_ID) }
@@ -328,7 +329,7 @@ enum Time {
     }
 }
 
-/// A folder that goes with it.
+/// A folder that is removed when the object is released.
 final class BenchFolder {
     let path: String
 

@@ -11,7 +11,8 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// One cell of the comparison of disk caches, in the manner of the peers' workers: PHASE SIZE N DIR, a line of JSON.
+/// Measures one cell of the comparison of disk caches, in the manner of the peers' workers: takes PHASE SIZE N DIR, and
+/// prints a line of JSON.
 enum CacheWork {
     static func run(_ phase: String, size: Int, count: Int, directory: String) throws {
         let keys = (0..<count).map { CacheKey("k\($0)") }

@@ -2,7 +2,7 @@ import WebImage
 import WebImageSystem
 import WebImageTesting
 
-/// A cold request without network and disk, 64 in flight: what the pipeline itself costs. Aim: 20 us of CPU each.
+/// Cold requests without network and disk, 64 at a time: the cost of the pipeline itself. Aim: 20 us of CPU each.
 enum ColdBench {
     private static let count = 5_000
     private static let inFlight = 64
@@ -35,7 +35,7 @@ enum ColdBench {
                 + "\(Measure.text(bare, 1)) us; decoding the 1x1 PNG alone \(Measure.text(decode, 1)) us")
     }
 
-    /// CPU of the process for each of `count` calls, `inFlight` at a time, in microseconds.
+    /// The CPU time of the process for each of `count` calls, `inFlight` at a time, in microseconds.
     private static func cpu(_ body: @escaping @Sendable (Int) async -> Void) async -> Double {
         let begin = Measure.processCPU
         await withTaskGroup(of: Void.self) { group in

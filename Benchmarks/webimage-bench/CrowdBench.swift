@@ -3,10 +3,10 @@ import WebImage
 import WebImageSystem
 import WebImageTesting
 
-/// Many loads at once, with limits of 64 MiB: what the process holds meanwhile, and what it still holds afterwards.
+/// Many loads at a time with limits of 64 MiB: the memory of the process during the loads, and after them.
 ///
-/// Peak and rest are resident memory above what the process had before, in MiB; pictures are small, so that those that are
-/// held as answers count for little.
+/// Peak and rest are resident memory above that of the process before, in MiB. The pictures are small, so that those
+/// that are retained as answers count for little.
 enum CrowdBench {
     private static let count = 300
     private static let limit = ByteCount.mebibytes(64)
@@ -53,7 +53,7 @@ enum CrowdBench {
         }
     }
 
-    /// Compresses badly: some 2 MB.
+    /// A picture that compresses badly: some 2 MB.
     private static func noise() throws -> Image {
         var random = SeededGenerator(seed: 1)
         return try Image(size: PixelSize(width: 1600, height: 1200), alpha: .opaque) { bytes in

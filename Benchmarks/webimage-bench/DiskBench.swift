@@ -3,9 +3,9 @@ import WebImageCache
 import WebImageSystem
 import WebImageTesting
 
-/// The whole public call for a picture that the disk cache has and memory has not, one call after the other, its file in
-/// the page cache: 256 pixels of JPEG, about 20 KB. Beside it the same bytes read from the cache and decoded by blocking
-/// calls on one thread, which is the least that a hit can take.
+/// The whole public call for a picture that is in the disk cache and not in memory, one call after the other, with its
+/// file in the page cache: a JPEG of 256 pixels, about 20 KB. It is compared with reading the same bytes from the cache
+/// and decoding them by blocking calls on one thread, which is the least that a hit can take.
 enum DiskBench {
     private static let count = 200
 

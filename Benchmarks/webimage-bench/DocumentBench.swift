@@ -5,8 +5,9 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Documents that cost without size, each in a process of its own, drawn at 4096 by 4096: how each ended, how long it
-/// took and how much more memory the process had at most. Bars: no process dies, 10 seconds, 512 MiB.
+/// Small documents that are costly to draw, each in a process of its own, drawn at 4096 by 4096: how each drawing
+/// ended, how long it took, and how much the memory of the process grew at most. Bars: no process dies, 10 seconds, 512
+/// MiB.
 enum DocumentBench {
     private static let side = 4096
 
@@ -32,7 +33,7 @@ enum DocumentBench {
         #endif
     }
 
-    /// What a process of this program prints; empty when it dies.
+    /// The output of a process of this program; empty if the process dies.
     private static func child(_ arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -59,7 +60,7 @@ enum DocumentBench {
         return ImageManager(configuration: configuration)
     }
 
-    /// Draws one and leaves the process.
+    /// Draws one document and ends the process.
     static func draw(_ number: Int) async {
         let request = request(CostlyDocument.all[number])
         let (begin, before) = (ContinuousClock.now, Resident.now)
@@ -71,7 +72,7 @@ enum DocumentBench {
         finish("\(end) \(seconds(since: begin)) \(Measure.text(Resident.peak - before, 0))")
     }
 
-    /// Draws a picture while two documents are drawn that do not end.
+    /// Draws a picture while two documents are drawn whose drawing does not end.
     static func drawBesideTwo() async throws {
         let slow = CostlyDocument.pdf.filter {
             ["pdf tiles of a thousandth", "pdf overlapping tiles"].contains($0.name)

@@ -13,8 +13,8 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// 10 KB bodies from nginx, 64 at once: the downloader beside a bare loop over libcurl, by CPU; and what many downloads
-/// leave behind.
+/// Bodies of 10 KB from nginx, 64 at a time: compares the CPU time of the downloader with that of a plain loop over
+/// libcurl, and measures what many downloads leave behind.
 enum DownloadBench {
     private static let count = 6000
     private static let concurrent = 64
@@ -27,7 +27,7 @@ enum DownloadBench {
         configuration.maxConcurrent = concurrent
         configuration.maxConcurrentPerHost = concurrent
         let downloader = ImageDownloader(configuration: configuration)
-        // The first round pays for connections and allocations.
+        // The first round includes the cost of connections and allocations.
         _ = cb_download(url, 1000, Int32(concurrent), 0)
         await download(url, 1000, downloader)
         var (floors, ours, ratios, sameRatios) = ([Double](), [Double](), [Double](), [Double]())
@@ -46,7 +46,7 @@ enum DownloadBench {
         print(
             "ImageDownloader   \(Measure.text(Measure.median(ours), 1)) us, ratio \(Measure.text(Measure.median(ratios)))"
         )
-        // The floor asks for one URL and sends two fields; this one sends what the downloader sends.
+        // The baseline requests one URL and sends two fields; this one sends the downloader's requests.
         print("                  \(Measure.text(Measure.median(sameRatios))) of libcurl alone with the same requests")
         let before = Residue.now
         await download(url, 10_000, downloader)
@@ -59,7 +59,7 @@ enum DownloadBench {
         return (Measure.processCPU - before) / Double(count)
     }
 
-    /// Each of 64 lanes begins its next download when its last one has ended, on whatever thread tells it.
+    /// Each of 64 lanes begins its next download when its last one has ended, on the thread that reports the end.
     private static func download(_ url: String, _ count: Int, _ downloader: ImageDownloader) async {
         await withCheckedContinuation { continuation in
             let lanes = Lanes(url: url, count: count, downloader: downloader) { continuation.resume() }
@@ -88,7 +88,7 @@ enum DownloadBench {
                 if running.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { whenDone() }
                 return
             }
-            // Each its own transfer, as different pictures are.
+            // Each download is a transfer of its own, as for different pictures.
             let download = downloader.download(DownloadRequest(url: "\(url)?\(number)"))
             download.log.whenEnded {
                 withExtendedLifetime(download) {}

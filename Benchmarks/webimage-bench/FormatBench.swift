@@ -3,8 +3,8 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// A full decode and an encode of each format against the bare loop of its C library, in turn. Bar: 1.05 times its CPU, of
-/// all threads.
+/// A full decode and an encode of each format, in turn with the plain loop of its C library. Bar: 1.05 times its CPU
+/// time, of all threads.
 enum FormatBench {
     static func run() throws {
         let photo = try SamplePictures.grainySunset(PixelSize(width: 4000, height: 3000))
@@ -59,7 +59,7 @@ enum FormatBench {
                 + "ratio \(Measure.text(result.ratio, 3)) (median of \(rounds))")
     }
 
-    /// In pieces of 64 KiB, as they come from a network.
+    /// Decodes pieces of 64 KiB, as they come from a network.
     private static func decode(_ bytes: [UInt8], with coder: any ImageCoder) throws(WebImageError) {
         let sink = PixelBufferSink()
         let decoder = try coder.makeDecoder(DecodeOptions()) { _ in DecodePlan(sink: sink) }

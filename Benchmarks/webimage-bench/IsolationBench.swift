@@ -4,8 +4,8 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Decoding in a process of its own against decoding here, in turn. Bars: 0.1 ms more for a small JPEG; for pictures of 12
-/// megapixels no more time and 1.2 times the CPU of both processes; the first picture 50 ms more.
+/// Compares decoding in another process with decoding in this one, in turn. Bars: 0.1 ms more for a small JPEG; for
+/// pictures of 12 megapixels no more time, and 1.2 times the CPU of both processes; 50 ms more for the first picture.
 enum IsolationBench {
     static func run() throws {
         let photo = try SamplePictures.grainySunset(PixelSize(width: 4000, height: 3000))
@@ -35,13 +35,13 @@ enum IsolationBench {
                 try CoderRegistry.standard.isolated(by: pool).coder(for: format, prefix: bytes)
             )
         }
-        // Enough of them that the clock of the other process can be read.
+        // Small pictures are decoded often enough for the resolution of the other process's clock.
         let count = bytes.count > 100_000 ? 1 : 50
         var (wallHere, wallThere, cpuHere, cpuThere): ([Double], [Double], [Double], [Double]) = ([], [], [], [])
         for round in 0..<12 {
             let first = try measure(here, bytes, count, pool)
             let second = try measure(there, bytes, count, pool)
-            // The first ones start a process and warm up.
+            // The first rounds start a process and warm up.
             guard round >= 3 else { continue }
             wallHere.append(first.wall)
             cpuHere.append(first.cpu)
@@ -69,7 +69,7 @@ enum IsolationBench {
         return (wall / Double(count), cpu / Double(count))
     }
 
-    /// The first picture of a program, whose process must be started.
+    /// The first picture of a program, for which the process must be started.
     private static func first(_ bytes: [UInt8]) throws {
         var (here, apart): ([Double], [Double]) = ([], [])
         for _ in 0..<10 {

@@ -9,18 +9,18 @@ import Foundation
     import Darwin
 #endif
 
-/// Sums and medians of what was measured.
+/// Sums and medians of measurements.
 enum Measure {
-    /// CPU that this thread has used, in nanoseconds.
+    /// The CPU time of this thread, in nanoseconds.
     static var threadCPU: UInt64 { UInt64(cb_thread_cpu_nanoseconds()) }
 
-    /// CPU that all threads have used, in nanoseconds.
+    /// The CPU time of all threads, in nanoseconds.
     static var processCPUNanoseconds: UInt64 { cb_process_cpu_nanoseconds() }
 
-    /// CPU that the process has used, in microseconds.
+    /// The CPU time of the process, in microseconds.
     static var processCPU: Double { Double(processCPUNanoseconds) / 1e3 }
 
-    /// CPU that these children of ours have used and those that have ended, in nanoseconds (Linux).
+    /// The CPU time of these children and of those that have ended, in nanoseconds (Linux).
     static func nanoseconds(of children: [Int32]) -> Int {
         var sum = Int(cb_children_cpu_nanoseconds())
         for process in children {
@@ -44,7 +44,7 @@ enum Measure {
         return "\((value * scale).rounded() / scale)"
     }
 
-    /// Runs two things in turn, so that whatever the machine does besides hits both, and compares their medians.
+    /// Runs two functions in turn, so that other work of the machine affects both, and compares their medians.
     static func alternating(_ rounds: Int, _ first: () -> Double, _ second: () -> Double) -> (
         Double, Double, ratio: Double
     ) {
@@ -59,10 +59,10 @@ enum Measure {
     }
 }
 
-/// What the kernel says of the process's resident memory (Linux).
+/// The resident memory of the process in MiB, as the kernel reports it (Linux).
 enum Resident {
     static var now: Double { field("VmRSS:") }
-    /// The most since ``forgetPeak()``.
+    /// The peak since ``forgetPeak()``.
     static var peak: Double { field("VmHWM:") }
 
     static func forgetPeak() {
@@ -71,7 +71,7 @@ enum Resident {
         fclose(file)
     }
 
-    /// In MiB.
+    /// A field of the kernel's report, in MiB.
     private static func field(_ name: String) -> Double {
         guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) })

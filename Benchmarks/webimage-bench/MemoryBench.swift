@@ -4,8 +4,9 @@ import Synchronization
 import WebImageCache
 import WebImageCore
 
-/// The memory cache by itself. Bars: a hit at most 1.5 times a look-up of the same keys in a dictionary, without
-/// allocation; at least 5 times as fast as Foundation's `NSCache`; two threads at least 1.5 times one thread's rate.
+/// The memory cache alone. Bars: a hit takes at most 1.5 times a look-up of the same keys in a dictionary, without
+/// allocation; at least 5 times as fast as Foundation's `NSCache`; two threads have at least 1.5 times the rate of one
+/// thread.
 enum MemoryBench {
     private static let count = 10_000
     private static let turns = 20
@@ -16,7 +17,8 @@ enum MemoryBench {
         let image = try Image(size: PixelSize(width: 1, height: 1)) { _ in }
         for policy in [EvictionPolicy.twoQueues, .leastRecentlyUsed] {
             let cache = MemoryCache(limits: .init(cost: .mebibytes(512)), policy: policy)
-            // Pictures of their own, as in life: what two threads count up at the same picture is not the cache's doing.
+            // Each key has a picture of its own, as in practice. Two threads that count references to the same picture
+            // would slow each other down, which is not the cache's fault.
             for key in keys { cache.store(try Image(size: image.size) { _ in }, for: key) }
             let ours = { perLookUp { keys.indices.forEach { if cache.image(for: keys[$0]) == nil { fatalError() } } } }
             print("\(policy.name): \(compare(ours, names)), \(allocations(cache, keys)) allocations in \(count) hits")
@@ -40,7 +42,7 @@ enum MemoryBench {
             + "NSCache \(Measure.text(c, 1)) ns, \(Measure.text(1 / toFoundation, 1)) times as long"
     }
 
-    /// Nanoseconds of CPU for each of the look-ups of one round.
+    /// The CPU time of each look-up of one round, in nanoseconds.
     private static func perLookUp(_ round: () -> Void) -> Double {
         let begin = Measure.threadCPU
         for _ in 0..<turns { round() }
@@ -53,7 +55,8 @@ enum MemoryBench {
         return Int(cb_malloc_count() - before)
     }
 
-    /// Beside two threads that only calculate: what the machine gives a second thread just now.
+    /// Compares with two threads that only calculate, to find out what a second thread gains on the machine at the
+    /// moment.
     private static func threads(_ cache: MemoryCache, _ keys: [CacheKey]) {
         let (one, two, _) = Measure.alternating(11, { rate(1, cache, keys) }, { rate(2, cache, keys) })
         let (bareOne, bareTwo, _) = Measure.alternating(11, { calculations(1) }, { calculations(2) })
@@ -65,7 +68,7 @@ enum MemoryBench {
                 + "load \(Measure.text(load[0], 1)) on \(ProcessInfo.processInfo.activeProcessorCount) cores")
     }
 
-    /// Hits a second by the wall clock, each thread going through the keys in another order.
+    /// Hits per second of wall time. Each thread goes through the keys in another order.
     private static func rate(_ width: Int, _ cache: MemoryCache, _ keys: [CacheKey]) -> Double {
         perSecond(width, turns * keys.count) { thread in
             for turn in 0..<turns {

@@ -3,7 +3,8 @@ import Synchronization
 import WebImage
 import WebImageTesting
 
-/// A large picture sent over 1.5 times its own decode time: from its last byte to the image. Bar: 10 % of the decode.
+/// A large picture that is sent over 1.5 times its own decode time: the time from its last byte to the image. Bar: 10 %
+/// of the decode time.
 enum OverlapBench {
     static func run() async throws {
         let photo = try SamplePictures.grainySunset(PixelSize(width: 4000, height: 3000))
@@ -50,7 +51,7 @@ enum OverlapBench {
     }
 }
 
-/// libcurl's transport, which notes when each transfer's last byte had been handed over.
+/// libcurl's transport, which records when the last byte of each transfer was handed over.
 private final class FinishStamps: HTTPTransport {
     private let curl = CurlTransport()
     private let stamp = Mutex<ContinuousClock.Instant?>(nil)

@@ -13,9 +13,9 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// What `make bench-peers` asks of this program: pictures to measure with, and our side of each measurement.
+/// This program's part of `make bench-peers`: drawing the pictures, and our side of each measurement.
 enum PeerWork {
-    /// Writes the pictures that everybody is measured with.
+    /// Writes the pictures with which all programs are measured.
     static func draw(into directory: String) throws {
         let photo = try SamplePictures.grainySunset(PixelSize(width: 4000, height: 3000))
         let noisy = try SamplePictures.nebula(PixelSize(width: 2304, height: 1728))
@@ -34,7 +34,7 @@ enum PeerWork {
         try write(movingGIF(photo), to: "\(directory)/anim.gif")
     }
 
-    /// Sixty frames of 480 x 360 that pan over a photo, with every pixel changing from one to the next.
+    /// Sixty frames of 480 x 360 that pan over a photo, so that every pixel changes from one frame to the next.
     private static func movingGIF(_ photo: Image) throws -> [UInt8] {
         let size = PixelSize(width: 480, height: 360)
         let encoder = try GIFCoder().makeAnimationEncoder(
@@ -56,14 +56,15 @@ enum PeerWork {
         return try encoder?.finish() ?? []
     }
 
-    /// One cell of the table: an operation on a picture in memory, again and again for `seconds`, and one JSON line of medians.
+    /// Measures one cell of the table: repeats an operation on a picture in memory for `seconds`, and prints one JSON
+    /// line of medians.
     ///
     /// Operations: `decode` (all pixels, of an animation all frames), `thumb` (256 pixels wide), `tjpeg` and `twebp`
-    /// (that, encoded at quality 80), `raw` (that, its RGB bytes to standard output and no JSON), `resample-W` and
-    /// `raw-W` (of decoded pixels, to a width of W), `encode-FORMAT` (of decoded pixels), and `bare-decode` and `bare-encode-FORMAT`, the
-    /// same by the bare library; `do-NAME` and `rawdo-NAME`, one of ``TransformWork``'s chains (of decoded pixels), and
-    /// `share-NAME`, the same with the help of another thread.
-    /// Modes: `t1` one at a time, `t2` two at once (times are for one).
+    /// (the thumbnail, encoded at quality 80), `raw` (the RGB bytes of the thumbnail to standard output and no JSON),
+    /// `resample-W` and `raw-W` (decoded pixels, scaled to a width of W), `encode-FORMAT` (decoded pixels), and
+    /// `bare-decode` and `bare-encode-FORMAT`, the same by the plain library; `do-NAME` and `rawdo-NAME`, one of
+    /// ``TransformWork``'s chains (on decoded pixels), and `share-NAME`, the same with the help of another thread.
+    /// Modes: `t1` one at a time, `t2` two at a time (times are for one).
     static func work(_ path: String, _ operation: String, _ mode: String, seconds: Double) async throws {
         let bytes = try read(path)
         var configuration = ImageManager.Configuration()
@@ -125,7 +126,7 @@ enum PeerWork {
             """)
     }
 
-    /// Does it once. Returns how many bytes came out.
+    /// Runs the operation once, and returns the number of bytes that it produced.
     private static func run(
         _ operation: String, _ bytes: [UInt8], name: String, isAnimation: Bool, with manager: ImageManager
     ) async throws -> Int {
@@ -159,7 +160,7 @@ enum PeerWork {
         try write(await manager.image(for: request).image.pixels)
     }
 
-    /// Writes RGB to standard output.
+    /// Writes RGB bytes to standard output.
     private static func write(_ pixels: PixelBuffer) throws {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(pixels.size.width * pixels.size.height * 3)
@@ -177,7 +178,7 @@ enum PeerWork {
         }
     }
 
-    /// In KiB.
+    /// The peak memory in KiB.
     private static var peakMemory: Int { cb_peak_kibibytes() }
 
     private static func write(_ bytes: [UInt8], to path: String) throws {
@@ -197,5 +198,5 @@ enum PeerWork {
     }
 }
 
-/// The system's call, which methods of its name hide.
+/// Calls the system's function, which is shadowed by methods of the same name.
 private func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int { write(1, bytes.baseAddress, bytes.count) }

@@ -1,8 +1,8 @@
 import WebImage
 import WebImageTesting
 
-/// What playing an animation costs above decoding its frames one after the other: CPU of the process a frame, a hundred frames a
-/// file. Bar: 1.1 times.
+/// The cost of playing an animation, compared with decoding its frames one after the other: CPU time of the process for
+/// each frame, over a hundred frames of each file. Bar: 1.1 times.
 @MainActor enum PlayBench {
     static func run() async throws {
         let manager = ImageManager(configuration: quiet)
@@ -31,7 +31,8 @@ import WebImageTesting
 
     private static func animation(_ file: [UInt8], by manager: ImageManager) async throws -> Image {
         let image = try await manager.image(for: ImageRequest(data: file, name: "animation")).image
-        // As many as a player keeps ahead: each frame is decoded once, and none is there already.
+        // The buffer has room only for the frames that a player decodes ahead. Each frame is decoded once, and none is
+        // kept from before.
         image.animation?.bufferLimit = .mebibytes(4)
         return image
     }
@@ -59,7 +60,7 @@ import WebImageTesting
     }
 }
 
-/// A clock that jumps to what is due next.
+/// A clock that jumps to the time of the next call.
 @MainActor private final class StepClock: FrameClock {
     private(set) var now: Duration = .zero
     private var next: (time: Duration, body: @MainActor () -> Void)?

@@ -12,10 +12,11 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// What a directory of 100 000 entries costs others: two processes, of which one stores all the time while the other
-/// opens the cache, joins, looks at everything and lets entries go; and what an hour of hits writes.
+/// The cost of a directory of 100 000 entries for other processes. One of two processes stores all the time, while the
+/// other one opens the cache, finds entries, removes expired entries and evicts. Also the bytes that an hour of hits
+/// writes.
 ///
-/// Bars: no lock of ours is held longer than 20 ms; what is written is in proportion to what has changed.
+/// Bars: no lock is held longer than 20 ms; the bytes that are written are in proportion to what has changed.
 enum ShareBench {
     static func run(entries: Int = 100_000) throws {
         let folder = try BenchFolder()
@@ -40,7 +41,7 @@ enum ShareBench {
     private static func openBesideAWriter(_ path: String, _ note: String) throws {
         let writer = try PeerProcess.spawn(
             ["/proc/self/exe", "share-write", path, "6"], input: 0, output: 1, errors: 2)
-        // It has opened the cache and writes.
+        // By now the writer has opened the cache and is storing.
         sleep(2)
         let files = WatchedFileSystem()
         let begin = Time.now
@@ -65,7 +66,7 @@ enum ShareBench {
             let begin = Time.now
             try cache.store(CacheKey("o\(number)"), body, DiskMetadata())
             stores.append(Time.now - begin)
-            // The first one waits for the scan.
+            // The first store waits for the scan.
         }
         let look = Time.now
         try cache.removeExpired()
@@ -86,7 +87,7 @@ enum ShareBench {
         waitpid(writer, &status, 0)
     }
 
-    /// The other process.
+    /// Runs as the other process.
     static func write(_ path: String, seconds: Double) throws {
         let files = WatchedFileSystem()
         let cache = makeCache(path, files)
@@ -146,7 +147,7 @@ enum ShareBench {
     private static func ms(_ seconds: Double) -> String { Measure.text(seconds * 1e3, 1) + " ms" }
 }
 
-/// A clock that is set.
+/// A clock that tests set.
 private final class SetClock: LoadClock {
     private let state = Guarded((now: Duration.seconds(1), actions: [(Duration, @Sendable () -> Void)]()))
     private let start = SystemClock.shared.wallTime
@@ -174,7 +175,7 @@ private struct AtOnce: WorkExecutor {
     func run(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void) { work() }
 }
 
-/// The real file system, with a note of how long files were locked and how much was written.
+/// The real file system, which records how long files were locked and how much was written.
 private final class WatchedFileSystem: FileSystem {
     private struct State {
         var names: [Int32: String] = [:]
@@ -192,7 +193,7 @@ private final class WatchedFileSystem: FileSystem {
         state.withLock { $0.longest }.sorted { $0.value > $1.value }.map { ($0.key, $0.value) }
     }
 
-    /// A cache's own mark stays locked for as long as it lives.
+    /// The lock of a cache's own owner mark is held for the cache's whole life, so that it is counted separately.
     private func name(_ path: String) -> String {
         if path.contains("/owners/") { return "marks" }
         if path.contains("/index/") { return "index" }

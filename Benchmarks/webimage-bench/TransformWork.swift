@@ -1,7 +1,7 @@
 import WebImage
 import WebImageCore
 
-/// The chains of transforms that `make bench-peers` measures. `worker.py` has the same by the peers' means.
+/// The chains of transforms that `make bench-peers` measures. `worker.py` implements the same chains for the peers.
 enum TransformWork {
     static func chain(_ name: String) throws -> [ImageTransform] {
         switch name {
@@ -21,7 +21,7 @@ enum TransformWork {
         }
     }
 
-    /// 1000 x 750, from transparent at the left to opaque at the right.
+    /// A mark of 1000 x 750 pixels, from transparent at the left to opaque at the right.
     private static func mark() throws -> Image {
         let size = PixelSize(width: 1000, height: 750)
         return try Image(size: size) { bytes in

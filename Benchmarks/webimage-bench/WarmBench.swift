@@ -1,15 +1,15 @@
 import CBench
 import WebImage
 
-/// A warm hit through the public call against a look-up of the same keys in a dictionary. Bar: 1.5 times, no
-/// allocation.
+/// A warm hit through the public call, compared with a look-up of the same keys in a dictionary. Bar: 1.5 times,
+/// without allocation.
 enum WarmBench {
     static func run() throws {
         for count in [100, 10_000] { try measure(count) }
         try measureRequestsMadeAnew(5_000)
     }
 
-    /// Hits for which the whole request is made anew, with a size and a priority. Bar: 300 ns each.
+    /// Hits for which a whole new request is made, with a size and a priority. Bar: 300 ns each.
     private static func measureRequestsMadeAnew(_ count: Int) throws {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil

@@ -1,4 +1,4 @@
-// Benchmarks: each claim beside what it is measured against, in one run, as ratios. Names choose some of them.
+// Runs the benchmarks: each claim with its baseline in one run, as ratios. Arguments select benchmarks by name.
 import CBench
 
 let known = [

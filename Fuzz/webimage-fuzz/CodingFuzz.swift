@@ -9,9 +9,10 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Bodies with a `Content-Encoding`: however a body is divided, and wherever its receiver pauses, the same comes of it.
+/// Bodies with a `Content-Encoding`: the result must be the same however a body is divided into pieces, and wherever
+/// its receiver pauses.
 ///
-/// An input is a byte that chooses the coding, one that chooses how the body is divided, and the packed body.
+/// An input is a byte that chooses the coding, a byte that chooses the division into pieces, and the compressed body.
 enum CodingFuzz {
     private enum Coding: String, CaseIterable {
         case gzip
@@ -20,16 +21,16 @@ enum CodingFuzz {
         case zstd
     }
 
-    /// What came of a body.
+    /// The result of decompressing a body.
     private struct Unpacked {
         var bytes: [UInt8] = []
         var isBroken = false
-        /// Longer than what is looked at.
+        /// Whether the body is longer than the limit of the test.
         var isCut = false
         var isWhole = false
     }
 
-    /// A few bytes may stand for many.
+    /// The limit of decompressed bytes, since a few bytes may expand to many.
     private static let mostBytes = 1 << 20
     private static let mostAtOnce = 64 << 10
 
@@ -89,8 +90,8 @@ enum CodingFuzz {
         if !isTrue { fatalError("\(coding.rawValue): \(message())") }
     }
 
-    /// To start from: pictures and zeros, of several members or frames, with something behind the end, and in pieces of
-    /// several lengths.
+    /// Seeds: pictures and zeros, with several members or frames, with bytes after the end, and for pieces of several
+    /// lengths.
     static var seeds: [(String, [UInt8])] {
         packed.enumerated().flatMap { number, one in
             (0..<8).map { way in
@@ -105,7 +106,7 @@ enum CodingFuzz {
         return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
-    /// By Python's `gzip`, `zlib`, `brotli` and `zstandard`.
+    /// Bodies made with Python's `gzip`, `zlib`, `brotli` and `zstandard`.
     private static var packed: [(Coding, String)] {
         [
             (
@@ -165,11 +166,11 @@ enum CodingFuzz {
     }
 }
 
-/// Bytes that end where a page without access begins: the libraries are not instrumented, so that nothing else would
-/// notice one that reads on.
+/// Bytes that end where an inaccessible page begins. The libraries are not instrumented, so that nothing else would
+/// detect a library that reads beyond the end.
 private enum GuardedBytes {
     private static let length = 64 << 10
-    // Only the fuzzer's one thread uses it.
+    // Only the fuzzer's single thread uses it.
     nonisolated(unsafe) private static let end: UnsafeMutableRawPointer = {
         let page = 64 << 10
         let memory = mmap(nil, length + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)

@@ -2,17 +2,17 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// Decodes the same bytes in one piece and in several, stills and frames, and compares.
+/// Decodes the same bytes in one piece and in several, as a still and as frames, and compares the results.
 struct DecodingFuzz {
     let format: ImageFormat
     let coder: any ImageCoder
 
-    /// Small, so that what takes memory by a header's numbers shows.
+    /// The limits are small, so that memory that is allocated according to a header's numbers is noticed.
     private static let limits = DecodeLimits(
         pixels: 1 << 16, animationPixels: 1 << 22, frames: 200, bytes: .mebibytes(1), metadata: .kibibytes(64))
 
-    /// The formats whose bytes no library reads before us: there, damage must be found at the same place however the
-    /// bytes come.
+    /// The formats that are parsed by our code before any library. For these, damage must be found at the same place
+    /// however the bytes are divided.
     private static let ownParsers: Set<ImageFormat> = [.gif, .bmp, .ico, .cur, .qoi, .pnm]
 
     func run(_ input: [UInt8]) {
@@ -37,9 +37,10 @@ struct DecodingFuzz {
         runFrames(bytes, options, cut: cut)
     }
 
-    /// libwebp and libjpeg-turbo alone give other pixels for the same damaged data, and call it good, when it comes in
-    /// pieces (near the end of one libjpeg-turbo decodes by its slower way); libde265 predicts from memory of its own that
-    /// such data left unwritten, in spite of planes that begin as zeros. Sound JPEGs in pieces have tests.
+    /// Whether damaged data gives the same result however it is divided. For damaged data in pieces, libwebp and
+    /// libjpeg-turbo themselves produce other pixels and report no error (near the end of a piece, libjpeg-turbo
+    /// decodes in its slower way). libde265 predicts from memory that such data left unwritten, although its planes
+    /// begin as zeros. Valid JPEGs in pieces are covered by tests.
     private var isPredictable: Bool { ![.webp, .jpeg, .heic, .heif, .heicSequence].contains(format) }
 
     private func compare(_ whole: DecodeOutcome, _ pieces: DecodeOutcome) {
@@ -49,22 +50,23 @@ struct DecodingFuzz {
         let errors = "\(whole.error as Any) in one piece, \(pieces.error as Any) in several"
         guard isPredictable else { return }
         check(whole.error?.code == pieces.error?.code || isReadByLibpng, errors)
-        // An interlaced picture has all its rows from the first pass on; how fine they are hangs on the same.
+        // An interlaced picture has all its rows from the first pass on, but how fine they are depends on the last
+        // piece as well.
         let isCoarse = isReadByLibpng && whole.header?.isProgressive == true && whole.error != nil
         check(isCoarse || whole.agrees(with: pieces), "other rows in pieces; \(errors)")
     }
 
-    /// libpng does not ask zlib for rows that it still holds when the bytes end: whether they come, and which of two kinds
-    /// of damage is found first, depends on where the last piece begins.
+    /// libpng does not ask zlib for rows that zlib still holds when the bytes end. Where the last piece begins decides
+    /// whether these rows are produced, and which of two kinds of damage is found first.
     private var isReadByLibpng: Bool { [.png, .apng, .ico, .cur].contains(format) }
 
-    /// The same at a part of the size.
+    /// Compares the decodes at a reduced size.
     private func runPart(_ part: Int, _ bytes: [UInt8], _ options: DecodeOptions, cut: Int) {
         let whole = DecodeOutcome(coder, bytes, options, part: part)
         var lengths = [bytes.count, cut]
         let pieces = DecodeOutcome(coder, bytes, options, part: part) { lengths.popLast() ?? bytes.count }
         check(whole.faults.isEmpty && pieces.faults.isEmpty, "at a part: \(whole.faults + pieces.faults)")
-        // Such JPEGs are read by ourselves.
+        // JPEGs that are divided by frequencies are decoded by our code.
         guard isPredictable || whole.header?.isDividedByFrequencies == true else { return }
         let errors = "\(whole.error as Any) in one piece, \(pieces.error as Any) in several"
         check(whole.error?.code == pieces.error?.code, "at a part: \(errors)")
@@ -88,7 +90,7 @@ struct DecodingFuzz {
         if !isRight { fatalError("\(format.rawValue): \(message())") }
     }
 
-    /// FNV-1a: the choices follow from the bytes, so that a finding can be run again.
+    /// FNV-1a. All choices follow from the bytes, so that a finding can be reproduced.
     private static func hash(_ bytes: [UInt8]) -> UInt64 {
         bytes.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
     }

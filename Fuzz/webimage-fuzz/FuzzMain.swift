@@ -8,7 +8,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// libFuzzer's own main function, without the main.
+/// libFuzzer's driver, which its own main function calls.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runDriver(
     _ count: UnsafeMutablePointer<CInt>,
@@ -16,7 +16,7 @@ private func runDriver(
     _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-/// The body that libFuzzer calls takes no context, so that the target has to be a global.
+/// The function that libFuzzer calls takes no context, so that the target must be a global.
 private let target: FuzzTarget? = CommandLine.arguments.dropFirst().first.flatMap(FuzzTarget.init)
 
 /// `webimage-fuzz --list`, `webimage-fuzz TARGET --seeds DIR`, or `webimage-fuzz TARGET [libFuzzer's arguments]`.
@@ -35,7 +35,7 @@ private let target: FuzzTarget? = CommandLine.arguments.dropFirst().first.flatMa
     }
 
     private static func fuzz() {
-        // Our own first argument goes, libFuzzer's stay.
+        // The target's name is removed from the arguments; those for libFuzzer stay.
         var count = CommandLine.argc - 1
         var rest = CommandLine.unsafeArgv + 1
         rest[0] = CommandLine.unsafeArgv[0]

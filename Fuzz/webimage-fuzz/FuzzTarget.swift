@@ -10,8 +10,8 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// What is fuzzed: sniffing, metadata, placeholders, the rules of HTTP, packed bodies, what decoding processes say, the
-/// writing of animations, or the decoder of a format.
+/// The part that is fuzzed: sniffing, metadata, placeholders, the rules of HTTP, compressed bodies, messages of decoder
+/// processes, the writing of animations, or the decoder of a format.
 struct FuzzTarget {
     private enum Kind {
         case sniffing
@@ -27,7 +27,7 @@ struct FuzzTarget {
     let name: String
     private let kind: Kind
 
-    /// Every target of this build. A coder that is registered becomes one by that.
+    /// Every target of this build. Each registered coder is one.
     static var names: [String] {
         ["sniffing", "metadata", "placeholders", "http", "coding", "wire", "writing"]
             + coders.keys.map(\.rawValue).sorted()
@@ -36,7 +36,7 @@ struct FuzzTarget {
     private static var coders: [ImageFormat: any ImageCoder] {
         var coders = CoderRegistry.builtIn
         #if HEIF
-            // Whether it is registered or not.
+            // HEIF is fuzzed even if its coder is not registered.
             coders.append(HEIFCoder())
         #endif
         let pairs = coders.flatMap { coder in coder.decodableFormats.map { ($0, coder) } }
@@ -75,12 +75,12 @@ struct FuzzTarget {
 }
 
 extension FuzzTarget {
-    /// Longer ones make every round slow.
+    /// The longest seed in bytes. Longer ones make every round slow.
     private static let longestSeed = 40_000
 
-    /// Writes files to start from.
+    /// Writes the seed files.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of files.
     func writeSeeds(to directory: String) -> Int {
         let small = SmallPictures.all().filter { wants($0.format) }.map { ($0.name, $0.bytes) }
         let corpus = Corpus.rows.filter { $0.byteCount <= Self.longestSeed }.compactMap { row in
@@ -101,7 +101,7 @@ extension FuzzTarget {
 
     private func wants(_ format: ImageFormat) -> Bool {
         guard case .decoding(let own, let coder) = kind else { return true }
-        // One coder's formats (TIFF and BigTIFF, HEIC and HEIF) are good for each other, but APNG's are PNG's own.
+        // Formats of the same coder (TIFF and BigTIFF, HEIC and HEIF) share their seeds, except for PNG and APNG.
         return format == own || own != .png && own != .apng && coder.decodableFormats.contains(format)
     }
 

@@ -2,8 +2,8 @@ import HTTPTypes
 import WebImageCore
 import WebImageDownload
 
-/// What a server may say to a cache. The input is text in parts, a NUL byte between them: the fields of a first answer,
-/// of a second one, of a request, and bytes as they may lie on disk.
+/// Responses of a server to a cache. The input is text in parts that a NUL byte separates: the fields of a first
+/// response, of a second one and of a request, and bytes as they may be stored on disk.
 enum HTTPFuzz {
     private static let rules = HTTPCacheRules(digest: { "<\($0)>" })
     private static let times: [Int64] = [0, 1_800_000_000, 1_800_000_100, .max, .min]
@@ -86,7 +86,7 @@ enum HTTPFuzz {
         if body.found(metadata: bytes, length: 100_000) { precondition(!body.fields.isEmpty) }
     }
 
-    /// To start from.
+    /// Seeds.
     static var seeds: [(String, [UInt8])] {
         let date = "Date: Fri, 15 Jan 2027 08:00:00 GMT\n"
         let first = [

@@ -1,4 +1,5 @@
-/// Puts the right checksum behind every chunk of a PNG, or nearly all that a fuzzer makes would end at the first one.
+/// Corrects the checksum of every chunk of a PNG. Otherwise nearly all inputs that a fuzzer makes would fail at the
+/// first chunk.
 enum PNGChecksums {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }

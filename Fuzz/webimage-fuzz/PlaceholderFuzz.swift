@@ -1,9 +1,9 @@
 import WebImageCore
 import WebImageProcessing
 
-/// Hashes that somebody sends: as text, as bytes and as base64.
+/// Placeholder hashes from untrusted sources: as text, as bytes and as base64.
 enum PlaceholderFuzz {
-    /// Each names one kind of hash, and is taken for all.
+    /// Seeds. Each is one kind of hash, but is parsed as all kinds.
     static let seeds: [(String, [UInt8])] = [
         ("blurhash", Array("LEHV6nWB2yk8pyo0adR*.7kCMdnj".utf8)), ("blurhash-average", Array("00M|T9".utf8)),
         ("thumbhash-base64", Array("l6YyUah3d3eIiAiIiId/hwg=".utf8)),

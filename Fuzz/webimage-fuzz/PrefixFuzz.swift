@@ -3,12 +3,12 @@ import WebImageCore
 import WebImageProcessing
 import WebImageTesting
 
-/// Recognising a format, and asking for a header, by any first bytes.
+/// Recognises formats and reads headers from arbitrary first bytes.
 enum SniffingFuzz {
     static func run(_ bytes: [UInt8]) {
         let format = ImageFormat(sniffing: bytes)
         bytes.withUnsafeBytes { all in
-            // What is behind the bytes that sniffing wants must not matter.
+            // Bytes after those that sniffing needs must not change the result.
             let start = UnsafeRawBufferPointer(rebasing: all.prefix(ImageFormat.sniffingLength))
             precondition(ImageFormat(sniffing: start) == format, "the answer depends on later bytes")
             _ = try? CoderRegistry.standard.coder(for: format, prefix: all)
@@ -16,7 +16,7 @@ enum SniffingFuzz {
     }
 }
 
-/// What rides along with a picture: an EXIF block, a colour profile.
+/// Metadata of a picture: an EXIF block, a colour profile.
 enum MetadataFuzz {
     static func run(_ bytes: [UInt8]) {
         _ = bytes.withUnsafeBytes { EXIFOrientation.read($0) }
@@ -31,7 +31,7 @@ enum MetadataFuzz {
         ColorConverter(iccProfile: bytes, layout: .rgba8)?.convert(pixels)
     }
 
-    /// A block that came with a picture is changed when the picture is written again, and must then say the new truth.
+    /// When a picture is encoded again, its EXIF block is changed, and must then contain the new values.
     private static func rewrite(_ block: [UInt8]) {
         let size = PixelSize(width: 4, height: 1)
         let plain = try? Image(size: size, layout: .rgba8, alpha: .opaque) {
@@ -48,7 +48,7 @@ enum MetadataFuzz {
         precondition(header?.size == size && header?.orientation == .left, "the block says what is not so")
     }
 
-    /// The colour profile of a picture, to start from.
+    /// The colour profile of a picture, as a seed.
     static func profile(in picture: [UInt8]) -> [UInt8]? {
         picture.withUnsafeBytes { try? CoderRegistry.standard.readHeader(of: $0) }?.iccProfile
     }

@@ -2,9 +2,10 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// What workers say, who may have been taken over: the host gives the picture up with a typed error, or takes a whole one.
+/// Messages of decoder workers, which may be compromised: the host must fail the picture with a typed error, or accept
+/// a whole one.
 ///
-/// An input is a byte that chooses what is asked, then packets, each behind its length in two bytes.
+/// An input is a byte that chooses the request, then packets, each preceded by its length in two bytes.
 enum WireFuzz {
     private static let limits = DecodeLimits(
         pixels: 1 << 16, animationPixels: 1 << 20, frames: 50, bytes: .mebibytes(1), metadata: .kibibytes(64))

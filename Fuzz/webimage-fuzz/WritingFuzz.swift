@@ -2,23 +2,24 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// Writes animations in the formats whose frames are whole pictures, with options that the input chooses, and reads them again.
+/// Writes animations in the formats whose frames are whole pictures, with options that the input chooses, and decodes
+/// them again.
 enum WritingFuzz {
     private static let formats: [(written: ImageFormat, read: ImageFormat)] = [
         (.avif, .avifSequence), (.heicSequence, .heicSequence), (.jxl, .jxl),
     ].filter { pair in (try? CoderRegistry.standard.encoder(for: pair.0)) != nil }
-    /// More frames make every round slow.
+    /// The most frames. More would make every round slow.
     private static let mostFrames = 6
     private static let longestSide = 40
 
-    /// Gives the choices one after the other; 0 when the input has ended.
+    /// Returns the input's bytes as choices, one after the other; 0 after the end of the input.
     private struct Choices {
         var rest: ArraySlice<UInt8>
 
         mutating func below(_ count: Int) -> Int { rest.popFirst().map { Int($0) % count } ?? 0 }
     }
 
-    /// What the input chooses.
+    /// The format, the size and the options that the input chooses.
     private struct Choice {
         let format: (written: ImageFormat, read: ImageFormat)
         let size: PixelSize
@@ -32,7 +33,7 @@ enum WritingFuzz {
             let format = formats[choices.below(formats.count)]
             let size = PixelSize(width: 1 + choices.below(longestSide), height: 1 + choices.below(longestSide))
             let layout: PixelLayout = choices.below(2) == 0 ? .rgba8 : .rgba16
-            // HEIC cannot.
+            // HEIC cannot be written losslessly.
             let isLossless = choices.below(3) == 0 && format.written != .heicSequence
             var options = EncodeOptions(quality: 1 + choices.below(100), isLossless: isLossless)
             options.avifSpeed = 5 + choices.below(6)
@@ -74,7 +75,8 @@ enum WritingFuzz {
         }
     }
 
-    /// No frame is shown for no time, but for the last of a JPEG XL.
+    /// Whether the found delays are the written ones. No frame is shown for no time, except for the last one of a JPEG
+    /// XL.
     private static func areShown(_ delays: [Duration], as found: [Duration], in format: ImageFormat) -> Bool {
         var wanted = delays.map { max($0, .milliseconds(1)) }
         if format == .jxl { wanted[wanted.count - 1] = delays[delays.count - 1] }
@@ -93,7 +95,7 @@ enum WritingFuzz {
         return try encoder.finish()
     }
 
-    /// Noise, a plain colour, or waves that move; with 8, 10 or 16 bits that count.
+    /// A frame of noise, of one colour, or of moving waves, with 8, 10 or 16 significant bits.
     private static func frame(
         _ number: Int, _ size: PixelSize, _ layout: PixelLayout, _ choices: inout Choices
     ) throws -> Image {
@@ -121,7 +123,7 @@ enum WritingFuzz {
         return (0..<30).map { number in ("animation-\(number)", [UInt8(number % 3)] + random.bytes(40)) }
     }
 
-    /// Animations of 8 and of more bits, for the targets that read them.
+    /// Animations of 8 bits and of more, as seeds for the targets that decode them.
     static var files: [(String, [UInt8])] {
         let size = PixelSize(width: 24, height: 20)
         return formats.flatMap { format, _ in

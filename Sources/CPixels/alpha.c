@@ -1,9 +1,9 @@
-// Alpha and depth. Every rounding is exact: the nearest value, halves up.
+// Conversions of alpha and depth. Every result is rounded exactly: to the nearest value, halves up.
 #include "CPixels.h"
 #include <string.h>
 #include "clones.h"
 
-// c * a / 255 to nearest, without a division.
+// Computes c * a / 255, rounded to the nearest value, without a division.
 WI_INLINE uint8_t wi_times_8(uint32_t c, uint32_t a) {
     uint32_t t = c * a + 128;
     return (uint8_t)((t + (t >> 8)) >> 8);
@@ -30,13 +30,13 @@ void wi_premultiply_16(uint16_t *pixels, size_t count) {
     }
 }
 
-// A quotient of numbers this small is exact enough in floating point that flooring it after adding a half is exact.
+// For numbers this small, adding a half to the quotient in floating point and rounding it down gives the exact result.
 WI_INLINE uint32_t wi_straight_8(uint32_t color, float alpha) {
     float value = (float)(int32_t)(color * 255) / alpha + 0.5f;
     return (uint32_t)(int32_t)(value > 255 ? 255 : value);
 }
 
-// Whole pixels as words, so that the loop takes eight of them at a time.
+// Whole pixels are handled as words, so that the compiler processes eight of them at a time.
 WI_INLINE uint32_t wi_straight_pixel(uint32_t red, uint32_t green, uint32_t blue, uint32_t alpha) {
     float divisor = (float)(int32_t)(alpha ? alpha : 1);
     uint32_t pixel = wi_straight_8(red, divisor) | wi_straight_8(green, divisor) << 8 |
@@ -111,8 +111,8 @@ void wi_flatten_16(uint16_t *pixels, size_t count, const uint16_t *color, int pr
     }
 }
 
-// Whether no pixel `p` deviates. A run at a time: the inner loop has no branch, and a picture that does is known after the
-// first such run.
+// Functions that check that no pixel `p` deviates. They check a run of pixels at a time, so that the inner loop has no branch, and
+// stop after the first run that deviates.
 enum { WI_SCAN = 4096 };
 
 #define WI_NONE(name, type, deviation)                               \
@@ -153,7 +153,7 @@ WI_INLINE void lay_over_8(uint8_t *pixels, const uint8_t *above, size_t count) {
             for (int c = 0; c < 4; c++) pixels[c] = above[c];
             continue;
         }
-        // What shows of the pixel below, and of both together, in units of 1 / 255 / 255.
+        // The weight of the pixel below, and the sum of both weights, in units of 1 / 255 / 255.
         uint32_t below = pixels[3] * (255 - alpha);
         uint32_t whole = alpha * 255 + below;
         for (int c = 0; c < 3; c++) {
@@ -165,7 +165,7 @@ WI_INLINE void lay_over_8(uint8_t *pixels, const uint8_t *above, size_t count) {
 
 enum { WI_LAID_TOGETHER = 16 };
 
-/* Where pixels are either opaque or not there at all, as a GIF's, those that are there take their place. */
+/* If all pixels of a group are either opaque or invisible, as in a GIF, the opaque ones replace those below. */
 WI_CLONES
 void wi_lay_over_8(uint8_t *pixels, const uint8_t *above, size_t count) {
     for (; count >= WI_LAID_TOGETHER; count -= WI_LAID_TOGETHER) {

@@ -1,4 +1,4 @@
-// Blend modes over runs of pixels (W3C Compositing and Blending Level 1; the four that know the whole colour are in section 5.8.2)
+// Blend modes over runs of pixels (W3C Compositing and Blending Level 1; the four non-separable modes are in section 5.8.2).
 #include "CPixels.h"
 #include <math.h>
 #include "clones.h"
@@ -9,7 +9,7 @@ WI_INLINE float wi_most(float x, float y) { return x > y ? x : y; }
 
 WI_INLINE float wi_screen(float b, float s) { return b + s - b * s; }
 WI_INLINE float wi_hard_light(float b, float s) { return s <= 0.5f ? b * 2 * s : wi_screen(b, 2 * s - 1); }
-// Black and white are exceptions below, which a rounding error on the way must not miss.
+// Black and white are special cases in the functions below. Values within a rounding error of them count as black or white.
 enum { WI_STEPS_TO_WHITE = 1000000 };
 WI_INLINE int wi_is_black(float value) { return value * WI_STEPS_TO_WHITE <= 1; }
 WI_INLINE int wi_is_white(float value) { return wi_is_black(1 - value); }
@@ -24,7 +24,7 @@ WI_INLINE float wi_soft_light(float b, float s) {
     return s <= 0.5f ? b - (1 - 2 * s) * b * (1 - b) : b + (2 * s - 1) * (d - b);
 }
 
-// `blended` is the mode's function of backdrop `b` and source `s`; what lies over no backdrop is the source itself.
+// A separable mode: `blended` is its function of backdrop `b` and source `s`. Without a backdrop, the source itself shows.
 #define WI_SEPARABLE(name, blended)                                                                        \
     WI_INLINE float name##_channel(float b, float s) { return blended; }                                   \
     WI_CLONES_FMA                                                                                          \
@@ -53,7 +53,7 @@ WI_SEPARABLE(wi_blend_soft_light, wi_soft_light(b, s))
 WI_SEPARABLE(wi_blend_difference, fabsf(b - s))
 WI_SEPARABLE(wi_blend_exclusion, b + s - 2 * b * s)
 
-// Porter and Duff: what counts of the source and of the backdrop, by the other's alpha.
+// A Porter-Duff operator: the factors of the source and of the backdrop, each as a function of the other's alpha.
 #define WI_PORTER_DUFF(name, of_source, of_backdrop)                                         \
     WI_CLONES_FMA                                                                            \
     static void name(wi_planes *restrict run, const wi_planes *restrict top, size_t count) { \
@@ -80,7 +80,7 @@ WI_PORTER_DUFF(wi_blend_destination_out, 0, 1 - as)
 WI_PORTER_DUFF(wi_blend_destination_atop, 1 - ab, as)
 WI_PORTER_DUFF(wi_blend_xor, 1 - ab, 1 - as)
 
-// Sums of premultiplied colours, held at white; the darker one sums what each lacks of white.
+// Sums of premultiplied colours, limited to white. The darker mode instead subtracts both distances from white.
 WI_CLONES_FMA
 static void wi_blend_plus_lighter(wi_planes *restrict run, const wi_planes *restrict top, size_t count) {
     for (size_t i = 0; i < count; i++) {

@@ -1,23 +1,23 @@
-// A small blur of bytes in both directions, by weights that are the same to both sides. Sums have 16 bits, seven of them behind
-// the point: what multiplying cuts off is made good on average, and the rest is a tenth of a level at most.
+// A small blur of bytes in both directions, with symmetric weights. Sums have 16 bits, with seven fraction bits. The part that
+// products lose by truncation is compensated on average; the remaining error is at most a tenth of a level.
 #include "CPixels.h"
 #include <string.h>
 #include "clones.h"
 
-// Channels at a time.
+// The number of channels that are processed at a time, and of the fraction bits.
 enum { WI_BLUR_LANES = 64, WI_BLUR_BITS = 7 };
 typedef uint8_t wi_bytes __attribute__((vector_size(WI_BLUR_LANES), aligned(1)));
 typedef uint16_t wi_shorts __attribute__((vector_size(2 * WI_BLUR_LANES), aligned(2)));
 typedef uint32_t wi_longs __attribute__((vector_size(4 * WI_BLUR_LANES)));
 
-// Adds the upper halves of products: an instruction of its own nearly everywhere.
+// Adds the upper halves of products, for which nearly every processor has an instruction.
 WI_INLINE void wi_add_part(wi_shorts *sum, const wi_shorts *values, uint16_t weight) {
     const wi_shorts zero = {0}, weights = zero + weight;
     wi_longs product = __builtin_convertvector(*values, wi_longs) * __builtin_convertvector(weights, wi_longs);
     *sum += __builtin_convertvector(product >> 16, wi_shorts);
 }
 
-// A product loses half a unit on average.
+// The compensation for truncation: each product loses half a unit on average.
 WI_INLINE uint16_t wi_lost(size_t reach) { return (uint16_t)((reach + 1) / 2); }
 
 WI_INLINE void wi_blur_columns(

@@ -1,5 +1,5 @@
-// Chains of operations on colours alone. Sixteen pixels go through all of them in registers, and bytes become floats and bytes
-// again on the way, so that a chain costs little more than one of its operations.
+// Chains of operations on colours. Sixteen pixels pass through all operations in registers, with the conversions from bytes to
+// floats and back included, so that a chain takes little longer than one operation.
 #include "CPixels.h"
 #include <string.h>
 #include "clones.h"
@@ -10,7 +10,7 @@ typedef float wi_floats __attribute__((vector_size(4 * WI_LANES), aligned(4)));
 typedef int32_t wi_ints __attribute__((vector_size(4 * WI_LANES), aligned(4)));
 typedef uint32_t wi_words __attribute__((vector_size(4 * WI_LANES), aligned(4)));
 
-// By pointer everywhere: vectors as arguments would need one processor in caller and called.
+// Vectors are always passed by pointer: as arguments they would need caller and callee to be compiled for the same processor.
 typedef struct wi_colors {
     wi_floats r, g, b;
 } wi_colors;
@@ -29,7 +29,7 @@ WI_INLINE void wi_hold(wi_colors *colors, const wi_color_step *step) {
     }
 }
 
-// `first * r + second * g + third * b + added`.
+// Sets `out` to `r * weights[0] + g * weights[1] + b * weights[2] + weights[3]`.
 WI_INLINE void wi_weigh(wi_floats *out, const wi_colors *in, const float *weights) {
     *out = in->r * weights[0] + weights[3];
     *out = in->g * weights[1] + *out;
@@ -38,12 +38,13 @@ WI_INLINE void wi_weigh(wi_floats *out, const wi_colors *in, const float *weight
 
 #define WI_EACH(c) _Pragma("clang loop unroll(full)") for (int c = 0; c < 3; c++)
 
-// The logarithm to the base 2 of a number from 0 to 1, by the polynomial that fits best where exponents leave a number around
-// 1, then the power of two, by one around 0: to six and to five and a half digits, or to four, which do for bytes. One to any
-// power stays one. The parts go side by side: one after the other, each would wait for itself.
+// Raises values from 0 to 1 to a power: takes the logarithm to the base 2, multiplies it, and takes the power of two. The
+// polynomial of the logarithm is fitted around 1, to where the exponent has been split off, and that of the power around 0. They
+// are exact to six and five and a half digits, or in the brief form to four, which suffices for bytes. One to any power stays one.
+// The three channels are computed in parallel, since each step waits for the previous one.
 WI_INLINE void wi_raise(wi_colors *colors, float power, int is_brief) {
     const int32_t half_root = 0x3F3504F3;
-    // Added to a number this large, whole numbers are the lowest bits of what comes out.
+    // When a number is added to one this large, its integer part is in the lowest bits of the sum.
     const float large = 12582912;
     wi_floats *parts[3] = {&colors->r, &colors->g, &colors->b};
     const wi_floats zero = {0};
@@ -115,7 +116,7 @@ WI_INLINE void wi_take_steps(wi_colors *colors, const wi_color_step *steps, size
 
 WI_CLONES_WIDE
 void wi_run_colors(wi_planes *run, size_t count, const wi_color_step *steps, size_t step_count) {
-    // A run has room for whole vectors.
+    // A run has room for whole vectors, so that `count` may be exceeded.
     for (size_t i = 0; i < count; i += WI_LANES) {
         wi_colors colors = {
             *(const wi_floats *)(run->r + i), *(const wi_floats *)(run->g + i), *(const wi_floats *)(run->b + i)};
@@ -130,7 +131,7 @@ WI_INLINE void wi_load_colors(wi_colors *colors, wi_words *alpha, const uint8_t 
     wi_words pixels;
     memcpy(&pixels, input, sizeof pixels);
     *alpha = opaque ? (pixels | 0xFF000000u) & 0xFF000000u : pixels & 0xFF000000u;
-    // The colours of pixels that cannot be seen must not come to light: they become black.
+    // The colours of invisible pixels must not become visible, so that they are set to black.
     if (!opaque) pixels &= (wi_words)(*alpha != 0);
     colors->r = __builtin_convertvector((wi_ints)(pixels & 255), wi_floats);
     colors->g = __builtin_convertvector((wi_ints)(pixels >> 8 & 255), wi_floats);
@@ -144,7 +145,7 @@ WI_INLINE void wi_store_colors(uint8_t *output, const wi_colors *colors, const w
     memcpy(output, &pixels, sizeof pixels);
 }
 
-// Of a whole number of vectors. (A clone that is not declared before may not have vectors as wide.)
+// Processes a whole number of vectors. (The declaration is needed: without it, a clone may not use vectors as wide.)
 static void wi_color_pixels_8(
     uint8_t *output, const uint8_t *input, size_t count, const wi_color_step *steps, size_t step_count, int opaque);
 
@@ -162,7 +163,7 @@ static void wi_color_pixels_8(
 
 #include "curves_x86.h"
 
-// Of a whole number of vectors.
+// Processes a whole number of vectors.
 static void wi_color_vectors_8(
     uint8_t *output, const uint8_t *input, size_t count, const wi_color_step *steps, size_t step_count,
     const float *curve, int opaque) {

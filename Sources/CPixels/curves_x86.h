@@ -1,4 +1,4 @@
-// Curves of colours, sixteen parts at a time: three numbers for each are looked up in registers.
+// Colour curves, for sixteen values at a time: the three coefficients of each value are looked up in registers.
 #ifndef WI_CURVES_X86_H
 #define WI_CURVES_X86_H
 

@@ -1,11 +1,11 @@
-// Pixels of three channels become RGBA; differences of neighbours become pixels.
+// Expands pixels of three channels to RGBA, and sums differences of neighbouring pixels.
 #include "CPixels.h"
 #include <string.h>
 #include "clones.h"
 
 typedef uint8_t wi_bytes __attribute__((vector_size(16)));
 
-// `r`, `g` and `b` are where the channels stand in a pixel. Sixteen bytes are read for the twelve of four pixels.
+// `r`, `g` and `b` are the positions of the channels in a pixel. Sixteen bytes are read for four pixels, which have twelve.
 #define WI_EXPAND(name, r, g, b)                                                               \
     WI_CLONES                                                                                  \
     void name(uint8_t *output, const uint8_t *input, size_t count) {                           \
@@ -29,7 +29,7 @@ typedef uint8_t wi_bytes __attribute__((vector_size(16)));
 WI_EXPAND(wi_expand_rgb, 0, 1, 2)
 WI_EXPAND(wi_expand_bgr, 2, 1, 0)
 
-// Differences: four pixels are summed in two steps, and what is left of them is added to the next four.
+// Sums of differences: four pixels are summed in two steps, and the last sum is added to the next four.
 
 #define WI_SUM(sums, before)                                                                           \
     const wi_bytes zero = {0};                                                                         \

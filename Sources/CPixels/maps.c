@@ -1,4 +1,4 @@
-// Tables of bytes for bytes: what any chain of operations comes to that takes each part of a colour by itself.
+// Tables from bytes to bytes, which can replace any chain of operations that do not mix channels.
 #include "CPixels.h"
 #include "maps_x86.h"
 #include <string.h>

@@ -1,5 +1,6 @@
-// A table of 256 bytes in registers: four of 64, which AVX-512 looks up two at a time, or with AVX2 sixteen of sixteen and a
-// tree of choices by the upper bits.
+// Look-up of bytes in a table of 256 bytes that is held in registers. With AVX-512 there are four registers of 64 bytes, of which
+// an instruction looks up two at a time. With AVX2 there are sixteen of sixteen bytes, and the upper bits of a byte choose among
+// the results.
 #ifndef WI_MAPS_X86_H
 #define WI_MAPS_X86_H
 
@@ -11,7 +12,7 @@
 
 #pragma clang assume_nonnull begin
 
-// As below, of as many pixels as come in sixteens.
+// The AVX-512 version of the function below, for a number of pixels that is a multiple of sixteen.
 WI_MAPS_AVX512 static size_t wi_map_row_8_avx512(
     uint8_t *output, const uint8_t *input, size_t count, const uint8_t *table, int opaque) {
     const __m512i first = _mm512_loadu_si512(table), second = _mm512_loadu_si512(table + 64);
@@ -30,7 +31,7 @@ WI_MAPS_AVX512 static size_t wi_map_row_8_avx512(
     return i;
 }
 
-// As wi_map_row_8 with one table for all parts, of as many pixels as come in eights; returns how many those are.
+// As wi_map_row_8 with one table for all channels, for a number of pixels that is a multiple of eight. Returns that number.
 WI_MAPS_AVX2 static size_t wi_map_row_8_avx2(
     uint8_t *output, const uint8_t *input, size_t count, const uint8_t *table, int opaque) {
     __m256i part[16];
@@ -45,7 +46,7 @@ WI_MAPS_AVX2 static size_t wi_map_row_8_avx2(
         __m256i alpha = _mm256_and_si256(opaque ? alphas : pixels, alphas);
         if (!opaque) pixels = _mm256_andnot_si256(_mm256_cmpeq_epi32(alpha, zero), pixels);
         __m256i index = _mm256_and_si256(pixels, lower), found[4];
-        // A choice goes by the uppermost bit of a byte: bits 4 to 7 one after the other.
+        // A blend chooses by the uppermost bit of each byte. Bits 4 to 7 are shifted there, one after the other.
         __m256i by4 = _mm256_slli_epi16(pixels, 3), by5 = _mm256_slli_epi16(pixels, 2), by6 = _mm256_slli_epi16(pixels, 1);
         for (int k = 0; k < 4; k++) {
             __m256i a = _mm256_blendv_epi8(

@@ -1,10 +1,11 @@
-// Sums over pictures: cosines for BlurHash and ThumbHash, and colours. The order of the sums of cosines is that of the
-// reference implementations, pixel by pixel from the top: another order rounds otherwise, and a digit of a hash may then differ.
+// Sums over pictures: cosines for BlurHash and ThumbHash, and colours. The sums of cosines are computed in the order of the
+// reference implementations, pixel by pixel from the top. In another order they would be rounded differently, and a digit of a
+// hash might differ.
 #include "CPixels.h"
 #include <string.h>
 #include "clones.h"
 
-// A fused multiply and add rounds once where the references round twice.
+// A fused multiply-add would round once where the references round twice.
 #pragma STDC FP_CONTRACT OFF
 
 typedef float wi_float4 __attribute__((vector_size(16), aligned(4)));

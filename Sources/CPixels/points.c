@@ -1,5 +1,6 @@
-// Operations that make each pixel of itself alone. They work on runs of pixels that fit the first-level cache, a plane for each
-// channel, so that a compiler takes eight pixels at a time; several of them follow each other before a run is stored.
+// Operations that compute each pixel from that pixel alone. They work on runs of pixels that fit the first-level cache, with a
+// plane for each channel, so that a compiler processes eight pixels at a time. Several operations are applied before a run is
+// stored.
 #include "CPixels.h"
 #include <math.h>
 #include <string.h>
@@ -7,14 +8,14 @@
 #include "planes.h"
 
 WI_INLINE float wi_unit(float value) {
-    /* 0 for what is no number, too. */
+    /* NaN becomes 0, too. */
     value = value > 0 ? value : 0;
     return value < 1 ? value : 1;
 }
 
 // MARK: runs in and out
 
-// Whole pixels as words, which a compiler takes apart eight at a time; it reads single bytes one by one.
+// Pixels are loaded as words, which a compiler unpacks eight at a time; single bytes it would read one by one.
 WI_INLINE uint32_t wi_word(const uint8_t *pixel) {
     uint32_t word;
     memcpy(&word, pixel, 4);
@@ -27,7 +28,7 @@ WI_INLINE uint64_t wi_long(const uint16_t *pixel) {
     return word;
 }
 
-// Colours of premultiplied pixels; those of pixels that cannot be seen become black.
+// Divides the colours of premultiplied pixels by alpha; those of invisible pixels become black.
 WI_INLINE void wi_divide(wi_planes *restrict run, size_t count) {
     for (size_t i = 0; i < count; i++) {
         float scale = run->a[i] > 0 ? 1 / run->a[i] : 0;
@@ -37,7 +38,7 @@ WI_INLINE void wi_divide(wi_planes *restrict run, size_t count) {
     }
 }
 
-// The colours of pixels that cannot be seen must not come to light: they become black.
+// The colours of invisible pixels must not become visible, so that they are set to black.
 WI_INLINE void wi_forget(wi_planes *restrict run, size_t count) {
     for (size_t i = 0; i < count; i++) {
         float seen = run->a[i] > 0 ? 1 : 0;
@@ -138,8 +139,8 @@ void wi_run_matrix_alpha(wi_planes *restrict run, size_t count, const float *m) 
     }
 }
 
-// Between four corners of the cell in which a colour lies: those on the way from the darkest to the brightest, in the order
-// of the colour's parts.
+// Interpolates between four corners of the cell in which a colour lies: the corners on the path from the darkest to the brightest
+// one that goes along the largest component first.
 WI_CLONES_FMA
 void wi_run_cube(wi_planes *restrict run, size_t count, const float *restrict cube, size_t side, float amount) {
     const float cells = (float)(side - 1);
@@ -218,7 +219,7 @@ void wi_sharpen_row(
     float *restrict output, const float *restrict sharp, const float *restrict blurred, size_t width, float amount,
     float threshold) {
     for (size_t x = 0; x < width; x++) {
-        // Colours are compared at the same alpha: a picture of one colour stays as it is where it becomes transparent.
+        // Colours are compared at the same alpha, so that a picture of one colour is not changed where it becomes transparent.
         float alpha = sharp[4 * x + 3], around = blurred[4 * x + 3];
         float scale = around > 1e-5f ? alpha / around : 0;
         float used = scale > 0 ? amount : 0;
@@ -235,7 +236,7 @@ void wi_sharpen_row(
 WI_CLONES_FMA
 void wi_sharpen_row_8(
     uint8_t *restrict output, const uint8_t *restrict sharp, const uint8_t *restrict blurred, size_t width, float amount) {
-    // Within 16 bits as `amount` is at most 1.
+    // The products fit in 16 bits because `amount` is at most 1.
     const int16_t factor = (int16_t)(amount * 128 + 0.5f);
     for (size_t i = 0; i < 4 * width; i++) {
         int16_t change = (int16_t)((int16_t)(sharp[i] - blurred[i]) * factor + 64);

@@ -3,7 +3,7 @@
 
 enum { WI_TILE = 32 };
 
-// Where neighbours stay neighbours, whole rows are read as they lie; else a tile of both pictures fits the cache.
+// If pixels of a row stay next to each other, whole rows are read; otherwise tiles of both pictures that fit the cache.
 #define WI_REORDER(name, type)                                                                              \
     void name(                                                                                              \
         type *output, size_t width, size_t height, const type *input, ptrdiff_t x_step, ptrdiff_t y_step) { \

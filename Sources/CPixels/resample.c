@@ -1,16 +1,16 @@
-// The two passes of the resampler: weighted rows, then weighted pixels of the row that they gave.
+// The two passes of the resampler: the first adds weighted rows, the second weighted pixels of the resulting row.
 #include "CPixels.h"
 #include "clones.h"
 
-// What one in a sum of the horizontal pass is as a part of full light: by the bits behind the point of both passes.
+// The unit of the horizontal pass's sums as a fraction of full light, from the fraction bits of both passes.
 #define WI_FILTERED_UNIT (1.0f / (255.0f * (float)(1 << (WI_WEIGHT_BITS + 6))))
 #include "resample_avx2.h"
 #include "resample_vnni.h"
 #include <math.h>
 
-// The plain loops run where there is no AVX2, which has kernels of its own: a compiler does not find `vpmaddwd` in them.
+// The plain loops run on processors without AVX2. For AVX2 there are kernels by hand, since compilers do not find `vpmaddwd`.
 
-// Runs of columns small enough that four rows and the sums stay in the first-level cache: in channels, and in pixels.
+// The length of runs, in channels and in pixels: so short that four rows and their sums stay in the first-level cache.
 enum { WI_RUN = 512, WI_FLOAT_RUN = 128 };
 
 static void wi_add_rows_8_plain(
@@ -70,7 +70,7 @@ static void wi_filter_row_8_float_plain(
     }
 }
 
-// How many channels were added; 0 where this processor has no such kernel.
+// Returns the number of channels that were added; 0 if this processor does not have the kernel.
 static size_t wi_add_rows_8_fast(
     wi_kernel kernel, int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count,
     const uint8_t *_Nonnull const *_Nonnull rows, size_t count) {
@@ -132,7 +132,7 @@ void wi_filter_row_float(
     }
 }
 
-// To linear light by a table; colours that are premultiplied are taken apart for it.
+// Converts to linear light by a table. Premultiplied colours are divided by alpha for it.
 WI_INLINE void wi_load_linear(
     float *restrict out, const void *row, size_t at, size_t count, wi_pixel_kind kind, const float *linear) {
     const uint8_t *restrict bytes = (const uint8_t *)row + 4 * at;
@@ -155,7 +155,7 @@ WI_INLINE void wi_load_linear(
     }
 }
 
-// One switch a run, and four plain loops for the compiler to vectorise.
+// There is one switch for each run, and four plain loops that the compiler can vectorise.
 WI_INLINE void wi_load(float *restrict out, const void *row, size_t at, size_t count, wi_pixel_kind kind) {
     const uint8_t *restrict bytes = (const uint8_t *)row + 4 * at;
     const uint16_t *restrict words = (const uint16_t *)row + 4 * at;
@@ -212,7 +212,7 @@ WI_INLINE float wi_clamp(float value, float low, float high) {
     return value > high ? high : value;
 }
 
-// Colour is the premultiplied sum over the alpha sum before either is rounded: the faintest pixel keeps its hue.
+// Colours are divided by alpha before either is rounded, so that even the faintest pixel keeps its hue.
 WI_INLINE void wi_finish(float out[4], const float *in, float top, int straight) {
     float alpha = wi_clamp(in[3], 0, top);
     int seen = alpha >= 0.5f;
@@ -221,7 +221,7 @@ WI_INLINE void wi_finish(float out[4], const float *in, float top, int straight)
     out[3] = alpha + 0.5f;
 }
 
-// From linear light, `top` being the maximum: by a table over the square root, between two of its entries.
+// Converts from linear light, whose maximum is `top`, by interpolating in a table that is indexed by the square root.
 WI_INLINE void wi_encode(float pixel[4], float top, const float *encoded, int straight) {
     float alpha = pixel[3] - 0.5f;
     float whole = straight || alpha <= 0 ? top : alpha;

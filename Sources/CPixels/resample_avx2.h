@@ -10,14 +10,14 @@
 
 #pragma clang assume_nonnull begin
 
-// Two weights side by side, as often as there is room for.
+// Two weights, repeated over the whole register.
 WI_AVX2 static inline __m256i wi_pair(const int16_t *weights) {
     int32_t pair;
     __builtin_memcpy(&pair, weights, sizeof pair);
     return _mm256_set1_epi32(pair);
 }
 
-// The channels of two rows alternating, widened: the first and the last eight of sixteen.
+// The widened channels of two rows, alternating: the first eight and the last eight of sixteen channels.
 WI_AVX2 static inline void wi_interleave(const uint8_t *a, const uint8_t *b, __m256i *low, __m256i *high) {
     __m128i x = _mm_loadu_si128((const __m128i *)a), y = _mm_loadu_si128((const __m128i *)b);
     *low = _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(x, y));
@@ -28,7 +28,7 @@ WI_AVX2 static inline void wi_accumulate(int32_t *sum, __m256i value) {
     _mm256_storeu_si256((__m256i *)sum, _mm256_add_epi32(_mm256_loadu_si256((const __m256i *)sum), value));
 }
 
-// As wi_add_rows_8, of as many channels as come in sixteens; returns how many those are.
+// As wi_add_rows_8, for a number of channels that is a multiple of sixteen. Returns that number.
 WI_AVX2 static size_t wi_add_rows_8_avx2(
     int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count,
     const uint8_t *_Nonnull const *_Nonnull rows, size_t count) {
@@ -49,7 +49,7 @@ WI_AVX2 static size_t wi_add_rows_8_avx2(
 
 // The weighted sum of one pixel's window; `taps` is a multiple of 4.
 WI_AVX2 static inline __m128i wi_filter_pixel_avx2(const int16_t *pixel, const int16_t *weight, size_t taps) {
-    // Of two pixels the reds side by side, then the greens, blues, alphas.
+    // Two pixels are interleaved: both reds, then both greens, blues and alphas.
     const __m256i pairs = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
     const __m256i spread = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
     __m256i sums = _mm256_setzero_si256();

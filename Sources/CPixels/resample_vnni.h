@@ -10,20 +10,20 @@
 
 #pragma clang assume_nonnull begin
 
-// Sixteen channels of two rows alternating, widened.
+// The widened channels of two rows, alternating: sixteen channels of each.
 WI_VNNI static inline __m512i wi_interleave_16(const uint8_t *a, const uint8_t *b) {
     __m128i x = _mm_loadu_si128((const __m128i *)a), y = _mm_loadu_si128((const __m128i *)b);
     return _mm512_cvtepu8_epi16(_mm256_set_m128i(_mm_unpackhi_epi8(x, y), _mm_unpacklo_epi8(x, y)));
 }
 
-// Two weights side by side, as often as there is room for.
+// Two weights, repeated over the whole register.
 WI_VNNI static inline __m512i wi_pair_16(const int16_t *weights) {
     int32_t pair;
     __builtin_memcpy(&pair, weights, sizeof pair);
     return _mm512_set1_epi32(pair);
 }
 
-// As wi_add_rows_8, of as many channels as come in sixteens; returns how many those are.
+// As wi_add_rows_8, for a number of channels that is a multiple of sixteen. Returns that number.
 WI_VNNI static size_t wi_add_rows_8_vnni(
     int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count,
     const uint8_t *_Nonnull const *_Nonnull rows, size_t count) {

@@ -1,4 +1,4 @@
-// Turning by any angle, and finding what is no margin: both look at pixels around a place.
+// Rotation by any angle, and the search for margins: both look at pixels around a position.
 #include "CPixels.h"
 #include <math.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 typedef float wi_pixel __attribute__((vector_size(16), aligned(4)));
 
-// Weights of Catmull and Rom's spline for a place between the second and the third of four.
+// The weights of a Catmull-Rom spline for a position between the second and the third of four pixels.
 WI_INLINE wi_pixel wi_cubic(float t) {
     const wi_pixel cube = {-0.5f, 1.5f, -1.5f, 0.5f}, square = {1, -2.5f, 2, -0.5f}, line = {-0.5f, 0, 0.5f, 0}, rest = {0, 1, 0, 0};
     return ((cube * t + square) * t + line) * t + rest;
@@ -32,8 +32,8 @@ typedef float wi_pixels4 __attribute__((vector_size(64), aligned(4)));
 typedef uint8_t wi_bytes4 __attribute__((vector_size(16), aligned(1)));
 typedef uint16_t wi_shorts4 __attribute__((vector_size(32), aligned(2)));
 
-// Four pixels that lie side by side, in levels of their depth. By pointer: vectors as arguments would need one processor in
-// caller and called.
+// Loads four adjacent pixels, premultiplied, in levels of their depth. Vectors are passed by pointer: as arguments they would need
+// caller and callee to be compiled for the same processor.
 WI_INLINE void wi_four_at(wi_pixels4 *out, const void *row, ptrdiff_t x, wi_pixel_kind kind) {
     int wide = kind == WI_PIXEL_16 || kind == WI_PIXEL_16_STRAIGHT;
     if (wide) *out = __builtin_convertvector(*(const wi_shorts4 *)((const uint16_t *)row + 4 * x), wi_pixels4);
@@ -45,7 +45,7 @@ WI_INLINE void wi_four_at(wi_pixels4 *out, const void *row, ptrdiff_t x, wi_pixe
     }
 }
 
-// Where all sixteen pixels are there: a row of four at a time.
+// Sums all sixteen pixels, a row of four at a time, if none is beyond an edge.
 WI_INLINE void wi_rotate_inside(
     wi_pixel *out, const char *line, ptrdiff_t column, size_t bytes_per_row, wi_pixel_kind kind, const wi_pixel *wx,
     const wi_pixel *wy) {
@@ -73,7 +73,7 @@ WI_INLINE void wi_rotate_row_of(
     for (size_t i = 0; i < count; i++) {
         double px = x + x_step * (double)i - 0.5, py = y + y_step * (double)i - 0.5;
         wi_pixel sum = {0, 0, 0, 0};
-        // How much of the pixel the picture covers.
+        // The part of the pixel that the picture covers.
         float covered = 0;
         double fx = floor(px), fy = floor(py);
         if (fx >= -2 && fy >= -2 && fx <= (double)width && fy <= (double)height) {
@@ -99,7 +99,7 @@ WI_INLINE void wi_rotate_row_of(
                 covered += columns * wy[r];
             }
         }
-        // The spline goes beyond the values that it connects.
+        // The spline can exceed the values that it interpolates.
         float alpha = wi_held(sum[3], 1);
         wi_pixel held = {wi_held(sum[0], alpha), wi_held(sum[1], alpha), wi_held(sum[2], alpha), alpha};
         covered = wi_held(covered, 1);
@@ -111,7 +111,7 @@ WI_CLONES_WIDE
 void wi_rotate_row(
     float *output, size_t count, const void *pixels, size_t width, size_t height, size_t bytes_per_row, wi_pixel_kind kind,
     const float *background, double x, double y, double x_step, double y_step) {
-    // A loop for each kind: what is asked of it is then known inside.
+    // Each kind gets a loop of its own, in which the kind is a constant.
     switch (kind) {
     case WI_PIXEL_8:
         wi_rotate_row_of(
@@ -141,7 +141,7 @@ WI_INLINE uint8_t wi_high(uint8_t a, uint8_t b) { return a > b ? a : b; }
         a = low;                       \
     } while (0)
 
-// The middle one of nine, by the nineteen exchanges of Paeth (Graphics Gems I, "Median finding on a 3x3 grid").
+// The median of nine values, by Paeth's nineteen exchanges (Graphics Gems I, "Median finding on a 3x3 grid").
 WI_INLINE uint8_t wi_median(
     uint8_t a, uint8_t b, uint8_t c, uint8_t d, uint8_t e, uint8_t f, uint8_t g, uint8_t h, uint8_t i) {
     WI_SORT(b, c); WI_SORT(e, f); WI_SORT(h, i);

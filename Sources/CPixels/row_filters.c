@@ -1,9 +1,9 @@
-// The filters of PNG's rows (PNG specification, section 9), done and undone.
+// Applies and undoes the filters of PNG's rows (PNG specification, section 9).
 #include "CPixels.h"
 #include <string.h>
 #include "clones.h"
 
-// MARK: Doing
+// MARK: Filtering
 
 WI_CLONES static uint32_t wi_filter_none(const uint8_t *restrict row, uint8_t *restrict out, size_t count) {
     uint32_t sum = 0;
@@ -15,7 +15,7 @@ WI_CLONES static uint32_t wi_filter_none(const uint8_t *restrict row, uint8_t *r
     return sum;
 }
 
-// Where two bytes are subtracted: from the left, or from above.
+// The filters that subtract one byte: the one to the left, or the one above.
 WI_CLONES static uint32_t wi_filter_one(
     const uint8_t *row, const uint8_t *other, uint8_t *restrict out, size_t count) {
     uint32_t sum = 0;
@@ -67,7 +67,7 @@ uint32_t wi_png_filter(
     }
 }
 
-// MARK: Undoing, for pixels of three or four bytes that become RGBA
+// MARK: Undoing filters, for pixels of three or four bytes that become RGBA
 
 typedef uint8_t wi_bytes4 __attribute__((vector_size(4)));
 typedef uint8_t wi_bytes8 __attribute__((vector_size(8)));
@@ -80,7 +80,7 @@ WI_INLINE wi_words4 wi_load4(const uint8_t *pixel) {
     return __builtin_convertvector(bytes, wi_words4);
 }
 
-// A pixel of each of two rows.
+// Loads one pixel of each of two rows.
 WI_INLINE wi_words8 wi_load8(const uint8_t *first, const uint8_t *second) {
     wi_bytes4 one, other;
     memcpy(&one, first, sizeof one);
@@ -101,8 +101,8 @@ WI_INLINE void wi_store8(uint8_t *first, uint8_t *second, wi_words8 words, int c
     memcpy(second, (const uint8_t *)&bytes + 4, 4);
 }
 
-// What each filter expects of a pixel, by that to the left (a), above (b) and above left (c). Of Paeth's three it is the one
-// nearest to a + b - c, and the first of them at a tie.
+// The value that a filter predicts for a pixel from the pixels to the left (a), above (b) and above left (c). Paeth's filter
+// predicts the one that is nearest to a + b - c, and the first of them if there is a tie.
 #define WI_EXPECTED(name, words)                                                                                    \
     WI_INLINE words name(int filter, words a, words b, words c) {                                                   \
         if (filter == 1) return a;                                                                                  \
@@ -120,7 +120,7 @@ WI_EXPECTED(wi_expected8, wi_words8)
 static const wi_words4 wi_byte4 = {255, 255, 255, 255};
 static const wi_words8 wi_byte8 = {255, 255, 255, 255, 255, 255, 255, 255};
 
-// Filters that need no pixel to the left.
+// Undoes the filters that do not use the pixel to the left.
 WI_INLINE void wi_undo_plain(
     int filter, uint8_t *restrict row, const uint8_t *restrict above, const uint8_t *restrict raw, size_t width,
     int channels) {
@@ -143,8 +143,8 @@ WI_INLINE void wi_undo_one(
     }
 }
 
-// Two rows at once, the second a pixel behind the first: each pixel waits for the one to its left, and the processor would
-// have nothing else to do meanwhile.
+// Undoes the filters of two rows at once, with the second row a pixel behind the first. In a single row, each pixel waits for the
+// one to its left, and the processor has nothing else to do meanwhile.
 WI_INLINE void wi_undo_two(
     int first, int second, uint8_t *restrict row, uint8_t *restrict next, const uint8_t *restrict above,
     const uint8_t *restrict raw, const uint8_t *restrict next_raw, size_t width, int channels) {
@@ -157,7 +157,7 @@ WI_INLINE void wi_undo_two(
     for (size_t i = 1; i < width; i++) {
         raw += channels;
         wi_words4 b4 = wi_load4(above + 4 * i);
-        // The pixel above in the second row is the one to the left in the first.
+        // For the second row, the pixel above is the one to the left in the first row.
         wi_words8 b = __builtin_shufflevector(
             __builtin_shufflevector(b4, b4, 0, 1, 2, 3, 0, 1, 2, 3), a, 0, 1, 2, 3, 8, 9, 10, 11);
         wi_words8 expected = wi_expected8(first, a, b, c);
@@ -190,7 +190,7 @@ int wi_png_unfilter(uint8_t *row, const uint8_t *above, const uint8_t *raw, size
     return channels == 3 ? wi_undo_3(row, above, raw, width) : wi_undo_4(row, above, raw, width);
 }
 
-// Unique for the five filters.
+// A different number for each pair of the five filters.
 #define WI_PAIR(first, second) (5 * (first) + (second))
 #define WI_UNDO_PAIR(first, second, channels)                                                                       \
     case WI_PAIR(first, second):                                                                                    \
@@ -226,7 +226,7 @@ int wi_png_unfilter_two(
                          : wi_undo_two_4(row, next, above, raw, next_raw, width);
 }
 
-// MARK: Undoing, in place
+// MARK: Undoing filters in place
 
 WI_CLONES static void wi_undo_up(uint8_t *restrict bytes, const uint8_t *restrict above, size_t count) {
     for (size_t i = 0; i < count; i++) bytes[i] += above[i];

@@ -1,5 +1,5 @@
-// Means of squares of pixels, colours weighted by their alpha: what makes a picture that can be seen through smaller before a
-// finer filter takes the rest.
+// Means of blocks of pixels, with colours weighted by their alpha. They reduce a translucent picture before a finer filter does
+// the rest.
 #include "CPixels.h"
 #include <string.h>
 #include "clones.h"
@@ -8,7 +8,7 @@ enum { WI_LANES = 16, WI_BLOCK = 256 };
 typedef uint32_t wi_words __attribute__((vector_size(4 * WI_LANES), aligned(4)));
 typedef uint16_t wi_halves __attribute__((vector_size(4 * WI_LANES), aligned(4)));
 
-// Sums of columns: colours times alpha, and alpha. At most 16 rows, so that a sum of 16 columns, too, is a whole float.
+// Sums of columns: colours times alpha, and alpha. With at most 16 rows, a float holds the sum of 16 columns exactly, too.
 typedef struct wi_columns {
     uint32_t r[WI_BLOCK], g[WI_BLOCK], b[WI_BLOCK], a[WI_BLOCK];
 } wi_columns;
@@ -21,7 +21,7 @@ WI_INLINE void wi_sum_columns(wi_columns *sums, const uint8_t *input, size_t str
             wi_words pixels;
             memcpy(&pixels, input + row * stride + 4 * i, sizeof pixels);
             wi_words alpha = pixels >> 24, both = alpha | alpha << 16;
-            // Two products of 16 bits in each word.
+            // Each word holds two products of 16 bits.
             wi_words red_blue = (wi_words)((wi_halves)(pixels & 0x00FF00FF) * (wi_halves)both);
             wi_words green = (wi_words)((wi_halves)(pixels >> 8 & 0x000000FF) * (wi_halves)both);
             r += red_blue & 0xFFFF;

@@ -2,7 +2,7 @@
 #if __has_include(<gtk/gtk.h>)
 #include <gtk/gtk.h>
 
-/* A toggle reference tells when it becomes the only one, and when it is no longer. */
+/* A toggle reference calls back when it becomes the only reference to an object, and when it is no longer the only one. */
 typedef struct {
     void *context;
     void (*hold)(void *context);

@@ -39,7 +39,7 @@ static double aspect(GdkPaintable *paintable) {
     return self->context != NULL ? self->callbacks.aspect(self->context) : 0;
 }
 
-/* What it looks like now, as a picture that does not change. */
+/* The current content as a paintable that does not change. */
 static GdkPaintable *current_image(GdkPaintable *paintable) {
     graphene_size_t size = GRAPHENE_SIZE_INIT((float)width(paintable), (float)height(paintable));
     GtkSnapshot *drawing = gtk_snapshot_new();

@@ -2,8 +2,8 @@
 #if __has_include(<gtk/gtk.h>)
 #include <gtk/gtk.h>
 
-/* A renderer of its own draws it: a picture out of turn makes the GL renderer of GTK 4.8 mix up the textures of the
-   window's next frames, as it knows them by addresses of nodes that are gone by then. */
+/* A separate renderer draws the screenshot. Drawing an additional picture makes the GL renderer of GTK 4.8 confuse the textures
+ * of the window's next frames, since it identifies them by addresses of nodes that are freed by then. */
 static GdkTexture *render(GskRenderNode *node, int width, int height) {
     GskRenderer *renderer = gsk_cairo_renderer_new();
     GdkTexture *texture = NULL;
@@ -20,7 +20,7 @@ void *wi_screenshot(void *widget) {
     if (!gtk_widget_get_mapped(widget)) return NULL;
     int scale = gtk_widget_get_scale_factor(widget);
     GdkPaintable *paintable = gtk_widget_paintable_new(widget);
-    /* With the widget's own border, which its width and height are without: into those it would be scaled. */
+    /* The size includes the widget's border. The widget's own width and height do not, and the picture would be scaled to them. */
     int width = gdk_paintable_get_intrinsic_width(paintable), height = gdk_paintable_get_intrinsic_height(paintable);
     if (width <= 0 || height <= 0) {
         g_object_unref(paintable);

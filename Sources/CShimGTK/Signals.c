@@ -3,7 +3,7 @@
 #include <gtk/gtk.h>
 #include <string.h>
 
-/* A closure's notifier has a second argument; contexts are released by functions of one. */
+/* A closure's notifier takes two arguments, but the functions that release contexts take one. */
 typedef struct {
     void *context;
     void (*release)(void *context);
@@ -16,9 +16,10 @@ static void end(gpointer data, GClosure *closure) {
     g_free(ending);
 }
 
-/* What a handler takes and returns, a letter each; a handler of another signal would read arguments that are not there. */
+/* The arguments of a handler, a letter each, and whether it returns something. With another signal the handler would read
+ * arguments that do not exist. */
 typedef struct {
-    /* NULL for any. */
+    /* NULL for any arguments. */
     const char *arguments;
     gboolean has_answer;
 } kind;
@@ -42,7 +43,7 @@ static gboolean takes(kind kind, guint signal) {
     GSignalQuery query;
     g_signal_query(signal, &query);
     GType answer = query.return_type & ~G_SIGNAL_TYPE_STATIC_SCOPE;
-    /* Where GTK wants no answer, it does not look at one. */
+    /* If the signal has no return type, GTK ignores what the handler returns. */
     if (answer != G_TYPE_NONE && !(kind.has_answer && answer == G_TYPE_BOOLEAN)) return FALSE;
     if (kind.arguments == NULL) return TRUE;
     if (query.n_params != strlen(kind.arguments)) return FALSE;
@@ -56,10 +57,10 @@ static gulong join(
     void *object, const char *signal, kind kind, GCallback handler, void *context, void (*release)(void *)) {
     guint id;
     GQuark detail;
-    /* GLib would print a warning and drop the context. */
+    /* GLib would print a warning for an unknown signal and leak the context. */
     if (!g_signal_parse_name(signal, G_OBJECT_TYPE(object), &id, &detail, TRUE)) return 0;
     if (!takes(kind, id)) return 0;
-    /* With the context first, before whatever the signal has. */
+    /* A plain handler gets the context as its first argument, before the arguments of the signal. */
     gboolean is_plain = kind.arguments == NULL;
     GClosure *closure = is_plain ? g_cclosure_new_swap(handler, context, NULL) : g_cclosure_new(handler, context, NULL);
     ending *new = g_new(ending, 1);
@@ -108,7 +109,7 @@ int wi_scroll_is_in_pixels(void *controller) {
 #if GTK_CHECK_VERSION(4, 8, 0)
     return gtk_event_controller_scroll_get_unit(controller) == GDK_SCROLL_UNIT_SURFACE;
 #else
-    /* There the movement of fingers was told in steps, too. */
+    /* In these versions, GTK reports the movement of fingers in steps, too. */
     (void)controller;
     return 0;
 #endif

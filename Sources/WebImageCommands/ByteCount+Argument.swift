@@ -2,7 +2,8 @@ public import ArgumentParser
 public import WebImageCore
 
 extension ByteCount: ExpressibleByArgument {
-    /// `1000`, `64k`, `64KiB`, `1.5M`, `2G`: binary units, as in what is printed; `kB`, `MB` and `GB` are decimal ones.
+    /// Parses a size such as `1000`, `64k`, `64KiB`, `1.5M` or `2G`. Units are binary, as in the output; `kB`, `MB` and
+    /// `GB` are decimal.
     public init?(argument: String) {
         let digits = argument.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let unit = argument.dropFirst(digits.count).lowercased()

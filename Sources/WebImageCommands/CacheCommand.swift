@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import WebImage
 
-/// `webimage cache`: looks into and looks after the disk cache.
+/// `webimage cache`: inspects and maintains the disk cache.
 struct CacheCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cache", abstract: "Inspect and maintain the disk cache.",
@@ -24,7 +24,7 @@ struct CacheOptions: ParsableArguments {
 
     mutating func validate() throws { try CacheDirectory.check(cacheDir) }
 
-    /// - Throws: `cacheIO` when neither the option nor the environment names a directory.
+    /// - Throws: `cacheIO` if neither the option nor the environment names a directory.
     func openCache() throws(ExitCode) -> (cache: ImageCache, disk: DiskCache) {
         var configuration = ImageManager.Configuration()
         if let cacheDir {
@@ -34,7 +34,7 @@ struct CacheOptions: ParsableArguments {
             }
             configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir))
         }
-        // Said here in the command's own words; the manager would log it in those of a program.
+        // The command reports this in its own words; the manager would log it in words for programs.
         if configuration.disk == nil { throw fail(CacheDirectory.missing) }
         configuration.answersMemoryPressure = false
         configuration.isolation = .automatic
@@ -46,7 +46,8 @@ struct CacheOptions: ParsableArguments {
     /// - Throws: as ``openCache()``.
     func open() throws(ExitCode) -> DiskCache { try openCache().disk }
 
-    /// Reports an error as the command's result. No input beside it says which folder or file it is about.
+    /// Reports an error as the command's result. No input beside the message names the folder or file, so that it is
+    /// added.
     func fail(_ error: WebImageError) -> ExitCode {
         var error = error
         if let location = error.location, !error.message.contains(location) { error.message += " [\(location)]" }
@@ -91,7 +92,7 @@ struct CacheStatsCommand: AsyncParsableCommand {
         line.add("entries", count)
         line.add("bytes", usage.bytes.bytes)
         line.add("limit_bytes", usage.limit.bytes)
-        // As far as loaders have written them down.
+        // As far as loaders have saved these counts.
         line.add("hits", history.hits)
         line.add("misses", history.misses)
         line.add("oldest", oldest)
@@ -130,7 +131,7 @@ struct CachePathCommand: AsyncParsableCommand {
 
     func run() async throws {
         let disk = try options.open()
-        // A URL is looked up in the form that the loader stores it under.
+        // A URL is looked up in the form under which the loader stores it.
         let original = ImageRequest(argument: key).originalKey
         do throws(WebImageError) {
             for key in [original, CacheKey(key)] {
@@ -163,9 +164,9 @@ struct CacheClearCommand: AsyncParsableCommand {
     func run() async throws {
         let (cache, disk) = try options.openCache()
         do throws(WebImageError) {
-            // What cannot be listed does not keep the rest from being removed: clearing then says what it is.
+            // If the entries cannot be listed, they are removed nevertheless: clearing then reports the error.
             let count = (try? await disk.entries())?.count ?? 0
-            // With the beginnings of pictures whose download broke off.
+            // This also removes the stored beginnings of pictures whose download was interrupted.
             try await cache.clear(.disk)
             options.tellRemoved(count)
         } catch {
@@ -174,9 +175,9 @@ struct CacheClearCommand: AsyncParsableCommand {
     }
 }
 
-/// What `--cache-dir` takes.
+/// The value of `--cache-dir`.
 enum CacheDirectory {
-    /// Neither the option nor the environment says where the cache is.
+    /// The error if neither the option nor the environment says where the cache is.
     static let missing = WebImageError(
         .cacheIO, "there is no cache directory: set HOME or XDG_CACHE_HOME, or give --cache-dir")
 
@@ -184,7 +185,7 @@ enum CacheDirectory {
         if path?.isEmpty ?? false { throw ValidationError("--cache-dir takes a folder, not an empty name") }
     }
 
-    /// The cache wants a path that holds wherever the process goes.
+    /// The path as an absolute one: the cache needs a path that stays valid if the working directory changes.
     static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import WebImage
 
-/// `webimage cache import`: what an app with SDWebImage had in its cache.
+/// `webimage cache import`: imports the pictures that an app with SDWebImage has cached.
 struct CacheImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Copy pictures from a cache folder that SDWebImage wrote.",
@@ -37,7 +37,7 @@ struct CacheImportCommand: AsyncParsableCommand {
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
             throw options.fail(WebImageError(.fileNotFound, "there is no such folder", location: folder))
         }
-        // Its files are opened by their names.
+        // Opening files by their names needs permission to search the folder.
         guard FileManager.default.isExecutableFile(atPath: folder) else {
             throw options.fail(WebImageError(.permissionDenied, "this folder may not be read", location: folder))
         }
@@ -53,7 +53,7 @@ struct CacheImportCommand: AsyncParsableCommand {
         if !missing.isEmpty { throw someFailed }
     }
 
-    /// What is no URL is a key that a program chose.
+    /// The picture for an argument, which is a URL or else a key that a program chose.
     private static func picture(of argument: String) -> SDWebImagePicture {
         let isURL = PictureReport(input: argument).isURL
         return SDWebImagePicture(
@@ -81,6 +81,7 @@ struct CacheImportCommand: AsyncParsableCommand {
 }
 
 extension SDWebImagePicture {
-    /// Whether the URL has a user: the picture is served only where it is known that the same user got it.
+    /// Whether the URL names a user. The picture is then served only if it is known that it was loaded for the same
+    /// user.
     fileprivate var isOfOneUser: Bool { key.text.contains(CacheKey.partSeparator) }
 }

@@ -84,7 +84,7 @@ struct CacheTrimCommand: AsyncParsableCommand {
     func run() async throws {
         let disk = try options.open()
         do throws(WebImageError) {
-            // What cannot be listed is told in the end, and does not keep the rest from being trimmed.
+            // If the entries cannot be listed, the cache is trimmed nevertheless; the error is reported at the end.
             let before = (try? await disk.entries())?.count ?? 0
             _ = try await disk.removeExpired()
             if let maxBytes { try await disk.trim(to: maxBytes) }
@@ -109,12 +109,12 @@ struct CacheRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         let (cache, disk) = try options.openCache()
         do throws(WebImageError) {
-            // A URL is looked up in the form that the loader stores it under.
+            // A URL is looked up in the form under which the loader stores it.
             let originals = Set([ImageRequest(argument: key).originalKey, CacheKey(key)])
             var count = 0
             for key in originals {
                 if try await disk.remove(key) { count += 1 }
-                // Of a picture whose download broke off there is only that.
+                // A picture whose download was interrupted has only a beginning and no entry.
                 count += try await cache.removeBeginnings(of: key)
             }
             for found in try await disk.entries().compactMap(\.key)

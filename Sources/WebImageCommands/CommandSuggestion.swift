@@ -1,8 +1,9 @@
 import ArgumentParser
 
-/// What somebody may have meant who typed a command that there is not.
+/// Suggests a command for a mistyped one.
 enum CommandSuggestion {
-    /// The sentence for arguments that begin with no command; nil when they begin with one, or with an option.
+    /// The message for arguments that begin with an unknown command; nil if they begin with a known command or an
+    /// option.
     static func message(for arguments: [String]) -> String? {
         message(for: arguments[...], of: WebImageCommand.self, path: "webimage")
     }
@@ -28,8 +29,8 @@ enum CommandSuggestion {
         return "\(start); there are \(names.joined(separator: ", "))"
     }
 
-    /// How many letters must be added, taken away, changed or exchanged with their neighbour (Damerau, without a letter being
-    /// touched twice).
+    /// The number of letters that must be added, removed, changed or exchanged with their neighbour (Damerau's
+    /// distance, without touching a letter twice).
     static func distance(_ one: [Character], _ other: [Character]) -> Int {
         guard one.count < 64, other.count < 64 else { return .max }
         var rows = [Array(0...other.count)]

@@ -11,12 +11,12 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// Standard output and error, whole lines at a time.
+/// Standard output and standard error, which get whole lines at a time.
 enum Console {
-    /// Whether standard error is a terminal that can take lines back.
+    /// Whether standard error is a terminal on which lines can be erased.
     static let isErrorTerminal = isatty(2) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
-    /// Why standard output did not take a line, as the system's error number; 0 while all is well.
+    /// The system's error number of the last failed write to standard output; 0 if all writes succeeded.
     private static let failure = Atomic<Int32>(0)
 
     static func out(_ line: String) { out(bytes: Array((line + "\n").utf8)) }
@@ -31,41 +31,41 @@ enum Console {
 
     static func err(_ line: String) { write(line + "\n", to: .standardError) }
 
-    /// Text that is no whole line, such as bars.
+    /// Writes text that is not a whole line, such as bars.
     static func write(_ text: String, to file: FileHandle) {
         try? AtomicFile.send(Array(text.utf8), to: file.fileDescriptor)
     }
 
-    /// Whether whoever read standard output has gone: what would be written for it is not worth making.
+    /// Whether the reader of standard output has closed it, so that further output is pointless.
     static var isReaderGone: Bool { failure.load(ordering: .relaxed) == EPIPE }
 
-    /// Why lines were lost, unless nobody wanted them.
+    /// Why output was lost; nil if none was, or the reader closed standard output.
     static var outputFault: String? {
         let number = failure.load(ordering: .relaxed)
         return number == 0 || number == EPIPE ? nil : "standard output cannot be written: \(SystemErrorText.of(number))"
     }
 
-    /// Makes the three standard descriptors safe to use: one that the caller closed would otherwise become the next
-    /// file that is opened, and take the lines meant for people; a reader that has gone would end the process before
-    /// the other files are written.
+    /// Makes the three standard descriptors safe to use. A descriptor that the caller closed would become the next file
+    /// that is opened, and get the lines that are meant for people. And if the reader of standard output has closed it,
+    /// a signal would end the process before the other files are written.
     static func prepare() {
         signal(SIGPIPE, SIG_IGN)
         for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
-            // The lowest free number is this one. It is opened the wrong way round, so that reading or writing fails as
-            // it would without the descriptor.
+            // `open` returns the lowest free number, which is this one. The file is opened with the wrong access, so
+            // that reading or writing fails as it would without the descriptor.
             _ = open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
         }
     }
 
-    /// Columns and rows of the terminal on standard error, 80 and 24 when it is none.
+    /// The columns and rows of the terminal on standard error; 80 and 24 if it is not a terminal.
     static var terminalSize: (columns: Int, rows: Int) {
         var size = winsize()
         guard ioctl(2, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// How many columns of a terminal a character takes: two for those of East Asia and for pictures, by the ranges of
-    /// Unicode's annex 11, roughly.
+    /// The columns of a terminal that a character takes: two for East Asian characters and emoji, by an approximation
+    /// of the ranges of Unicode's annex 11.
     static func columns(of character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first?.value, scalar >= 0x1100 else { return 1 }
         let isWide =
@@ -78,8 +78,8 @@ enum Console {
         return isWide ? 2 : 1
     }
 
-    /// A text from outside as it may be shown to a person: without control characters, which could steer the terminal,
-    /// and shortened.
+    /// Makes a text from outside safe to show: removes control characters, which could control the terminal, and
+    /// shortens the text.
     static func shown(_ text: String, most: Int = 300) -> String {
         let head = text.unicodeScalars.prefix(most + 1)
         var shown = String.UnicodeScalarView()

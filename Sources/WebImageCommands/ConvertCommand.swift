@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import WebImage
 
-/// `webimage convert`: pictures into other files.
+/// `webimage convert`: converts pictures to other files.
 struct ConvertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
@@ -20,7 +20,7 @@ struct ConvertCommand: AsyncParsableCommand {
             \(ImageTransform.usages.map(shown).joined(separator: "\n"))
             """)
 
-    /// How a step is written, in lines that a terminal of 80 columns has room for.
+    /// The syntax of a step in lines that fit a terminal of 80 columns.
     private static func shown(_ usage: String) -> String {
         var lines = ["  "]
         for (index, part) in usage.split(separator: "[:").enumerated() {
@@ -75,7 +75,7 @@ struct ConvertCommand: AsyncParsableCommand {
             transforms = try await picture.transforms.load()
             destinations = try OutputDestinations(output, inputs: inputs, options: picture, isConverting: true)
         } catch {
-            // Where no output can go, each input has failed, and says so.
+            // If no output is possible, every input has failed, and is reported as failed.
             PictureReport.fail(inputs, error, json: picture.json)
             throw someFailed
         }
@@ -88,7 +88,7 @@ struct ConvertCommand: AsyncParsableCommand {
             }
         }
         let begin = ContinuousClock.now
-        // Each has a whole picture in memory while it is written, and decoders and encoders take the cores.
+        // Each job has a whole picture in memory while it writes it, and decoders and encoders use all cores.
         let concurrency = max(2, ProcessInfo.processInfo.activeProcessorCount)
         let tally = await ListTally.running(jobs, concurrency: concurrency)
         try tally.tell(of: inputs.count, since: begin, tellsSummary: !isQuiet)

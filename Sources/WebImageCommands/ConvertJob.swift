@@ -1,6 +1,6 @@
 import WebImage
 
-/// One input of convert, from request to report.
+/// The work of convert for one input, from the request to the report.
 struct ConvertJob: ListJob {
     let input: String
     let index: Int
@@ -11,7 +11,7 @@ struct ConvertJob: ListJob {
     let transforms: [ImageTransform]
     let manager: ImageManager
     let display: ProgressDisplay
-    /// Whether only failures are told.
+    /// Whether only failures are reported.
     let isQuiet: Bool
 
     func run() async -> PictureReport {
@@ -31,13 +31,13 @@ struct ConvertJob: ListJob {
     private func convert(into report: inout PictureReport) async throws(WebImageError) {
         let known = try outputFormat
         if let known {
-            // Asked before anything is loaded.
+            // Checked before anything is loaded.
             do throws(WebImageError) {
                 _ = try manager.coders.encoder(for: known, EncodeOptions(isLossless: writing.lossless))
             } catch { throw error.at(output.path) }
         }
         var request = try await request(for: known)
-        // Of a TIFF's pages all but the first are read once it is known that there are some.
+        // A TIFF's further pages are only read once it is known that there are some.
         request.includesData = known.map { manager.coders.writesPages($0) } ?? true
         let response = try await load(request, report.shownInput)
         report.take(response)
@@ -71,14 +71,14 @@ struct ConvertJob: ListJob {
         throw .cancelled
     }
 
-    /// - Parameter format: the output's; nil: the input's.
+    /// - Parameter format: the format of the output; nil if it is that of the input.
     private func request(for format: ImageFormat?) async throws(WebImageError) -> ImageRequest {
         var request = try await InputBytes.request(for: input, limits)
         request.caching.policy = .noStore
         request.size = try? picture.targetSize
         request.transformers = transforms
         request.decoding.firstFrameOnly = picture.firstFrame
-        // If nothing may be lost, more frames than one are an error.
+        // With `--lossless`, several frames are an error instead.
         if let format, !writing.lossless, manager.coders.writesOnlyStills(format) {
             request.decoding.firstFrameOnly = true
         }
@@ -91,11 +91,11 @@ struct ConvertJob: ListJob {
         return request
     }
 
-    /// What was asked for or the output's name says; nil: as the input.
+    /// The format that the options or the output's name request; nil if it is that of the input.
     private var outputFormat: ImageFormat? {
         get throws(WebImageError) {
             if let asked = picture.outputFormat { return asked }
-            // The names of most streams, such as /dev/fd/3, tell nothing.
+            // The names of most streams, such as /dev/fd/3, tell no format.
             if OutputFiles.isStream(output.path), PictureEncoding.format(namedBy: output.path) == nil { return nil }
             try OutputFiles.checkIsNoFolder(output.path)
             if !output.isNamed { return nil }

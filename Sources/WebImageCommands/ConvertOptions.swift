@@ -1,7 +1,7 @@
 import ArgumentParser
 import WebImage
 
-/// How convert writes a picture, and what it keeps of it.
+/// How convert writes a picture, and what it keeps of the original.
 struct ConvertOptions: ParsableArguments {
     @Option(
         help: """
@@ -96,7 +96,7 @@ struct ConvertOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter picture: the options that fetch has, too.
+    /// - Parameter picture: the options that convert shares with fetch.
     func encoding(_ picture: PictureOptions) -> EncodeOptions {
         var encoding = EncodeOptions(
             quality: picture.quality, isLossless: lossless, progressive: progressive,
@@ -109,7 +109,7 @@ struct ConvertOptions: ParsableArguments {
         return encoding
     }
 
-    /// - Parameter format: the output's; nil: it is not known yet.
+    /// - Parameter format: the format of the output; nil if it is not known yet.
     func convertsToSRGB(for format: ImageFormat?) -> Bool {
         if let color { return color == "srgb" }
         return !lossless || format?.has(.noProfile) == true
@@ -129,7 +129,7 @@ struct ConvertOptions: ParsableArguments {
 }
 
 extension EncodeOptions {
-    /// - Parameter effort: 1 to 9, on JPEG XL's scale; the scales of AVIF and WebP are stretched to it.
+    /// - Parameter effort: 1 to 9, on JPEG XL's scale. It is mapped to the scales of AVIF and WebP.
     fileprivate mutating func setEffort(_ effort: Int) {
         jxlEffort = effort
         avifSpeed = 10 - effort

@@ -3,8 +3,8 @@ import Foundation
 import WebImage
 import WebImageTesting
 
-/// `webimage demo`: what `make demo` shows. Sample pictures from a server on loopback, loaded from the network, from
-/// disk and from memory, as a table and a contact sheet.
+/// `webimage demo`, which `make demo` runs: loads sample pictures from a local server, first from the network, then
+/// from disk and from memory. The results are shown as a table and a contact sheet.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
@@ -27,7 +27,7 @@ struct DemoCommand: AsyncParsableCommand {
     private func show() async throws(WebImageError) {
         try OutputFiles.makeDirectory(output)
         let cacheDirectory = "\(output)/cache"
-        // A cache of its own name: whatever else is in the folder stays.
+        // The cache has a name of its own, so that nothing else in the folder is removed.
         try await DiskCache(Self.disk(cacheDirectory)).removeAll()
         let origin = try DemoOrigin()
         defer { origin.server.stop() }
@@ -35,7 +35,7 @@ struct DemoCommand: AsyncParsableCommand {
 
         let cold = try await DemoRound.run(origin, Self.manager(cacheDirectory), title: "from the network")
         await cold.manager.finishStores()
-        // A new manager knows nothing but what the disk has.
+        // A new manager has an empty memory cache, so that pictures come from disk.
         let disk = try await DemoRound.run(origin, Self.manager(cacheDirectory), title: "from disk")
         let memory = try await DemoRound.run(origin, disk.manager, title: "from memory")
 
@@ -73,7 +73,7 @@ struct DemoOrigin {
                     "\r\u{1B}[Kdrawing \(index + 1) of \(pictures.count): \(picture.name)", to: .standardError)
             }
             let bytes = try picture.encoded()
-            // As if it came over a fair line: slow enough to see a bar, and to see that decoding keeps up.
+            // Sent at the speed of a good connection: slowly enough to see a bar, and to see that decoding keeps up.
             let time = Duration.milliseconds(80 + min(bytes.count >> 13, 500))
             server.serve(
                 "/\(picture.fileName)",
@@ -92,10 +92,10 @@ struct DemoOrigin {
     }
 }
 
-/// All pictures loaded once.
+/// One round of the demo: all pictures, loaded once.
 struct DemoRound: Sendable {
     let manager: ImageManager
-    /// By place in the list of pictures.
+    /// By index in the list of pictures.
     private(set) var answers: [Int: Result<ImageResponse, WebImageError>] = [:]
     private(set) var total: Duration = .zero
 

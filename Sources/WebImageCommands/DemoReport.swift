@@ -58,7 +58,7 @@ enum DemoTable {
         return scaled == scaled.rounded() && digits == 1 ? "\(Int(scaled))" : "\(scaled)"
     }
 
-    /// The first three columns to the left, figures to the right.
+    /// Aligns the first three columns to the left, and figures to the right.
     private static func aligned(_ rows: [[String]]) -> String {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import WebImage
 
-/// `webimage fetch`: loads pictures, through the caches, to files or for the cache alone.
+/// `webimage fetch`: loads pictures through the caches, and writes them to files or only caches them.
 struct FetchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
@@ -69,7 +69,7 @@ struct FetchCommand: AsyncParsableCommand {
         if output == "-", picture.json { throw ValidationError("-o - and --json both need standard output") }
     }
 
-    /// Whether the bytes go out as they came in, and nobody has to see the picture.
+    /// Whether the original bytes are written unchanged, and reading the header is a sufficient check.
     private var needsHeaderOnly: Bool {
         check == .header && output != nil && !picture.changesPicture && !picture.firstFrame && progressive == nil
     }
@@ -85,7 +85,7 @@ struct FetchCommand: AsyncParsableCommand {
             if let progressive { try OutputFiles.makeDirectory(progressive) }
             if let traceFile { try InputFiles(inputs).checkIsNoInput(traceFile, except: nil) }
         } catch {
-            // Where no output can go, each input has failed, and says so.
+            // If no output is possible, every input has failed, and is reported as failed.
             PictureReport.fail(inputs, error, json: picture.json)
             throw someFailed
         }
@@ -116,7 +116,7 @@ struct FetchCommand: AsyncParsableCommand {
     }
 }
 
-/// How much of an original is looked at.
+/// How thoroughly an original is checked.
 enum CheckOption: String, ExpressibleByArgument, CaseIterable {
     case header
     case full

@@ -1,7 +1,7 @@
 import Foundation
 import WebImage
 
-/// One input of fetch, from request to report.
+/// The work of fetch for one input, from the request to the report.
 struct FetchJob: ListJob {
     let input: String
     let index: Int
@@ -12,11 +12,11 @@ struct FetchJob: ListJob {
     let manager: ImageManager
     let display: ProgressDisplay
     var transforms: [ImageTransform] = []
-    /// Whether only failures are told.
+    /// Whether only failures are reported.
     var isQuiet = false
-    /// Takes what happened on the way; nil: nobody wants to know.
+    /// Receives the trace of the load; nil if traces are not wanted.
     var traces: TraceOutput?
-    /// How much of an original is looked at that is kept or written as it came; nil: a picture is made of it.
+    /// How an original that is cached or written unchanged is checked; nil if the picture is decoded.
     var check: OriginalCheck?
 
     func run() async -> PictureReport {
@@ -32,7 +32,7 @@ struct FetchJob: ListJob {
                 report.take(response)
                 trace = traces?.take(response.trace)
                 if response.partialError == nil, !options.changesPicture, !options.allowPartial {
-                    // Who writes them anew decodes them then.
+                    // This checks all frames. If the picture is encoded again, the encoder decodes them in any case.
                     try await response.image.animation?.decodeAll()
                 }
                 if response.partialError == nil || options.allowPartial {
@@ -51,7 +51,7 @@ struct FetchJob: ListJob {
         return report
     }
 
-    /// Brings the original into the cache, and writes it as it came.
+    /// Loads the original into the cache, and writes it unchanged.
     private func keep(
         _ request: ImageRequest, _ check: OriginalCheck, _ report: inout PictureReport
     ) async throws(WebImageError) {
@@ -66,7 +66,7 @@ struct FetchJob: ListJob {
     }
 
     private func makeRequest() async throws(WebImageError) -> ImageRequest {
-        // Asked before anything is loaded.
+        // Checked before anything is loaded.
         if let output, output.isNamed, options.changesPicture, options.format == nil,
             !OutputFiles.isStream(output.path)
         {
@@ -80,7 +80,7 @@ struct FetchJob: ListJob {
             options.firstFrame
             || options.changesPicture && outputFormat.map { manager.coders.writesOnlyStills($0) } ?? false
         request.decoding.scalesInLinearLight = options.linearLight
-        // The process waits for its stores in any case, and can then say how long this one took.
+        // The process waits for its stores in any case. Waiting here lets it report how long this one took.
         request.caching.waitsForStore = true
         request.includesData = output != nil && (!options.changesPicture || mayWritePages)
         return request
@@ -91,19 +91,20 @@ struct FetchJob: ListJob {
         var shown: ImageResponse?
         for await event in manager.events(for: request) {
             switch event {
-            // What is newer is waited for.
+            // A newer picture is waited for.
             case .cached(let response): shown = response
             case .progress(let progress): display.show(progress, of: index)
             case .preview(let image):
                 previewNumber += 1
                 try await keep(image, number: previewNumber)
             case .finished(.failure(let error)):
-                // With the policy `refresh` there is a picture also while the origin cannot be reached.
+                // With the policy `refresh`, the cached picture is used if the origin cannot be reached.
                 guard let shown, error.leavesCachedPicture else { throw error }
                 if !isQuiet { Console.err("\(Console.shown(input)): not renewed: \(error.message)") }
                 return shown
             case .finished(.success(var response)):
-                // Nothing is newer: where it came from is told, not that it was still in memory.
+                // If there was no newer picture, the report names the source from which the cached one came, and not
+                // memory.
                 if response.source == .memory, let shown {
                     (response.source, response.byteCount) = (shown.source, shown.byteCount)
                 }
@@ -113,10 +114,10 @@ struct FetchJob: ListJob {
         throw .cancelled
     }
 
-    /// Of a TIFF's pages all but the first are read once it is known that there are some.
+    /// Whether further pages of a TIFF may be written. They are only read once it is known that there are some.
     private var mayWritePages: Bool { outputFormat.map { manager.coders.writesPages($0) } ?? false }
 
-    /// The format that the options or the output's name say.
+    /// The format that the options or the output's name request.
     private var outputFormat: ImageFormat? {
         options.outputFormat
             ?? output.flatMap { PictureEncoding.suffix(of: $0.path) }.flatMap { ImageFormat(fileExtension: $0) }
@@ -156,13 +157,13 @@ struct FetchJob: ListJob {
 }
 
 extension PictureReport {
-    /// Takes over what an original says of itself.
+    /// Adopts the properties of an original.
     mutating func take(_ original: OriginalResponse) {
         (source, header) = (original.source, original.header)
         (byteCount, timings) = (original.byteCount?.bytes, original.timings)
     }
 
-    /// Takes over what a load found.
+    /// Adopts the results of a load.
     mutating func take(_ response: ImageResponse) {
         source = response.source
         header = response.header
@@ -172,11 +173,11 @@ extension PictureReport {
     }
 }
 
-/// Which format an output has.
+/// Chooses the format of an output.
 enum PictureEncoding {
-    /// An output that was named by hand says which format is wanted.
+    /// The format of an output that the user named.
     ///
-    /// - Throws: `cannotEncode` when its name tells none, `formatNotBuilt` when it is one that cannot be written.
+    /// - Throws: `cannotEncode` if the name tells no format, `formatNotBuilt` if that format cannot be written.
     static func named(by output: String, _ coders: CoderRegistry) throws(WebImageError) -> ImageFormat {
         guard let format = format(namedBy: output) else {
             throw WebImageError(.cannotEncode, "the output's name has no known format; give --format", location: output)
@@ -185,20 +186,21 @@ enum PictureEncoding {
         return format
     }
 
-    /// The format that an output's name tells; nil: none.
+    /// The format that an output's name tells; nil if it tells none.
     static func format(namedBy output: String) -> ImageFormat? {
         suffix(of: output).flatMap { ImageFormat(fileExtension: $0) }.map(encoded)
     }
 
-    /// The format whose encoder writes a format: an AVIF is a sequence if it has more than one frame.
+    /// The format whose encoder writes `format`: an AVIF sequence is written by the encoder for AVIF, as several
+    /// frames.
     static func encoded(_ format: ImageFormat) -> ImageFormat { format == .avifSequence ? .avif : format }
 
     static func suffix(of output: String) -> String? {
         output.split(separator: "/").last?.split(separator: ".").dropFirst().last.map(String.init)
     }
 
-    /// What was asked for; else what the output's name says; else the input's own; else PNG where there is alpha, JPEG
-    /// where there is none. Always one that can be written.
+    /// The requested format, else that of the output's name, else that of the input, else PNG for a picture with alpha
+    /// and JPEG for others. The format can always be written.
     static func format(
         of image: Image, asked: ImageFormat?, output: String, coders: CoderRegistry
     ) -> ImageFormat {
@@ -211,7 +213,7 @@ enum PictureEncoding {
 }
 
 extension WebImageError {
-    /// Whether a picture that the cache has is still good when no newer one could be loaded: not if the origin says that there
-    /// is none any more.
+    /// Whether a cached picture may be used although loading a newer one failed. It may not if the load was cancelled,
+    /// or the origin answered with a status below 500, for example that the picture is gone.
     var leavesCachedPicture: Bool { code != .cancelled && status.map { $0 >= 500 } ?? true }
 }

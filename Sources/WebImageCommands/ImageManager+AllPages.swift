@@ -1,12 +1,12 @@
 import WebImage
 
 extension ImageManager {
-    /// A picture's bytes in a format, with the pages behind it where it is the first of a TIFF's and the format has pages.
+    /// Encodes a picture. If it is the first page of a TIFF and the format has pages, the other pages are encoded too.
     ///
     /// - Parameters:
-    ///   - response: with its bytes, where pages may be wanted.
-    ///   - settings: the request that it answers.
-    /// - Throws: `cannotEncode`, also when nothing shall be lost and pages would be; what loading the pages throws.
+    ///   - response: the picture; with its bytes if pages may be wanted.
+    ///   - settings: the request of which `response` is the result.
+    /// - Throws: `cannotEncode`, also if pages would be lost although nothing may be; errors of loading the pages.
     func encode(
         _ response: ImageResponse, allPagesOf settings: ImageRequest, as format: ImageFormat, _ options: EncodeOptions
     ) async throws(WebImageError) -> [UInt8] {

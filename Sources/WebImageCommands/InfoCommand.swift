@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import WebImage
 
-/// `webimage info`: what pictures' files say of themselves.
+/// `webimage info`: reports what the files of pictures say.
 struct InfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
@@ -54,7 +54,7 @@ struct InfoCommand: AsyncParsableCommand {
                 request = ImageRequest(data: bytes, name: input)
                 request.decoding.limits = allowed
             }
-            // A picture of any size can be told of, but not decoded.
+            // The limit concerns decoding; a picture of any size can be described.
             (request.decoding.limits.pixels, request.decoding.limits.animationPixels) = (.max, .max)
             let details = try await manager.details(for: request, onRest: pipe.map { $0.beginRest })
             report.header = details.header
@@ -91,7 +91,7 @@ struct InfoCommand: AsyncParsableCommand {
         request.size = Placeholders.size
         (request.decoding.firstFrameOnly, request.decoding.allowsPartial) = (true, true)
         let response = try await manager.image(for: request)
-        // Rows that are missing would make other hashes and colours.
+        // With missing rows the hashes and colours would be different.
         if let error = response.partialError { return report.failPartly(error) }
         report.placeholders = try Placeholders(of: response.image)
     }
@@ -119,7 +119,7 @@ struct InfoCommand: AsyncParsableCommand {
         return report.placeholders.map { "\(line)\n\($0.plain)" } ?? line
     }
 
-    /// When, with what and where. A file may say anything, so that it is cleaned like a name.
+    /// The date, the camera and the place. A file may contain anything, so that the texts are made safe to show.
     private static func facts(of photo: PhotoDetails) -> [String] {
         var facts: [String] = []
         if let date = photo.date { facts.append("taken \(date)") }

@@ -10,7 +10,7 @@ import WebImage
     import Darwin
 #endif
 
-/// How large an input may be, and how long it may take.
+/// The limits for the size and the time of an input.
 struct InputOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -37,9 +37,9 @@ struct InputOptions: ParsableArguments {
     }
 }
 
-/// What an input on the command line stands for: a file, a URL, standard input, or a pipe with a name.
+/// Resolves an input on the command line: a file, a URL, standard input, or a named pipe.
 enum InputBytes {
-    /// Of what comes from this machine more is taken than of what a stranger sends.
+    /// The limit for local inputs, which are trusted more than those from the network.
     private static let longestLocal = ByteCount.gibibytes(1)
 
     static func request(for input: String, _ options: InputOptions) async throws(WebImageError) -> ImageRequest {
@@ -49,27 +49,27 @@ enum InputBytes {
         return request(unread: input, options)
     }
 
-    /// The input as a pipe that is to be read; nil if it is none.
+    /// The input as a pipe to read; nil if it is not a pipe.
     static func pipe(_ input: String, _ options: InputOptions) -> PipeInput? {
         guard isPipe(input) else { return nil }
         return PipeInput(input, limit: (options.maxBytes ?? longestLocal).bytes, timeout: options.timeout)
     }
 
-    /// The request for the bytes of a pipe, which are read as far as they are needed. It can be loaded only once.
+    /// The request for the bytes of a pipe, of which no more are read than needed. It can be loaded only once.
     static func request(reading pipe: PipeInput, _ options: InputOptions) -> ImageRequest {
         var request = limited(ImageRequest("pipe:"), isLocal: true, options)
         request.http.loader = PipeLoader(pipe: pipe)
         return request
     }
 
-    /// The request for an input that is no pipe.
+    /// The request for an input that is not a pipe.
     static func request(unread input: String, _ options: InputOptions) -> ImageRequest {
         var status = stat()
         guard stat(input, &status) == 0 else {
             let isLocal = input.lowercased().hasPrefix("file:")
             return limited(ImageRequest(argument: input), isLocal: isLocal, options)
         }
-        // What is there is a file, whatever scheme its name seems to begin with.
+        // An existing file is read as a file, even if its name looks like a URL.
         return limited(ImageRequest(path: input), isLocal: true, options)
     }
 
@@ -90,7 +90,7 @@ enum InputBytes {
     }
 
     /// - Parameter list: the file with further inputs.
-    /// - Throws: for inputs that want standard input twice.
+    /// - Throws: `ValidationError` if two inputs need standard input.
     static func checkReadsOnce(_ inputs: [String], list: String? = nil) throws {
         if list == "-", inputs.contains("-") {
             throw ValidationError("--input-list - and the input - both need standard input")

@@ -7,7 +7,7 @@ enum InputList {
         guard let path else { return [] }
         let data: Data
         do {
-            // Pipes and devices too.
+            // The list may also be a pipe or a device.
             let file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             data = try file.readToEnd() ?? Data()
         } catch {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import WebImage
 
-/// Which decoders run apart from the command.
+/// Which decoders run in another process.
 struct IsolationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -19,6 +19,6 @@ struct IsolationOptions: ParsableArguments {
         }
     }
 
-    /// Checked by `validate`.
+    /// The option was checked by `validate`.
     var value: DecoderIsolation { DecoderIsolation(DecoderIsolation.Formats(rawValue: isolation) ?? .automatic) }
 }

@@ -1,6 +1,6 @@
 import WebImage
 
-/// One JSON object on one line, its members in the order in which they were added.
+/// One JSON object on one line, with its members in the order in which they were added.
 struct JSONLine {
     private var members: [String] = []
 
@@ -18,7 +18,7 @@ struct JSONLine {
 
     mutating func add(_ name: String, _ value: JSONLine?) { addRaw(name, value?.text) }
 
-    /// Milliseconds with three decimals.
+    /// Adds a duration in milliseconds with three decimals.
     mutating func add(_ name: String, milliseconds duration: Duration?) {
         addRaw(name, duration.map { Self.milliseconds($0) })
     }

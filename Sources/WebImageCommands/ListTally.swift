@@ -1,14 +1,14 @@
 import WebImage
 
-/// One input of a list.
+/// The work for one input of a list.
 protocol ListJob: Sendable {
-    /// To be told by the job itself; the report is for the numbers at the end.
+    /// Runs the job, which reports its own result. The returned report is only for the summary.
     func run() async -> PictureReport
 }
 
-/// What became of a list's inputs, for the line at its end.
+/// The results of a list's inputs, for the summary.
 struct ListTally: Sendable {
-    /// Shorter lists are counted at a glance.
+    /// The least number of inputs for which a summary is printed.
     static let shortest = 10
 
     private(set) var whole = 0
@@ -20,7 +20,7 @@ struct ListTally: Sendable {
     var isAllWell: Bool { partial + failed == 0 }
     var done: Int { whole + partial + failed }
 
-    /// Runs all, so many at once, until all are done or nobody reads what is told of them.
+    /// Runs the jobs, at most `concurrency` at a time, until all are done or the reader of standard output has gone.
     static func running(_ jobs: some Sequence<some ListJob>, concurrency: Int) async -> ListTally {
         await withTaskGroup(of: PictureReport.self) { group in
             var (tally, waiting) = (ListTally(), jobs.makeIterator())
@@ -31,7 +31,7 @@ struct ListTally: Sendable {
             }
             for _ in 0..<concurrency where !addOne() { break }
             while let report = await group.next() {
-                // Whoever has read enough has closed the pipe: no more is loaded, and what runs is left.
+                // The reader has closed the pipe: no further job is started, and the running ones are cancelled.
                 if Console.isReaderGone {
                     group.cancelAll()
                 } else {
@@ -54,10 +54,10 @@ struct ListTally: Sendable {
         if let source = report.source { sources[source, default: 0] += 1 }
     }
 
-    /// Ends a list: tells its numbers, where it is long enough.
+    /// Ends a list, and prints the summary if the list is long enough.
     ///
-    /// - Throws: `someFailed` unless all is well.
-    /// - Parameter tellsLeft: whether it says how many were left where it says nothing else.
+    /// - Parameter tellsLeft: whether it prints how many inputs were left, if it prints nothing else.
+    /// - Throws: `someFailed` unless all inputs succeeded.
     func tell(
         of total: Int, since begin: ContinuousClock.Instant, tellsSummary: Bool, tellsLeft: Bool = false
     ) throws {

@@ -12,7 +12,7 @@ struct LoadOptions: ParsableArguments {
             valueName: "N"))
     var exactConcurrency: Int?
 
-    /// How many inputs are worked on at once.
+    /// The most inputs that are processed at a time.
     var concurrency: Int { exactConcurrency ?? 64 }
 
     @Option(
@@ -103,7 +103,7 @@ struct LoadOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter isQuiet: whether nobody wants to hear that there is no disk cache.
+    /// - Parameter isQuiet: whether the note that nothing is cached is left out.
     func makeManager(isQuiet: Bool) -> ImageManager {
         var configuration = ImageManager.Configuration.withoutMemoryCache
         configuration.isolation = decoders.value
@@ -112,7 +112,7 @@ struct LoadOptions: ParsableArguments {
             configuration.download.maxConcurrentPerHost = exactConcurrency
             configuration.download.spareForSlowOrigins = 0
         }
-        // Nothing here is more urgent than the rest.
+        // No picture is more urgent than another.
         configuration.download.reservedForUrgent = 0
         if let retries { configuration.download.retry.retries = retries }
         if CachePolicy(rawValue: policy) == .noStore {
@@ -121,17 +121,17 @@ struct LoadOptions: ParsableArguments {
             configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir))
         }
         if configuration.disk == nil, policy != CachePolicy.noStore.rawValue {
-            // Said here in the command's own words.
+            // The command reports this in its own words.
             configuration.disk = nil
             if !isQuiet { Console.err("note: nothing is cached: \(CacheDirectory.missing.message)") }
         }
         return ImageManager(configuration: configuration)
     }
 
-    /// To be called at the end: the disk cache, its index and its counts are complete then.
+    /// Waits for the end of stores. After it, the disk cache, its index and its counts are complete.
     static func finish(_ manager: ImageManager) async {
         await manager.finishStores()
-        // Its errors are logged, and cost no picture.
+        // Errors are logged, and affect no picture.
         try? await manager.diskCache?.flush()
     }
 
@@ -144,7 +144,7 @@ struct LoadOptions: ParsableArguments {
         }
     }
 
-    /// Where curl and others look, too.
+    /// The place in which curl looks, too.
     private static let netrcPath = (ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()) + "/.netrc"
 
     func priority(orElse other: LoadPriority) -> LoadPriority {
@@ -157,7 +157,7 @@ struct LoadOptions: ParsableArguments {
         configured(try await InputBytes.request(for: input, inputs), of: input, priority: defaultPriority)
     }
 
-    /// The request for an input that is no pipe.
+    /// The request for an input that is not a pipe.
     func makeRequest(unread input: String, priority defaultPriority: LoadPriority) -> ImageRequest {
         configured(InputBytes.request(unread: input, inputs), of: input, priority: defaultPriority)
     }
@@ -166,10 +166,10 @@ struct LoadOptions: ParsableArguments {
         _ request: ImageRequest, of input: String, priority defaultPriority: LoadPriority
     ) -> ImageRequest {
         var request = request
-        // No cache has what comes on standard input.
+        // Caches cannot contain standard input.
         if input != "-" { request.caching.policy = CachePolicy(rawValue: policy) ?? .cacheFirst }
         request.priority = self.priority(orElse: defaultPriority)
-        // Both were checked by `validate`.
+        // `validate` has checked the header fields and the credentials.
         request.http.headers = (try? fields) ?? [:]
         request.http.credentials = try? credentials
         if netrc { request.http.netrcFile = Self.netrcPath }
@@ -179,7 +179,7 @@ struct LoadOptions: ParsableArguments {
 }
 
 extension ImageManager.Configuration {
-    /// For commands, which show or write each picture once: memory keeps none, and so has nothing to give back.
+    /// For commands, which show or write each picture once. The memory cache keeps no pictures.
     static var withoutMemoryCache: Self {
         var configuration = Self()
         configuration.memoryLimits = .init(cost: 0)
@@ -187,7 +187,7 @@ extension ImageManager.Configuration {
         return configuration
     }
 
-    /// For commands that are about one file.
+    /// For commands that process a single file.
     static func withoutCaches(_ decoders: IsolationOptions) -> Self {
         var configuration = withoutMemoryCache
         configuration.isolation = decoders.value
@@ -197,7 +197,7 @@ extension ImageManager.Configuration {
 }
 
 extension CachePolicy {
-    /// For a sentence.
+    /// The names as a part of a sentence.
     fileprivate static var names: String {
         let names = allCases.map(\.rawValue)
         return names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")

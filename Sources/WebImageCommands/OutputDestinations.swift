@@ -9,23 +9,23 @@ import WebImage
     import Darwin
 #endif
 
-/// Where each input's output goes.
+/// The path of each input's output.
 struct OutputDestinations {
     struct Place {
         var path: String
-        /// Whether the user named it, rather than the input.
+        /// Whether the user named the file; otherwise it is named after the input.
         var isNamed: Bool
     }
 
     private var places: [Place] = []
 
-    /// Makes the folder for several outputs.
+    /// Chooses the paths, and makes the folder if there are several outputs.
     ///
     /// - Parameters:
-    ///   - output: a file for one input, or a folder; nil: nothing is written.
-    ///   - isConverting: whether every picture is written anew: then no output in a folder takes the place of its input, and
-    ///     pictures of formats that are only read become PNGs.
-    /// - Throws: `cannotWrite` and its kin.
+    ///   - output: a file for one input, or a folder; nil if nothing is written.
+    ///   - isConverting: whether every picture is encoded again. Then no output in a folder may replace its input, and
+    ///     pictures in formats without an encoder become PNGs.
+    /// - Throws: `cannotWrite` and the like.
     init(
         _ output: String?, inputs: [String], options: PictureOptions, isConverting: Bool = false
     ) throws(WebImageError) {
@@ -59,7 +59,7 @@ struct OutputDestinations {
     func place(at index: Int) -> Place? { index < places.count ? places[index] : nil }
 }
 
-/// The inputs that are files of this machine, which no output may replace before they are read.
+/// The inputs that are local files. No output may replace one before it is read.
 struct InputFiles {
     private struct Identity: Hashable {
         let device: UInt64
@@ -81,8 +81,8 @@ struct InputFiles {
         }
     }
 
-    /// - Parameter own: the input whose output it is, which may take its place; nil: none.
-    /// - Throws: `cannotWrite`.
+    /// - Parameter own: the input whose output has this path, and which may be replaced; nil if there is none.
+    /// - Throws: `cannotWrite` if the path is one of the inputs.
     func checkIsNoInput(_ path: String, except own: Int?) throws(WebImageError) {
         guard !inputs.isEmpty, let identity = Identity(path), let input = inputs[identity], input != own else { return }
         throw WebImageError(

@@ -10,7 +10,7 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// Writes an output so that it is there whole or not at all.
+/// Writes outputs so that a file is complete or does not exist.
 enum OutputFiles {
     /// - Parameter path: `-` is standard output.
     /// - Throws: `cannotWrite`, `permissionDenied`, `noSpace`.
@@ -29,11 +29,11 @@ enum OutputFiles {
         }
     }
 
-    /// Whether a path stands for standard output, which has nothing else then.
+    /// Whether a path stands for standard output, which then gets only the picture.
     static func isStandardOutput(_ path: String) -> Bool { descriptor(path) == 1 }
 
-    /// The open file that a path stands for. It is written to as it is: the shell may have led it into a file that has more than
-    /// this picture.
+    /// The open file for which a path stands, such as standard output. Such a file is written to and not replaced,
+    /// since the shell may have redirected it to a file that contains more than this picture.
     private static func descriptor(_ path: String) -> Int32? {
         switch path {
         case "-", "/dev/stdout": return 1
@@ -56,21 +56,21 @@ enum OutputFiles {
         WebImageError(.cannotWrite, "the output '\(Console.shown(path))' is a folder", location: path)
     }
 
-    /// Whether an output is standard output, a device or a pipe, whose name says nothing of what goes there.
+    /// Whether an output is standard output, a device or a pipe, whose name does not tell the format.
     static func isStream(_ path: String) -> Bool {
         var status = stat()
         if descriptor(path) != nil { return true }
         return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
-    /// Makes a folder and those above it.
+    /// Makes a folder and its parents.
     static func makeDirectory(_ path: String) throws(WebImageError) {
         var end = path.startIndex
         while end < path.endIndex {
             end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
             let part = String(path[..<end])
             guard mkdir(part, 0o777) != 0, errno != EEXIST else { continue }
-            // What is there already may stand on a disk that cannot be written.
+            // An existing folder may be on a read-only disk.
             let number = errno
             var status = stat()
             guard stat(part, &status) == 0 else { throw unmade(path, number) }

@@ -1,22 +1,23 @@
 import Foundation
 import WebImage
 
-/// Names for outputs in a folder: from the input's last part, each used once.
+/// Names for outputs in a folder, made from the last part of each input. Each name is used once.
 struct OutputNames {
     private var used: Set<String> = []
-    /// Where the numbers of a name go on that many inputs have.
+    /// The next number for names that several inputs share.
     private var numbers: [String: Int] = [:]
 
     /// - Parameters:
-    ///   - fileExtension: replaces the input's; nil keeps it.
-    ///   - isWrittenAnew: whether the picture is encoded: one of a format that is only read, such as SVG, becomes a PNG.
+    ///   - fileExtension: replaces the input's; nil keeps the input's.
+    ///   - isWrittenAnew: whether the picture is encoded. A picture in a format without an encoder, such as SVG,
+    ///     becomes a PNG.
     mutating func next(for input: String, fileExtension: String?, isWrittenAnew: Bool = false) -> String {
         var (stem, suffix) = Self.parts(of: input)
         if isWrittenAnew, Self.isOnlyRead(suffix) { suffix = "png" }
         if let fileExtension { suffix = fileExtension }
         let dotted = suffix.isEmpty ? "" : ".\(suffix)"
         let first = stem + dotted
-        // Some file systems do not tell upper from lower case.
+        // Some file systems do not distinguish upper and lower case.
         if used.insert(first.lowercased()).inserted { return first }
         var number = numbers[first.lowercased()] ?? 2
         defer { numbers[first.lowercased()] = number }
@@ -27,7 +28,7 @@ struct OutputNames {
         }
     }
 
-    /// Whether no picture can be written under an extension. Most files that are named HEIF are HEICs, which can.
+    /// Whether pictures with an extension can only be read. Most files named HEIF are HEICs, which can be written.
     private static func isOnlyRead(_ fileExtension: String) -> Bool {
         guard let format = ImageFormat(name: fileExtension.lowercased()).map(PictureEncoding.encoded) else {
             return false
@@ -55,7 +56,7 @@ struct OutputNames {
 
     private static func split(_ name: String) -> (stem: String, fileExtension: String) {
         guard !name.isEmpty, name != ".", name != ".." else { return ("image", "") }
-        // A name of dots alone has no extension: without its last dot it could be that of the folder above.
+        // A name of dots alone has no extension: without its last dot it could name the parent folder.
         guard let dot = name.lastIndex(of: "."), name[..<dot].contains(where: { $0 != "." }) else {
             return (short(name), "")
         }
@@ -69,7 +70,7 @@ struct OutputNames {
         return ImageFormat(name: String(name))?.fileExtension ?? ""
     }
 
-    /// Leaves room below the 255 bytes that a name may have.
+    /// Shortens a name, so that it stays below the 255 bytes that a name may have.
     private static func short(_ stem: String) -> String {
         guard stem.utf8.count > 200 else { return stem }
         var scalars = String.UnicodeScalarView()

@@ -1,7 +1,7 @@
 import ArgumentParser
 import WebImage
 
-/// What to make of a picture: the options that fetch and convert share.
+/// The options for changing a picture, which fetch and convert share.
 struct PictureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The size to fit into, in pixels: 400x300, 400x or x300.", valueName: "WxH|Wx|xH"))
@@ -18,7 +18,8 @@ struct PictureOptions: ParsableArguments {
     @Flag(help: "Scale in linear light: keeps the brightness of fine detail, but is slower.")
     var linearLight = false
 
-    /// Those that can be written, by their names alone: for the real answer the coders open libraries, which every start would pay for.
+    /// The writable formats according to the table of formats. Asking the coders would open their libraries, at the
+    /// cost of every start.
     static let writableFormats = ImageFormat.written.filter(CoderRegistry.standard.decodableFormats.contains)
         .map(\.rawValue)
 
@@ -69,7 +70,7 @@ struct PictureOptions: ParsableArguments {
         _ = try targetSize
     }
 
-    /// Whether anything is asked that the original's bytes cannot answer.
+    /// Whether the options require a change, so that the original's bytes cannot be written unchanged.
     var changesPicture: Bool {
         size != nil || format != nil || quality != nil || !transform.isEmpty
     }
@@ -78,7 +79,7 @@ struct PictureOptions: ParsableArguments {
 
     var outputFormat: ImageFormat? { format.flatMap { ImageFormat(name: $0) }.map(PictureEncoding.encoded) }
 
-    /// Which of Netpbm's formats a PNM has: what --format names, else what the output's name does.
+    /// The Netpbm format of a PNM output: the one that --format names, else the one of the output's name.
     func anymap(of output: String) -> PortableAnymap {
         let names = [format, PictureEncoding.suffix(of: output)]
         let named = names.compactMap { $0.flatMap { PortableAnymap(fileExtension: $0) } }
@@ -100,7 +101,7 @@ struct PictureOptions: ParsableArguments {
 
     private static let longestSide = 1_000_000_000
 
-    /// The two sides of a size such as 400x300, 400x or x300; nil for none.
+    /// The two sides of a size such as 400x300, 400x or x300; nil if there is no size.
     static func sides(of size: String?) throws -> (width: Int?, height: Int?)? {
         guard let size else { return nil }
         let sides = size.lowercased().split(separator: "x", omittingEmptySubsequences: false)

@@ -1,6 +1,6 @@
 import WebImage
 
-/// What became of one input: a line for a person, or a JSON object.
+/// The result of one input, as a line for a person or as a JSON object.
 struct PictureReport: Sendable {
     enum Status: String, Sendable {
         case ok
@@ -8,7 +8,7 @@ struct PictureReport: Sendable {
         case error
     }
 
-    /// An output that was made.
+    /// An output that was written.
     struct Output: Sendable {
         var path: String
         var format: ImageFormat?
@@ -19,11 +19,11 @@ struct PictureReport: Sendable {
             (self.path, self.format, self.size, self.byteCount) = (path, format, size, byteCount)
         }
 
-        /// Of a picture that was encoded.
+        /// The output of a picture that was encoded.
         init(path: String, format: ImageFormat, image: Image, bytes: [UInt8]) {
             self.init(path: path, format: format, size: image.size, byteCount: bytes.count)
-            // A large picture is smaller as an icon, and frames may have been trimmed to another size than the still
-            // beside them.
+            // The size is read from the output: a large picture is smaller as an icon, and the frames of an animation
+            // may have been trimmed to another size than the still.
             guard format == .ico || (image.animation?.frameCount ?? 1) > 1 else { return }
             let header = bytes.withUnsafeBytes { bytes in try? CoderRegistry.standard.readHeader(of: bytes) }
             size = header?.size ?? size
@@ -39,14 +39,14 @@ struct PictureReport: Sendable {
     var source: ImageSource?
     var header: ImageHeader?
     var byteCount: Int?
-    /// nil when they were not asked for.
+    /// The placeholders; nil if they were not requested.
     var placeholders: Placeholders?
     var output: Output?
     var timings: LoadTimings?
     var encode: Duration?
-    /// The options' effect on the picture when nothing is written.
+    /// The size after applying the options, if nothing is written.
     var loadedSize: PixelSize?
-    /// How the decoders were kept apart, when somebody asked.
+    /// How decoders were isolated, if that was requested.
     var isolation: IsolationReport?
 
     init(input: String) {
@@ -64,13 +64,13 @@ struct PictureReport: Sendable {
         if format == nil, let format = error.format ?? (error.cause as? WebImageError)?.format { knownFormat = format }
     }
 
-    /// - Parameter error: why some of the picture is missing.
+    /// - Parameter error: why a part of the picture is missing.
     mutating func failPartly(_ error: WebImageError) {
         status = .partial
         fail(error)
     }
 
-    /// The format of a picture of which no more than that is known.
+    /// The format, if nothing else is known of the picture.
     private var knownFormat: ImageFormat?
     private var format: ImageFormat? { header?.format ?? knownFormat }
 }
@@ -135,7 +135,7 @@ extension PictureReport {
 }
 
 extension PictureReport {
-    /// One line for a person.
+    /// The report as one line for a person.
     var plain: String {
         if let error, status == .error { return "error    \(shownInput): \(Self.sentence(error))" }
         var parts = [status == .ok ? "ok      " : "partial "]
@@ -150,31 +150,31 @@ extension PictureReport {
         return parts.joined(separator: " ")
     }
 
-    /// The argument as it may be shown: without passwords, control characters and the data of a `data:` URL.
+    /// The argument, made safe to show: without passwords, control characters and the data of a `data:` URL.
     var shownInput: String {
         if input.prefix(5).lowercased() == "data:" { return Console.shown(input, most: 60) }
         return Console.shown(isURL ? ImageRequest(input).redactedURL : input)
     }
 
-    /// Where a report goes: JSON to standard output, and for people what went well there and failures to standard
+    /// Prints the report: JSON to standard output; for people, successes to standard output and failures to standard
     /// error.
     func tell(json isJSON: Bool, plain: String) {
         if isJSON { return Console.out(json) }
         status == .ok ? Console.out(plain) : Console.err(plain)
     }
 
-    /// Whether the report of an input is told: not where the picture itself is on standard output, nor where nobody waits for
-    /// what was left.
+    /// Whether the report is printed. It is not if standard output gets the picture, and not for inputs that were
+    /// cancelled because the reader has gone.
     ///
     /// - Parameters:
-    ///   - output: where the picture goes; nil: it is not written.
-    ///   - isQuiet: whether only failures are told to people.
+    ///   - output: the path of the output; nil if nothing is written.
+    ///   - isQuiet: whether people are told only failures.
     func isTold(output: String?, isQuiet: Bool, json isJSON: Bool) -> Bool {
         if status == .ok { return output != "-" && (!isQuiet || isJSON) }
         return !(Console.isReaderGone && error?.code == .cancelled)
     }
 
-    /// Says of each of some inputs that it failed.
+    /// Reports for each input that it failed.
     static func fail(_ inputs: [String], _ error: WebImageError, json isJSON: Bool) {
         for input in inputs {
             var report = PictureReport(input: input)
@@ -183,18 +183,18 @@ extension PictureReport {
         }
     }
 
-    /// An error for a person. It may quote what a server or a file says, so that it is cleaned like a name.
+    /// An error for a person. It may quote a server or a file, so that it is made safe to show.
     static func sentence(_ error: WebImageError) -> String {
         var text = "\(error.code.name): \(error.message)"
         if let cause = error.cause as? WebImageError, cause.code != error.code {
-            // Most errors say in their own words what their cause does.
+            // Most errors already contain the message of their cause.
             let isSaid = error.message.contains(cause.message)
             text += isSaid ? " (\(cause.code.name))" : " (\(cause.code.name): \(cause.message))"
         }
         return Console.shown(text, most: 2000)
     }
 
-    /// `"37ms"`, for where there is little room.
+    /// A duration in short form: `"37ms"`.
     static func wholeTime(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms"

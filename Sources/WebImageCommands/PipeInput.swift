@@ -10,39 +10,39 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// Standard input, a pipe or a device. A thread of its own reads it, because it may wait for long.
+/// Standard input, a pipe or a device. A thread of its own reads it, because reads may wait for a long time.
 final class PipeInput: Sendable {
     private struct State {
-        /// nil: not opened yet.
+        /// Nil until it is opened.
         var file: Int32?
         var count = 0
-        /// Until when the rest is read; nil: everything still counts.
+        /// The time until which the rest is read; nil until the rest begins.
         var restEnd: ContinuousClock.Instant?
     }
 
     private enum Step: Sendable {
         case bytes([UInt8])
         case end
-        /// Of the rest no more is waited for.
+        /// No more bytes of the rest will be waited for.
         case pause
     }
 
-    /// How long the next bytes of the rest are waited for, in milliseconds.
+    /// How long to wait for the next bytes of the rest, in milliseconds.
     private static let grace: Int32 = 100
-    /// For how long the rest is read, also from a sender that never stops.
+    /// How long to read the rest, even if the sender never stops.
     private static let restTime = Duration.seconds(2)
 
     private let input: String
     private let limit: Int
-    /// In seconds; 0: no limit.
+    /// The longest wait for bytes, in seconds; 0 means no limit.
     private let timeout: Double
     private let thread = ThreadPool(name: "wi-input", width: 1)
     private let state = Guarded(State())
 
     /// - Parameters:
     ///   - input: a path, or `-`.
-    ///   - limit: how many bytes are taken.
-    ///   - timeout: for how many seconds nothing may come; 0: no limit.
+    ///   - limit: the most bytes that are read.
+    ///   - timeout: the longest wait for bytes, in seconds; 0 means no limit.
     init(_ input: String, limit: Int, timeout: Double) {
         (self.input, self.limit, self.timeout) = (input, limit, timeout)
     }
@@ -53,7 +53,7 @@ final class PipeInput: Sendable {
 
     private var name: String { input == "-" ? "standard input" : "the input" }
 
-    /// The next bytes; nil at the end, and where no more of the rest is waited for. One call after the other.
+    /// Returns the next bytes; nil at the end, or if no more of the rest is waited for. Calls must not overlap.
     func next() async throws(WebImageError) -> [UInt8]? {
         switch try await step() {
         case .bytes(let bytes): bytes
@@ -61,14 +61,15 @@ final class PipeInput: Sendable {
         }
     }
 
-    /// All bytes.
+    /// Returns all bytes.
     func all() async throws(WebImageError) -> [UInt8] {
         var bytes: [UInt8] = []
         while let piece = try await next() { bytes += piece }
         return bytes
     }
 
-    /// Says that what comes from now on is not worth a wait: it ends when the sender pauses, or sends for long.
+    /// Begins the rest: the bytes from now on are not worth a long wait. Reading ends when the sender pauses, or sends
+    /// for too long.
     func beginRest() {
         state.withLock { state in
             if state.restEnd == nil { state.restEnd = .now + Self.restTime }
@@ -77,7 +78,7 @@ final class PipeInput: Sendable {
 
     /// Reads the rest without keeping it.
     ///
-    /// - Returns: the length of the whole input; nil if its end has not come.
+    /// - Returns: the length of the whole input; nil if its end was not reached.
     func countToEnd() async -> Int? {
         beginRest()
         while let step = try? await step() {
@@ -135,7 +136,7 @@ final class PipeInput: Sendable {
         let begin = ContinuousClock.now
         while true {
             var waiting = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-            // Not longer, so that it is noticed when the rest begins.
+            // The wait is short, so that the beginning of the rest is noticed.
             let isReadable = poll(&waiting, 1, Self.grace) != 0
             if let end = state.withLock({ $0.restEnd }) { return isReadable && ContinuousClock.now < end }
             if isReadable { return true }
@@ -149,7 +150,7 @@ final class PipeInput: Sendable {
 
     private func opened() throws(WebImageError) -> Int32 {
         if let file = state.withLock({ $0.file }) { return file }
-        // Without waiting for who writes into it: that has its limit above.
+        // Opening does not wait for a writer; the wait for bytes has its own limit.
         let file = input == "-" ? 0 : open(input, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { throw failed(errno) }
         state.withLock { $0.file = file }
@@ -161,7 +162,7 @@ final class PipeInput: Sendable {
     }
 }
 
-/// Hands a pipe's bytes to the pipeline as they come, so that no more are read than are needed.
+/// Passes a pipe's bytes to the pipeline as they arrive, so that no more are read than needed.
 struct PipeLoader: ImageLoader {
     let name = "pipe"
     let pipe: PipeInput
@@ -173,7 +174,7 @@ struct PipeLoader: ImageLoader {
     }
 }
 
-/// `read(2)`, whose name the type above has, too.
+/// Calls `read(2)`, whose name is shadowed by a method of the type above.
 private func systemRead(_ file: Int32, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int) -> Int {
     read(file, bytes, count)
 }

@@ -1,15 +1,15 @@
 import WebImage
 
-/// What `webimage info --placeholder` tells of a picture: hashes to draw in its place, and its colours.
+/// The placeholders that `webimage info --placeholder` prints: hashes to draw in place of a picture, and its colours.
 struct Placeholders: Sendable {
-    /// The size that a picture is decoded to: enough for all of them, and the most that ThumbHash takes.
+    /// The size to which a picture is decoded: enough for all placeholders, and the largest that ThumbHash takes.
     static let size = TargetSize(width: 100, height: 100)
 
     let blurHash: BlurHash
     let thumbHash: ThumbHash
     let colors: ImageColors
 
-    /// - Throws: as the three do.
+    /// - Throws: errors of the three initializers.
     init(of image: Image) throws(WebImageError) {
         blurHash = try BlurHash(of: image)
         thumbHash = try ThumbHash(of: image)
@@ -18,7 +18,7 @@ struct Placeholders: Sendable {
 
     var palette: [String] { colors.palette.map(\.color.hexadecimal) }
 
-    /// A line for a person, to stand below that of the picture.
+    /// A line for a person, which is printed below the picture's line.
     var plain: String {
         var parts = ["blurhash \(blurHash)", "thumbhash \(thumbHash)"]
         if let average = colors.average { parts.append("average \(average.hexadecimal)") }
@@ -29,7 +29,7 @@ struct Placeholders: Sendable {
 }
 
 extension RGBColor {
-    /// `"#ff8000"`.
+    /// The colour as in `"#ff8000"`.
     var hexadecimal: String {
         let digits = String(Int(red) << 16 | Int(green) << 8 | Int(blue), radix: 16)
         return "#" + String(repeating: "0", count: 6 - digits.count) + digits

@@ -81,7 +81,7 @@ struct PrefetchCommand: AsyncParsableCommand {
                 loading.makeRequest(unread: inputs[index], priority: .low)
             },
             onEvent: list.take)
-        // Whoever has read enough has closed the pipe.
+        // The reader has closed the pipe, so that no more is loaded.
         list.whenReaderIsGone { token.cancel() }
         _ = await token.finished()
         await LoadOptions.finish(manager)
@@ -91,7 +91,7 @@ struct PrefetchCommand: AsyncParsableCommand {
     private var options: PrefetchOptions {
         var options = PrefetchOptions()
         options.destination = .disk(check: check == .full ? .full : .header)
-        // With a budget or a rate no more is begun than could pass it by a little.
+        // With a budget or a rate, only few loads run at a time, so that it is exceeded only slightly.
         options.width = loading.exactConcurrency ?? (budget == nil && rate == nil ? loading.concurrency : 4)
         options.priority = loading.priority(orElse: .low)
         (options.bytesPerSecond, options.byteBudget) = (rate, budget)
@@ -99,7 +99,7 @@ struct PrefetchCommand: AsyncParsableCommand {
     }
 }
 
-/// Tells what becomes of the pictures of a list.
+/// Reports the results of a list's pictures.
 private final class PrefetchReports: Sendable {
     private struct State {
         var tally = ListTally()

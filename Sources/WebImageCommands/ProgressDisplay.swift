@@ -2,7 +2,8 @@ import Foundation
 import Synchronization
 import WebImage
 
-/// Bars on standard error, one line a running load and one that counts them all, when that is a terminal; else nothing.
+/// Bars on standard error: one line for each running load, and one that counts all loads. It shows nothing if standard
+/// error is not a terminal.
 ///
 /// Thread-safe. Lines of finished loads scroll up above the bars.
 final class ProgressDisplay: Sendable {
@@ -20,14 +21,14 @@ final class ProgressDisplay: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - isOn: nil shows bars when standard error is a terminal.
-    ///   - total: how many loads there will be; they are counted when there are more than one.
+    ///   - isOn: whether bars are shown; nil shows them if standard error is a terminal.
+    ///   - total: the number of loads, which are counted if there are several.
     init(isOn: Bool? = nil, total: Int = 1) {
         self.isOn = isOn ?? Console.isErrorTerminal
         self.total = total
     }
 
-    /// Begins a bar. Bars stand in the order of their numbers, whichever begins first.
+    /// Begins a bar. Bars are ordered by their numbers, whichever begins first.
     func begin(_ id: Int, name: String) {
         guard isOn else { return }
         update { state in
@@ -44,7 +45,7 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Ends a bar; what `report` prints takes its place for good.
+    /// Ends a bar, and replaces it by what `report` prints.
     func end(_ id: Int, isWell: Bool = true, report: @escaping () -> Void) {
         guard isOn else { return report() }
         update(report: report) { state in
@@ -54,7 +55,7 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Ends a bar; `line`, if there is one, takes its place for good, on standard output.
+    /// Ends a bar, and replaces it by `line`, if there is one, on standard output.
     func end(_ id: Int, line: String?) {
         end(id) { if let line { Console.out(line) } }
     }
@@ -72,7 +73,7 @@ final class ProgressDisplay: Sendable {
                 report()
             }
             let (columns, rows) = Console.terminalSize
-            // More lines than the terminal has could not be taken back.
+            // If there were more lines than the terminal has, they could not be erased.
             let shown = state.bars.prefix(max(min(12, rows - 4), 1))
             for bar in shown { text += Self.line(bar.name, bar.progress, width: columns) + "\n" }
             let more = state.bars.count - shown.count
@@ -84,13 +85,13 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// `"37 of 20000 done, 2 failed"`; nil for a single load.
+    /// The line that counts loads, such as `"37 of 20000 done, 2 failed"`; nil for a single load.
     static func count(_ done: Int, of total: Int, failed: Int) -> String? {
         guard total > 1 else { return nil }
         return "\(done) of \(total) done" + (failed > 0 ? ", \(failed) failed" : "")
     }
 
-    /// The name, or its end, in so many columns.
+    /// The name, or its end, in `width` columns.
     private static func fitted(_ name: String, _ width: Int) -> String {
         let total = name.reduce(0) { $0 + Console.columns(of: $1) }
         if total <= width { return name + String(repeating: " ", count: width - total) }
@@ -104,11 +105,11 @@ final class ProgressDisplay: Sendable {
         return "…" + short + String(repeating: " ", count: width - used)
     }
 
-    /// One row of a terminal of so many columns: a second one could not be taken back.
+    /// A bar that fits in one row of a terminal with `width` columns, since a second row could not be erased.
     static func line(_ name: String, _ progress: LoadProgress?, width: Int) -> String {
         let percent = progress?.fraction.map { "\(Int($0 * 100))%" } ?? ""
         let share = String(repeating: " ", count: max(4 - percent.count, 0)) + percent
-        // No room for a bar.
+        // There is no room for a bar.
         guard width > 42 else { return String("\(share) \(fitted(name, max(width - 6, 1)))".prefix(max(width - 1, 1))) }
         let room = min(width - 1, 120)
         let barWidth = max(room / 3, 10)

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import WebImage
 
-/// What `--trace` prints and `--trace-file` writes.
+/// The output of `--trace` and `--trace-file`.
 final class TraceOutput: Sendable {
     private let isPrinted: Bool
     private let file: String?
@@ -10,14 +10,14 @@ final class TraceOutput: Sendable {
     private let traces = Mutex<[(trace: LoadTrace, asked: Duration)]>([])
 
     /// - Parameters:
-    ///   - isPrinted: whether each trace is drawn on standard error.
-    ///   - file: where all of them are written; nil: nowhere.
+    ///   - isPrinted: whether each trace is printed to standard error.
+    ///   - file: the file for all traces; nil if there is none.
     init?(isPrinted: Bool, file: String?) {
         if !isPrinted, file == nil { return nil }
         (self.isPrinted, self.file) = (isPrinted, file)
     }
 
-    /// - Returns: what is to be printed; nil: nothing.
+    /// - Returns: the text to print; nil if there is none.
     func take(_ trace: LoadTrace?) -> String? {
         guard let trace else { return nil }
         if file != nil {
@@ -27,13 +27,13 @@ final class TraceOutput: Sendable {
         return isPrinted ? Self.shown(trace) : nil
     }
 
-    /// Servers are quoted in a trace, and the names of files.
+    /// The text of a trace, which quotes servers and file names, and is therefore made safe to show.
     private static func shown(_ trace: LoadTrace) -> String {
         let lines = trace.description.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.map { Console.shown(String($0), most: 2000) }.joined(separator: "\n")
     }
 
-    /// Writes the file, if there is to be one.
+    /// Writes the file, if one was requested.
     func finish() throws(WebImageError) {
         guard let file else { return }
         let text = LoadTrace.eventFile(traces.withLock { $0 })

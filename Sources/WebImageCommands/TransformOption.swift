@@ -3,13 +3,13 @@ import Foundation
 import Synchronization
 import WebImage
 
-/// What `--transform` says: chains of transforms, one after the other, and the files that they name.
+/// The value of `--transform`: chains of transforms that are applied one after the other, and the files that they name.
 struct TransformOption {
     let specs: [String]
 
-    /// Looks at the texts, without any file.
+    /// Checks the texts, without reading any file.
     ///
-    /// - Throws: `ValidationError`, which shows the place that is wrong.
+    /// - Throws: `ValidationError`, which shows the position of the error.
     func validate() throws {
         do throws(TransformSyntaxError) {
             let dot = try? Image(size: PixelSize(width: 1, height: 1)) { _ in }
@@ -22,7 +22,7 @@ struct TransformOption {
         }
     }
 
-    /// The transforms, with the files that they name.
+    /// Returns the transforms, after loading the files that they name.
     ///
     /// - Throws: why a file cannot be used.
     func load() async throws(WebImageError) -> [ImageTransform] {
@@ -60,7 +60,7 @@ struct TransformOption {
         }
     }
 
-    /// Has an error say which file of the chain it is about: the place that it names is that of the picture.
+    /// Adds the name of the chain's file to an error, whose location otherwise names the picture.
     private static func naming<Resource>(
         _ name: String, _ load: () async throws(WebImageError) -> Resource
     ) async throws(WebImageError) -> Resource {
@@ -93,7 +93,7 @@ struct TransformOption {
 }
 
 extension Optional {
-    /// - Throws: `fileNotFound` for nil, which does not happen for a name that was collected.
+    /// - Throws: `fileNotFound` for nil, which cannot happen, since all names were collected before.
     fileprivate func orThrow() throws(WebImageError) -> Wrapped {
         guard let self else { throw WebImageError(.fileNotFound, "there is no such file") }
         return self

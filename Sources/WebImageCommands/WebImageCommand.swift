@@ -48,8 +48,8 @@ public struct WebImageCommand: AsyncParsableCommand {
         Foundation.exit(code)
     }
 
-    /// Whether an argument is the name of a file that begins with a dash. Its letters would be taken for options, and an h
-    /// among them for the one that prints the help.
+    /// Whether an argument is the name of a file that begins with a dash. The parser would take its letters for
+    /// options, and an h among them for the request for help.
     private static func isNameLikeOptions(_ argument: String) -> Bool {
         guard argument.hasPrefix("-"), let second = argument.dropFirst().first, argument.count > 2 else { return false }
         return second != "-" && !second.isNumber && argument.contains { $0 == "." || $0 == "/" }
@@ -82,7 +82,7 @@ public struct WebImageCommand: AsyncParsableCommand {
             Console.err("error: \(PictureReport.sentence(error))")
             return someFailed.rawValue
         } catch let error as ValidationError {
-            // Of what a command has found once it ran: of which, its usage does not tell.
+            // An error that a command found while it ran. The usage text would not help with it.
             Console.err("Error: \(error.message)")
             return 2
         } catch {
@@ -94,8 +94,8 @@ public struct WebImageCommand: AsyncParsableCommand {
     }
 }
 
-/// Says that a flag belongs to the command but not to this build, as wrong usage.
+/// The usage error for a flag that this build of the command does not support.
 func unavailable(_ flag: String) -> ValidationError { ValidationError("\(flag): not available in this build") }
 
-/// Some input failed, and was reported.
+/// The exit code if some input failed and was reported.
 let someFailed = ExitCode(1)

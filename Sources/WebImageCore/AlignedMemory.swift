@@ -1,19 +1,19 @@
 import CShimSystem
 
-/// Memory for pixels: it begins at a multiple of 64 bytes, is not cleared, and is deallocated by hand.
+/// Memory for pixels. It begins at a multiple of 64 bytes, is not cleared, and must be deallocated explicitly.
 ///
-/// Not from `allocate(byteCount:alignment:)`: glibc before 2.38 never fits an aligned request into the block that an equal
-/// one has freed, so that a process grows with every picture that it decodes (measured: by 260 MB over 25 of 16 MB each).
-/// And Swift's own allocation ends the process where there is no memory.
+/// It is not allocated with `allocate(byteCount:alignment:)` for two reasons. glibc before 2.38 does not reuse a freed
+/// aligned block for an equal aligned request, so that a process grows with every picture that it decodes (measured: by
+/// 260 MB over 25 pictures of 16 MB each). And Swift's allocation ends the process when there is no memory.
 package struct AlignedMemory {
     package let base: UnsafeMutableRawPointer
     private let block: UnsafeMutableRawPointer
     private let count: Int
 
-    /// The room that it may take to come from where the allocator begins a block, a multiple of 16, to one of 64.
+    /// The most bytes between the start of the allocator's block, a multiple of 16, and the next multiple of 64.
     private static let slack = 48
 
-    /// - Throws: `limitExceeded` when the system gives no such memory.
+    /// - Throws: `limitExceeded` when the system has no memory left.
     package init(byteCount: Int) throws(WebImageError) {
         let (count, overflow) = byteCount.addingReportingOverflow(Self.slack)
         self.count = max(count, Self.slack)

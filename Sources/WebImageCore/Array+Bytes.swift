@@ -1,5 +1,6 @@
 extension Array where Element: BitwiseCopyable {
-    /// As `withUnsafeBytes(_:)`, but what `body` throws keeps its type.
+    /// Calls `body` with the array's bytes, as `withUnsafeBytes(_:)` does, and keeps the type of the error that `body`
+    /// throws.
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

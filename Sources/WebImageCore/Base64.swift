@@ -1,7 +1,7 @@
-/// RFC 4648 base64 as browsers read it in `data:` URLs: blanks are passed over, padding may be missing; the URL-safe
-/// letters are taken too.
+/// RFC 4648 base64 as browsers read it in `data:` URLs: whitespace is skipped, padding may be missing, and the letters
+/// of the URL-safe alphabet are accepted too.
 package enum Base64 {
-    /// The text of some bytes, padded, with the letters of section 4.
+    /// Encodes bytes with padding and the alphabet of section 4.
     package static func encoded(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -15,7 +15,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil when there is anything else in it, or a length that no encoder makes.
+    /// Decodes a text; nil if it holds other characters or has a length that no encoder produces.
     package static func decoded(_ text: [UInt8]) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3 + 3)

@@ -17,8 +17,8 @@ public struct CacheKey: Hashable, Sendable {
     }
 
     public static func == (left: CacheKey, right: CacheKey) -> Bool {
-        // Texts that Unicode takes for the same, of other bytes, have another hash: it is of the bytes, with 64 bits and a
-        // secret of the process.
+        // Strings that are only canonically equivalent differ in their bytes, and so in `hashCode`, which is 64 bits
+        // long and seeded by the process.
         left.hashCode == right.hashCode && left.text == right.text
     }
 
@@ -30,12 +30,13 @@ extension CacheKey: CustomStringConvertible {
 }
 
 extension CacheKey {
-    /// Stands between original key and variant description; a URL cannot hold it (RFC 3986 has no control characters).
+    /// Separates the original's key from the description of the variant. A URL cannot contain it (RFC 3986 allows no
+    /// control characters).
     package static let variantSeparator: Unicode.Scalar = "\u{1F}"
 
-    /// An original's picture in another form.
+    /// The key of a variant: the original's picture in another size or form.
     ///
-    /// - Parameter description: UTF-8.
+    /// - Parameter description: the variant, in UTF-8.
     package init(original: String, variant description: UnsafeBufferPointer<UInt8>) {
         let length = original.utf8.count
         let text = String(unsafeUninitializedCapacity: length + 1 + description.count) { bytes in
@@ -47,25 +48,27 @@ extension CacheKey {
         self.init(text)
     }
 
-    /// An original's picture in another form.
+    /// The key of a variant: the original's picture in another size or form.
     package init(original: String, variant description: String) {
         var description = description
         self = description.withUTF8 { CacheKey(original: original, variant: $0) }
     }
 
-    /// This key's picture in another form.
+    /// The key of a variant of this key's picture.
     package func variant(_ description: String) -> CacheKey { CacheKey(original: text, variant: description) }
 
-    /// Stands before each part that is added to the key of an original: who asks, and with which header fields.
+    /// Precedes each part that is added to the key of an original: the user's identity, and the header fields of the
+    /// request.
     package static let partSeparator: Character = "\u{1E}"
 
-    /// Whether it names what that original is for others, or with other header fields, or is made of that.
+    /// Whether this key adds parts to `plain`: it names the same original for another user or with other header fields,
+    /// or a variant of such an original.
     package func isOriginal(of plain: CacheKey) -> Bool {
         text.utf8.starts(with: plain.text.utf8)
             && text.utf8.dropFirst(plain.text.utf8.count).first == Self.partSeparator.utf8.first
     }
 
-    /// Whether it names a picture that was made of that original, or the original itself.
+    /// Whether this key is `original` or names a variant of it.
     package func isMade(of original: CacheKey) -> Bool {
         guard text.utf8.starts(with: original.text.utf8) else { return false }
         let rest = text.utf8.dropFirst(original.text.utf8.count)

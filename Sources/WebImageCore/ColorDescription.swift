@@ -34,7 +34,7 @@ public struct ColorCalibration: Hashable, Sendable, Codable {
     }
 }
 
-/// In which of the ways that there are a picture says its colours.
+/// The way in which a picture states its colour space.
 package enum PixelColors: Hashable, Sendable {
     case profile([UInt8])
     case described(ColorDescription)
@@ -42,15 +42,15 @@ package enum PixelColors: Hashable, Sendable {
 }
 
 extension ImageHeader {
-    /// What says the picture's colours: a profile before code points before a calibration; nil is sRGB.
+    /// The statement that counts: the profile, else the code points, else the calibration; nil means sRGB.
     package var colors: PixelColors? {
         if let iccProfile, fits(iccProfile) { return .profile(iccProfile) }
         if let colorDescription { return .described(colorDescription) }
         return colorCalibration.map { .calibrated($0) }
     }
 
-    /// Whether the pixels that a decoder gives have the colours of a profile (its header: ICC.1:2010, 7.2.6). Inks are
-    /// brought to sRGB by the decoder.
+    /// Whether the profile is for the colour model of the decoded pixels (its header: ICC.1:2010, 7.2.6). A profile for
+    /// inks is not, because the decoder converts inks to sRGB.
     private func fits(_ profile: [UInt8]) -> Bool {
         guard profile.count >= 20 else { return false }
         let space = profile[16..<20]

@@ -1,4 +1,4 @@
-// What `print` shows of pictures: what they are, and not what they are made of, which may be megabytes.
+// What `print` shows of pictures: their properties, but not their pixels or bytes, which may be megabytes.
 
 extension Image: CustomStringConvertible {
     /// `"Image(400x300, jpeg, opaque)"`.

@@ -11,10 +11,10 @@ package struct FileFault: Error, Hashable, Sendable {
     }
 }
 
-/// What is known of a file without reading it.
+/// The status of a file: what is known without reading it.
 ///
-/// Sizes and dates that only a broken or hostile file system reports are cut to ``mostBytes`` and ``mostSeconds``, so that
-/// sums of them do not overflow.
+/// Sizes and dates that only a broken or hostile file system reports are cut to ``mostBytes`` and ``mostSeconds``, so
+/// that sums of them do not overflow.
 package struct FileStatus: Hashable, Sendable {
     /// 16 TiB.
     package static let mostBytes: Int64 = 1 << 44
@@ -22,7 +22,7 @@ package struct FileStatus: Hashable, Sendable {
     package static let mostSeconds: Int64 = 6_311_390_400
 
     package var size: Int64
-    /// What it takes on disk: allocated blocks, not length.
+    /// The bytes that the file takes on disk: its allocated blocks, not its length.
     package var allocated: Int64
     package var isDirectory: Bool
     package var isRegularFile: Bool
@@ -30,14 +30,14 @@ package struct FileStatus: Hashable, Sendable {
     /// Seconds since 1970.
     package var modified: Int64
     package var accessed: Int64
-    /// ``modified`` to the nanosecond, where the file system tells; a kernel's clock for files ticks every few
+    /// The nanoseconds of ``modified``, if the file system stores them. A kernel's clock for files ticks only every few
     /// milliseconds.
     package var modifiedNanoseconds: Int64
-    /// Only ``FileSystem/linkStatus(at:)`` tells of links.
+    /// Whether it is a symbolic link. Only ``FileSystem/linkStatus(at:)`` reports links.
     package var isLink: Bool
-    /// The number of the user that it belongs to.
+    /// The number of the user who owns the file.
     package var owner: UInt32
-    /// Who may read, write and run it: the lower twelve bits of its mode.
+    /// The permissions of the file: the lower twelve bits of its mode.
     package var permissions: UInt32
 
     package init(
@@ -67,16 +67,16 @@ package enum FileAccess: Sendable {
     case readOwn
     /// For reading and writing; it must exist, and a symbolic link is refused with `ELOOP`.
     case updateOwn
-    /// For reading and writing; made when it does not exist, kept when it does. A symbolic link is refused with `ELOOP`.
+    /// For reading and writing; created if it does not exist. A symbolic link is refused with `ELOOP`.
     case readWrite
     /// For reading and writing; it must not exist.
     case createNew
 }
 
-/// A path, and the directory that it starts from where that is held open: then there is less of it to walk.
+/// A path, and the open directory from which it starts, if any, which shortens the walk to the file.
 package struct FilePath: Sendable {
     package var directory: OpenDirectory?
-    /// From `directory` on, where there is one.
+    /// The path from `directory` on, if there is one.
     package var name: String
 
     package init(_ name: String, in directory: OpenDirectory? = nil) {
@@ -84,7 +84,7 @@ package struct FilePath: Sendable {
         self.name = name
     }
 
-    /// The same file, by the path that ``directory`` was opened by.
+    /// The full path, with the path by which ``directory`` was opened.
     package var text: String { directory.map { "\($0.path)/\(name)" } ?? name }
 }
 
@@ -110,28 +110,29 @@ package final class OpenDirectory: Sendable {
     deinit { files.close(file) }
 }
 
-/// The calls to the file system that rooms make, so that tests can make each of them fail, tear or wait.
+/// The file system calls that the library makes. Tests replace it to make each call fail, write partially or wait.
 ///
-/// Every call blocks and belongs on the I/O executor, but for those that are named `AtOnce`. All others throw ``FileFault``.
+/// Every call blocks and belongs on the I/O executor, except for those named `AtOnce`. The others throw ``FileFault``.
 package protocol FileSystem: Sendable {
-    /// Opens a file. In a path from an open directory on, symbolic links are refused with `ELOOP` anywhere, where the system
-    /// has such a call, unless `access` is ``FileAccess/read``.
+    /// Opens a file. Unless `access` is ``FileAccess/read``, a symbolic link anywhere in a path from an open directory
+    /// on is refused with `ELOOP`, if the system has a call for that.
     func open(_ path: FilePath, _ access: FileAccess) throws(FileFault) -> Int32
-    /// Opens a directory, to start paths from. A symbolic link is refused.
+    /// Opens a directory, for paths to start from. A symbolic link is refused.
     func openDirectory(_ path: String) throws(FileFault) -> Int32
-    /// A file without a name in `directory`, which goes when it is closed.
+    /// Creates a file without a name in `directory`. It is deleted when it is closed.
     func openTemporary(in directory: String) throws(FileFault) -> Int32
     func close(_ file: Int32)
     /// Reads up to `buffer.count` bytes from `offset` on; 0 at the end.
     func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileFault) -> Int
-    /// Opens a file for reading where that needs no wait for a disk; nil where it does, where that is not known, and for
-    /// whatever is wrong. A symbolic link is refused.
+    /// Opens a file for reading if that needs no wait for a disk. Nil if it does, if that is not known, and on every
+    /// failure. A symbolic link is refused.
     func openAtOnce(_ path: FilePath) -> Int32?
-    /// Reads from `offset` on what memory has of a file; nil as for ``openAtOnce(_:)``. It may be less than there is.
+    /// Reads from `offset` on what the page cache holds of a file, which may be less than the file has; nil as for
+    /// ``openAtOnce(_:)``.
     func readAtOnce(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int?
-    /// Writes some of `bytes` at `offset`, returns how many.
+    /// Writes some of `bytes` at `offset` and returns how many.
     func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileFault) -> Int
-    /// Writes all of two pieces, one after the other, from `offset` on; in one call where that goes.
+    /// Writes all of two pieces, one after the other, from `offset` on; in a single call if the system can.
     func writeAll(
         _ file: Int32, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer, at offset: Int64
     ) throws(FileFault)
@@ -139,7 +140,7 @@ package protocol FileSystem: Sendable {
     func sync(_ file: Int32) throws(FileFault)
     func status(of file: Int32) throws(FileFault) -> FileStatus
     func status(at path: FilePath) throws(FileFault) -> FileStatus
-    /// The status of what has that name itself, also where that is a symbolic link.
+    /// The status of the file with that name; of the link itself if it is a symbolic link.
     func linkStatus(at path: String) throws(FileFault) -> FileStatus
     func rename(_ from: FilePath, to: FilePath) throws(FileFault)
     /// Gives two files each other's names, in one step; `EINVAL` where the file system cannot.
@@ -150,16 +151,18 @@ package protocol FileSystem: Sendable {
     func makeDirectory(_ path: FilePath) throws(FileFault)
     /// The names in a directory, without `.` and `..`, in no order.
     func names(in directory: String) throws(FileFault) -> [String]
-    /// The same without making strings: calls `body` with each name, in UTF-8, and with what asks for that file's status,
-    /// which is nil where the file has gone. Both are valid during the call alone.
+    /// Lists the same names without making strings. `body` gets each name in UTF-8 and a function that returns the
+    /// status of that file, nil if the file is gone. Both are valid only during the call.
     func list(
         _ directory: String, _ body: (_ name: UnsafeRawBufferPointer, _ status: () -> FileStatus?) -> Void
     ) throws(FileFault)
-    /// Bytes that may still be written, and bytes in all, on the disk that holds `path`, and how long its blocks are.
+    /// The free and total bytes of the disk that holds `path`, and the size of its blocks. Free bytes are those that
+    /// this process may still write.
     func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64, block: Int64)
-    /// Sets the times of last modification and access, in seconds since 1970; nil: to now, by the file system's own clock.
+    /// Sets the times of last modification and access, in seconds since 1970; nil sets them to now by the file system's
+    /// own clock.
     func touch(_ path: String, at time: Int64?) throws(FileFault)
-    /// Takes an advisory lock on the whole file, or returns false when somebody else has had it for as long as `patience`.
+    /// Takes an advisory lock on the whole file. Returns false if another holder keeps it for as long as `patience`.
     func lock(_ file: Int32, within patience: Duration) throws(FileFault) -> Bool
     func unlock(_ file: Int32)
 }
@@ -186,8 +189,8 @@ extension FileSystem {
         }
     }
 
-    /// Gives a lock up and closes the file. Closing alone is not enough: a child that another thread is just starting holds
-    /// the same open file, and with it the lock, until it has become another program.
+    /// Releases a lock and closes the file. Closing alone is not enough: a child process that another thread is just
+    /// starting shares the open file, and with it the lock, until it executes its program.
     package func closeLocked(_ file: Int32) {
         unlock(file)
         close(file)
@@ -220,7 +223,7 @@ extension FileSystem {
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
     ) -> Int? { nil }
 
-    /// Fills `buffer` from `offset` on, returns fewer bytes than it holds only at the end of the file.
+    /// Fills `buffer` from `offset` on. Returns fewer bytes than it holds only at the end of the file.
     package func readAll(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
     ) throws(FileFault) -> Int {
@@ -234,9 +237,9 @@ extension FileSystem {
         return done
     }
 
-    /// So many bytes from `offset` on; fewer only at the end of the file.
+    /// Reads `count` bytes from `offset` on; fewer only at the end of the file.
     package func readAll(_ file: Int32, _ count: Int, at offset: Int64) throws(FileFault) -> [UInt8] {
-        // Array's own initializer rethrows without a type.
+        // Array's initializer rethrows errors without their type.
         var fault: FileFault?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             do throws(FileFault) {

@@ -1,6 +1,6 @@
-/// The first bytes of what a gzip stream holds (RFC 1951, RFC 1952): enough to see whether it is an SVG document.
+/// Decompresses the first bytes of a gzip stream (RFC 1951, RFC 1952): enough to recognise an SVG document.
 ///
-/// It is here only because sniffing must not depend on a C library; decoders use zlib. Total on any bytes.
+/// It exists only because sniffing must not depend on a C library; decoders use zlib. It accepts any bytes.
 enum GzipPrefix {
     static func inflate(_ bytes: UnsafeRawBufferPointer, limit: Int) -> [UInt8] {
         guard let start = endOfHeader(bytes) else { return [] }
@@ -54,7 +54,7 @@ private struct Inflater {
                 }
             }
         } catch {
-            return  // what there is so far is the answer
+            return  // the bytes decompressed so far are the result
         }
     }
 

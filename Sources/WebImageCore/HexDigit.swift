@@ -1,5 +1,5 @@
 extension UInt8 {
-    /// What a character of ASCII is worth as a hexadecimal digit, of either case; nil for one that is none.
+    /// The value of an ASCII character as a hexadecimal digit, in either case; nil for any other character.
     package var hexDigitValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

@@ -6,10 +6,10 @@ public struct Image: Sendable {
         package let pixels: PixelBuffer
         package let info: Info
         package let animation: ImageAnimation?
-        /// What is known of the answer that it was decoded from, by whoever loaded it; means nothing to this room.
+        /// The loader's record of the answer from which the picture was decoded. This module does not use it.
         package let origin: (any ImageOrigin)?
-        /// Under which settings of the downloader the picture was last found to be what its request brings; `max` for one that
-        /// has no origin, and so is good under all.
+        /// The settings of the downloader under which the picture was last found to be what its request would load.
+        /// `max` for a picture without an origin, which is valid under all settings.
         private let judgement: Atomic<Int>
 
         package init(
@@ -32,7 +32,7 @@ public struct Image: Sendable {
 
     /// Information about a picture besides its pixels.
     public struct Info: Sendable, Hashable {
-        /// The format that it was decoded from; nil for a picture that was drawn.
+        /// The format that the picture was decoded from; nil for a picture that was drawn.
         public var format: ImageFormat? { header?.format }
         public var alpha: AlphaMode
         /// How the pixels must be turned to be upright; ``Orientation/up`` if the orientation has been applied.
@@ -48,8 +48,8 @@ public struct Image: Sendable {
         /// The colour space of high dynamic range pixels, which a profile does not describe well; nil for all other
         /// pixels.
         public var colorDescription: ColorDescription?
-        /// EXIF, XMP and density of the file, unless they were replaced. Their values for orientation, size and colours
-        /// are corrected when the picture is written.
+        /// EXIF, XMP, IPTC and density of the file, unless they were replaced. Their values for orientation, size and
+        /// colours are corrected when the picture is written.
         public var metadata: ImageMetadata
         /// True for an incomplete picture: a preview, or the part before the data ended.
         public var isPartial: Bool
@@ -128,16 +128,16 @@ public struct Image: Sendable {
         return Image(Storage(pixels: pixels, info: info, animation: animation, origin: storage.origin))
     }
 
-    /// The same picture as the first frame of an animation.
+    /// The same picture with another animation, of which it is the first frame; nil makes it a still picture.
     package func with(animation: ImageAnimation?) -> Image {
         Image(Storage(pixels: pixels, info: info, animation: animation, origin: storage.origin))
     }
 
-    /// The same picture, with what is known of the answer that it was decoded from.
+    /// The same picture with a record of the answer from which it was decoded.
     package func with(origin: (any ImageOrigin)?) -> Image {
         Image(Storage(pixels: pixels, info: info, animation: animation, origin: origin))
     }
 }
 
-/// What a picture in memory keeps of where it came from.
+/// What a picture in memory keeps about where it came from.
 package protocol ImageOrigin: AnyObject, Sendable {}

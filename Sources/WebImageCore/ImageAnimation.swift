@@ -1,5 +1,5 @@
-/// The frames of an animated picture, which are decoded when they are asked for. Some frames are kept and some are
-/// decoded ahead; all users of the same image share them. Any thread may use it.
+/// The frames of an animated picture. They are decoded on demand; some are kept and some are decoded ahead. All users
+/// of the same image share them. Any thread may use it.
 ///
 /// While the file is still arriving (in the preview events of a load), the animation grows: ``frameCount`` and
 /// ``delays`` then cover the frames so far, and ``isComplete`` is false.
@@ -25,10 +25,10 @@ public final class ImageAnimation: Sendable {
     /// The memory that the kept frames and the state of their decoder take now.
     public var keptByteCount: ByteCount { source.keptByteCount }
 
-    /// Calls `action` whenever ``keptByteCount`` changed: on any thread, under no lock.
+    /// Calls `action` whenever ``keptByteCount`` has changed, on any thread and without holding a lock.
     ///
     /// - Parameters:
-    ///   - observer: who is told; a later action of the same observer takes the place of the earlier one.
+    ///   - observer: identifies the observer; a later action of the same observer replaces the earlier one.
     ///   - action: returns whether it is to be called again.
     package func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool) {
         source.onKeptBytesChange(for: observer, action)
@@ -45,24 +45,25 @@ public final class ImageAnimation: Sendable {
     ///   independent of others or whose canvas is kept.
     public func frame(at index: Int) async throws(WebImageError) -> Image { try await source.frame(at: index) }
 
-    /// Returns a frame that is kept, without waiting; nil if it would have to be decoded.
+    /// Returns a frame if it is kept, without waiting; nil if the frame would have to be decoded.
     public func keptFrame(at index: Int) -> Image? { source.keptFrame(at: index) }
 
-    /// Has a frame decoded soon, and those behind it, without waiting for them.
+    /// Starts to decode a frame and those after it, without waiting for them.
     package func prepare(_ index: Int) { source.prepare(index) }
 
-    /// Whether the image is the first frame. False for an APNG with a still for programs that do not support animations.
+    /// Whether the image is the first frame. False for an APNG whose image is only for programs that do not support
+    /// animations.
     package var beginsWithStill: Bool { source.beginsWithStill }
 
-    /// Says that somebody more shows the animation.
+    /// Adds a viewer: someone who shows the animation.
     package func addViewer() { source.addViewer() }
 
-    /// Says that somebody shows it no more.
+    /// Removes a viewer.
     ///
-    /// - Parameter freeing: whether its kept frames are dropped when nobody shows it now.
+    /// - Parameter freeing: whether the kept frames are dropped if this was the last viewer.
     package func removeViewer(freeing: Bool) { source.removeViewer(freeing: freeing) }
 
-    /// Whether it is the same animation, in another state of its coming in.
+    /// Whether both are the same animation, perhaps at different stages of its download.
     package func hasFrames(of other: ImageAnimation) -> Bool { source === other.source }
 
     /// Decodes frames, from the first on, until all are kept or ``bufferLimit`` is reached.
@@ -76,24 +77,24 @@ public final class ImageAnimation: Sendable {
         return count
     }
 
-    /// Decodes each frame, in order, and keeps no more of them than ``bufferLimit`` allows.
+    /// Decodes each frame in order. It keeps no more of them than ``bufferLimit`` allows.
     ///
     /// - Throws: as ``frame(at:)``, for the first frame that cannot be decoded.
     package func decodeAll() async throws(WebImageError) {
         for index in 0..<frameCount { _ = try await frame(at: index) }
     }
 
-    /// How many frames there is room for, at least one.
+    /// The number of frames that fit into ``bufferLimit``, at least one.
     package var framesToPreload: Int {
         min(frameCount, max(bufferLimit.bytes / max(source.frameByteCount.bytes, 1), 1))
     }
 
-    /// Has a frame decoded on this thread, which may block, and keeps it.
+    /// Decodes a frame on the calling thread, which may block, and keeps it.
     ///
     /// - Throws: as ``frame(at:)``.
     package func decodeNow(_ index: Int) throws(WebImageError) { try source.decodeNow(index) }
 
-    /// How many bytes of decoded frames are kept at most, besides the one shown last. Default 64 MiB.
+    /// The most bytes of decoded frames that are kept, not counting the frame shown last. Default 64 MiB.
     public var bufferLimit: ByteCount {
         get { source.bufferLimit }
         set { source.bufferLimit = newValue }
@@ -102,8 +103,8 @@ public final class ImageAnimation: Sendable {
     /// Releases all frames that are kept.
     public func removeKeptFrames() { source.removeKeptFrames() }
 
-    /// Decodes all frames once, in order, keeping none of them, each with the delay that the file stores; for writing.
-    /// Blocks the caller's thread.
+    /// Decodes all frames once, in order, for writing them. Keeps none, and gives each with the delay that the file
+    /// stores. Blocks the calling thread.
     ///
     /// - Throws: what decoding and `body` throw.
     package func forEachFrame(
@@ -111,7 +112,7 @@ public final class ImageAnimation: Sendable {
     ) throws(WebImageError) { try source.forEachFrame(body) }
 }
 
-/// What is known of an animation's frames.
+/// The delays and the loop count of an animation, as far as they are known.
 package struct AnimationTimeline: Hashable, Sendable {
     package var delays: [Duration] = []
     package var loopCount: Int?
@@ -120,7 +121,7 @@ package struct AnimationTimeline: Hashable, Sendable {
     package init() {}
 }
 
-/// An entry of a cache that holds an animation, and whose cost changes with the frames that are kept.
+/// A cache entry that holds an animation. Its cost changes with the frames that the animation keeps.
 package struct KeptBytesObserver: Hashable, Sendable {
     package let cache: ObjectIdentifier
     package let key: CacheKey
@@ -128,7 +129,7 @@ package struct KeptBytesObserver: Hashable, Sendable {
     package init(_ cache: AnyObject, _ key: CacheKey) { (self.cache, self.key) = (ObjectIdentifier(cache), key) }
 }
 
-/// What stands behind an ``ImageAnimation``.
+/// The implementation of an ``ImageAnimation``.
 package protocol FrameSource: AnyObject, Sendable {
     var frameSize: PixelSize { get }
     /// The memory of one decoded frame.
@@ -150,7 +151,7 @@ package protocol FrameSource: AnyObject, Sendable {
     func forEachFrame(_ body: (Image, Duration) throws(WebImageError) -> Void) throws(WebImageError)
 }
 
-/// For frames that are all there.
+/// Defaults for sources that have all frames from the start.
 extension FrameSource {
     package var frameByteCount: ByteCount { ByteCount((frameSize.pixelCount ?? 0) * PixelLayout.rgba8.bytesPerPixel) }
     package var beginsWithStill: Bool { true }

@@ -4,14 +4,14 @@ extension ImageFormat {
 
     /// Recognises the format of a picture by its first bytes, whatever its name; nil for unknown formats.
     ///
-    /// Any bytes give an answer, no byte is read twice, and the work is limited by ``sniffingLength``.
+    /// Accepts any bytes, reads no byte twice, and looks at no more than ``sniffingLength`` bytes.
     public init?(sniffing bytes: UnsafeRawBufferPointer) {
         let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.sniffingLength))
         guard let format = Self.bySignature(bytes) ?? Self.byBrand(bytes) ?? Self.byText(bytes) else { return nil }
         self = format
     }
 
-    /// The format of a picture by its first bytes.
+    /// Recognises the format of a picture by its first bytes; nil for unknown formats.
     public init?(sniffing bytes: [UInt8]) {
         guard let format = bytes.withUnsafeBytes({ ImageFormat(sniffing: $0) }) else { return nil }
         self = format
@@ -59,14 +59,15 @@ extension ImageFormat {
         else { return nil }
         let entries = Int(bytes[4]) | Int(bytes[5]) << 8
         let (size, offset) = (Int(bytes.littleEndian32(at: 14)), Int(bytes.littleEndian32(at: 18)))
-        // Reserved, and 0 in all files but those of .NET's writer.
+        // The byte is reserved, and 0 in all files except those of .NET's writer.
         guard bytes[9] == 0 || bytes[9] == 255 else { return nil }
         guard entries > 0, size > 0, offset >= 6 + 16 else { return nil }
         return bytes[2] == 1 ? .ico : .cur
     }
 
-    /// Readers look for a PDF's head in the first 1024 bytes (PDF Reference 1.7, implementation note 13). Only what programs put
-    /// before it by mistake is skipped here, since a text may also contain such a head.
+    /// Whether a PDF begins here. Readers look for its header in the first 1024 bytes (PDF Reference 1.7,
+    /// implementation note 13). Only white space and a byte order mark before it are skipped here, since a text may
+    /// also contain such a header.
     private static func isPDF(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         return bytes[start...].prefix(1024).drop(while: isSpace).starts(with: "%PDF-".utf8)
@@ -75,13 +76,13 @@ extension ImageFormat {
     private static func isPNM(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= 3, bytes[0] == UInt8(ascii: "P") else { return false }
         let isKind = (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(bytes[1])
-        // PFM; a line that begins like this in a text is not followed by a number.
+        // PFM. In a text, a line that begins like this has no number next.
         let isFloat = bytes[1] | 0x20 == UInt8(ascii: "f") && (bytes.count < 4 || (0x30...0x39).contains(bytes[3]))
         return (isKind || isFloat) && isSpace(bytes[2])
     }
 
-    /// ISO base media files (HEIF, AVIF): the brands of the `ftyp` box decide; the major brand first, then the
-    /// compatible ones, since many AVIF and HEIC files have the general `mif1` or `msf1` as their major brand.
+    /// Recognises ISO base media files (HEIF, AVIF) by the brands of the `ftyp` box. The major brand comes first, then
+    /// the compatible ones, since many AVIF and HEIC files have the general `mif1` or `msf1` as their major brand.
     private static func byBrand(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
         guard bytes.count >= 12, bytes.has("ftyp", at: 4) else { return nil }
         let length = min(Int(bytes.bigEndian32(at: 0)), bytes.count)

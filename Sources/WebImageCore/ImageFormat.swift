@@ -29,25 +29,25 @@ public struct ImageFormat: RawRepresentable, Hashable, Sendable, Codable {
 }
 
 extension ImageFormat {
-    /// What a format has. `FormatFactsTests` compares it with what the coders do.
+    /// What a format and its coder can do. `FormatFactsTests` compares this with the coders.
     package enum Feature {
-        /// A decoder that holds only some rows.
+        /// A decoder that holds only some rows at a time.
         case rowDecoder
-        /// An encoder, if ``trait`` is on.
+        /// An encoder, built if ``trait`` is on.
         case encoder
         /// A setting of the encoder for the quality.
         case quality
-        /// More than 8 bits a channel of a still picture.
+        /// Still pictures with more than 8 bits a channel.
         case manyBits
-        /// More than 8 bits a channel of an animation's frames, decoded and written.
+        /// Animations with more than 8 bits a channel, decoded and written.
         case deepFrames
-        /// The code points of high dynamic range.
+        /// Code points for high dynamic range.
         case dynamicRange
-        /// No place for a colour profile: readers then assume sRGB.
+        /// The format has no place for a colour profile, so that readers assume sRGB.
         case noProfile
-        /// An orientation of animations that programs use.
+        /// An orientation of animations that other programs honour.
         case orientedFrames
-        /// An orientation that is a part of the picture and not a tag: most programs' decoders apply it unasked.
+        /// The orientation is a part of the picture and not a tag: the decoders of most programs apply it unasked.
         case uprightDecoder
         /// Only opaque pixels.
         case onlyOpaquePixels
@@ -69,7 +69,7 @@ extension ImageFormat {
         }
     }
 
-    /// What all rooms need to know about the formats; custom coders' formats have none of it.
+    /// The properties of the known formats; formats of custom coders have none.
     private static let facts: [ImageFormat: Facts] = [
         .jpeg: Facts(
             "image/jpeg", ["jpg", "jpeg", "jpe", "jfif"], [.rowDecoder, .encoder, .quality, .onlyOpaquePixels]),
@@ -117,7 +117,7 @@ extension ImageFormat {
     /// The package trait for the format's coder; nil if that is always built.
     package var trait: String? { Self.facts[self]?.trait }
 
-    /// Whether it is one of those that their content tells, and not a custom coder's own.
+    /// Whether the format is recognised by its content, and is not a custom coder's own.
     package var isRecognised: Bool { Self.facts[self] != nil }
 
     /// The media type; nil for a format of a custom coder.
@@ -126,7 +126,7 @@ extension ImageFormat {
     /// The usual file extension, without dot.
     public var fileExtension: String { Self.facts[self]?.fileExtensions.first ?? rawValue }
 
-    /// The format with a file extension (in any case, without dot).
+    /// The format of a file extension (in any case, without dot); nil if it is unknown.
     public init?(fileExtension: String) {
         let wanted = fileExtension.lowercased()
         guard let format = Self.facts.first(where: { $0.value.fileExtensions.contains(wanted) })?.key else {
@@ -135,7 +135,7 @@ extension ImageFormat {
         self = format
     }
 
-    /// The format with a name as on the command line: ``rawValue`` or a file extension.
+    /// The format of a name as on the command line, which is a ``rawValue`` or a file extension; nil if it is unknown.
     public init?(name: String) {
         let wanted = ImageFormat(rawValue: name.lowercased())
         if Self.facts[wanted] != nil { self = wanted } else { self.init(fileExtension: name) }

@@ -43,8 +43,8 @@ public struct ImageHeader: Hashable, Sendable, Codable {
     /// Smaller sizes in which the file contains the same picture (icons); a decoder decodes one of them if its plan
     /// names it.
     public var otherSizes: [PixelSize] = []
-    /// Whether the coder divides this picture by the low frequencies of its blocks and not by the means of its pixels, which
-    /// lose detail.
+    /// Whether the coder scales this picture down by the low frequencies of its blocks. The alternative, the means of
+    /// its pixels, loses detail.
     package var isDividedByFrequencies = false
 
     public init(
@@ -93,7 +93,7 @@ public struct DrawingMemory: Hashable, Sendable, Codable {
         self.fixed = fixed
     }
 
-    /// The memory for a drawing of a size.
+    /// The memory for a drawing of this size.
     public func bytes(at size: PixelSize) -> ByteCount {
         let pixels = Double(size.pixelCount ?? .max)
         let total = bytesPerPixel * pixels + Double(fixed.bytes)

@@ -1,8 +1,8 @@
 /// The resolution of a picture in pixels per inch.
 public struct PixelDensity: Hashable, Sendable, Codable {
-    /// Pixels an inch from left to right.
+    /// Pixels per inch from left to right.
     public let horizontal: Double
-    /// Pixels an inch from top to bottom.
+    /// Pixels per inch from top to bottom.
     public let vertical: Double
 
     /// - Returns: nil if a value is not finite, not positive, or over a million.
@@ -13,15 +13,15 @@ public struct PixelDensity: Hashable, Sendable, Codable {
         self.vertical = vertical
     }
 
-    /// The same in both directions.
+    /// The same density in both directions.
     public init?(_ dotsPerInch: Double) { self.init(horizontal: dotsPerInch, vertical: dotsPerInch) }
 
-    /// From pixels a metre, as PNG and BMP say it.
+    /// Converts pixels per metre, the unit of PNG and BMP.
     package init?(perMetre horizontal: Int, _ vertical: Int) {
         self.init(horizontal: Double(horizontal) * 0.0254, vertical: Double(vertical) * 0.0254)
     }
 
-    /// Left to right and top to bottom exchanged, as by a quarter turn.
+    /// The density after a quarter turn: horizontal and vertical exchanged.
     package var transposed: PixelDensity { Self(unchecked: vertical, horizontal) }
 
     private init(unchecked horizontal: Double, _ vertical: Double) {
@@ -48,7 +48,7 @@ public struct ImageMetadata: Hashable, Sendable {
         }
     }
 
-    /// One reference, so that a header costs no more to copy for it; nil: there is nothing.
+    /// A single reference keeps copies of a header cheap; nil if there is no metadata.
     private var storage: Storage?
 
     public init(
@@ -83,7 +83,7 @@ public struct ImageMetadata: Hashable, Sendable {
         set { set(exif, xmp, iptc, newValue) }
     }
 
-    /// For pixels that were turned as `orientation` says.
+    /// The metadata of the picture after its pixels were turned as `orientation` says.
     package func turned(by orientation: Orientation) -> ImageMetadata {
         guard orientation.swapsSides, let density else { return self }
         return ImageMetadata(exif: exif, xmp: xmp, iptc: iptc, density: density.transposed)
@@ -91,7 +91,7 @@ public struct ImageMetadata: Hashable, Sendable {
 
     public var isEmpty: Bool { storage == nil }
 
-    /// What EXIF, XMP and IPTC take in memory.
+    /// The memory of EXIF, XMP and IPTC.
     package var byteCount: Int { (exif?.count ?? 0) + (xmp?.count ?? 0) + (iptc?.count ?? 0) }
 
     private mutating func set(_ exif: [UInt8]?, _ xmp: [UInt8]?, _ iptc: [UInt8]?, _ density: PixelDensity?) {
@@ -113,7 +113,7 @@ public struct ImageMetadata: Hashable, Sendable {
     }
 }
 
-// MARK: - Written down
+// MARK: - Codable
 
 extension PixelDensity {
     public init(from decoder: any Decoder) throws {

@@ -13,9 +13,9 @@ public enum ImageFit: String, Hashable, Sendable, Codable, CaseIterable {
 /// Vector pictures are drawn at the fitting size, even if it is larger than their natural size and whatever ``upscale``
 /// says, since they stay sharp.
 public struct TargetSize: Hashable, Sendable, Codable {
-    /// In pixels; values below 1 become nil.
+    /// The width in pixels, or nil if it is not given; values below 1 become nil.
     public var width: Int? { didSet { width = Self.given(width) } }
-    /// In pixels; values below 1 become nil.
+    /// The height in pixels, or nil if it is not given; values below 1 become nil.
     public var height: Int? { didSet { height = Self.given(height) } }
     public var fit: ImageFit
     /// Whether the result may be larger than the original. Default false.

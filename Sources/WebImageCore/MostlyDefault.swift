@@ -1,21 +1,21 @@
-/// A type of many settings, of which most users change none.
+/// A type with many settings, most of which stay at their defaults.
 @usableFromInline package protocol HasDefault: Hashable, Sendable {
     /// The unchanged default value, which is made once.
     static var standard: MostlyDefaultBox<Self> { get }
 }
 
-/// Settings that most users leave as they are. They take memory only once one of them is changed. A copy costs one reference
-/// count, not one for each setting, and none while nothing is changed: threads do not share a count either.
+/// Settings that most users leave as they are. They take memory only once one of them is changed. A copy then costs one
+/// reference count, not one for each setting. Unchanged settings cost none, so that threads do not compete for a count.
 @usableFromInline package struct MostlyDefault<Value: HasDefault>: Sendable {
-    /// Nil for an unchanged value.
+    /// Nil while the value is unchanged.
     @usableFromInline var box: MostlyDefaultBox<Value>?
 
     @inlinable package init() {}
 
-    /// What has the settings once one was changed: reading one of them there copies no other.
+    /// The box with the settings, nil while the value is unchanged. Reading one setting through it copies no other.
     package var changed: MostlyDefaultBox<Value>? { box }
 
-    /// True when nothing was ever changed; false says nothing.
+    /// True if no setting was ever changed. False does not mean that the value differs from the default.
     @inlinable package var isUntouched: Bool { box == nil }
 
     @inlinable package var value: Value {
@@ -36,7 +36,7 @@
 }
 
 @usableFromInline package final class MostlyDefaultBox<Value: HasDefault>: @unchecked Sendable {
-    /// Changed only by the one who holds the only reference.
+    /// Changed only through the only reference to the box.
     @exclusivity(unchecked) @usableFromInline package var value: Value
 
     @inlinable package init(_ value: Value) { self.value = value }

@@ -24,10 +24,10 @@ public enum Orientation: UInt8, Hashable, Sendable, Codable, CaseIterable {
         self = UInt8(exactly: tag).flatMap(Orientation.init(rawValue:)) ?? .up
     }
 
-    /// True when applying it exchanges width and height.
+    /// True if applying the orientation exchanges width and height.
     public var swapsSides: Bool { rawValue >= 5 }
 
-    /// The size of the upright picture.
+    /// The size of the upright picture whose stored size is `stored`.
     public func displaySize(of stored: PixelSize) -> PixelSize { swapsSides ? stored.transposed : stored }
 
     /// The stored size whose upright picture has the size `display`.
@@ -35,7 +35,7 @@ public enum Orientation: UInt8, Hashable, Sendable, Codable, CaseIterable {
 }
 
 extension Orientation {
-    /// A rectangle of the upright picture, in coordinates of the stored one (of size `stored`).
+    /// Converts a rectangle of the upright picture to coordinates of the stored picture, whose size is `stored`.
     public func storedRect(of rect: PixelRect, stored: PixelSize) -> PixelRect {
         let (width, height) = (Double(stored.width), Double(stored.height))
         let sides = swapsSides ? (rect.height, rect.width) : (rect.width, rect.height)

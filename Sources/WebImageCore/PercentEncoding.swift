@@ -2,15 +2,16 @@
 package enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// The bytes that stand for themselves in a path or query (RFC 3986 sections 3.3 and 3.4). Those that browsers send
-    /// as they are against the rule (`|`, `^`, brackets) are encoded here, which says the same.
+    /// Whether the byte stands for itself in a path or query (RFC 3986 sections 3.3 and 3.4). Some bytes that browsers
+    /// send unencoded against the rule (`|`, `^`, brackets) are encoded here, which means the same.
     @inlinable package static func isLiteral(_ byte: UInt8) -> Bool {
         // A bit for each byte: `!$&'()*+,-./0123456789:;=?`, then `@A-Z_a-z~`.
         let bits: UInt64 = byte < 64 ? 0xAFFF_FFD2_0000_0000 : byte < 128 ? 0x47FF_FFFE_87FF_FFFF : 0
         return bits >> UInt64(byte & 63) & 1 == 1
     }
 
-    /// Encodes what may not stand in a URL and leaves all else as it is, so that encoding twice changes nothing.
+    /// Encodes the bytes that a URL may not contain and leaves all others as they are. Encoding twice therefore changes
+    /// nothing.
     package static func normalised(_ text: Substring) -> String {
         if text.utf8.allSatisfy(isLiteral) { return String(text) }
         let bytes = Array(text.utf8)
@@ -27,7 +28,7 @@ package enum PercentEncoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// The text of bytes, of which those that are not ASCII are encoded.
+    /// The bytes as text, with those that are not ASCII encoded.
     package static func escaped(_ bytes: some Sequence<UInt8>) -> String {
         var encoded: [UInt8] = []
         for byte in bytes { if byte < 0x80 { encoded.append(byte) } else { append(byte, to: &encoded) } }
@@ -38,7 +39,7 @@ package enum PercentEncoding {
         encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
     }
 
-    /// The bytes that a text stands for; a `%` that begins no escape stands for itself.
+    /// The decoded bytes of a text; a `%` that begins no escape stands for itself.
     package static func decoded(_ text: some Sequence<UInt8>) -> [UInt8] {
         let bytes = Array(text)
         guard bytes.contains(UInt8(ascii: "%")) else { return bytes }

@@ -3,17 +3,17 @@
 /// A buffer is written by one decoder or kernel, and is not changed once it is part of an ``Image``: from then on any
 /// thread may read it.
 public final class PixelBuffer: @unchecked Sendable {
-    // Sendable by that discipline: `withMutableBytes` is `package`, and only used before the buffer is handed over.
+    // Sendable because `withMutableBytes` is `package` and is only called before the buffer becomes part of an image.
     public let size: PixelSize
     public let layout: PixelLayout
     public let bytesPerRow: Int
     private let memory: AlignedMemory
     package var base: UnsafeMutableRawPointer { memory.base }
 
-    /// All the memory that the pixels take.
+    /// The memory of all pixels.
     public var byteCount: ByteCount { ByteCount(bytesPerRow * size.height) }
 
-    /// Memory for `size` pixels, not cleared.
+    /// Allocates memory for `size` pixels, which is not cleared.
     ///
     /// - Throws: `limitExceeded` when the size is empty, its bytes do not fit an `Int`, or there is no memory for them.
     package init(size: PixelSize, layout: PixelLayout = .rgba8) throws(WebImageError) {

@@ -8,7 +8,7 @@ public struct PixelSize: Hashable, Sendable, Codable {
         self.height = height
     }
 
-    /// Width times height, `nil` when it does not fit an `Int` or a side is negative.
+    /// Width times height; nil if it does not fit an `Int` or a side is negative.
     public var pixelCount: Int? {
         guard width >= 0, height >= 0 else { return nil }
         let (count, overflow) = width.multipliedReportingOverflow(by: height)
@@ -20,7 +20,7 @@ public struct PixelSize: Hashable, Sendable, Codable {
     /// Width and height exchanged.
     public var transposed: PixelSize { PixelSize(width: height, height: width) }
 
-    /// True when both sides of this size are at least those of `other`.
+    /// Whether both sides of this size are at least as long as those of `other`.
     package func covers(_ other: PixelSize) -> Bool { width >= other.width && height >= other.height }
 }
 
@@ -42,7 +42,7 @@ public struct PixelRect: Hashable, Sendable, Codable {
         self.height = height
     }
 
-    /// All of a picture of `size`.
+    /// The rectangle of a whole picture of this size.
     public init(_ size: PixelSize) {
         self.init(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
     }

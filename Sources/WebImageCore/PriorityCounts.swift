@@ -1,11 +1,11 @@
-/// How many of those who want one thing there are of each priority.
+/// The number of waiters of each priority.
 package struct PriorityCounts: Sendable {
-    /// By raw value.
+    /// Indexed by the raw value of the priority.
     private var counts = SIMD4<Int32>()
 
     package init() {}
 
-    /// Nil when there are none.
+    /// The highest priority with a waiter; nil if there are no waiters.
     package var highest: LoadPriority? {
         for priority in [LoadPriority.high, .normal, .low, .veryLow] where counts[priority.rawValue] > 0 {
             return priority

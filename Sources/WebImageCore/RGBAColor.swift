@@ -3,7 +3,7 @@ public struct RGBAColor: Hashable, Sendable, Codable {
     public var red: UInt8
     public var green: UInt8
     public var blue: UInt8
-    /// 255 is opaque. Default 255.
+    /// The opacity: 0 is transparent, 255 is opaque. Default 255.
     public var alpha: UInt8
 
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
@@ -12,8 +12,8 @@ public struct RGBAColor: Hashable, Sendable, Codable {
 
     public init(_ color: RGBColor) { self.init(red: color.red, green: color.green, blue: color.blue) }
 
-    /// A colour as CSS writes it in hexadecimal digits, with or without `#`: `f80`, `ff8800`, and with alpha `f80c` or
-    /// `ff8800cc`. nil for anything else.
+    /// A colour in CSS's hexadecimal digits, with or without `#`: `f80`, `ff8800`, and with alpha `f80c` or `ff8800cc`.
+    /// Nil for anything else.
     public init?(hex text: some StringProtocol) {
         var digits = text.utf8.map(\.hexDigitValue)
         if text.utf8.first == UInt8(ascii: "#") { digits.removeFirst() }

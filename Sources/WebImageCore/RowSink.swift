@@ -1,4 +1,4 @@
-/// The format of the rows that a sink gets.
+/// The format of the rows that a sink receives.
 public struct RowFormat: Hashable, Sendable, Codable {
     /// The size of the picture that the rows form: the stored size, or a scaled one.
     public var size: PixelSize
@@ -15,7 +15,7 @@ public struct RowFormat: Hashable, Sendable, Codable {
     public var bytesPerRow: Int { size.width * layout.bytesPerPixel }
 }
 
-/// Where a decoder writes rows: a buffer, a resampler, several at once.
+/// A destination to which a decoder writes rows: a buffer, a resampler, or several sinks at once.
 ///
 /// The decoder calls ``begin(_:)`` once, then for each run of rows, from the top, it asks for a ``band(at:count:)`` to
 /// write into, and calls ``commit(at:count:)`` when the rows are written. So rows are written in place and not copied.
@@ -51,7 +51,7 @@ extension RowSink {
 package final class PixelBufferSink: RowSink {
     package private(set) var buffer: PixelBuffer?
     package private(set) var format: RowFormat?
-    /// How many rows from the top are there.
+    /// The number of complete rows from the top.
     package private(set) var rowsDone = 0
 
     package init() {}
@@ -73,7 +73,7 @@ package final class PixelBufferSink: RowSink {
 
     package var wholePicture: UnsafeMutableRawPointer? { buffer?.base }
 
-    /// Makes what no row was given for transparent black, for a picture whose data ended early.
+    /// Makes the missing rows transparent black, for a picture whose data ended early.
     package func clearMissingRows() {
         guard let buffer, rowsDone < buffer.size.height else { return }
         let rest = (buffer.size.height - rowsDone) * buffer.bytesPerRow
@@ -81,7 +81,7 @@ package final class PixelBufferSink: RowSink {
     }
 }
 
-/// A sink that gives the same rows to several others: one decode for many sizes.
+/// A sink that passes the same rows to several others, so that one decode serves many sizes.
 package final class FanOutSink: RowSink {
     private let sinks: [any RowSink]
     /// The sink whose own memory the decoder writes into; the others get a copy.

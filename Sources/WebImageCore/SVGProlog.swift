@@ -1,7 +1,7 @@
-/// Looks for the root element of an SVG document behind what may stand before it: a byte order mark, white space,
-/// the XML declaration, comments, processing instructions and a document type.
+/// Finds the root element of an SVG document after what may precede it: a byte order mark, white space, the XML
+/// declaration, comments, processing instructions and a document type.
 enum SVGProlog {
-    /// - Parameter isCut: whether there is more of the document than is looked at.
+    /// - Parameter isCut: whether `bytes` are only the beginning of the document.
     static func leadsToSVG(_ bytes: UnsafeRawBufferPointer, isCut: Bool) -> Bool {
         if bytes.starts(with: [0xFF, 0xFE]) { return leadsToSVG(utf16: bytes, highByte: 1, isCut: isCut) }
         if bytes.starts(with: [0xFE, 0xFF]) { return leadsToSVG(utf16: bytes, highByte: 0, isCut: isCut) }
@@ -10,7 +10,8 @@ enum SVGProlog {
             if isSpace(bytes[at]) {
                 at += 1
             } else if bytes.has("<?", at: at) {
-                // What is longer than what is looked at tells nothing; no other format begins like this.
+                // If the instruction ends beyond `bytes`, the root element is unknown; no other format begins like
+                // this.
                 guard let next = end(of: "?>", in: bytes, from: at + 2) else { return isCut }
                 at = next
             } else if bytes.has("<!--", at: at) {
@@ -48,7 +49,7 @@ enum SVGProlog {
         return nil
     }
 
-    /// Behind `>` of a document type, whose internal subset in brackets may hold more of them.
+    /// The index after the `>` that ends a document type, whose internal subset in brackets may contain further `>`.
     private static func endOfDocumentType(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var depth = 0
         var quote: UInt8?
@@ -69,7 +70,8 @@ enum SVGProlog {
         return nil
     }
 
-    /// A document type that is longer than what is looked at still names its root element first.
+    /// Whether a document type names `svg` as the root element. The name comes first, so that it is known even if the
+    /// document type ends beyond `bytes`.
     private static func saysSVG(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Bool {
         var at = start
         while at < bytes.count, isSpace(bytes[at]) { at += 1 }

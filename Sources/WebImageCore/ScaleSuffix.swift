@@ -1,7 +1,7 @@
-/// The scale in a file's name: `"icon@2x.png"` is drawn for two pixels a point (SDWebImage's
-/// `SDImageScaleFactorForKey`).
+/// The scale in a file's name: `"icon@2x.png"` has two pixels for each point (SDWebImage's `SDImageScaleFactorForKey`).
 public enum ScaleSuffix {
-    /// 2 or 3 for keys with `@2x.` or `@3x.`, in URLs also as `%402x.`; else 1, also for keys of less than 8 bytes.
+    /// 2 or 3 for keys with `@2x.` or `@3x.`, in URLs also as `%402x.`; otherwise 1, also for keys of less than 8
+    /// bytes.
     public static func scale(ofKey key: String) -> Int {
         guard key.utf8.count >= 8 else { return 1 }
         let isURL = key.hasPrefix("http://") || key.hasPrefix("https://")

@@ -1,11 +1,13 @@
-/// Counts what goes wrong again and again, so that it is said once and not for every picture.
+/// Counts repeated failures, so that they are reported only now and then and not for every picture.
 package struct TroubleCounts: Sendable {
     private var counts: [WebImageError.Code: Int] = [:]
 
     package init() {}
 
-    /// - Returns: how often that has gone wrong so far, where it is to be said: the first time, the tenth, the hundredth, and
-    ///   so on.
+    /// Counts a failure.
+    ///
+    /// - Returns: the number of such failures so far if it is to be reported: for the first, the tenth, the hundredth,
+    ///   and so on. Otherwise nil.
     package mutating func note(_ code: WebImageError.Code) -> Int? {
         let count = (counts[code] ?? 0) + 1
         counts[code] = count

@@ -1,16 +1,16 @@
-/// An error as it is written down for another process. A cause is kept where it is an error of this type; of any other its
-/// description stays.
+/// Encodes an error for another process. A cause of type ``WebImageError`` is encoded as it is; of any other cause,
+/// only the description is.
 extension WebImageError: Codable {
     private enum CodingKeys: CodingKey {
         case code, message, location, format, status, retryAfter, limit, cause
     }
 
-    /// What an error of another type said of itself.
+    /// The description of a cause of another type.
     private struct ForeignError: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Errors are read back to this depth: what was written down may come from anybody.
+    /// The most nested causes that are decoded, since the encoded error may come from an untrusted source.
     private static let mostCauses = 8
 
     public init(from decoder: any Decoder) throws {

@@ -23,11 +23,11 @@ extension WebImageError.Code {
     public static let invalidURL = Self(rawValue: 1000)
     /// The bytes arrived but cannot become a picture; the cause is a 30xx error.
     public static let badImageData = Self(rawValue: 1001)
-    /// The origin answered 304, and there is no cache entry to which that could refer.
+    /// The origin answered 304 (not modified), but no cache entry exists to which that could refer.
     public static let notModified = Self(rawValue: 1002)
     /// The URL failed before, and is blocked for a while.
     public static let blockedURL = Self(rawValue: 1003)
-    /// Only the caches could be asked, and they have no such entry.
+    /// The request allowed only the caches, and they have no entry for it.
     public static let cacheMiss = Self(rawValue: 1004)
 
     /// A request modifier refused the request.
@@ -45,13 +45,13 @@ extension WebImageError.Code {
     public static let dnsFailed = Self(rawValue: 2101)
     /// Nothing listens at that address and port, or the address cannot be reached.
     public static let connectionRefused = Self(rawValue: 2102)
-    /// No connection within the connect deadline.
+    /// No connection was made within the connect deadline.
     public static let connectTimeout = Self(rawValue: 2103)
     /// The TLS handshake or the certificate check failed.
     public static let tlsFailed = Self(rawValue: 2104)
-    /// No response within the first-byte deadline.
+    /// No response arrived within the first-byte deadline.
     public static let firstByteTimeout = Self(rawValue: 2105)
-    /// No byte of the body within the idle deadline.
+    /// No byte of the body arrived within the idle deadline.
     public static let idleTimeout = Self(rawValue: 2106)
     /// The body arrived more slowly than the minimum speed.
     public static let tooSlow = Self(rawValue: 2107)

@@ -1,5 +1,5 @@
 extension WebImageError {
-    /// A limit that a picture or a load was over: which setting to raise. Its raw value is the name of that setting.
+    /// A limit that a picture or a load exceeded: the setting to raise. Its raw value is the name of that setting.
     public struct Limit: RawRepresentable, Hashable, Sendable, Codable {
         public let rawValue: String
 
@@ -25,7 +25,7 @@ extension WebImageError {
         /// Every limit of this version.
         package static let all = [pixels, animationPixels, frames, bytes, time, drawingTime, body, timeout]
 
-        /// The option of the command that sets it, if there is one.
+        /// The command's option that sets this limit, if there is one.
         private var option: String? {
             switch self {
             case .pixels: "--max-pixels"
@@ -38,10 +38,11 @@ extension WebImageError {
         fileprivate var advice: String { "; raise \(rawValue)\(option.map { " (\($0))" } ?? "") to allow it" }
     }
 
-    /// What went beyond a limit that can be raised. The message ends with the advice to raise it.
+    /// An error about a limit that can be raised. The message ends with the advice to raise it.
     ///
     /// - Parameters:
-    ///   - code: of those that tell of limits, `limitExceeded` unless given.
+    ///   - limit: the limit that was exceeded.
+    ///   - code: a code for exceeded limits. Default `limitExceeded`.
     ///   - what: what happened.
     package init(
         over limit: Limit, code: Code = .limitExceeded, _ what: String, location: String? = nil,
@@ -51,8 +52,8 @@ extension WebImageError {
         self.limit = limit
     }
 
-    /// ``message`` without the advice to raise ``limit``, which names settings of the library and options of its command.
-    /// Programs with other settings give their own.
+    /// ``message`` without the advice to raise ``limit``, which names settings of the library and options of its
+    /// command. Programs with other settings append their own advice.
     public var messageWithoutAdvice: String {
         guard let limit, message.hasSuffix(limit.advice) else { return message }
         return String(message.dropLast(limit.advice.count))

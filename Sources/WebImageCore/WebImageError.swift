@@ -2,7 +2,8 @@
 ///
 /// Compare ``code-swift.property``. Further codes may be added, so a `switch` over them needs a `default`.
 public struct WebImageError: Error, Sendable {
-    /// What an error holds. Results and answers have room for one, and are copied at each stage of a load.
+    /// The content of an error. It is shared by reference because results and answers hold an error and are copied at
+    /// each stage of a load.
     private final class Content: Sendable {
         let value: Value
 
@@ -73,7 +74,7 @@ public struct WebImageError: Error, Sendable {
         get { content.value.lifetime }
         set { change { $0.lifetime = newValue } }
     }
-    /// What is known of the load that ended with this error. It is not part of what ``description`` and `Codable` tell.
+    /// The record of the load that ended with this error. It is not part of ``description`` and is not encoded.
     package var record: (any AnyObject & Sendable)? {
         get { content.value.record }
         set { change { $0.record = newValue } }
@@ -128,10 +129,11 @@ extension WebImageError: CustomStringConvertible {
 }
 
 extension WebImageError {
-    /// The answer to a task that was cancelled.
+    /// The error of a task that was cancelled.
     public static let cancelled = WebImageError(.cancelled, "the load was cancelled")
 
-    /// Gives any error this type: as it is, as `cancelled`, or wrapped under `code`.
+    /// Converts any error to this type: a ``WebImageError`` as it is, a `CancellationError` as `cancelled`, and any
+    /// other as the cause of an error with `code`.
     package static func wrapping(_ error: any Error, as code: Code, _ message: String) -> WebImageError {
         if let known = error as? WebImageError { return known }
         if error is CancellationError { return .cancelled }

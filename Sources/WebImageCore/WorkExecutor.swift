@@ -1,6 +1,6 @@
 /// The priority of a piece of work.
 public enum LoadPriority: Int, Hashable, Sendable, Codable, Comparable, CaseIterable {
-    /// Work for which nobody waits yet, such as prefetching. Its downloads take no slot from those of higher
+    /// Work for which no caller waits yet, such as prefetching. Its downloads take no slot from those of higher
     /// priorities.
     case veryLow = 0
     case low = 1
@@ -10,19 +10,20 @@ public enum LoadPriority: Int, Hashable, Sendable, Codable, Comparable, CaseIter
     public static func < (left: LoadPriority, right: LoadPriority) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Threads that work may block or burn, in place of Swift's cooperative pool.
+/// Threads for work that blocks or computes for long, instead of Swift's cooperative pool.
 package protocol WorkExecutor: Sendable {
-    /// Runs `work` soon, the more urgent first, in order among equals.
+    /// Runs `work` soon: more urgent work first, and work of equal priority in order.
     func run(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void)
-    /// The same for work that ``setPriority(_:of:)`` may rank anew while it waits.
+    /// Runs `work` as above, and lets ``setPriority(_:of:)`` change its priority while it waits.
     func run(_ priority: LoadPriority, for owner: AnyObject, _ work: @escaping @Sendable () -> Void)
-    /// Runs work that completes something, such as an encode: before equally urgent work that begins something.
+    /// Runs work that completes something, such as an encode. It comes before equally urgent work that begins
+    /// something.
     func complete(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void)
-    /// Makes the waiting work of `owner` more or less urgent.
+    /// Changes the priority of the waiting work of `owner`.
     func setPriority(_ priority: LoadPriority, of owner: AnyObject)
 }
 
-/// For executors that keep no ranks.
+/// Defaults for executors without priorities.
 extension WorkExecutor {
     package func run(_ priority: LoadPriority, for owner: AnyObject, _ work: @escaping @Sendable () -> Void) {
         run(priority, work)
@@ -33,13 +34,13 @@ extension WorkExecutor {
     package func setPriority(_ priority: LoadPriority, of owner: AnyObject) {}
 }
 
-/// The time, and something to happen later; tests put a clock of their own here.
+/// The time and its timers. Tests use a clock of their own.
 package protocol LoadClock: AnyObject, Sendable {
     /// The time since a fixed moment; never goes back.
     var now: Duration { get }
-    /// Seconds since 1970, for what must outlive the process.
+    /// Seconds since 1970, for times that outlive the process.
     var wallTime: Int64 { get }
-    /// Runs `action` on a thread of the clock's once `now` has reached `time`; the action must not block.
+    /// Runs `action` on a thread of the clock once `now` has reached `time`. The action must not block.
     func schedule(at time: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction
 }
 

@@ -3,11 +3,11 @@
 
     /// The allocated size of a widget.
     public struct BoxSize: Hashable, Sendable {
-        /// In logical pixels.
+        /// The width in logical pixels.
         public var width: Int
-        /// In logical pixels.
+        /// The height in logical pixels.
         public var height: Int
-        /// How many device pixels each side of a logical pixel has.
+        /// The number of device pixels along each side of a logical pixel.
         public var scale: Int
 
         public init(width: Int, height: Int, scale: Int) {

@@ -1,13 +1,13 @@
 #if GTK
-    /// How long GTK's callbacks into Swift take, and what the main actor does between them: each holds up the main loop. For
-    /// tests; nothing is measured until ``isMeasuring`` is set.
+    /// Measures how long GTK's callbacks into Swift, and the main actor's jobs between them, take: each holds up the
+    /// main loop. For tests; nothing is measured until ``isMeasuring`` is set.
     ///
-    /// All callbacks go through ``onMainActor(_:_:_:)``, and the main actor's jobs through ``GTKMainLoop``. One within another
-    /// counts as a part of that.
+    /// All callbacks go through ``onMainActor(_:_:_:)``, and the main actor's jobs through ``GTKMainLoop``. A nested
+    /// callback counts as a part of the outer one.
     @MainActor package enum CallbackTimes {
         package static var isMeasuring = false
         package private(set) static var times: [Duration] = []
-        /// What ``leaveOut(_:)`` has taken in all.
+        /// The total time that ``leaveOut(_:)`` has excluded.
         package private(set) static var leftOut = Duration.zero
         private static var depth = 0
 
@@ -22,14 +22,14 @@
             return body()
         }
 
-        /// Runs what a test does within a callback, and does not count it.
+        /// Runs a test's own work within a callback, and excludes it from the times.
         package static func leaveOut<Result>(_ body: () -> Result) -> Result {
             let begin = ContinuousClock.now
             defer { leftOut += ContinuousClock.now - begin }
             return body()
         }
 
-        /// The times since the last call.
+        /// Returns the times since the last call.
         package static func take() -> [Duration] {
             defer { times = [] }
             return times

@@ -16,7 +16,7 @@
     }
 
     extension ContentFit {
-        /// How a picture is decoded for an area that it is fitted into; nil: in its own size.
+        /// The fit with which a picture is decoded for an area; nil means its own size.
         var decodedFit: ImageFit? {
             switch self {
             case .fill: .fill
@@ -34,7 +34,7 @@
             var height: Double
         }
 
-        /// Where a picture of a natural size is drawn in an area of another.
+        /// The area in which a picture of a natural size is drawn within another area.
         func placed(_ natural: (width: Double, height: Double), in area: (width: Double, height: Double)) -> Area {
             guard self != .fill, natural.width > 0, natural.height > 0 else {
                 return Area(x: 0, y: 0, width: area.width, height: area.height)

@@ -1,12 +1,12 @@
 #if GTK
     /// A source of frames for a paintable. ``ImageBox`` is one; tests provide others.
     @MainActor public protocol FrameTicks: AnyObject {
-        /// Calls a closure before each frame until ``removeTick(_:)``.
+        /// Calls a closure before each frame, until ``removeTick(_:)`` is called.
         ///
-        /// - Returns: nil when no frames are drawn now; then the closure is not kept.
+        /// - Returns: nil if no frames are drawn now; the closure is then released.
         func addTick(_ body: @escaping @MainActor (FrameTick) -> Void) -> TickID?
 
-        /// Makes no more calls. One that has ended is no mistake.
+        /// Ends the calls of a closure. Does nothing if they have ended already.
         func removeTick(_ id: TickID)
     }
 

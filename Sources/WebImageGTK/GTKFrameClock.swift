@@ -9,9 +9,9 @@
     /// of the loop come in the order of their times, and for equal times in the order of the calls. While nothing is
     /// due, the clock uses no processor time.
     @MainActor public final class GTKFrameClock: FrameClock {
-        // Made in `init`, from which it needs the address of the object itself.
+        // Set in `init`, after the other properties, because it needs the address of this object.
         private var alarm: UnsafeMutableRawPointer!
-        /// In the order in which they are due.
+        /// The calls to come, in the order of their times.
         private var wakeups: [Wakeup] = []
         private var lastNumber = 0
 
@@ -46,7 +46,8 @@
             setAlarm()
         }
 
-        /// Calls what is due; what is added meanwhile must wait for the loop's next turn, so that others come in between.
+        /// Calls the closures that are due. Closures that are added meanwhile must wait for the loop's next turn, so
+        /// that other events are handled in between.
         private func ring() {
             let (now, last) = (self.now, lastNumber)
             while let index = wakeups.firstIndex(where: { $0.number <= last }), wakeups[index].time <= now {
@@ -57,7 +58,7 @@
 
         private func setAlarm() { wi_alarm_set(alarm, wakeups.first.map { Self.microseconds($0.time) } ?? -1) }
 
-        /// Rounded up, so that nothing comes early; 0 for times before.
+        /// The time in microseconds, rounded up so that no call is early; 0 for negative times.
         private static func microseconds(_ time: Duration) -> Int64 {
             let (seconds, attoseconds) = time.components
             guard time > .zero else { return 0 }
@@ -65,7 +66,7 @@
             return seconds * 1_000_000 + (attoseconds + 999_999_999_999) / 1_000_000_000_000
         }
 
-        /// A call that is to come.
+        /// A closure to call at a given time.
         @MainActor final class Wakeup {
             let time: Duration
             let number: Int
@@ -81,7 +82,7 @@
                 self.body = body
             }
 
-            /// Makes the call not come. After the call this does nothing.
+            /// Cancels the call. Does nothing once the closure was called.
             func cancel() {
                 guard body != nil else { return }
                 body = nil

@@ -28,7 +28,8 @@
             }
         }
 
-        /// How often the loop has woken up for the main actor. For tests: it must not grow while there is nothing to do.
+        /// The number of times that the loop has woken up for the main actor. For tests: it must not grow while there
+        /// is no work.
         package static var wakeCount: UInt64 { wi_pump_count() }
     }
 #endif

@@ -2,26 +2,26 @@
     internal import CSysGTK
 
     extension GTKWidget {
-        /// As the functions of GTK's C interface want it.
+        /// The pointer in the type that GTK's C functions take.
         var cWidget: UnsafeMutablePointer<GtkWidget> { pointer.assumingMemoryBound(to: GtkWidget.self) }
 
-        /// Takes a widget that GTK has just made.
+        /// Takes over a widget that GTK has just made.
         convenience init(made widget: UnsafeMutablePointer<GtkWidget>?) { self.init(Self.made(widget)) }
 
-        /// The address of a widget that GTK has just made.
+        /// The pointer to a widget that GTK has just made.
         static func made(_ widget: UnsafeMutablePointer<GtkWidget>?) -> UnsafeMutableRawPointer {
             guard let widget else { preconditionFailure("GTK makes no widgets before gtk_init") }
             return UnsafeMutableRawPointer(widget)
         }
     }
 
-    /// What an object of GTK's keeps as long as it lives.
+    /// Objects of Swift that an object of GTK retains as long as it lives.
     @MainActor enum AttachedObjects {
         static func attach(_ object: AnyObject, to owner: UnsafeMutableRawPointer, as name: String) {
             g_object_set_data_full(
                 owner.assumingMemoryBound(to: GObject.self), name, Unmanaged.passRetained(object).toOpaque()
             ) { object in
-                // What it is called with is the argument above.
+                // The argument is the object that was passed above.
                 if let object { Unmanaged<AnyObject>.fromOpaque(object).release() }
             }
         }

@@ -3,13 +3,13 @@
 
     /// A strong reference to a GTK widget.
     ///
-    /// `pointer` is the `GtkWidget *` of GTK's C interface. So widgets of this module can be placed in windows of any
-    /// GTK binding, and widgets of any binding can be used here.
+    /// `pointer` is the `GtkWidget *` of GTK's C interface. Widgets of this module can therefore be placed in windows
+    /// of any GTK binding, and widgets of any binding can be used here.
     @MainActor public final class GTKWidget {
         /// The `GtkWidget *`.
         public let pointer: UnsafeMutableRawPointer
 
-        /// Takes a reference to a widget, or its floating one when it is new.
+        /// Takes a reference to a widget, or the floating reference of a new one.
         ///
         /// - Parameter pointer: a `GtkWidget *`.
         public init(_ pointer: UnsafeMutableRawPointer) {
@@ -25,8 +25,8 @@
 
         isolated deinit { wi_unreference(pointer) }
 
-        /// Calls a closure whenever the widget emits a signal whose handlers return nothing. For the arguments of a signal,
-        /// and for handlers that return something, use ``SignalConnection``.
+        /// Calls a closure whenever the widget emits a signal whose handlers return nothing. For the arguments of a
+        /// signal, and for handlers that return something, use ``SignalConnection``.
         ///
         /// - Returns: a connection, which need not be kept; nil if the widget has no such signal.
         @discardableResult public func onSignal(

@@ -21,9 +21,9 @@
         public var onVisibilityChange: (@MainActor (Bool) -> Void)?
         /// The last allocated size in which both sides were above 0; nil before that.
         public private(set) var size: BoxSize?
-        /// What GTK has allocated last, where a side may be 0; nil before the first layout.
+        /// The last size that GTK allocated, in which a side may be 0; nil before the first layout.
         private(set) var allocation: BoxSize?
-        /// Told of everything before the closures above.
+        /// The object that is notified before the closures above are called.
         weak var owner: (any ImageBoxOwner)?
         /// Whether the box is drawn.
         public private(set) var isVisible = false
@@ -37,7 +37,7 @@
         /// The text that a screen reader reads for the picture. Default nil.
         public var label: String? { didSet { if label != oldValue { wi_set_label(object, label) } } }
 
-        // Made in `init`, from which it needs the address of the object itself.
+        // Set in `init`, after the other properties, because it needs the address of this object.
         private var object: UnsafeMutableRawPointer!
         private var connections: [SignalConnection?] = []
         private var tickBodies: [Int: @MainActor (FrameTick) -> Void] = [:]
@@ -75,9 +75,9 @@
         private func wantedSizeChanged() { wi_box_set_height_for_width(object, fixedSize == nil ? 1 : 0) }
     }
 
-    /// The owner of a box, which leaves the public closures to the program.
+    /// The owner of a box. It uses no closures of the box, so that the program can set them.
     @MainActor protocol ImageBoxOwner: AnyObject {
-        /// GTK has laid the box out with another size or scale factor. A side may be 0. Called during the layout.
+        /// Called when GTK has laid the box out with another size or scale factor, during the layout. A side may be 0.
         func boxWasLaidOut(_ allocation: BoxSize)
         func boxVisibilityChanged(to isVisible: Bool)
     }
@@ -103,7 +103,7 @@
             for number in tickBodies.keys.sorted() { tickBodies[number]?(.frame(time)) }
         }
 
-        /// GTK goes on with ticks of widgets that are not drawn.
+        /// Ends all ticks, since GTK would continue the ticks of widgets that are not drawn.
         private func endTicks() {
             wi_box_stop_ticks(object)
             let ended = tickBodies.sorted { $0.key < $1.key }
@@ -129,12 +129,12 @@
             onVisibilityChange?(isVisible)
         }
 
-        /// What GTK finds that the box wants for its picture when it gives it a width.
+        /// The size that the box requests for its picture if GTK allocates a width.
         func naturalSize(inWidth width: Int) -> (width: Int, height: Int) {
             (measured(isVertical: false, other: nil).natural, measured(isVertical: true, other: width).natural)
         }
 
-        /// The least and the wanted length of a side, when the other one has the length `other`.
+        /// The minimum and the natural length of a side, if the other one has the length `other`.
         private func measured(isVertical: Bool, other: Int?) -> (minimum: Int, natural: Int) {
             if let fixedSize {
                 let side = max(0, isVertical ? fixedSize.height : fixedSize.width)

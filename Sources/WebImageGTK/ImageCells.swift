@@ -24,7 +24,7 @@
         /// The number of cells, visible or not.
         public private(set) var cellCount = 0
 
-        /// The `GtkListItemFactory *`, with a reference of this object's own.
+        /// The `GtkListItemFactory *`, to which this object holds a reference.
         private let factory: OpaquePointer
         /// The cells that are bound, visible or not: GTK binds many more than those in view.
         private var bound: [ObjectIdentifier: ListCell] = [:]
@@ -42,9 +42,9 @@
         ///   - height: the height of a cell, in logical pixels.
         ///   - fit: how a picture is fitted into its cell.
         ///   - prefetcher: loads the pictures that come next: with the destination
-        ///     ``/WebImage/PrefetchOptions/Destination/memory`` at the size of the cells; nil: nothing is loaded ahead.
+        ///     ``/WebImage/PrefetchOptions/Destination/memory`` at the size of the cells. Nil prefetches nothing.
         ///   - count: returns the current number of items in the list.
-        ///   - request: returns the request of an item; nil: the cell shows nothing.
+        ///   - request: returns the request of an item; nil shows nothing in the cell.
         public init(
             manager: ImageManager, width: Int, height: Int, fit: ContentFit = .cover,
             prefetcher: ImagePrefetcher? = nil,
@@ -69,12 +69,12 @@
 
         isolated deinit { g_object_unref(UnsafeMutableRawPointer(factory)) }
 
-        /// Returns the factory, a `GtkListItemFactory *`, with a new reference, for functions that take over a reference,
-        /// such as `gtk_grid_view_new`.
+        /// Returns the factory, a `GtkListItemFactory *`, with a new reference, for functions that take over a
+        /// reference, such as `gtk_grid_view_new`.
         public func takeFactory() -> UnsafeMutableRawPointer { g_object_ref(UnsafeMutableRawPointer(factory)) }
 
-        /// Binds all bound cells again, and prefetches anew. Call it when the `request` closure returns other requests for the
-        /// same positions.
+        /// Binds all bound cells again, and restarts prefetching. Call it when the `request` closure returns other requests
+        /// for the same positions.
         public func reload() {
             for cell in bound.values {
                 if let position = cell.position { show(position, on: cell.view) }
@@ -139,7 +139,7 @@
             }
         }
 
-        /// Prefetching needs the size of a cell.
+        /// Prefetching can begin once the size of a cell is known.
         fileprivate func wasLaidOut(_ cell: ListCell) {
             if let position = cell.position, visible[position] === cell.view { preloadSoon() }
         }
@@ -150,7 +150,7 @@
             preloadSoon()
         }
 
-        /// Once for all cells that a turn of the loop has changed.
+        /// Prefetches once for all cells that a turn of the loop has changed.
         private func preloadSoon() {
             guard ahead.isActive, !isPreloadDue else { return }
             isPreloadDue = true
@@ -164,7 +164,7 @@
         }
     }
 
-    /// What a list item keeps.
+    /// The view of a list item, which the item retains.
     @MainActor private final class ListCell {
         static let name = "wi-cell"
         let view: WebImageView
@@ -186,7 +186,7 @@
         func viewVisibilityChanged() { cells?.visibilityChanged(of: self) }
     }
 
-    /// Has loaded what a list comes to next, at the size of its cells.
+    /// Prefetches the pictures that come next in a list, at the size of its cells.
     @MainActor private final class AheadOfList {
         private let prefetcher: ImagePrefetcher?
         private let wanted = WantedRequests()
@@ -211,11 +211,11 @@
             preloader.show(visible, of: count)
         }
 
-        /// Cancels what is being loaded. The next ``show(_:of:size:fit:_:)`` begins anew.
+        /// Cancels the running loads. The next ``show(_:of:size:fit:_:)`` begins again.
         func stop() { preloader?.stop() }
     }
 
-    /// Hands a function of the main actor's to a preloader, which calls it within `show` and so on the main actor.
+    /// Passes a function of the main actor to a preloader, which calls it during `show`, and so on the main actor.
     private final class WantedRequests: Sendable {
         @MainActor private var make: (@MainActor (Int) -> [ImageRequest])?
 

@@ -9,8 +9,8 @@
     ///     paintable.show(placeholder)
     ///     paintable.show(image, fading: .milliseconds(300))
     ///
-    /// A placeholder is a picture like any other. Fades need frames from ``ticks``; without frames a fade ends at once, and
-    /// also where the user wants no animations (`gtk-enable-animations`).
+    /// A placeholder is a picture like any other. Fades need frames from ``ticks``. A fade ends at once if there are no
+    /// frames, or if the user has disabled animations (`gtk-enable-animations`).
     ///
     /// The paintable lives as long as Swift or GTK retains it.
     @MainActor public final class ImagePaintable {
@@ -28,8 +28,8 @@
             }
         }
         /// How many pixels of a picture make one logical pixel: the screen's scale factor, for pictures that were
-        /// loaded for it. Default 1; values that are not positive and finite count as 1, others are kept between 0.01 and
-        /// 100.
+        /// loaded for it. Default 1; values that are not positive and finite count as 1, others are kept between 0.01
+        /// and 100.
         public var scale = 1.0 {
             didSet {
                 guard scale != oldValue else { return }
@@ -38,7 +38,7 @@
             }
         }
 
-        // Made in `init`, from which it needs the address of the object itself.
+        // Set in `init`, after the other properties, because it needs the address of this object.
         private var object: UnsafeMutableRawPointer!
         private var fades = FadeSequence<ShownPicture>()
         private var tick: TickID?
@@ -66,9 +66,10 @@
         ///
         /// - Parameters:
         ///   - image: the picture. Of an animated picture the first frame is shown.
-        ///   - duration: how long it fades in over what is seen now, also when that is in the middle of a fade; nil: at once.
-        ///   - fit: where it is drawn; nil: as ``contentFit`` says.
-        ///   - completion: called once when it is all that is seen, or when another picture takes its place before.
+        ///   - duration: how long the picture fades in over what is visible now, even in the middle of another fade;
+        ///     nil shows it at once.
+        ///   - fit: how the picture is fitted; nil uses ``contentFit``.
+        ///   - completion: called once: when only the picture is visible, or when another one replaces it before.
         public func show(
             _ image: Image?, fading duration: Duration? = nil, fit: ContentFit? = nil,
             completion: (@MainActor () -> Void)? = nil
@@ -80,9 +81,10 @@
         ///
         /// - Parameters:
         ///   - texture: the texture.
-        ///   - duration: how long it fades in over what is seen now, also when that is in the middle of a fade; nil: at once.
-        ///   - fit: where it is drawn; nil: as ``contentFit`` says.
-        ///   - completion: called once when it is all that is seen, or when another picture takes its place before.
+        ///   - duration: how long the texture fades in over what is visible now, even in the middle of another fade;
+        ///     nil shows it at once.
+        ///   - fit: how the texture is fitted; nil uses ``contentFit``.
+        ///   - completion: called once: when only the texture is visible, or when another one replaces it before.
         public func show(
             texture: Texture?, fading duration: Duration? = nil, fit: ContentFit? = nil,
             completion: (@MainActor () -> Void)? = nil
@@ -115,13 +117,13 @@
             completeIfDone()
         }
 
-        /// What of the newest picture counts when sizes are chosen, in logical pixels; nil without a picture.
+        /// The size of the newest picture that is used for layout, in logical pixels; nil without a picture.
         var naturalSize: (width: Double, height: Double)? { fades.newest?.naturalSize(scale: usableScale) }
         var newestFit: ContentFit { fades.newest?.fit ?? contentFit }
     }
 
     extension ImagePaintable {
-        /// Draws what is to be seen into a `GtkSnapshot *`.
+        /// Draws the visible pictures into a `GtkSnapshot *`.
         func draw(into snapshot: OpaquePointer, width: Double, height: Double) {
             draw(fades.steps[...], into: snapshot, (width, height))
         }
@@ -154,7 +156,7 @@
         }
 
         private func startTicks() {
-            // The source may have gone in the middle of a fade.
+            // The source of frames may have been released in the middle of a fade.
             guard fades.isFading else { return }
             guard wi_animations_are_enabled() != 0 else { return fades.finish() }
             guard tick == nil || ticks == nil else { return }

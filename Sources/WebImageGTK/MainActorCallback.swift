@@ -1,26 +1,27 @@
 #if GTK
     internal import CShimGTK
 
-    /// Runs the Swift half of one of GTK's callbacks.
+    /// Runs the Swift part of one of GTK's callbacks.
     ///
-    /// GTK calls back on the thread that runs its main loop, which is the main actor's thread. Swift's checker knows nothing of
-    /// it and sees pointers go from nowhere to the main actor: this function vouches for them, for all callbacks.
+    /// GTK calls back on the thread that runs its main loop, which is the main actor's thread. Swift's checker does not
+    /// know this, and sees pointers that reach the main actor from nowhere. This function guarantees it once for all
+    /// callbacks.
     ///
     /// - Parameters:
-    ///   - context: an object of the type `Owner`, which the caller keeps.
-    ///   - argument: what GTK handed over.
-    ///   - body: what the callback does.
+    ///   - context: an object of the type `Owner`, which the caller keeps alive.
+    ///   - argument: the argument from GTK.
+    ///   - body: the work of the callback.
     package func onMainActor<Owner: AnyObject, Argument, Result: Sendable>(
         _ context: UnsafeMutableRawPointer, _ argument: Argument, _ body: @MainActor (Owner, Argument) -> Result
     ) -> Result {
-        // These stay on the thread that they are on, and the call returns before GTK goes on.
+        // Both values stay on this thread, and the call returns before GTK continues.
         nonisolated(unsafe) let (context, argument) = (context, argument)
         return MainActor.assumeIsolated {
             CallbackTimes.measure { body(Unmanaged<Owner>.fromOpaque(context).takeUnretainedValue(), argument) }
         }
     }
 
-    /// How GTK's objects hold those of Swift that they are tied to.
+    /// The functions with which GTK's objects retain the objects of Swift that they are tied to.
     package enum ObjectTie {
         private static let hold: @convention(c) (UnsafeMutableRawPointer) -> Void = { context in
             _ = Unmanaged<AnyObject>.fromOpaque(context).retain()
@@ -29,8 +30,8 @@
             Unmanaged<AnyObject>.fromOpaque(context).release()
         }
 
-        /// Ties an object of GTK's to the one of Swift that its callbacks know: each lives as long as anybody wants one of
-        /// the two. To be ended by `wi_untie` when the object of Swift goes.
+        /// Ties an object of GTK to the object of Swift that its callbacks use: both live as long as either is used.
+        /// `wi_untie` must end the tie when the object of Swift is deinitialized.
         package static func tie(_ object: UnsafeMutableRawPointer, to context: UnsafeMutableRawPointer) {
             wi_tie(object, context, hold, release)
         }

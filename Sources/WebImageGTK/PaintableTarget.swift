@@ -19,9 +19,10 @@
         /// The fit of placeholders and error images; nil (the default): the same as for pictures.
         public var placeholderFit: ContentFit?
 
-        /// Told of each state before ``onStateChange``.
+        /// The object that is notified of each state before ``onStateChange`` is called.
         weak var owner: (any PaintableTargetOwner)?
-        /// A placeholder that fills the area where ``placeholderFit`` is nil: it has no aspect ratio of its own.
+        /// A placeholder that fills the area unless ``placeholderFit`` is set, because it has no aspect ratio of its
+        /// own.
         var stretchedPlaceholder: Image?
 
         /// The request whose picture the player plays.
@@ -33,8 +34,8 @@
         ///   - paintable: shows the pictures.
         ///   - manager: loads the pictures.
         ///   - options: the options of loads that do not set their own.
-        ///   - connectivity: reports when the network is back; nil: loads that failed without a network are not
-        ///     repeated.
+        ///   - connectivity: reports when the network is available again; nil: loads that failed without a network are
+        ///     not repeated.
         public init(
             _ paintable: ImagePaintable = ImagePaintable(), manager: ImageManager, options: SlotOptions = SlotOptions(),
             connectivity: (any ConnectivityMonitor)? = SystemNetwork.shared
@@ -113,7 +114,7 @@
             if plays { player.play() }
         }
 
-        /// Has the player go on with a later state of its animation, or with the same animation in another size.
+        /// Makes the player continue with a later state of its animation, or with the same animation in another size.
         private func continuesPlaying(_ image: Image, of request: ImageRequest?) -> Bool {
             guard let player, let animation = image.animation else { return false }
             if player.animation.hasFrames(of: animation) {
@@ -124,7 +125,7 @@
         }
     }
 
-    /// The owner of a target, which leaves the public closure to the program.
+    /// The owner of a target. It uses no closure of the target, so that the program can set it.
     @MainActor protocol PaintableTargetOwner: AnyObject {
         func targetStateChanged(to state: SlotState)
     }

@@ -6,7 +6,7 @@
     extension GTKWidget {
         /// Returns a picture of the widget or window in its last frame: premultiplied, in device pixels.
         ///
-        /// - Returns: nil if the widget is not visible, or was not drawn yet; ``nextFrame()`` waits for that.
+        /// - Returns: nil if the widget is not visible, or was not drawn yet; ``nextFrame()`` waits until it was.
         /// - Complexity: the widget is drawn again on the CPU, even if the GPU draws the window.
         public func screenshot() -> Image? {
             guard let texture = wi_screenshot(pointer).map({ OpaquePointer($0) }) else { return nil }
@@ -45,12 +45,14 @@
                     waiter.resume(true)
                     connection?.disconnect()
                 }
-                // The closure alone keeps the waiter from here on, and so tells when the frame clock goes.
+                // Only the closure retains the waiter from here on, so that the waiter notices when the frame clock is
+                // released.
                 gdk_frame_clock_request_phase(clock, GDK_FRAME_CLOCK_PHASE_PAINT)
             }
         }
 
-        /// GDK's words have alpha in the topmost byte, then red, green and blue, in the machine's byte order.
+        /// Converts GDK's words, which have alpha in the highest byte, then red, green and blue, in the machine's byte
+        /// order.
         private static func orderAsRGBA(_ pixels: UnsafeMutableRawBufferPointer) {
             for offset in stride(from: 0, to: pixels.count, by: 4) {
                 let word = pixels.load(fromByteOffset: offset, as: UInt32.self)
@@ -59,7 +61,7 @@
         }
     }
 
-    /// Resumes what waits for a frame, with false when it goes before there was one.
+    /// Resumes a wait for a frame; with false if the waiter is released before there was one.
     @MainActor private final class FrameWaiter {
         private var continuation: CheckedContinuation<Bool, Never>?
 

@@ -2,7 +2,7 @@
     internal import CSysGTK
     internal import WebImageCore
 
-    /// A texture, and where it is drawn.
+    /// A texture, and how it is fitted.
     @MainActor struct ShownPicture {
         let texture: Texture
         let fit: ContentFit?
@@ -34,7 +34,7 @@
             if isOver { gtk_snapshot_pop(snapshot) }
         }
 
-        /// Makes what is drawn with the stored picture's coordinates upright, in an area that begins at 0.
+        /// Turns the coordinates of the stored picture, so that it is drawn upright in an area that begins at 0.
         private static func turn(
             _ snapshot: OpaquePointer, _ orientation: Orientation, _ width: Double, _ height: Double
         ) {

@@ -15,7 +15,7 @@
 
         private init(_ object: UnsafeMutableRawPointer) { self.object = object }
 
-        /// False after it was disconnected, or when the object no longer exists.
+        /// False once the handler was disconnected, or the object was destroyed.
         public var isConnected: Bool { object != nil }
 
         /// Disconnects the handler, which is not called again.
@@ -29,9 +29,9 @@
         ///
         /// - Parameters:
         ///   - object: a `GObject *`.
-        ///   - signal: its name, with a detail (`notify::active`) if need be.
-        ///   - body: what is called.
-        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
+        ///   - signal: the name of the signal, with a detail (`notify::active`) if needed.
+        ///   - body: the closure to call.
+        /// - Returns: nil if the object has no such signal, or its handlers are of another kind.
         @discardableResult public static func connect(
             _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor () -> Void
         ) -> SignalConnection? {
@@ -48,9 +48,9 @@
         ///
         /// - Parameters:
         ///   - object: a `GObject *`.
-        ///   - signal: its name.
-        ///   - body: what is called, with the argument.
-        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
+        ///   - signal: the name of the signal.
+        ///   - body: the closure to call, with the argument.
+        /// - Returns: nil if the object has no such signal, or its handlers are of another kind.
         @discardableResult public static func connectObject(
             _ object: UnsafeMutableRawPointer, _ signal: String,
             _ body: @escaping @MainActor (OpaquePointer?) -> Void
@@ -70,9 +70,9 @@
         ///
         /// - Parameters:
         ///   - object: a `GObject *`.
-        ///   - signal: its name.
-        ///   - body: what is called, with the position.
-        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
+        ///   - signal: the name of the signal.
+        ///   - body: the closure to call, with the position.
+        /// - Returns: nil if the object has no such signal, or its handlers are of another kind.
         @discardableResult public static func connectPosition(
             _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor (Int) -> Void
         ) -> SignalConnection? {
@@ -90,9 +90,9 @@
         ///
         /// - Parameters:
         ///   - object: a `GObject *`.
-        ///   - signal: its name.
-        ///   - body: what is called; true prevents GTK's default action.
-        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
+        ///   - signal: the name of the signal.
+        ///   - body: the closure to call; true prevents GTK's default action.
+        /// - Returns: nil if the object has no such signal, or its handlers are of another kind.
         @discardableResult public static func connectQuestion(
             _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor () -> Bool
         ) -> SignalConnection? {
@@ -110,9 +110,9 @@
         ///
         /// - Parameters:
         ///   - object: a `GtkGestureClick *`.
-        ///   - signal: its name.
+        ///   - signal: the name of the signal.
         ///   - body: the closure, which gets the number of clicks, and their position in the widget's logical pixels.
-        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
+        /// - Returns: nil if the object has no such signal, or its handlers are of another kind.
         @discardableResult public static func connectPress(
             _ object: UnsafeMutableRawPointer, _ signal: String,
             _ body: @escaping @MainActor (_ count: Int, _ x: Double, _ y: Double) -> Void
@@ -132,10 +132,10 @@
         ///
         /// - Parameters:
         ///   - object: a `GtkEventControllerKey *`.
-        ///   - signal: its name.
-        ///   - body: what is called, with the key's value (`GDK_KEY_…`) and the bits of a `GdkModifierType`; true stops
-        ///     the key from reaching other handlers.
-        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
+        ///   - signal: the name of the signal.
+        ///   - body: the closure to call, with the key's value (`GDK_KEY_…`) and the bits of a `GdkModifierType`; true
+        ///     stops the key from reaching other handlers.
+        /// - Returns: nil if the object has no such signal, or its handlers are of another kind.
         @discardableResult public static func connectKey(
             _ object: UnsafeMutableRawPointer, _ signal: String,
             _ body: @escaping @MainActor (_ key: UInt32, _ modifiers: UInt32) -> Bool
@@ -154,10 +154,10 @@
         ///
         /// - Parameters:
         ///   - object: a `GtkEventControllerScroll *`.
-        ///   - signal: its name.
-        ///   - body: the closure, which gets how far the wheel was turned or the fingers moved; true stops the event
-        ///     from reaching other handlers.
-        /// - Returns: nil when the object has no such signal, or one whose handlers are of another kind.
+        ///   - signal: the name of the signal.
+        ///   - body: the closure to call, with the distance by which the wheel was turned or the fingers moved; true
+        ///     stops the event from reaching other handlers.
+        /// - Returns: nil if the object has no such signal, or its handlers are of another kind.
         @discardableResult public static func connectScroll(
             _ object: UnsafeMutableRawPointer, _ signal: String,
             _ body: @escaping @MainActor (_ x: Double, _ y: Double) -> Bool
@@ -191,7 +191,7 @@
         }
     }
 
-    /// What GTK keeps of a connection.
+    /// The data of a connection, which GTK retains.
     @MainActor private class SignalContext {
         let connection: SignalConnection
 

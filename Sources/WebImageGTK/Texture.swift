@@ -33,7 +33,7 @@
             let pixels = image.pixels
             let bytes = g_bytes_new_with_free_func(
                 pixels.base, gsize(pixels.byteCount.bytes),
-                // What it is called with is the argument below, which is there.
+                // The function is called with the argument below, which is not nil.
                 { Unmanaged<PixelBuffer>.fromOpaque($0!).release() }, Unmanaged.passRetained(pixels).toOpaque())
             defer { g_bytes_unref(bytes) }
             pointer = gdk_memory_texture_new(
@@ -43,7 +43,7 @@
 
         isolated deinit { wi_unreference(UnsafeMutableRawPointer(pointer)) }
 
-        /// Opaque pixels are premultiplied ones, too, and those need no work before they go to a graphics card.
+        /// Opaque pixels are passed as premultiplied ones, which need no conversion for a graphics card.
         private static func format(_ layout: PixelLayout, _ alpha: AlphaMode) -> GdkMemoryFormat {
             switch (layout, alpha) {
             case (.rgba8, .straight): GDK_MEMORY_R8G8B8A8

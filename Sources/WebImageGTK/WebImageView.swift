@@ -19,8 +19,8 @@
     ///
     /// The view lives as long as Swift retains it or its widget is part of GTK's widget tree.
     @MainActor public final class WebImageView {
-        /// The indicator of a load for which the user has to wait. A spinner takes the place of a progress bar that does not
-        /// fit into the view; in a view that is smaller than the spinner there is none.
+        /// The indicator of a load for which the user has to wait. A spinner takes the place of a progress bar that
+        /// does not fit into the view; in a view that is smaller than the spinner there is none.
         public enum Indicator: String, Hashable, Sendable, CaseIterable { case none, spinner, progressBar }
 
         /// The box that draws the picture.
@@ -42,18 +42,20 @@
         /// Called with true when the view begins to be drawn, and with false when it is no longer drawn.
         public var onVisibilityChange: (@MainActor (Bool) -> Void)?
 
-        /// Told of the view's changes before the closures above.
+        /// The object that is notified of changes before the closures above are called.
         weak var owner: (any WebImageViewOwner)?
 
         private let overlay: UnsafeMutableRawPointer
         private let spinner = GTKWidget(made: gtk_spinner_new())
         private let bar = GTKWidget(made: gtk_progress_bar_new())
         private let retry = GTKWidget(made: gtk_button_new_from_icon_name("view-refresh-symbolic"))
-        /// Counts what was asked for, so that what comes a turn of the loop later knows whether it still counts.
+        /// Counts requests to load or release a picture, so that a task in a later turn of the loop can tell whether
+        /// its own request is still the latest.
         private var turn = 0
-        /// Parts that do not fit into the view as it is laid out.
+        /// The parts that do not fit into the view at its present size.
         private var partsWithoutRoom: Set<UnsafeMutableRawPointer> = []
-        /// Whether the view has no size but that of its retry button: nothing else would tell that its load has failed.
+        /// Whether the view's only size is that of its retry button. Without the button, nothing would show that its
+        /// load has failed.
         private var buttonGivesSize = false {
             didSet {
                 guard buttonGivesSize != oldValue else { return }
@@ -88,8 +90,9 @@
 
         isolated deinit { wi_untie(overlay) }
 
-        /// Returns the standard options: decode to the widget's size (except for ``ContentFit/none``), fade in pictures that
-        /// were not in memory, pause while the widget is not visible, and ignore a second call for the same picture.
+        /// Returns the standard options: decode to the widget's size (except for ``ContentFit/none``), fade in pictures
+        /// that were not in memory, pause while the widget is not visible, and ignore a second call for the same
+        /// picture.
         public static func standardOptions(_ fit: ContentFit = .contain) -> SlotOptions {
             var options = SlotOptions()
             options.fitsTarget = fit.decodedFit
@@ -119,15 +122,15 @@
             target.load(request, change, completion: completion)
         }
 
-        /// Loads a picture, and shows the blurred picture of a BlurHash until it has loaded: over the whole view, unless
-        /// ``PaintableTarget/placeholderFit`` is set.
+        /// Loads a picture, and shows the blurred picture of a BlurHash until it has loaded: over the whole view,
+        /// unless ``PaintableTarget/placeholderFit`` is set.
         ///
         /// - Parameters:
-        ///   - request: what is loaded.
+        ///   - request: the request; nil shows the placeholder.
         ///   - blurHash: a BlurHash, for example from `webimage info --placeholder`. An invalid one is ignored, and the
         ///     placeholder of the view's slots is shown.
         public func load(_ request: ImageRequest?, blurHash: String) {
-            // A cell that is bound to the same item again keeps its load and that load's placeholder.
+            // If a cell is bound to the same item again, it keeps its load and the placeholder of that load.
             if blur.hash != blurHash { blur = (blurHash, try? BlurHash(blurHash).image(width: 32, height: 32)) }
             target.stretchedPlaceholder = blur.image
             load(request) { if let image = blur.image { $0.placeholder = image } }
@@ -178,13 +181,13 @@
             show(retry, offersRetry)
         }
 
-        /// - Returns: whether the part is shown, which needs room.
+        /// - Returns: whether the part is shown, so that it takes room.
         @discardableResult private func show(_ part: GTKWidget, _ isWanted: Bool) -> Bool {
             let isShown = isWanted && (!partsWithoutRoom.contains(part.pointer) || makesItsRoom(part))
             let isShownNow = gtk_widget_get_visible(part.cWidget) != 0
             guard isShown != isShownNow else { return isShown }
             gtk_widget_set_visible(part.cWidget, isShown ? 1 : 0)
-            // GTK measures only what is visible.
+            // GTK measures only visible widgets.
             guard isShown, !hasRoom(for: part), !makesItsRoom(part) else { return isShown }
             partsWithoutRoom.insert(part.pointer)
             gtk_widget_set_visible(part.cWidget, 0)
@@ -208,7 +211,7 @@
 
         private func makesItsRoom(_ part: GTKWidget) -> Bool { part.pointer == retry.pointer && buttonGivesSize }
 
-        /// Shows the parts again that had no room before, and hides those that have none now.
+        /// Shows the parts that did not fit before, and hides those that do not fit now.
         private func makeRoom() {
             partsWithoutRoom = []
             for part in [spinner, bar, retry] where gtk_widget_get_visible(part.cWidget) != 0 && !hasRoom(for: part) {
@@ -217,7 +220,8 @@
             showState(target.state)
         }
 
-        /// Has loads begin for a view that is seen and laid out. Those that fit their picture to the view wait for a size.
+        /// Begins loads soon, if the view is visible and laid out. Loads that fit their picture to the view wait for a
+        /// size.
         private func beginSoon() {
             guard box.isVisible, box.allocation != nil else { return }
             // A list maps all its cells at first, and unmaps those that are not in view in the same turn.
@@ -228,7 +232,7 @@
         }
     }
 
-    /// The owner of a view, which leaves the public closures to the program.
+    /// The owner of a view. It uses no closures of the view, so that the program can set them.
     @MainActor protocol WebImageViewOwner: AnyObject {
         /// Called during GTK's layout.
         func viewWasLaidOut()
@@ -244,13 +248,13 @@
 
     extension WebImageView: ImageBoxOwner {
         func boxWasLaidOut(_ allocation: BoxSize) {
-            // GTK has measured the box by the scale factor that it had until now.
+            // GTK has measured the box with the previous scale factor.
             let isOther = place.update(
                 to: allocation, wanted: wantedSize(allocation), isLoaded: target.state.image != nil)
             if isOther { loadedSize = box.widget.loadedSize(of: place.size) }
             box.paintable.scale = Double(allocation.scale)
             owner?.viewWasLaidOut()
-            // Nothing but what memory has is shown of a view that is not seen yet: that must not wait.
+            // A view that is not visible yet shows a picture only if it is in memory, and it must do so without delay.
             let showsNow = !target.slots.isVisible && allocation.width > 0 && allocation.height > 0
             let before = box.paintable.texture?.displaySize
             if showsNow {
@@ -258,8 +262,8 @@
                 target.slots.lookInMemory()
             }
             let needsLayout = box.fixedSize == nil && box.paintable.texture?.displaySize != before
-            // GTK lays widgets out now. A spinner that comes or goes would have it begin anew, and it would not notice that
-            // a picture gives the view another size.
+            // GTK is laying out widgets now. A spinner that is shown or hidden would restart the layout, and GTK would
+            // not notice that a picture changes the size of the view.
             Task { @MainActor [weak self] in
                 guard let self else { return }
                 if needsLayout { gtk_widget_queue_resize(box.widget.cWidget) }
@@ -269,7 +273,7 @@
             beginSoon()
         }
 
-        /// How large the view would be by what it shows: its picture or placeholder, or the button of a failed load.
+        /// The size that the view's content requests: its picture or placeholder, or the button of a failed load.
         private func wantedSize(_ allocation: BoxSize) -> (width: Int, height: Int) {
             if buttonGivesSize { return leastSize(of: retry) }
             return box.fixedSize == nil ? box.naturalSize(inWidth: allocation.width) : (0, 0)
@@ -281,7 +285,7 @@
                 onVisibilityChange?(isVisible)
             }
             guard isVisible else { return target.setVisible(false) }
-            // What has come into memory since the view was bound is to be seen in its very first frame.
+            // A picture that was loaded into memory since the view was bound must be visible in the very first frame.
             target.slots.lookInMemory()
             beginSoon()
         }

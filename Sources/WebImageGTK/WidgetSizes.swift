@@ -3,8 +3,8 @@
     internal import WebImage
     internal import WebImageCore
 
-    /// Tells a target the size and scale factor of its widget after each layout while the widget is mapped. GTK has no signal for the size of
-    /// a widget; its frame clock tells of each layout of the window.
+    /// Reports the size and the scale factor of a widget to its target after each layout, while the widget is mapped.
+    /// GTK has no signal for the size of a widget, but its frame clock reports each layout of the window.
     @MainActor final class WidgetSizes {
         private let widget: UnsafeMutablePointer<GtkWidget>
         private weak var target: PaintableTarget?
@@ -18,13 +18,13 @@
 
         /// - Parameters:
         ///   - widget: a `GtkWidget *`, which outlives this object.
-        ///   - target: shows its pictures on the widget.
+        ///   - target: the target that shows its pictures on the widget.
         init(_ widget: UnsafeMutableRawPointer, _ target: PaintableTarget) {
             self.widget = widget.assumingMemoryBound(to: GtkWidget.self)
             self.target = target
         }
 
-        /// Begins when the widget is mapped.
+        /// Begins to observe layouts; called when the widget is mapped.
         func follow() {
             end()
             isLaidOut = false
@@ -44,7 +44,7 @@
             layouts = nil
         }
 
-        /// Not now: a target that shows something else would have GTK's layout begin anew.
+        /// Reports the size after the layout: a target that shows something else during it would restart the layout.
         private func tellSoon() {
             guard !isDue else { return }
             isDue = true
@@ -63,7 +63,7 @@
             target?.slots.resize(toSides: loadedSize)
         }
 
-        /// Called before anything changes that the widget was measured by.
+        /// Updates the place before anything changes on which the widget's measured size depends.
         private func updatePlace() {
             let allocation = allocation
             let wanted = (
@@ -80,8 +80,8 @@
                 scale: Int(gtk_widget_get_scale_factor(widget)))
         }
 
-        /// How long a side would be by the picture; 0 where its length does not come from that. A `GtkPicture` without a picture
-        /// also wants some pixels.
+        /// The length of a side that the picture requests; 0 if the length does not depend on it. A `GtkPicture`
+        /// without a picture also requests some pixels.
         private func wantedLength(_ orientation: GtkOrientation, _ otherLength: Int) -> Int {
             var (minimum, natural): (Int32, Int32) = (0, 0)
             gtk_widget_measure(widget, orientation, Int32(otherLength), &minimum, &natural, nil, nil)

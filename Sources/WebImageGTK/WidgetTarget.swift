@@ -11,9 +11,9 @@
         ///     icon.webImage(manager)?.load("https://example.com/icon.png")
         ///
         /// The target lives as long as the widget; a second call returns the same one. Its loads have a lower priority
-        /// while the widget is not visible. With ``/WebImage/SlotOptions/fitsTarget`` a picture is decoded to the size of
-        /// the widget once that was laid out, and again when the widget becomes larger. A side that has no length without
-        /// a picture follows from the other one. ``ImagePaintable/scale`` is the scale factor of the widget.
+        /// while the widget is not visible. With ``/WebImage/SlotOptions/fitsTarget`` a picture is decoded to the size
+        /// of the widget once that was laid out, and again when the widget becomes larger. A side that has no length
+        /// without a picture follows from the other one. ``ImagePaintable/scale`` is the scale factor of the widget.
         ///
         /// - Parameters:
         ///   - manager: loads the pictures. Used only in the first call.
@@ -50,7 +50,7 @@
 
         private static let targetName = "wi-target"
 
-        /// Shows a paintable on the widget; false where it has no place for one.
+        /// Shows a paintable on the widget; returns false for kinds of widgets that cannot show one.
         private func place(_ paintable: ImagePaintable) -> Bool {
             let picture = OpaquePointer(paintable.pointer)
             if isA(gtk_picture_get_type()) {
@@ -71,7 +71,7 @@
         }
     }
 
-    /// The frames of a widget of GTK's, which outlives this.
+    /// The frames of one of GTK's widgets, which outlives this object.
     @MainActor private final class WidgetTicks: FrameTicks {
         private let widget: UnsafeMutablePointer<GtkWidget>
         private var bodies: [Int: @MainActor (FrameTick) -> Void] = [:]
@@ -100,14 +100,14 @@
 
         func removeTick(_ id: TickID) { bodies[id.number] = nil }
 
-        /// - Returns: 0 when there are to be no more.
+        /// - Returns: 0 to end the ticks.
         private func tick(_ time: Duration) -> Int32 {
             for number in bodies.keys.sorted() { bodies[number]?(.frame(time)) }
             if bodies.isEmpty { callback = 0 }
             return bodies.isEmpty ? 0 : 1
         }
 
-        /// GTK goes on with ticks of widgets that are not drawn.
+        /// Ends the ticks, since GTK would continue the ticks of widgets that are not drawn.
         func end() {
             if callback != 0 { gtk_widget_remove_tick_callback(widget, callback) }
             callback = 0

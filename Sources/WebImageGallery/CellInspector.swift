@@ -3,15 +3,15 @@
     import WebImage
     import WebImageGTK
 
-    /// Looks at the cells of a window as they are drawn.
+    /// Examines the cells of a window as they are drawn.
     @MainActor struct CellInspector {
         let window: GalleryWindow
 
-        /// What has been seen.
+        /// The result of an examination.
         struct Report {
             var sights: [Int: CellSight] = [:]
 
-            /// The first of the cells that show another's picture.
+            /// Describes the first cell that shows the picture of another cell; nil if there is none.
             var wrong: String? {
                 for (number, sight) in sights.sorted(by: { $0.key < $1.key }) {
                     if case .wrong(let color) = sight {
@@ -24,9 +24,9 @@
             func count(_ sight: CellSight) -> Int { sights.values.filter { $0 == sight }.count }
         }
 
-        /// Compares all cells in view with their pictures, by a picture of the whole window.
+        /// Compares all visible cells with their pictures, on a screenshot of the window.
         ///
-        /// - Returns: nil when the window was not drawn.
+        /// - Returns: nil if the window was not drawn.
         func look() -> Report? {
             guard let shot = GTKWidget(window.window.raw).screenshot() else { return nil }
             var report = Report()
@@ -40,7 +40,7 @@
 
         static func number(of item: GalleryItem) -> Int? { Int(item.name.dropFirst(7).prefix { $0 != "." }) }
 
-        /// Places beside the spinner and the button for trying again, and above the caption.
+        /// Points of a cell that lie beside the spinner and the retry button, and above the caption.
         private static let places = [(0.2, 0.3), (0.8, 0.3), (0.5, 0.12), (0.2, 0.6), (0.8, 0.6)]
 
         private func pixels(of view: WebImageView, in shot: Image) -> [[UInt8]] {
@@ -54,7 +54,7 @@
                     let x = Double(bounds.origin.x) + Double(bounds.size.width) * place.0
                     let y = Double(bounds.origin.y) + Double(bounds.size.height) * place.1
                     guard area.contains(y) else { return nil }
-                    // The window's border is a part of its picture, but lies outside of its coordinates.
+                    // The window's border is a part of the screenshot, but lies outside of the window's coordinates.
                     let (column, row) = (Int(x - Double(frame.origin.x)), Int(y - Double(frame.origin.y)))
                     let offset = row * shot.pixels.bytesPerRow + column * 4
                     return Array(bytes[offset..<offset + 3])
@@ -62,7 +62,7 @@
             }
         }
 
-        /// Which rows of the window the grid has.
+        /// The rows of the window that the grid covers.
         private var visibleArea: Range<Double>? {
             var bounds = graphene_rect_t()
             guard gtk_widget_compute_bounds(window.grid.widget, window.window, &bounds) != 0 else { return nil }

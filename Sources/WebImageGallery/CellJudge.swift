@@ -1,6 +1,6 @@
 import WebImage
 
-/// What is to be seen in a cell that should show the picture of a number, by some of its pixels.
+/// What a cell that should show the picture of a number shows, according to some of its pixels.
 enum CellSight: Equatable {
     /// Its picture, and nothing else.
     case picture
@@ -12,8 +12,8 @@ enum CellSight: Equatable {
     case wrong([UInt8])
 
     /// - Parameters:
-    ///   - pixels: red, green and blue of some places of the cell where nothing is drawn over the picture.
-    ///   - number: whose picture it should be.
+    ///   - pixels: red, green and blue at some points of the cell where nothing is drawn over the picture.
+    ///   - number: the number of the picture that the cell should show.
     init(_ pixels: [[UInt8]], of number: Int) {
         let sights = pixels.map { Self.sight($0, of: number) }
         if let wrong = sights.first(where: { if case .wrong = $0 { true } else { false } }) {

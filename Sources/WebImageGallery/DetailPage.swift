@@ -4,12 +4,12 @@
     import WebImage
     import WebImageGTK
 
-    /// One picture as large as the window, and what is known of it.
+    /// The page with one picture in the size of the window, and facts about it.
     @MainActor final class DetailPage {
         let widget = Make.box(GTK_ORIENTATION_VERTICAL)
         let view: ZoomView
         private(set) var item: GalleryItem?
-        /// Called when something of it has changed.
+        /// Called when the picture or the facts change.
         var onChange: (@MainActor () -> Void)?
 
         private let book: PictureBook
@@ -71,7 +71,7 @@
             return bar
         }
 
-        /// Shows a picture; nil: none, which lets go of the last one.
+        /// Shows a picture; nil shows none and releases the last one.
         func show(_ item: GalleryItem?) {
             self.item = item
             name.setText(item?.name ?? "")

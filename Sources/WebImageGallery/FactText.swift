@@ -1,12 +1,12 @@
 import WebImage
 
-/// What is known of a picture, in words.
+/// Facts about a picture as text.
 enum FactText {
     /// `1600 × 1067 · jpeg · 312.4 KiB`.
     ///
     /// - Parameters:
-    ///   - response: what is shown.
-    ///   - facts: what is known of how the picture was loaded last.
+    ///   - response: the response with the shown picture.
+    ///   - facts: what is known about the last load of the picture.
     static func line(_ response: ImageResponse, _ facts: PictureFacts?) -> String {
         var parts: [String] = []
         let original = response.header?.displaySize ?? facts?.originalSize ?? response.image.displaySize

@@ -1,6 +1,6 @@
 import WebImage
 
-/// What caches and network do now, as lines of a table.
+/// The current figures of the caches and the network, as lines of a table.
 struct Figures: Equatable {
     struct Line: Equatable {
         let name: String

@@ -2,9 +2,9 @@
     import CSysGTK
     import WebImageGTK
 
-    /// The bar at the top: search, and buttons for all that can be done.
+    /// The bar at the top, with the search and the buttons for all actions.
     @MainActor final class GalleryHeader {
-        /// What the bar's parts do.
+        /// The actions of the bar's parts.
         struct Actions {
             let search: @MainActor (String) -> Void
             let leaveSearch: @MainActor () -> Void
@@ -44,8 +44,8 @@
             set { gtk_editable_set_text(entry.opaque, newValue) }
         }
 
-        /// Whether keys go to the query while the window has the focus. The state flags of the entry would also say no while
-        /// another window has it.
+        /// Whether the search entry gets the keys while the window has the focus. The state flags of the entry would
+        /// also be false while another window has the focus.
         var isSearching: Bool {
             guard let root = gtk_widget_get_root(entry), let focus = gtk_root_get_focus(root) else { return false }
             return focus == entry || gtk_widget_is_ancestor(focus, entry) != 0
@@ -53,7 +53,7 @@
 
         func focusSearch() { gtk_widget_grab_focus(entry) }
 
-        /// Says whether one picture is shown large.
+        /// Sets whether one picture is shown large.
         func setDetail(_ isDetail: Bool) { back.isVisible = isDetail }
 
         func toggleDark() { flip(dark) }

@@ -2,14 +2,14 @@ import WebImage
 
 /// A picture that the gallery shows.
 struct GalleryItem: Sendable {
-    /// What stands beneath it: the last part of its path.
+    /// The caption: the last part of the path.
     let name: String
     let request: ImageRequest
 
-    /// - Parameter text: a URL, or a path where it has no scheme.
+    /// - Parameter text: a URL; without a scheme, a path.
     init(_ text: String) {
         var request = ImageRequest(argument: text)
-        // Columns of a grid differ by a pixel.
+        // The widths of a grid's columns differ by a pixel.
         request.caching.sizePrecision = .inexact
         self.request = request
         name = Self.name(of: text)
@@ -24,7 +24,7 @@ struct GalleryItem: Sendable {
         return last.isEmpty ? text : last
     }
 
-    /// What stands in a list: an input a line, without empty lines and those that begin with `#`.
+    /// The inputs in a list: one on each line, without empty lines and lines that begin with `#`.
     static func inputs(in list: String) -> [String] {
         list.split(whereSeparator: \.isNewline).map { line in
             var line = Substring(line)

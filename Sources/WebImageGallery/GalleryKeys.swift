@@ -2,14 +2,14 @@
     import CSysGTK
     import WebImageGTK
 
-    /// What the keys of the window do.
+    /// The actions of the keys in the window.
     @MainActor final class GalleryKeys {
         private weak var window: GalleryWindow?
 
         init(on window: GalleryWindow) {
             self.window = window
             guard let controller = gtk_event_controller_key_new() else { return }
-            // Before the search entry and the grid, which have uses of their own for some.
+            // Handles keys before the search entry and the grid, which use some of them themselves.
             gtk_event_controller_set_propagation_phase(controller, GTK_PHASE_CAPTURE)
             gtk_widget_add_controller(window.window, controller)
             SignalConnection.connectKey(UnsafeMutableRawPointer(controller), "key-pressed") { [weak self] key, state in
@@ -17,7 +17,7 @@
             }
         }
 
-        /// - Returns: whether the key has done something.
+        /// - Returns: whether the key had an effect.
         func press(_ key: Int32, holdsControl: Bool = false) -> Bool {
             guard let window else { return false }
             if holdsControl { return pressWithControl(key, window) }
@@ -55,7 +55,7 @@
             return true
         }
 
-        /// Escape goes back from a picture, then empties the search.
+        /// Handles Escape: goes back from a picture, and otherwise clears the search.
         private func leave(_ window: GalleryWindow) -> Bool {
             if window.isDetail {
                 window.goBack()

@@ -1,12 +1,12 @@
-/// What the command line says.
+/// The options and arguments of the command line.
 struct GalleryOptions: Equatable {
-    /// What is shown; without any, and without a list, the pictures of the demo's origin.
+    /// The pictures to show. Without inputs and a list, the pictures of the demo's server are shown.
     var inputs: [String] = []
-    /// A file with an input a line.
+    /// A file with one input on each line.
     var inputList: String?
     var isDark = false
     var showsHelp = false
-    /// What the program does by itself before it ends.
+    /// The script that the program runs before it ends.
     var script: GalleryScript?
 
     static let help = """
@@ -53,15 +53,15 @@ struct GalleryOptions: Equatable {
     }
 }
 
-/// What the program does by itself.
+/// A script that the program can run.
 enum GalleryScript: Equatable {
-    /// Scrolls through numbered pictures, and looks whether each cell shows its own.
+    /// Scrolls through numbered pictures, and checks that each cell shows its own picture.
     case scroll
-    /// Writes pictures of the window.
+    /// Writes screenshots of the window.
     case screenshots(folder: String)
 }
 
-/// A command line that cannot be understood.
+/// An invalid command line.
 struct OptionError: Error {
     let message: String
 

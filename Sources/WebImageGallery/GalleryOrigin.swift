@@ -1,14 +1,15 @@
 import WebImage
 import WebImageTesting
 
-/// The demo's origin, with some hundreds of pictures: a server on loopback that draws each one when it is first asked for.
+/// The demo's server with some hundreds of pictures. It listens on loopback, and draws each picture when it is first
+/// requested.
 final class GalleryOrigin: Sendable {
     let server: OriginServer
     let items: [GalleryItem]
 
     private static let lakes = 320
 
-    /// - Throws: what the server throws that cannot listen.
+    /// - Throws: the error of a server that cannot listen.
     init() throws(WebImageError) {
         server = try OriginServer()
         var pictures = SamplePictures.demo + SamplePictures.gallery()
@@ -28,7 +29,7 @@ final class GalleryOrigin: Sendable {
                 try Self.waves(hue: Float(index) * 0.37, as: format)
             }
         }
-        // Nothing is served there: what a gallery does with that is to be seen, too.
+        // Nothing is served under this path, so that the gallery also shows how it handles an error.
         paths.insert("/lost-picture.jpg", at: 9)
         server.serve("/broken.png", .bytes(Array("no picture at all".utf8), contentType: "image/png"))
         paths.insert("/broken.png", at: 20)
@@ -41,7 +42,7 @@ final class GalleryOrigin: Sendable {
     ) {
         server.serve("/\(name)") { _ in
             guard let bytes = try? make() else { return .status(500) }
-            // As if it came over a fair line: slow enough to see that it is waited for.
+            // Sent at the speed of a good connection: slowly enough that waiting is visible.
             let time = Duration.milliseconds(60 + min(bytes.count >> 13, 500))
             return .bytes(
                 bytes, contentType: type ?? "image/*", etag: "\"\(name)\"", cacheControl: "max-age=3600"

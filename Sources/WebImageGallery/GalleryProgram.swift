@@ -8,7 +8,7 @@
 
 /// The program `webimage-gallery`.
 @MainActor public enum GalleryProgram {
-    /// Does what the command line says, and ends the process: with 0, or with 1 after it has said what was wrong.
+    /// Runs the program with the process's arguments, and ends the process: with 0, or with 1 after printing an error.
     public static func run() -> Never {
         do throws(OptionError) {
             let options = try GalleryOptions(Array(CommandLine.arguments.dropFirst()))
@@ -22,7 +22,7 @@
         }
     }
 
-    /// Says what was wrong, and ends the process.
+    /// Prints an error, and ends the process with 1.
     static func fail(_ message: String) -> Never {
         let line = Array("webimage-gallery: \(message)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)

@@ -3,11 +3,11 @@
     import WebImage
     import WebImageGTK
 
-    /// One run of the program: finds out what is shown, opens the window, and ends with it.
+    /// One run of the program: determines the pictures, opens the window, and ends when it is closed.
     @MainActor final class GallerySession {
         private let options: GalleryOptions
         private let loop = g_main_loop_new(nil, 0)
-        /// The demo's server, as long as it is wanted.
+        /// The demo's server, while it is needed.
         private var origin: GalleryOrigin?
         private var window: GalleryWindow?
         private var manager: ImageManager?
@@ -17,7 +17,7 @@
 
         /// Runs GTK's main loop until the window is closed.
         ///
-        /// - Returns: what was wrong; nil when nothing was.
+        /// - Returns: the error message; nil if there was no error.
         func run() -> String? {
             guard gtk_init_check() != 0 else { return "there is no display to open a window on" }
             GTKMainLoop.install()
@@ -46,7 +46,7 @@
             g_main_loop_quit(loop)
         }
 
-        /// What the command line names; without that, what the demo's origin serves.
+        /// The pictures that the command line names, or without any those of the demo's server.
         private func items() async throws(OptionError) -> [GalleryItem] {
             var inputs = options.inputs
             if let list = options.inputList {
@@ -78,14 +78,14 @@
         }
     }
 
-    /// What loads for a window.
+    /// The objects that load pictures for a window.
     @MainActor struct GalleryParts {
         let manager: ImageManager
         let prefetcher: ImagePrefetcher
         let book = PictureBook()
 
-        /// - Parameter isDemo: whether the pictures are those of a server that the next run will not find again: they are not
-        ///   mixed up with others on disk, and what the last run has left is removed.
+        /// - Parameter isDemo: whether the pictures come from a temporary server, which the next run will not find.
+        ///   They are then cached in a folder of their own, and the pictures of the last run are removed.
         init(isDemo: Bool) {
             var configuration = ImageManager.Configuration()
             if isDemo, let directory = configuration.disk?.directory {

@@ -3,7 +3,7 @@
     import WebImage
     import WebImageGTK
 
-    /// The window: the grid or one picture large, beside them the panel.
+    /// The window: the grid or one large picture, and the panel beside it.
     @MainActor final class GalleryWindow {
         static let size: (width: Int32, height: Int32) = (1000, 700)
 
@@ -14,14 +14,14 @@
         /// Called when the window is closed.
         var onClose: (@MainActor () -> Void)?
 
-        /// Called when a load has come further, in the grid or large: for scripts.
+        /// Called on progress of a load in the grid or the large picture. For scripts.
         var onActivity: (@MainActor () -> Void)?
 
         private(set) var header: GalleryHeader!
         private let stack = Make.named(gtk_stack_new(), [])
         private let manager: ImageManager
         private var keys: GalleryKeys?
-        /// Where in the grid the picture is that is shown large.
+        /// The position in the grid of the picture that is shown large.
         private(set) var position: Int?
 
         init(_ items: [GalleryItem], manager: ImageManager, prefetcher: ImagePrefetcher, book: PictureBook) {
@@ -82,7 +82,7 @@
 
         var isDetail: Bool { position != nil }
 
-        /// Shows the picture at a position of the grid large.
+        /// Shows the picture at a position of the grid on the detail page.
         func open(_ position: Int) {
             guard let item = grid.shown[position] else { return }
             self.position = position
@@ -92,7 +92,7 @@
             gtk_stack_set_visible_child_name(stack.opaque, "detail")
         }
 
-        /// Goes to the next picture, or with -1 to the one before.
+        /// Moves to the next picture, or with -1 to the previous one.
         func step(_ by: Int) {
             guard let position, grid.shown[position + by] != nil else { return }
             grid.selected = position + by
@@ -125,9 +125,9 @@
             onActivity?()
         }
 
-        // MARK: - What buttons do
+        // MARK: - Actions of buttons
 
-        /// The focus stays where the query is typed.
+        /// Searches without moving the focus from the search entry.
         private func search(_ query: String) {
             showGrid()
             grid.search(query)

@@ -3,13 +3,13 @@
     import WebImage
     import WebImageGTK
 
-    /// What a cell of the grid has besides its picture: a caption, and why there is no picture.
+    /// The parts of a cell besides its picture: a caption, and the reason if there is no picture.
     @MainActor enum GridCell {
         private static let caption = "caption"
 
         /// - Parameters:
-        ///   - change: called when the load of the cell has come further.
-        ///   - look: called with the URL that the cell shows, when the pointer comes over it.
+        ///   - change: called on progress of the cell's load.
+        ///   - look: called with the URL of the cell's picture when the pointer enters the cell.
         static func setUp(
             _ view: WebImageView, change: @escaping @MainActor () -> Void, look: @escaping @MainActor (String) -> Void
         ) {

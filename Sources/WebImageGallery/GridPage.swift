@@ -5,17 +5,17 @@
 
     /// The pictures as a grid of cells.
     @MainActor final class GridPage {
-        /// How large a cell asks to be, in logical pixels.
+        /// The size that a cell requests, in logical pixels.
         static let cell = (width: 160, height: 128)
 
-        /// Grid, and what stands in its place when nothing is found.
+        /// The grid, or the text that replaces it if the search finds nothing.
         let widget: Widget
         let cells: ImageCells
         /// Called when a picture is opened, with its position.
         var onOpen: (@MainActor (Int) -> Void)?
-        /// Called with the item under the pointer, or chosen by keys.
+        /// Called with the item under the pointer, or the one that was selected by keys.
         var onLook: (@MainActor (GalleryItem) -> Void)?
-        /// Called when a cell's load has come further.
+        /// Called on progress of a cell's load.
         var onChange: (@MainActor () -> Void)?
         private(set) var shown: ShownItems
 
@@ -76,7 +76,7 @@
 
         // MARK: - What is shown
 
-        /// Shows what has the words of a query in its name or URL.
+        /// Shows the items whose name or URL contains the words of a query.
         func search(_ query: String) {
             let before = shown.count
             guard shown.search(query) else { return }
@@ -87,7 +87,8 @@
             onChange?()
         }
 
-        /// Replaces so many rows of the list. What a row shows its position tells, so that rows need no text.
+        /// Replaces the rows of the list, of which there were `before`. Rows need no text, because their position
+        /// determines what they show.
         private func fill(from before: Int) {
             let rows = [String](repeating: "", count: shown.count)
             withCStrings(rows) { gtk_string_list_splice(list, 0, guint(before), $0) }
@@ -98,13 +99,13 @@
                 var pointers = [UnsafePointer<CChar>?](repeating: empty, count: texts.count)
                 pointers.append(nil)
                 pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
-                // It has at least the pointer that ends it.
+                // The array has at least the null pointer that ends it.
             }
         }
 
-        // MARK: - Where one is
+        // MARK: - Position
 
-        /// The position that keys go from; nil: none.
+        /// The selected position, from which keys move; nil if there is none.
         var selected: Int? {
             get {
                 let position = gtk_single_selection_get_selected(selection)
@@ -119,7 +120,7 @@
             gtk_widget_activate_action_variant(grid, "list.scroll-to-item", g_variant_new_uint32(guint(position)))
         }
 
-        /// Scrolls by logical pixels; at the ends there is no more.
+        /// Scrolls by logical pixels, as far as the ends.
         func scroll(by pixels: Double) {
             guard let adjustment = gtk_scrolled_window_get_vadjustment(scrolled.opaque) else { return }
             gtk_adjustment_set_value(adjustment, gtk_adjustment_get_value(adjustment) + pixels)
@@ -127,13 +128,13 @@
 
         func focus() { gtk_widget_grab_focus(grid) }
 
-        /// Loads those in view again that have failed, and has it forgotten which URLs fail.
+        /// Loads the visible pictures that failed again, and forgets which URLs failed.
         func reloadFailed() {
             for view in cells.visible.values where view.state.error != nil { view.target.slots[.image].reload() }
         }
     }
 
-    /// What the closures of the cells find their page by.
+    /// Refers the closures of the cells to their page.
     @MainActor private final class ItemSource {
         weak var page: GridPage?
     }

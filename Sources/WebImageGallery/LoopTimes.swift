@@ -4,12 +4,12 @@
     import WebImageGTK
     import WebImageSystem
 
-    /// How long each turn of GLib's main loop takes, from one wait for events to the next: all that is done on the main
-    /// thread, ours and GTK's own, without what a script does to look at it.
+    /// Measures the duration of each turn of GLib's main loop, from one wait for events to the next. It includes all
+    /// work on the main thread, of this program and of GTK, except for the examinations by a script.
     @MainActor enum LoopTimes {
         private nonisolated static let books = Books()
 
-        /// Begins to measure, for good.
+        /// Begins to measure; this cannot be undone.
         static func install() {
             guard let poll = g_main_context_get_poll_func(nil) else { return }
             books.state.withLock { $0.poll = poll }
@@ -18,7 +18,7 @@
             }
         }
 
-        /// The times since the last call.
+        /// Returns the times since the last call.
         static func take() -> [Duration] {
             books.state.withLock { state in
                 defer { state.times = [] }
@@ -45,9 +45,9 @@
         private final class Books: Sendable {
             struct State {
                 var poll: GPollFunc?
-                /// When the last wait has ended.
+                /// The end of the last wait.
                 var begin: ContinuousClock.Instant?
-                /// What was left out of the times until then.
+                /// The time that ``CallbackTimes`` had excluded at that moment.
                 var leftOut = Duration.zero
                 var times: [Duration] = []
             }

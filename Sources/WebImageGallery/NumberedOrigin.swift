@@ -1,17 +1,17 @@
 import WebImage
 import WebImageTesting
 
-/// A server of pictures that carry their numbers: each is of one colour that no other one has. It takes its time, and some of
-/// them are missing.
+/// A server of numbered pictures, each of a single colour that no other picture has. It answers with a delay, and some
+/// pictures are missing.
 final class NumberedOrigin: Sendable {
     static let count = 500
-    /// What a cell shows whose picture is not there yet.
+    /// The colour of a cell whose picture is not loaded yet.
     static let background: [UInt8] = [128, 128, 128]
 
     let server: OriginServer
     let items: [GalleryItem]
 
-    /// - Parameter delay: before each answer.
+    /// - Parameter delay: the delay before each answer.
     init(delay: Duration = .milliseconds(50)) throws(WebImageError) {
         server = try OriginServer()
         items = (0..<Self.count).map { [server] in GalleryItem(server.url("/number-\($0).png")) }
@@ -25,11 +25,11 @@ final class NumberedOrigin: Sendable {
         server.serve(under: "/") { _ in .status(404).with(.delay(delay)) }
     }
 
-    /// One of twenty.
+    /// Whether the server does not have the picture; true for one of twenty.
     static func isMissing(_ number: Int) -> Bool { number % 20 == 13 }
 
-    /// A point on the surface of a cube around the background's colour. Seen from its centre no two lie in the same direction,
-    /// so that also a colour that fades in over the background tells whose it is.
+    /// A point on the surface of a cube around the background's colour. No two points are in the same direction from
+    /// the centre, so that even a colour that fades in over the background identifies its picture.
     static func color(_ number: Int) -> [UInt8] {
         let (face, place) = (number % 6, number / 6)
         let (across, down) = (place % 10, place / 10)

@@ -2,15 +2,15 @@ import Synchronization
 import WebImage
 import WebImageSystem
 
-/// What is known of how pictures were loaded: of the last thousand, by their URLs.
+/// Remembers how the last thousand pictures were loaded, by their URLs.
 ///
-/// It stands between the callers of a manager and its loads, and so also sees what was loaded ahead. What it keeps are no
-/// pixels. Any thread may use it.
+/// As an interceptor it is between the callers of a manager and its loads, so that it also sees prefetched pictures. It
+/// keeps no pixels. Any thread may use it.
 final class PictureBook: ImageInterceptor {
     private struct Page {
-        /// Of the last load that brought the picture.
+        /// About the last load that succeeded.
         var facts: PictureFacts?
-        /// Of the last load, if it failed.
+        /// The error of the last load, if it failed.
         var failure: WebImageError?
     }
 
@@ -23,7 +23,7 @@ final class PictureBook: ImageInterceptor {
     private static let limit = 1000
     private let state = Guarded(State())
 
-    /// How the picture of a URL was loaded last; nil when it was not, or too long ago.
+    /// How the picture of a URL was last loaded; nil if it was not, or too long ago.
     subscript(url: String) -> PictureFacts? { state.withLock { $0.pages[url]?.facts } }
 
     func intercept<Answer>(
@@ -41,7 +41,7 @@ final class PictureBook: ImageInterceptor {
         }
     }
 
-    /// What the last load of a URL failed with; nil when it did not.
+    /// The error of the last load of a URL; nil if it did not fail.
     func failure(of url: String) -> WebImageError? { state.withLock { $0.pages[url]?.failure } }
 
     private func note(_ url: String, _ change: (inout Page) -> Void) {
@@ -53,13 +53,13 @@ final class PictureBook: ImageInterceptor {
     }
 }
 
-/// What there is to tell of a load that has brought a picture.
+/// Facts about a load that succeeded.
 struct PictureFacts: Sendable {
     let source: ImageSource
-    /// Of the original; nil where no original was read.
+    /// The size of the original in bytes; nil if no original was read.
     let byteCount: ByteCount?
     let format: ImageFormat?
-    /// Of the original, upright.
+    /// The size of the upright original.
     let originalSize: PixelSize?
     let timings: LoadTimings
     let trace: LoadTrace

@@ -1,23 +1,23 @@
-/// When the panel shows its figures anew: at most four times a second, and as long as they change. A pure value.
+/// Decides when the panel refreshes its figures: at most four times a second, and only while they change. A pure value.
 struct RefreshPace {
     static let interval = Duration.milliseconds(250)
 
     private var last: Duration?
     private var isDue = false
 
-    /// Something may have changed.
+    /// Notes that something may have changed.
     ///
-    /// - Returns: when to refresh; nil when that has been asked for already.
+    /// - Returns: when to refresh; nil if a refresh is already scheduled.
     mutating func note(now: Duration) -> Duration? {
         guard !isDue else { return nil }
         isDue = true
         return max(now, last.map { $0 + Self.interval } ?? now)
     }
 
-    /// The figures were shown.
+    /// Notes that the figures were refreshed.
     ///
-    /// - Parameter hasChanged: whether they were others than before: then there may be more to come.
-    /// - Returns: when to look again; nil: there is nothing to do until ``note(now:)``.
+    /// - Parameter hasChanged: whether the figures differ from before, so that more changes may follow.
+    /// - Returns: when to refresh again; nil if nothing needs to be done until ``note(now:)``.
     mutating func refreshed(now: Duration, hasChanged: Bool) -> Duration? {
         last = now
         isDue = hasChanged

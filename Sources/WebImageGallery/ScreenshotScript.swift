@@ -2,13 +2,13 @@
     import WebImage
     import WebImageGTK
 
-    /// Writes pictures of the window: what the documentation shows.
+    /// Writes the screenshots of the window for the documentation.
     @MainActor struct ScreenshotScript {
         private let window: GalleryWindow
         private let events: ScriptEvents
         private let folder: String
 
-        /// - Returns: what was wrong; nil when all pictures were written.
+        /// - Returns: the error message; nil if all screenshots were written.
         static func run(_ window: GalleryWindow, folder: String) async -> String? {
             let script = ScreenshotScript(window: window, events: ScriptEvents(window), folder: folder)
             do throws(ScriptError) {
@@ -91,7 +91,7 @@
         }
 
         private func save(_ name: String) async throws(ScriptError) {
-            // Fades, and the panel, which takes a quarter of a second.
+            // Waits for fades, and for the panel, which takes up to a quarter of a second.
             await events.frames(for: .milliseconds(600))
             let path = "\(folder)/gallery-\(name).png"
             guard GTKWidget(window.window.raw).saveScreenshot(to: path) else {

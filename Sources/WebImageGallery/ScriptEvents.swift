@@ -3,14 +3,14 @@
     import WebImage
     import WebImageGTK
 
-    /// What a script has found wrong.
+    /// The failure of a script.
     struct ScriptError: Error {
         let message: String
 
         init(_ message: String) { self.message = message }
     }
 
-    /// Lets a script wait for what happens in a window.
+    /// Lets a script wait for events in a window.
     @MainActor final class ScriptEvents {
         let window: GalleryWindow
         private let clock = GTKFrameClock()
@@ -26,8 +26,8 @@
             waiting = nil
         }
 
-        /// Waits until something is so. It is looked at whenever a load has come further or a frame was drawn, and twenty times a
-        /// second: nobody tells of loads that no cell waits for.
+        /// Waits until a condition is true. It is checked after each progress of a load and each frame, and twenty
+        /// times a second, since loads for no cell report no progress.
         func wait(
             for what: String, within limit: Duration = .seconds(60), until condition: @escaping @MainActor () -> Bool
         ) async throws(ScriptError) {
@@ -40,7 +40,7 @@
             }
         }
 
-        /// Waits until no cell in view loads any more.
+        /// Waits until no visible cell is loading.
         func waitForCells() async throws(ScriptError) {
             try await wait(for: "the cells in view: \(unsettled)") { [window] in
                 !window.grid.cells.visible.isEmpty && window.grid.cells.visible.values.allSatisfy { Self.isSettled($0) }
@@ -57,13 +57,13 @@
             return view.state.error != nil
         }
 
-        /// Waits for so many frames.
+        /// Waits for a number of frames.
         func frames(_ count: Int) async {
             let widget = GTKWidget(window.window.raw)
             for _ in 0..<count { await widget.nextFrame() }
         }
 
-        /// Waits for a frame, and looks at what was drawn before anything can change it.
+        /// Waits for a frame, and examines what was drawn before anything can change it.
         func afterFrame<Result: Sendable>(_ look: @escaping @MainActor () -> Result) async throws(ScriptError) -> Result
         {
             guard let clock = gtk_widget_get_frame_clock(window.window) else { throw ScriptError("there is no window") }
@@ -78,7 +78,7 @@
             }
         }
 
-        /// Waits until frames were drawn for so long: for fades.
+        /// Draws frames for a duration, so that fades end.
         func frames(for duration: Duration) async {
             let end = clock.now + duration
             repeat { await frames(1) } while clock.now < end

@@ -4,9 +4,10 @@
     import WebImageGTK
     import WebImageTesting
 
-    /// Scrolls through numbered pictures, fast, back and in jumps, and looks at every step whether each cell shows its own.
+    /// Scrolls through numbered pictures, fast, back and in jumps. At every step it checks that each cell shows its own
+    /// picture.
     ///
-    /// It prints what it has found as lines of `name value`.
+    /// It prints its results as lines of `name value`.
     @MainActor final class ScrollScript {
         private let origin: NumberedOrigin
         private let parts: GalleryParts
@@ -17,7 +18,7 @@
         private var cellsSeen = 0
         private var mostLoads = 0
 
-        /// - Returns: what was wrong; nil when nothing was.
+        /// - Returns: the error message; nil if there was no error.
         static func run() async -> String? {
             do throws(ScriptError) {
                 let script = try ScrollScript()
@@ -55,7 +56,7 @@
             CallbackTimes.isMeasuring = true
             LoopTimes.install()
             try await settle()
-            // Fast through all of it, and back.
+            // Scrolls fast to the end, and back.
             try await scroll(by: 900, frames: 40)
             try await settle()
             try await scroll(by: -700, frames: 30)
@@ -84,7 +85,7 @@
             }
         }
 
-        /// Waits until all cells in view have their pictures, and looks once more when nothing fades.
+        /// Waits until all visible cells have their pictures, and examines them again after all fades have ended.
         private func settle() async throws(ScriptError) {
             try await events.waitForCells()
             await events.frames(for: .milliseconds(300))
@@ -98,7 +99,7 @@
             }
         }
 
-        /// Looks at the next frame.
+        /// Examines the next frame.
         @discardableResult private func look() async throws(ScriptError) -> CellInspector.Report {
             let seen = try await events.afterFrame { [inspector] in inspector.look() }
             guard let report = seen else { throw ScriptError("the window was not drawn") }
@@ -107,7 +108,7 @@
             cellsSeen += report.sights.count
             let loads = parts.manager.runningLoads
             mostLoads = max(mostLoads, loads)
-            // Those that were loaded ahead and are not wanted any more end a moment later.
+            // Prefetches that are no longer wanted end a moment later.
             let most = window.grid.cells.visible.count + 2 * parts.prefetcher.options.width
             guard loads <= most else {
                 throw ScriptError("\(loads) loads run for \(window.grid.cells.visible.count) cells in view")
@@ -115,12 +116,12 @@
             return report
         }
 
-        /// At rest nothing runs, and the panel reads no figures.
+        /// Waits until no load runs. The panel then reads no figures.
         private func rest() async throws(ScriptError) {
             try await events.wait(for: "the end of all loads") { [parts] in parts.manager.runningLoads == 0 }
         }
 
-        /// Cells whose pictures memory has show them in the very next frame.
+        /// Checks that cells whose pictures are in memory show them in the very next frame.
         private func lookAtWarmCells() async throws(ScriptError) {
             var warm = 0
             for position in [0, 100, 0, 300, 7, 250] {
@@ -149,7 +150,7 @@
                 })
         }
 
-        /// Cells are used for other pictures when there are fewer.
+        /// Searches, which reuses cells for other pictures when there are fewer items.
         private func search() async throws(ScriptError) {
             for query in ["9", "99", "1", ""] {
                 window.header.query = query
@@ -159,7 +160,7 @@
             }
         }
 
-        /// A search from a picture that is shown large goes to the grid, and leaves the focus where the query is typed.
+        /// Checks that a search from the detail page leads to the grid, and leaves the focus in the search entry.
         private func searchFromDetail() async throws(ScriptError) {
             window.open(0)
             window.header.focusSearch()
@@ -169,7 +170,7 @@
             guard !window.isDetail, window.header.isSearching else {
                 throw ScriptError("the search from a large picture has lost the focus")
             }
-            // One page fades into the other.
+            // Waits for the fade from one page to the other.
             await events.frames(for: .milliseconds(300))
             try await settle()
         }

@@ -1,24 +1,24 @@
 import WebImage
 
-/// A part of a picture, decoded at the scale at which it is looked at.
+/// A part of a picture, decoded at the scale at which it is shown.
 ///
 /// The crop and the scaling are the leading geometry of the request, which the library folds into decoding.
 struct SharpPart: Equatable {
-    /// In pixels of the original.
+    /// The part, in pixels of the original.
     let region: PixelRect
-    /// In pixels of the screen.
+    /// The size to which the part is decoded, in pixels of the screen.
     let size: PixelSize
     let zoom: Double
 
-    /// The part to decode for what a viewport shows, with a margin for the way that it may be moved; nil where the whole
-    /// picture that there is has enough pixels.
+    /// The part to decode for a viewport, with a margin for moving it; nil if the whole picture was decoded with enough
+    /// pixels.
     ///
     /// - Parameter whole: the size to which the whole picture was decoded.
     init?(for viewport: Viewport, whole: PixelSize) {
         let picture = viewport.picture
         guard !picture.isEmpty, !whole.isEmpty else { return nil }
         let density = Double(whole.width) / Double(picture.width)
-        // Beyond two the pixels themselves are to be seen, which the screen's scaling would blur.
+        // At a zoom of two or more, single pixels are to be visible, which the screen's scaling would blur.
         guard viewport.zoom > density * 1.02, density < 0.999 || viewport.zoom >= 2 else { return nil }
         let seen = viewport.visiblePart
         guard seen.width > 0, seen.height > 0 else { return nil }
@@ -32,14 +32,14 @@ struct SharpPart: Equatable {
             width: max(Int((region.width * zoom).rounded()), 1), height: max(Int((region.height * zoom).rounded()), 1))
     }
 
-    /// Whether it is as sharp as what a viewport shows, and has all of it.
+    /// Whether the part is as sharp as the viewport needs it, and covers all that is visible.
     func serves(_ viewport: Viewport) -> Bool {
         let seen = viewport.visiblePart
         return zoom == viewport.zoom && region.x <= seen.x && region.y <= seen.y
             && region.x + region.width >= seen.x + seen.width && region.y + region.height >= seen.y + seen.height
     }
 
-    /// The request for it. It is not kept in memory: the next one will be another part.
+    /// The request for the part. The result is not kept in memory, since the next request will be for another part.
     func request(_ request: ImageRequest) -> ImageRequest {
         var request = request
         let filter: ResampleFilter = zoom >= 2 ? .box : .lanczos3

@@ -1,10 +1,10 @@
-/// Which items the grid shows, in their order: those that match what is searched for.
+/// The items that the grid shows, in order: those that match the search.
 struct ShownItems {
     let all: [GalleryItem]
     /// Indices of ``all``, by position in the grid.
     private(set) var positions: [Int]
     private(set) var query = ""
-    /// What is searched in, in small letters.
+    /// The texts to search, in lower case.
     private let texts: [String]
 
     init(_ items: [GalleryItem]) {
@@ -20,9 +20,9 @@ struct ShownItems {
         positions.indices.contains(position) ? all[positions[position]] : nil
     }
 
-    /// Shows what has all the words of a query in its name or URL.
+    /// Shows the items whose name or URL contains all words of a query.
     ///
-    /// - Returns: whether that is something else than before.
+    /// - Returns: whether other items are shown than before.
     mutating func search(_ query: String) -> Bool {
         self.query = query
         let words = query.lowercased().split(separator: " ").map(String.init)

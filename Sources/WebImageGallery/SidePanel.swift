@@ -3,13 +3,14 @@
     import WebImage
     import WebImageGTK
 
-    /// What caches and network do now, and how the picture under the pointer was loaded.
+    /// The panel with the current figures of the caches and the network, and with the trace of the picture under the
+    /// pointer.
     ///
-    /// The figures are read at most four times a second, and only as long as something changes: at rest the panel costs
-    /// nothing.
+    /// The figures are read at most four times a second, and only while something changes. Otherwise the panel takes no
+    /// time.
     @MainActor final class SidePanel {
         let widget: Widget
-        /// How often figures were read.
+        /// The number of times that the figures were read.
         private(set) var refreshCount = 0
 
         private let manager: ImageManager
@@ -49,18 +50,18 @@
             gtk_label_set_wrap_mode(trace.opaque, PANGO_WRAP_WORD_CHAR)
             gtk_box_append(content.box, scrolled)
             widget = content
-            // Its values would have it take all the room there is.
+            // Otherwise the labels of the values would make the panel take all the space.
             gtk_widget_set_hexpand(widget, 0)
             refresh()
         }
 
-        /// Long texts must not make the panel wider: with it the grid's cells would change their size.
+        /// Prevents long texts from making the panel wider, which would change the size of the grid's cells.
         private static func keepNarrow(_ label: Widget) {
             gtk_label_set_width_chars(label.opaque, 10)
             gtk_label_set_max_width_chars(label.opaque, 10)
         }
 
-        /// Something has happened that the figures may tell of.
+        /// Notes that something has happened that may change the figures.
         func note() {
             guard widget.isVisible, let time = pace.note(now: clock.now) else { return }
             clock.wake(at: time) { [weak self] in self?.refresh() }

@@ -1,7 +1,7 @@
 #if GTK
     import CSysGTK
 
-    /// How the program looks, besides what GTK's own themes say.
+    /// The program's styles, in addition to GTK's themes.
     @MainActor enum Style {
         static let text = """
             .gallery-grid { padding: 8px; background: transparent; }
@@ -32,13 +32,13 @@
             .gallery-panel .trace { font-family: monospace; font-size: 10px; }
             """
 
-        /// Cells of one colour, for scripts that look at their pixels.
+        /// Cells of one colour, for scripts that examine their pixels.
         static let plainCells = """
             .gallery-cell, .gallery-cell.failed { background-color: #808080; border-radius: 0; }
             .gallery-grid > child:hover { filter: none; }
             """
 
-        /// Lets a style count for all windows.
+        /// Applies a style to all windows.
         static func install(_ text: String = text) {
             guard let display = gdk_display_get_default(), let provider = gtk_css_provider_new() else { return }
             gtk_css_provider_load_from_data(provider, text, -1)
@@ -47,7 +47,7 @@
             g_object_unref(provider)
         }
 
-        /// Whether windows are dark.
+        /// Whether GTK's dark theme is used.
         static var isDark = false {
             didSet {
                 guard let settings = gtk_settings_get_default() else { return }

@@ -1,9 +1,9 @@
-/// Median and 99th percentile of some times.
+/// The median and the 99th percentile of some times.
 struct TimeReport {
     let count: Int
     let median: Duration
     let slowest: Duration
-    /// What one of a hundred is longer than.
+    /// The duration that one of a hundred exceeds.
     let percentile99: Duration
 
     init(_ times: [Duration]) {

@@ -1,6 +1,6 @@
 import WebImage
 
-/// A trace as the panel shows it: as narrow as can be.
+/// A trace as text for the panel, as narrow as possible.
 struct TraceText {
     private static let barWidth = 12
     private static let nameWidth = 16
@@ -9,7 +9,7 @@ struct TraceText {
     private let length: Duration
     private var lines: [String] = []
 
-    /// The tree of a trace, a line a stage, with its place in time as a bar.
+    /// The tree of a trace: each stage on a line, with a bar for its time.
     static func text(_ trace: LoadTrace) -> String {
         var text = TraceText(trace.root)
         text.add(trace.root, indent: "", isLast: nil)
@@ -26,7 +26,7 @@ struct TraceText {
         stage.stages.map(span).reduce((stage.start, stage.end)) { (min($0.0, $1.0), max($0.1, $1.1)) }
     }
 
-    /// - Parameter isLast: whether it is the last one of its parent; nil for the root.
+    /// - Parameter isLast: whether the stage is the last one of its parent; nil for the root.
     private mutating func add(_ stage: LoadTrace.Stage, indent: String, isLast: Bool?) {
         let branch = isLast.map { $0 ? "└ " : "├ " } ?? ""
         let below = indent + (isLast.map { $0 ? "  " : "│ " } ?? "")

@@ -8,23 +8,23 @@ import WebImage
     import Darwin
 #endif
 
-/// Which part of a picture a window shows, and how large. All lengths of the window are pixels of the screen.
+/// The part of a picture that a window shows, and its zoom. All lengths of the window are in pixels of the screen.
 struct Viewport: Equatable {
     /// The size of the original, upright.
     let picture: PixelSize
     /// The size of the window.
     private(set) var window: PixelSize
-    /// How many pixels of the screen one of the picture's takes.
+    /// The number of pixels of the screen along each side of a pixel of the picture.
     private(set) var zoom = 1.0
     /// The point of the picture that is in the middle of the window.
     private(set) var center: (x: Double, y: Double)
-    /// Whether the picture is as large as the window has room for, and stays so when the window changes.
+    /// Whether the picture is fitted to the window, also when the window's size changes.
     private(set) var isFitted = true
 
     static let largestZoom = 32.0
-    /// How much one step changes the zoom.
+    /// The factor by which one step changes the zoom.
     static let step = 1.25
-    /// How far fingers on a touchpad move for one step, in logical pixels.
+    /// The distance that fingers move on a touchpad for one step, in logical pixels.
     private static let pixelsPerStep = 40.0
 
     init(picture: PixelSize, window: PixelSize) {
@@ -39,7 +39,7 @@ struct Viewport: Equatable {
             && one.center == other.center && one.isFitted == other.isFitted
     }
 
-    /// The zoom at which all of the picture is seen; no more than 1.
+    /// The zoom at which the whole picture is visible; at most 1.
     var fittingZoom: Double {
         guard !picture.isEmpty, !window.isEmpty else { return 1 }
         let (across, down) = (
@@ -59,11 +59,11 @@ struct Viewport: Equatable {
         if isFitted { fit() } else { keepInside() }
     }
 
-    /// Changes the zoom; a point of the window goes on showing the same point of the picture.
+    /// Changes the zoom, so that a point of the window keeps showing the same point of the picture.
     ///
     /// - Parameters:
-    ///   - zoom: kept between that at which all is seen and ``largestZoom``.
-    ///   - point: nil: the middle.
+    ///   - zoom: the new zoom, which is kept between ``fittingZoom`` and ``largestZoom``.
+    ///   - point: the point of the window; nil for the middle.
     mutating func setZoom(_ zoom: Double, about point: (x: Double, y: Double)? = nil) {
         let zoom = min(max(zoom, fittingZoom), Self.largestZoom)
         let (dx, dy) = point.map { ($0.x - Double(window.width) / 2, $0.y - Double(window.height) / 2) } ?? (0, 0)
@@ -74,11 +74,11 @@ struct Viewport: Equatable {
         keepInside()
     }
 
-    /// By how much scrolling changes the zoom. Wheels and touchpads tell of steps and of parts of steps.
+    /// The factor by which scrolling changes the zoom. Wheels and touchpads report steps and fractions of steps.
     ///
     /// - Parameters:
-    ///   - distance: how far it was scrolled down.
-    ///   - isInPixels: whether that is in logical pixels, and not in steps of a wheel.
+    ///   - distance: the distance by which the user scrolled down.
+    ///   - isInPixels: whether the distance is in logical pixels, and not in steps of a wheel.
     static func factor(ofScrolling distance: Double, isInPixels: Bool) -> Double {
         pow(step, -(isInPixels ? distance / pixelsPerStep : distance))
     }
@@ -89,10 +89,11 @@ struct Viewport: Equatable {
         keepInside()
     }
 
-    /// Where all of the picture lies in the window, in pixels of the screen; at a zoom of 1 or more on whole pixels.
+    /// The position of the whole picture in the window, in pixels of the screen; on whole pixels if the zoom is 1 or
+    /// more.
     var placed: PixelRect { placed(PixelRect(picture)) }
 
-    /// Where a part of the picture lies in the window.
+    /// The position of a part of the picture in the window.
     func placed(_ part: PixelRect) -> PixelRect {
         let (x, y) = (Double(window.width) / 2 - center.x * zoom, Double(window.height) / 2 - center.y * zoom)
         return PixelRect(
@@ -100,7 +101,7 @@ struct Viewport: Equatable {
             height: part.height * zoom)
     }
 
-    /// The part of the picture that is seen, in its own pixels.
+    /// The visible part, in pixels of the picture.
     var visiblePart: PixelRect {
         let (width, height) = (Double(window.width) / zoom, Double(window.height) / zoom)
         let left = max(center.x - width / 2, 0)
@@ -110,21 +111,21 @@ struct Viewport: Equatable {
             height: max(min(center.y + height / 2, Double(picture.height)) - top, 0))
     }
 
-    /// In which size all of a picture is to be decoded that cannot be had in parts; nil where what there is has enough pixels.
-    /// Vector pictures are drawn anew in any size, and animations have all their frames in one: as much as a large screen
-    /// shows, and for animations no more than they have.
+    /// The size in which a picture that cannot be decoded in parts must be decoded; nil if the decoded one has enough
+    /// pixels. Vector pictures are drawn again in any size, up to that of a large screen. All frames of an animation
+    /// have the same size, which is at most that of the original.
     ///
-    /// - Parameter whole: the size to which it was decoded.
+    /// - Parameter whole: the size to which the picture was decoded.
     func enlargedSize(of whole: PixelSize, isVector: Bool) -> PixelSize? {
         let most = 4096.0
         let (width, height) = (Double(picture.width), Double(picture.height))
         let zoom = min(zoom, isVector ? most / max(width, height) : 1)
-        // By the longer sides: a short one is rounded by more than that, and would never be long enough.
+        // The longer sides are compared. A short one may be rounded by more than 5 %, and would never be long enough.
         guard Double(max(whole.width, whole.height)) < max(width, height) * zoom * 0.95 else { return nil }
         return PixelSize(width: Int((width * zoom).rounded(.up)), height: Int((height * zoom).rounded(.up)))
     }
 
-    /// No more empty space than a picture smaller than the window has.
+    /// Limits the empty space to that around a picture that is smaller than the window.
     private mutating func keepInside() {
         func kept(_ place: Double, _ length: Int, _ room: Int) -> Double {
             let half = Double(room) / zoom / 2

@@ -2,11 +2,11 @@
     import CSysGTK
     import WebImageGTK
 
-    /// One of GTK's widgets. The window holds them all as long as the program runs.
+    /// One of GTK's widgets. The window retains all widgets as long as the program runs.
     typealias Widget = UnsafeMutablePointer<GtkWidget>
 
     extension UnsafeMutablePointer<GtkWidget> {
-        /// For functions of widgets whose C type is not known to Swift, which are most.
+        /// For functions of widgets whose C type Swift does not know, which are most.
         var opaque: OpaquePointer { OpaquePointer(self) }
         var raw: UnsafeMutableRawPointer { UnsafeMutableRawPointer(self) }
         var box: UnsafeMutablePointer<GtkBox> { raw.assumingMemoryBound(to: GtkBox.self) }
@@ -27,13 +27,13 @@
         var cWidget: Widget { pointer.assumingMemoryBound(to: GtkWidget.self) }
     }
 
-    /// Makes widgets as this program has them.
+    /// Makes widgets with the program's properties.
     @MainActor enum Make {
         static func box(_ orientation: GtkOrientation, spacing: Int32 = 0, _ classes: String...) -> Widget {
             named(gtk_box_new(orientation, spacing), classes)
         }
 
-        /// A line of text that is cut with dots where there is no room for it.
+        /// A line of text that is shortened with an ellipsis if there is not enough space.
         static func label(_ text: String = "", alignment: Float = 0, _ classes: String...) -> Widget {
             let label = named(gtk_label_new(text), classes)
             gtk_label_set_ellipsize(label.opaque, PANGO_ELLIPSIZE_END)
@@ -41,7 +41,7 @@
             return label
         }
 
-        /// A button with a picture of GTK's own.
+        /// A button with one of GTK's icons.
         static func button(_ icon: String, _ tooltip: String, _ action: @escaping @MainActor () -> Void) -> Widget {
             let button = named(gtk_button_new_from_icon_name(icon), [])
             gtk_widget_set_tooltip_text(button, tooltip)

@@ -4,24 +4,24 @@
     import WebImage
     import WebImageGTK
 
-    /// A widget that draws pictures where it is told to, one above the other.
+    /// A widget that draws pictures at given positions, one above the other.
     @MainActor final class ZoomCanvas {
-        /// A picture, and where it is drawn, in pixels of the screen.
+        /// A picture and its position, in pixels of the screen.
         struct Layer {
             let paintable: UnsafeMutableRawPointer
             let place: PixelRect
         }
 
-        /// Says what is drawn, the lowest first.
+        /// Returns the layers to draw, the lowest first.
         var layers: (@MainActor () -> [Layer])?
-        /// Called with the size in pixels of the screen.
+        /// Called with the size of the canvas in pixels of the screen.
         var onResize: (@MainActor (PixelSize) -> Void)?
-        /// Called when it comes to be seen, and when it is no longer.
+        /// Called with true when the canvas becomes visible, and with false when it is no longer visible.
         var onVisibilityChange: (@MainActor (Bool) -> Void)?
-        /// How many pixels of the screen each side of a logical pixel has.
+        /// The number of pixels of the screen along each side of a logical pixel.
         private(set) var scale = 1
 
-        // Made in `init`, from which it needs the address of the object itself.
+        // Set in `init`, after the other properties, because it needs the address of this object.
         private var object: UnsafeMutableRawPointer!
 
         init() {

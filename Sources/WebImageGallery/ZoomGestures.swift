@@ -3,7 +3,7 @@
     import CSysGTK
     import WebImageGTK
 
-    /// Wheel, drag and double click on a picture that is shown large.
+    /// The wheel, drags and double clicks on the large picture.
     @MainActor final class ZoomGestures {
         private let view: ZoomView
         private var pointer = (x: 0.0, y: 0.0)
@@ -17,7 +17,7 @@
             addClicks(to: widget)
         }
 
-        /// Wheel and touchpad zoom about the pointer.
+        /// Makes the wheel and touchpads zoom around the pointer.
         private func addScroll(to widget: Widget) {
             guard let motion = gtk_event_controller_motion_new(),
                 let scroll = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL)
@@ -54,7 +54,7 @@
             }
         }
 
-        /// A double click goes to single pixels, and back.
+        /// Makes a double click show single pixels, and the next one go back.
         private func addClicks(to widget: Widget) {
             guard let click = gtk_gesture_click_new() else { return }
             gtk_widget_add_controller(widget, click)

@@ -3,22 +3,22 @@
     import WebImage
     import WebImageGTK
 
-    /// Shows one picture, fitted to the window or as large as its pixels and larger.
+    /// Shows one picture, fitted to the window, in its own size, or larger.
     ///
-    /// The picture is decoded at the window's size first. Where one looks closer, the part that is seen is decoded at the scale
-    /// at which it is seen (``SharpPart``), and drawn over the coarser picture when it is there.
+    /// The picture is first decoded at the window's size. When the user zooms in, the visible part is decoded at the
+    /// scale at which it is shown (``SharpPart``), and drawn over the coarser picture once it is loaded.
     @MainActor final class ZoomView {
         let canvas = ZoomCanvas()
         /// Called when the zoom has changed, and when a load has begun or ended.
         var onChange: (@MainActor () -> Void)?
         private(set) var viewport: Viewport?
-        /// What of the picture is there in the window's size.
+        /// The response with the picture in the window's size.
         private(set) var whole: ImageResponse?
-        /// Why there is no picture.
+        /// The error, if there is no picture.
         private(set) var failure: WebImageError?
         /// The part that is drawn over the whole picture.
         private(set) var part: SharpPart?
-        /// Whether something is still loaded for what is seen.
+        /// Whether anything is loading for the visible part.
         var isLoading: Bool { wholeTask != nil || partTask != nil }
 
         private let manager: ImageManager
@@ -45,7 +45,7 @@
             canvas.onVisibilityChange = { [weak self] in self?.target.setVisible($0) }
         }
 
-        /// Shows a picture; nil: none.
+        /// Shows a picture; nil shows none.
         func show(_ request: ImageRequest?) {
             self.request = request
             forget()
@@ -64,7 +64,7 @@
 
         // MARK: - The whole picture
 
-        /// - Parameter size: nil: the window's.
+        /// - Parameter size: the size to decode to; nil for the window's.
         private func loadWhole(size: PixelSize? = nil) {
             guard var request, !window.isEmpty else { return }
             request.size = TargetSize(size ?? window)
@@ -91,7 +91,7 @@
                 if viewport?.picture != original { viewport = Viewport(picture: original, window: window) }
             case .failure(let error):
                 if whole == nil { failure = error }
-                // What failed is asked for again once somebody looks elsewhere, or closer.
+                // A failed part is requested again when the user moves the picture or zooms in.
                 canvas.redraw()
                 onChange?()
                 return
@@ -99,11 +99,11 @@
             changed()
         }
 
-        // MARK: - Looking closer
+        // MARK: - Zooming in
 
         /// Multiplies the zoom.
         ///
-        /// - Parameter point: stays where it is; in logical pixels. nil: the middle.
+        /// - Parameter point: the point that stays in place, in logical pixels; nil for the middle.
         func zoom(by factor: Double, about point: (x: Double, y: Double)? = nil) {
             guard let zoom = viewport?.zoom else { return }
             setZoom(zoom * factor, about: point)
@@ -129,7 +129,7 @@
         private func resized(to size: PixelSize) {
             window = size
             viewport?.resize(to: size)
-            // GTK lays widgets out now, in which labels must not change.
+            // GTK is laying out widgets now, and labels must not change during it.
             Task { [weak self] in
                 guard let self else { return }
                 if let whole, whole.image.displaySize.width < size.width, whole.image.displaySize.height < size.height {
@@ -147,7 +147,7 @@
             onChange?()
         }
 
-        /// Has decoded what is seen where that is sharper than what is there.
+        /// Decodes the visible part if that gives a sharper picture than the decoded ones.
         private func sharpen() {
             guard let viewport, let whole, let request else { return }
             if whole.image.animation != nil || whole.image.info.isVector { return enlarge(viewport, whole) }
@@ -176,7 +176,7 @@
             onChange?()
         }
 
-        /// Has all of a picture decoded larger that cannot be had in parts.
+        /// Decodes a picture that cannot be decoded in parts in a larger size.
         private func enlarge(_ viewport: Viewport, _ whole: ImageResponse) {
             let size = viewport.enlargedSize(of: whole.image.displaySize, isVector: whole.image.info.isVector)
             if wholeTask == nil, let size { loadWhole(size: size) }

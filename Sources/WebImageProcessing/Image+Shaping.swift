@@ -1,14 +1,15 @@
 public import WebImageCore
 
-// Shapes of existing pictures. Each call makes a new picture on the caller's thread; for pictures that are loaded, it
-// costs less time and memory to request their size (`ImageRequest.size`). Of an animation the first frame is used.
+// Shapes of existing pictures. Each call makes a new picture on the caller's thread. For pictures that are loaded,
+// requesting their size (`ImageRequest.size`) costs less time and memory. Of an animation, the first frame is used.
 extension Image {
     /// Returns the picture scaled to a size as shown, with the Lanczos filter with three lobes that loads also use.
     /// Metadata is kept; a picture that already has the size is not copied.
     ///
     ///     let small = try image.resized(to: TargetSize(width: 400, height: 300, fit: .cover))
     ///
-    /// - Throws: `limitExceeded` for a result over ``/WebImageCore/DecodeLimits/pixels`` of the default limits (128 Mi).
+    /// - Throws: `limitExceeded` for a result over ``/WebImageCore/DecodeLimits/pixels`` of the default limits (128
+    ///   Mi).
     /// - Complexity: a pass over all pixels, and memory for the result and a few rows: do not call it on the thread of
     ///   an event loop or a user interface.
     public func resized(to target: TargetSize) throws(WebImageError) -> Image {

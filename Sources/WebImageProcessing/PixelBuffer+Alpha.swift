@@ -55,7 +55,7 @@ extension PixelBuffer {
 }
 
 extension PixelBuffer {
-    /// The pixels with 8 bits a channel, to the nearest value; this buffer when they have that already.
+    /// The pixels with 8 bits a channel, rounded to the nearest value; this buffer if it has 8 bits already.
     package func narrowed() throws(WebImageError) -> PixelBuffer {
         guard layout == .rgba16 else { return self }
         let result = try PixelBuffer(size: size, layout: .rgba8)
@@ -63,12 +63,12 @@ extension PixelBuffer {
         return result
     }
 
-    /// The pixels in a layout; this buffer when they are in it already.
+    /// The pixels in a layout; this buffer if it has that layout already.
     package func inLayout(_ layout: PixelLayout) throws(WebImageError) -> PixelBuffer {
         layout == .rgba8 ? try narrowed() : try widened()
     }
 
-    /// The pixels with 16 bits a channel; this buffer when they have that already.
+    /// The pixels with 16 bits a channel; this buffer if it has 16 bits already.
     package func widened() throws(WebImageError) -> PixelBuffer {
         guard layout == .rgba8 else { return self }
         let result = try PixelBuffer(size: size, layout: .rgba16)

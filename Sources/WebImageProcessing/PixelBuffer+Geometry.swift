@@ -2,9 +2,9 @@ import CPixels
 package import WebImageCore
 
 extension PixelBuffer {
-    /// The pixels turned upright: a new buffer, or this one when it is upright already.
+    /// The pixels turned upright; this buffer if they are upright already.
     ///
-    /// - Throws: `limitExceeded` when there can be no such memory.
+    /// - Throws: `limitExceeded` if there is no memory.
     package func oriented(by orientation: Orientation) throws(WebImageError) -> PixelBuffer {
         guard orientation != .up else { return self }
         let result = try PixelBuffer(size: orientation.displaySize(of: size), layout: layout)
@@ -46,7 +46,7 @@ extension PixelBuffer {
         }
     }
 
-    /// The part of `size` that begins at column `x` and row `y`, limited to the buffer.
+    /// The part of size `size` that begins at column `x` and row `y`, limited to the buffer.
     ///
     /// - Throws: `transformFailed` if nothing remains.
     package func cropped(x: Int, y: Int, to size: PixelSize) throws(WebImageError) -> PixelBuffer {
@@ -69,7 +69,7 @@ extension PixelBuffer {
         return low..<max(low, min(overflow ? limit : end, limit))
     }
 
-    /// The same pixels in memory of their own, to be changed.
+    /// A copy of the pixels that may be changed.
     package func copied() throws(WebImageError) -> PixelBuffer {
         let result = try PixelBuffer(size: size, layout: layout)
         result.base.copyMemory(from: base, byteCount: byteCount.bytes)

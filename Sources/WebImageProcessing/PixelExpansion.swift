@@ -2,14 +2,15 @@ import CPixels
 
 /// Converts the pixels of decoders to RGBA.
 package enum PixelExpansion {
-    /// From red, green and blue. `pixels` has four bytes for each of `count` pixels, and must not overlap `source`.
+    /// Expands red, green and blue. `pixels` has four bytes for each of `count` pixels, and must not overlap `source`.
     package static func expandRGB(
         _ source: UnsafePointer<UInt8>, into pixels: UnsafeMutableRawPointer, count: Int
     ) {
         wi_expand_rgb(pixels.assumingMemoryBound(to: UInt8.self), source, count)
     }
 
-    /// From words of alpha (highest), red, green and blue, premultiplied, to straight alpha, or opaque.
+    /// Converts premultiplied words of alpha (highest byte), red, green and blue to straight alpha, or to opaque
+    /// pixels.
     package static func expandARGB(
         _ source: UnsafePointer<UInt32>, into pixels: UnsafeMutableRawPointer, count: Int, isOpaque: Bool
     ) {
@@ -22,12 +23,12 @@ package enum PixelExpansion {
         if let base = pixels.baseAddress { wi_unpremultiply_8(base, pixels.count / 4) }
     }
 
-    /// The same with 16 bits.
+    /// Divides colours by alpha as above, for 16 bits a channel.
     package static func unpremultiply(_ pixels: UnsafeMutableBufferPointer<UInt16>) {
         if let base = pixels.baseAddress { wi_unpremultiply_16(base, pixels.count / 4) }
     }
 
-    /// From blue, green and red.
+    /// Expands blue, green and red.
     package static func expandBGR(
         _ source: UnsafePointer<UInt8>, into pixels: UnsafeMutableRawPointer, count: Int
     ) {

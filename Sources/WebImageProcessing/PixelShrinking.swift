@@ -2,8 +2,9 @@ import CPixels
 
 /// Scales pictures down by averaging, for decoders whose library cannot.
 package enum PixelShrinking {
-    /// One row of means: of `rows` rows of `width` straight RGBA pixels with 8 bits, `bytesPerRow` apart, each square of
-    /// `factor` columns becomes a pixel, the last one with what is left. Colours are weighted by their alpha.
+    /// Makes one row of means from `rows` rows of `width` straight RGBA pixels with 8 bits, which are `bytesPerRow`
+    /// apart. Each block of `factor` columns becomes a pixel; the last block has the remaining columns. Colours are
+    /// weighted by their alpha.
     ///
     /// - Parameters:
     ///   - rows: from 1 to 16.

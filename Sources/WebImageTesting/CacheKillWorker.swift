@@ -2,27 +2,28 @@ import WebImageCache
 package import WebImageCore
 import WebImageSystem
 
-/// The two sides of the test that a killed process leaves no wrong entry: one process writes until it is killed,
-/// another one then looks at what is there.
+/// Both sides of the test that a killed process leaves no wrong entry: one process writes until it is killed, then
+/// another one checks the directory.
 package enum CacheKillWorker {
-    /// What ``check(directory:)`` found.
+    /// The result of ``check(directory:)``.
     package struct Report: Hashable, Sendable {
-        /// Entries that are what was stored.
+        /// Entries that are equal to what was stored.
         package var intact = 0
         /// Keys without an entry.
         package var missing = 0
-        /// Entries that were never stored so: there must be none.
+        /// Entries that were never stored in this form. There must be none.
         package var wrong = 0
-        /// Entries that failed their checks: a metadata change was cut off. They are among the missing.
+        /// Entries that failed their checks, because a change of metadata was interrupted. They are also counted as
+        /// missing.
         package var corrupt = 0
-        /// What the cache says that it takes.
+        /// The size that the cache reports.
         package var used = ByteCount.zero
     }
 
     private static let keyCount: UInt64 = 48
 
-    /// Stores, replaces, changes and removes entries on four threads and reads them on two until the process is killed.
-    /// Ends by itself when it reads what was never stored.
+    /// Stores, replaces, changes and removes entries on four threads, and reads them on two, until the process is
+    /// killed. It crashes by itself if it reads an entry that was never stored.
     package static func run(directory: String, seed: UInt64) -> Never {
         let cache = makeCache(directory)
         for thread in 1...2 as ClosedRange<UInt64> {
@@ -52,13 +53,14 @@ package enum CacheKillWorker {
         }
     }
 
-    /// A body says which one it is. Metadata could not: it may be read, changed and written back around a store.
+    /// Whether a body is the one that it claims to be. Only bodies identify themselves, since metadata may be read
+    /// before a store and written back after it.
     private static func isRight(_ entry: DiskEntry, _ number: UInt64) -> Bool {
         guard entry.body.count >= 2 else { return false }
         return entry.body == body(number, UInt64(entry.body[0]) << 8 | UInt64(entry.body[1]))
     }
 
-    /// A failure is no reason to stop: the other side judges what is on the disk.
+    /// Failures are ignored: the other side checks the state of the disk.
     private static func step(_ cache: DiskCache, _ number: UInt64, _ generation: UInt64, _ action: UInt64) {
         let key = CacheKey("https://example.org/\(number)")
         do throws(WebImageError) {
@@ -93,14 +95,14 @@ package enum CacheKillWorker {
             }
             if isRight(entry, number) { report.intact += 1 } else { report.wrong += 1 }
         }
-        // The index is on the disk too: what it takes is counted when it is written.
+        // The size includes the index, which is counted when it is written.
         cache.flushIndex()
         report.corrupt = cache.statistics.corruptEntries
         report.used = cache.usage.bytes
         return report
     }
 
-    /// What the cache of a worker may take.
+    /// The limit of a worker's cache.
     package static let limit = ByteCount.mebibytes(2)
 
     private static func makeCache(_ directory: String) -> DiskCache {
@@ -115,7 +117,7 @@ package enum CacheKillWorker {
         var bytes = [UInt8]()
         bytes.reserveCapacity(count)
         bytes += [UInt8(generation >> 8), UInt8(generation & 255)]
-        // Copies of one block: whoever checks must be quicker than who writes.
+        // The body consists of copies of one block, so that checking is faster than writing.
         var block: [UInt8] = []
         for _ in 0..<64 { block.append(UInt8(truncatingIfNeeded: random.next())) }
         while bytes.count < count { bytes += block }

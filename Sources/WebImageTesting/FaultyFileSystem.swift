@@ -2,28 +2,30 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// A file system that counts the calls to another one and makes those fail, do half of their work or wait, that a test
-/// chose.
+/// A file system that passes calls on to another one and counts them. Calls that a test chooses fail, do only a part of
+/// their work, or wait.
 package final class FaultyFileSystem: FileSystem {
     package enum Call: Hashable, Sendable, CaseIterable {
         case open, openTemporary, read, write, truncate, sync, status, rename, remove, removeDirectory, makeDirectory
         case names, space, touch, lock
     }
 
-    /// What a chosen call does in place of what it should.
+    /// The behaviour of a chosen call.
     package enum Fault: Hashable, Sendable {
-        /// Nothing, and fails with that error number.
+        /// The call does nothing and fails with this error number.
         case error(Int32)
-        /// For reads and writes: no more than that many bytes, and says so. For locks: somebody else has it.
+        /// Reads and writes: the call transfers at most this many bytes, and returns that number. Locks: the call finds
+        /// that another holder has the lock.
         case short(Int)
-        /// For writes: that many bytes, and then fails with that error number. For others: as ``error(_:)``.
+        /// Writes: the call writes this many bytes, and then fails with this error number. Other calls fail as with
+        /// ``error(_:)``.
         case torn(Int, Int32)
     }
 
     private struct Rule {
         /// Nil means any call.
         var call: Call?
-        /// Which of the calls that it means, counted from 0 when it was made.
+        /// The calls to which the rule applies, counted from 0 when the rule was made.
         var numbers: Range<Int>
         var seen = 0
         var fault: Fault?
@@ -33,18 +35,18 @@ package final class FaultyFileSystem: FileSystem {
     private struct State {
         var rules: [Rule] = []
         var counts: [Call: Int] = [:]
-        /// Bytes that may still be written, where the disk is to be full some time.
+        /// The bytes that can be written until the disk is full; nil if the disk does not fill up.
         var room: Int?
-        /// What the disk says that it has free, where it is to say something else than it does.
+        /// The free space that the disk reports; nil for the real one.
         var freeSpace: Int64?
-        /// How long its blocks are, where they are to be longer than they are.
+        /// The length of the disk's blocks; nil for the real one.
         var blockLength: Int64?
-        /// Whether the disk says so beforehand.
+        /// Whether the disk reports the length of its blocks.
         var tellsBlocks = false
-        /// Files that are open for reading alone, where those cannot be locked; nil: they can.
+        /// The files that are open only for reading, if such files cannot be locked; nil if they can.
         var unlockable: Set<Int32>?
         var onListing: (@Sendable (String) -> Void)?
-        /// Whom files are said to belong to, by path.
+        /// The users who own files according to their status, by path.
         var owners: [String: UInt32] = [:]
 
         mutating func next(_ call: Call) -> (fault: Fault?, delays: [DelayedCall]) {
@@ -61,7 +63,7 @@ package final class FaultyFileSystem: FileSystem {
         }
     }
 
-    /// What files take, in blocks of 4 KiB, since metering began.
+    /// The bytes that files take in blocks of 4 KiB, since metering began.
     private struct Meter {
         var used: Int64 = 0
         var peak: Int64 = 0
@@ -77,44 +79,45 @@ package final class FaultyFileSystem: FileSystem {
     private let isMetering: Bool
     private let meter = Guarded(Meter())
 
-    /// - Parameter isMetering: whether ``peakBytes`` is kept; writes, renames and removals then run one at a time.
+    /// - Parameter isMetering: whether ``peakBytes`` is measured. Writes, renames and removals then run one at a time.
     package init(_ base: any FileSystem = PosixFileSystem(), isMetering: Bool = false) {
         self.base = base
         self.isMetering = isMetering
     }
 
-    // MARK: - What tests say
+    // MARK: - Set by tests
 
-    /// Makes the `number`-th of these calls from now on fail, counted from 0; with no `call`, the `number`-th of all.
+    /// Makes the `number`-th call of this kind from now on fail, counted from 0; without `call`, the `number`-th of all
+    /// calls.
     package func fail(_ call: Call? = nil, at number: Int, with fault: Fault) {
         state.withLock { $0.rules.append(Rule(call: call, numbers: number..<number + 1, fault: fault)) }
     }
 
-    /// Makes all of these calls fail from now on; with no `call`, all calls of all kinds.
+    /// Makes all calls of this kind fail from now on; without `call`, all calls of all kinds.
     package func failAll(_ call: Call? = nil, with fault: Fault) {
         state.withLock { $0.rules.append(Rule(call: call, numbers: 0..<Int.max, fault: fault)) }
     }
 
-    /// Makes the `number`-th of these calls from now on, counted from 0, wait until the test lets it go on; it may fail
-    /// then, if it is told to besides. With no `call`, the `number`-th of all.
+    /// Makes the `number`-th call of this kind from now on, counted from 0, wait until the test lets it continue;
+    /// without `call`, the `number`-th of all calls. The call may also be made to fail after the wait.
     package func delay(_ call: Call? = nil, at number: Int = 0) -> DelayedCall {
         let delay = DelayedCall()
         state.withLock { $0.rules.append(Rule(call: call, numbers: number..<number + 1, delay: delay)) }
         return delay
     }
 
-    /// Lets that many more bytes be written; what goes beyond fails with ENOSPC.
+    /// Lets this many more bytes be written; further writes fail with ENOSPC.
     package func fillUp(after bytes: Int) { state.withLock { $0.room = bytes } }
 
-    /// Has ``linkStatus(at:)`` say that something belongs to that user.
+    /// Makes ``linkStatus(at:)`` report this owner for a path.
     package func setOwner(_ owner: UInt32, of path: String) { state.withLock { $0.owners[path] = owner } }
 
-    /// Has files take whole blocks of that length.
+    /// Makes files take whole blocks of this length.
     package func setBlockLength(_ length: Int64, isTold: Bool) {
         state.withLock { ($0.blockLength, $0.tellsBlocks) = (length, isTold) }
     }
 
-    /// Has files that are open for reading alone refuse to be locked, as NFS and SMB do.
+    /// Makes files that are open only for reading refuse locks, as on NFS and SMB.
     package func locksWritableFilesOnly() { state.withLock { $0.unlockable = [] } }
 
     /// Calls `action` with each directory right before it is listed, on the thread that lists it.
@@ -122,12 +125,12 @@ package final class FaultyFileSystem: FileSystem {
 
     package func setFreeSpace(_ bytes: Int64) { state.withLock { $0.freeSpace = bytes } }
 
-    /// The most that all files written here took at any moment, in bytes of 4 KiB blocks.
+    /// The most that all files written here took at any time, in bytes of 4 KiB blocks.
     package var peakBytes: Int64 { meter.withLock { $0.peak } }
-    /// What they take now.
+    /// The bytes that they take now.
     package var usedBytes: Int64 { meter.withLock { $0.used } }
 
-    /// Everything works again.
+    /// Removes all failures and delays, and the limit for writes.
     package func heal() {
         state.withLock { state in
             state.rules = []
@@ -136,7 +139,7 @@ package final class FaultyFileSystem: FileSystem {
     }
 
     package func count(of call: Call) -> Int { state.withLock { $0.counts[call] ?? 0 } }
-    /// All calls, but `close` and `unlock`, which cannot fail.
+    /// The number of all calls except `close` and `unlock`, which cannot fail.
     package var callCount: Int { state.withLock { $0.counts.values.reduce(0, +) } }
 
     // MARK: - The calls
@@ -146,7 +149,7 @@ package final class FaultyFileSystem: FileSystem {
     /// EBADF.
     private static let badFile: Int32 = 9
 
-    /// Counts a call and has it wait where it is to; returns how it is to fail.
+    /// Counts a call, makes it wait if a rule says so, and returns its fault.
     private func begin(_ call: Call) -> Fault? {
         let (fault, delays) = state.withLock { $0.next(call) }
         for delay in delays { delay.pass() }
@@ -160,7 +163,7 @@ package final class FaultyFileSystem: FileSystem {
         }
     }
 
-    /// Runs `action`; `size` says what the files that it touches take together, before and after.
+    /// Runs `action`. `size` returns the bytes that the affected files take together, before and after.
     private func metered<Result>(
         _ size: () -> Int64, _ action: () throws(FileFault) -> Result
     ) throws(FileFault) -> Result {
@@ -227,7 +230,7 @@ package final class FaultyFileSystem: FileSystem {
         }
         switch fault {
         case nil: return try write(bytes.count)
-        // A write of nothing that is no failure would make callers try for ever.
+        // An empty write that succeeds would make callers try for ever.
         case .short(let most): return try write(max(most, 1))
         case .error(let number): throw FileFault("write", "", number)
         case .torn(let most, let number):

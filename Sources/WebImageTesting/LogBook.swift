@@ -2,11 +2,11 @@ package import Logging
 import Synchronization
 import WebImageSystem
 
-/// Takes down what is logged.
+/// Records log messages.
 package final class LogBook: Sendable {
     private let written = Guarded<[String]>([])
 
-    /// Level, message and metadata of each.
+    /// The level, message and metadata of each message.
     package var lines: [String] { written.withLock { $0 } }
 
     package init() {}

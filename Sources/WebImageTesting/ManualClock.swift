@@ -2,11 +2,11 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// A clock that stands until a test moves it.
+/// A clock that only tests move.
 package final class ManualClock: LoadClock {
     private final class Entry: Sendable {
-        /// Not the closure itself: a lock would wrap it once more at each access of an unoptimised build, and a test that
-        /// polls would overflow the stack.
+        /// The closure is wrapped in a structure, because a lock would otherwise wrap it again at each access of an
+        /// unoptimised build, and a test that polls would overflow the stack.
         struct Action {
             let run: @Sendable () -> Void
         }
@@ -15,7 +15,7 @@ package final class ManualClock: LoadClock {
 
         init(action: @escaping @Sendable () -> Void) { self.action = Guarded(Action(run: action)) }
 
-        /// Gives the action out once.
+        /// Returns the action the first time, and nil after that.
         func take() -> (@Sendable () -> Void)? {
             action.withLock { action in
                 defer { action = nil }
@@ -32,17 +32,17 @@ package final class ManualClock: LoadClock {
     private let state = Guarded(State())
     private let wallStart: Int64
 
-    /// The usual wall time when ``now`` is zero: half a day after the process began. The times of files are the machine's,
-    /// and what a test writes is to be older than its clock, but not too old to be kept.
+    /// The default wall time when ``now`` is zero: half a day after the process began. Files have the times of the
+    /// machine's clock, and must be older than this clock, but not so old that they expire.
     package static let start = SystemClock.shared.wallTime + 43_200
 
-    /// - Parameter wallTime: seconds since 1970 when ``now`` is zero.
+    /// - Parameter wallTime: the wall time when ``now`` is zero, in seconds since 1970.
     package init(wallTime: Int64 = ManualClock.start) { wallStart = wallTime }
 
     package var now: Duration { state.withLock { $0.now } }
     package var wallTime: Int64 { wallStart + now.components.seconds }
 
-    /// How many actions have not come due and were not cancelled before their time.
+    /// The number of actions that are neither due nor cancelled.
     package var waitingCount: Int {
         state.withLock { state in
             state.waiting.removeAll { entry in entry.action.withLock { $0 == nil } }
@@ -50,7 +50,7 @@ package final class ManualClock: LoadClock {
         }
     }
 
-    /// When the next of them comes due.
+    /// The time of the next action.
     package var nextDue: Duration? {
         state.withLock { state in
             state.waiting.removeAll { entry in entry.action.withLock { $0 == nil } }
@@ -64,8 +64,8 @@ package final class ManualClock: LoadClock {
         return ScheduledAction { _ = entry.take() }
     }
 
-    /// Moves the time on and runs, on this thread, what comes due on the way: in order, each at its own time, and also
-    /// what those actions schedule.
+    /// Advances the time, and runs the actions that become due on this thread: in order, each at its own time,
+    /// including those that these actions schedule.
     package func advance(by duration: Duration) {
         let end = now + duration
         while let action = next(until: end) { action() }

@@ -3,25 +3,25 @@ package import WebImageCache
 package import WebImageCore
 import WebImageSystem
 
-/// A tier of bytes in memory, which a test can make fail, be late or never answer.
+/// A tier of bytes in memory. A test can make its calls fail, wait or never end.
 package final class MemoryTier: BytesTier {
-    /// What is asked of the tier.
+    /// The calls of a tier.
     package enum Call: String, Sendable, CaseIterable {
         case entry, metadata, put, renew, remove
     }
 
-    /// What goes wrong with one call.
+    /// The behaviour of a call.
     package enum Trouble: Sendable {
         case none
-        /// It fails at once; nothing is changed.
+        /// The call fails at once, and changes nothing.
         case fails
-        /// It refuses this call at once, and works; nothing is changed.
+        /// The tier works, but refuses this call at once, and changes nothing.
         case refuses
-        /// It does what it should, and then tells that it failed.
+        /// The call does its work, and then fails.
         case failsAfterwards
-        /// It waits for ``open()``; a cancelled call ends before.
+        /// The call waits for ``open()``, or until it is cancelled.
         case waits
-        /// As ``waits``, and ends only then.
+        /// The call waits for ``open()``, even if it is cancelled.
         case waitsStubbornly
     }
 
@@ -38,7 +38,7 @@ package final class MemoryTier: BytesTier {
     private let limit: ByteCount
     private let state = Guarded(State())
 
-    /// - Parameter limit: the most that all bodies take together; a put that does not fit is refused.
+    /// - Parameter limit: the most bytes of all bodies together; a `put` that does not fit is refused.
     package init(
         limit: ByteCount = .mebibytes(64), readDeadline: Duration = .milliseconds(50),
         changeDeadline: Duration = .seconds(5), longestBody: ByteCount? = nil
@@ -49,18 +49,18 @@ package final class MemoryTier: BytesTier {
         self.longestBody = longestBody
     }
 
-    /// What it was asked for, in order.
+    /// The calls so far, in order.
     package var calls: [Call] { state.withLock { $0.calls } }
     package var entries: [CacheKey: TierEntry] { state.withLock { $0.entries } }
 
     package func count(_ call: Call) -> Int { calls.count { $0 == call } }
 
-    /// Says for each call from now on what goes wrong with it.
+    /// Sets the behaviour of each call from now on.
     package func setTrouble(_ trouble: @escaping @Sendable (Call) -> Trouble) {
         state.withLock { $0.trouble = trouble }
     }
 
-    /// Lets the calls that wait go on, and those that will wait from now on wait anew.
+    /// Lets the waiting calls continue. Later calls wait again.
     package func open() {
         let gate = state.withLock { state in
             defer { state.gate = Gate() }

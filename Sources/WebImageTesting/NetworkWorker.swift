@@ -1,8 +1,8 @@
 import Synchronization
 import WebImageSystem
 
-/// Gives a network to the namespace that it runs in, takes it away again, and tells what a watch has seen of it. For a process of
-/// its own: `unshare --user --map-root-user --net`.
+/// Adds a network to the namespace in which it runs, removes it again, and prints what a watch observes. It runs in a
+/// process of its own: `unshare --user --map-root-user --net`.
 package enum NetworkWorker {
     /// - Parameter ip: the path of the program `ip`.
     package static func run(ip: String) throws {

@@ -1,11 +1,11 @@
 import WebImageCache
 package import WebImageCore
 
-/// The two sides of the test that the beginning of a body outlives a killed process, and is right.
+/// Both sides of the test that the stored beginning of a body survives a killed process, and is right.
 package enum PartialKillWorker {
     private static let keyCount: UInt64 = 6
 
-    /// Keeps beginnings, longer and longer, until the process is killed.
+    /// Stores longer and longer beginnings until the process is killed.
     package static func run(directory: String, seed: UInt64) -> Never {
         var random = SeededGenerator(seed: seed)
         let store = makeStore(directory)
@@ -23,7 +23,7 @@ package enum PartialKillWorker {
         }
     }
 
-    /// How many bytes are there, when they all are what was kept; nil when one is not.
+    /// The number of stored bytes if all are right; nil if one is wrong.
     package static func check(directory: String) throws(WebImageError) -> Int? {
         let store = makeStore(directory)
         var count = 0
@@ -52,7 +52,7 @@ package enum PartialKillWorker {
 
     private static func key(_ number: UInt64) -> CacheKey { CacheKey("https://example.org/\(number)") }
 
-    /// A part of a body, at most ``longestPart`` bytes: cut out of a table, since a worker should spend its time on
+    /// A part of a body, at most ``longestPart`` bytes. It is cut out of a table, so that a worker spends its time on
     /// writing.
     private static func bytes(_ number: UInt64, _ generation: UInt8, _ range: Range<Int>) -> [UInt8] {
         let start = (range.lowerBound + Int(number) * 9_973 + Int(generation) * 131) % period

@@ -8,18 +8,18 @@ public import WebImageCore
     import Darwin
 #endif
 
-/// How far two pictures of the same size and layout are from each other.
+/// The differences between two pictures of the same size and layout.
 ///
-/// All four channels count, in levels of the layout (0 to 255, or 0 to 65535). Two pixels that are both fully transparent
-/// are equal whatever their colours: nobody can see them.
+/// All four channels count, in levels of the layout (0 to 255, or 0 to 65535). Two fully transparent pixels are equal
+/// whatever their colours, since these are not visible.
 public struct PixelComparison: Hashable, Sendable {
     /// The mean of the absolute differences over all channels.
     public let meanDifference: Double
     /// The largest difference of any channel.
     public let maxDifference: Int
-    /// How many pixels differ at all.
+    /// The number of pixels with any difference.
     public let differingPixels: Int
-    /// The ratio of the largest level to the root of the mean square difference, in decibels; infinite when equal.
+    /// The ratio of the largest level to the root mean square difference, in decibels; infinite for equal pictures.
     public let psnr: Double
 
     public var isEqual: Bool { maxDifference == 0 }
@@ -47,7 +47,7 @@ public struct PixelComparison: Hashable, Sendable {
             ? .infinity : 10 * log10(Double(top * top) * channels / Double(tally.squares))
     }
 
-    /// Compares the pixels of two images as they lie in memory.
+    /// Compares the stored pixels of two images.
     public init?(_ first: Image, _ second: Image) { self.init(first.pixels, second.pixels) }
 
     private struct Tally {

@@ -9,7 +9,7 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// A folder that goes with the value.
+/// A temporary folder that is removed when the object is released.
 package final class ScratchFolder: Sendable {
     package let path: String
 
@@ -17,8 +17,8 @@ package final class ScratchFolder: Sendable {
 
     deinit { Self.remove(path) }
 
-    /// Where the folders of this process are. It goes with the process, and with it what threads wrote into a folder behind the end
-    /// of its test.
+    /// The folder with the temporary folders of this process. It is removed when the process ends, together with files
+    /// that threads wrote after the end of their test.
     private static let parent: String? = {
         var template = Array("/tmp/webimage-tests-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { return nil }
@@ -26,7 +26,7 @@ package final class ScratchFolder: Sendable {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }()
 
-    /// Makes an empty folder of its own for a test, for nobody else.
+    /// Makes an empty folder for one test.
     package static func make() throws(WebImageError) -> String {
         guard let parent else { throw WebImageError(.cannotWrite, "no temporary folder", location: "/tmp") }
         let path = "\(parent)/\(UInt32.random(in: .min ... .max))"
@@ -36,7 +36,7 @@ package final class ScratchFolder: Sendable {
         return path
     }
 
-    /// Removes a folder and all that is in it. Links are not followed.
+    /// Removes a folder and everything in it. Links are not followed.
     package static func remove(_ path: String) {
         let files = PosixFileSystem()
         chmod(path, 0o700)
@@ -53,7 +53,7 @@ package final class ScratchFolder: Sendable {
         fclose(file)
     }
 
-    /// The first 64 KiB of a file; nothing of one that is not there.
+    /// The first 64 KiB of a file; nothing if the file does not exist.
     package func contents(_ name: String) -> [UInt8] {
         guard let file = fopen("\(path)/\(name)", "r") else { return [] }
         defer { fclose(file) }

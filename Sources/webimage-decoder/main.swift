@@ -8,7 +8,7 @@ import WebImageCodecs
     import Darwin
 #endif
 
-// A worker never comes here: it is caught before `main`, as it is in every program that links the decoders.
+// A worker process never reaches this line: its work begins before `main`, in every program that links the decoders.
 let words =
     "webimage-decoder decodes pictures for programs that use WebImage, which start it (DecoderIsolation.program)\n"
 _ = words.utf8.withContiguousStorageIfAvailable { write(2, $0.baseAddress, $0.count) }

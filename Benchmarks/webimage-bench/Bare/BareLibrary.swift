@@ -1,15 +1,15 @@
 import CBench
 import WebImageCore
 
-/// What the measurements compare with: the shortest way through a format's own C library, all bytes at once, RGBA of 8 bits
-/// a channel, one thread, the same settings as ours.
+/// The baselines of the measurements: the shortest way through a format's own C library. All bytes are passed at once,
+/// and the pixels are RGBA of 8 bits a channel. They use one thread and the same settings as our coders.
 enum BareLibrary {
-    /// A library gave up: the measurement is worth nothing.
+    /// A library failed, so that the measurement is invalid.
     struct Failure: Error {}
 
     /// Decodes a picture.
     ///
-    /// - Returns: how many bytes its pixels take; nil for formats without a library here.
+    /// - Returns: the number of bytes of the pixels; nil for formats without a library here.
     static func decode(_ format: ImageFormat, _ bytes: [UInt8]) throws -> Int? {
         switch format {
         case .jpeg: return try decode(bytes, cb_decode_jpeg)
@@ -31,9 +31,9 @@ enum BareLibrary {
         }
     }
 
-    /// Encodes opaque pixels with the settings that are our defaults.
+    /// Encodes opaque pixels with our default settings.
     ///
-    /// - Returns: how many bytes it took; nil for formats without a library here.
+    /// - Returns: the number of encoded bytes; nil for formats without a library here.
     static func encode(_ format: ImageFormat, _ image: Image) throws -> Int? {
         switch format {
         case .jpeg: return try encode(image, cb_encode_jpeg, setting: 80)

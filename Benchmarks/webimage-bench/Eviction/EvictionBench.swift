@@ -8,8 +8,8 @@ import WebImageCache
     import Darwin
 #endif
 
-/// Hit ratios of eviction policies on traces, by the orders that the cache runs. Bar: on every trace at least LRU's less
-/// 5 points. Prints the table of the documentation's page on eviction.
+/// Hit ratios of eviction policies on traces, with the orders that the cache uses. Bar: on every trace at least the hit
+/// ratio of LRU minus 5 points. Prints the table of the documentation's page on eviction.
 enum EvictionBench {
     private static let policies: [(name: String, make: @Sendable () -> any EvictionOrder)] = [
         ("LRU", { RecencyOrder() }), ("SIEVE", { SieveOrder() }),

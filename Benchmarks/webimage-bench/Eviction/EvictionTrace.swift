@@ -1,10 +1,10 @@
-/// What a program with pictures asks its memory cache for, in a shape that was published or observed. Seeded: every run
-/// asks for the same.
+/// A sequence of requests to a memory cache by a program with pictures, of a published or observed shape. It is seeded,
+/// so that every run has the same requests.
 struct EvictionTrace {
     let name: String
     let keys: [Int]
 
-    /// Decoded sizes: from a list's thumbnail (60 KB) to a full screen (3.8 MB).
+    /// The decoded size: from a list's thumbnail (60 KB) to a full screen (3.8 MB).
     static func cost(of key: Int) -> Int {
         var random = TraceRandom(state: UInt64(truncatingIfNeeded: key) &* 0x2545_F491_4F6C_DD1D &+ 1)
         return Int(60_000 * max(1, Double(1 << Int(random.below(6))) * (1 + random.unit() * 3) / 2))
@@ -13,7 +13,7 @@ struct EvictionTrace {
     static let all: [EvictionTrace] =
         [0.6, 0.8, 1.0, 1.2].map { zipf($0) } + [feed, tabs, loop, scan, mixed]
 
-    /// 5 000 pictures by popularity.
+    /// 5 000 pictures, requested by popularity.
     private static func zipf(_ skew: Double) -> EvictionTrace {
         var random = TraceRandom(state: 11)
         let popular = Zipf(count: 5_000, skew: skew)
@@ -21,7 +21,7 @@ struct EvictionTrace {
             name: "Zipf \(skew), 5 000 pictures", keys: (0..<200_000).map { _ in popular.next(&random) })
     }
 
-    /// A feed that is scrolled down, now and then back up by up to 60 rows; each row is asked for when it appears.
+    /// A feed that is scrolled down, and now and then back up by up to 60 rows. Each row is requested when it appears.
     private static let feed: EvictionTrace = {
         var random = TraceRandom(state: 12)
         var (keys, row) = ([Int](), 0)
@@ -38,7 +38,7 @@ struct EvictionTrace {
         return EvictionTrace(name: "feed with scroll-back, avatars", keys: keys)
     }()
 
-    /// Five tabs of 150 pictures, one looked at for a while; one of them is a search with ever new pictures.
+    /// Five tabs of 150 pictures, each shown for a while. One of them is a search that always has new pictures.
     private static let tabs: EvictionTrace = {
         var random = TraceRandom(state: 13)
         var (keys, fresh) = ([Int](), 1_000_000)
@@ -52,10 +52,10 @@ struct EvictionTrace {
         return EvictionTrace(name: "tabs", keys: keys)
     }()
 
-    /// A slide show that is longer than the caches.
+    /// A slide show that is longer than the caches can hold.
     private static let loop = EvictionTrace(name: "loop of 150", keys: (0..<200_000).map { $0 % 150 })
 
-    /// Popular pictures, and every other one seen once and never again.
+    /// Popular pictures, alternating with pictures that are requested only once.
     private static let scan: EvictionTrace = {
         var random = TraceRandom(state: 14)
         let popular = Zipf(count: 1_000, skew: 0.9)
@@ -63,7 +63,7 @@ struct EvictionTrace {
         return EvictionTrace(name: "one-hit scan among Zipf 0.9", keys: keys)
     }()
 
-    /// Pieces of all the others, in turn.
+    /// Parts of all the other traces, in turn.
     private static let mixed: EvictionTrace = {
         let parts = [zipf(0.8), feed, tabs, loop, scan]
         let keys = (0..<200_000).map { index -> Int in
@@ -74,7 +74,7 @@ struct EvictionTrace {
     }()
 }
 
-/// Numbers by Zipf's law.
+/// Random numbers by Zipf's law.
 private struct Zipf {
     private var sums: [Double] = []
 

@@ -1,6 +1,6 @@
 import WebImageCache
 
-/// SIEVE (Zhang et al., NSDI 2024): one queue and a hand that spares what was hit. To compare with.
+/// SIEVE (Zhang et al., NSDI 2024), for comparison: one queue, and a hand that spares entries with hits.
 struct SieveOrder: EvictionOrder {
     static let seesEveryHit = false
     private var queues = EntryQueues(1)

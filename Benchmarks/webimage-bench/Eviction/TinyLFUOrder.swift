@@ -1,7 +1,7 @@
 import WebImageCache
 
-/// W-TinyLFU (Einziger, Friedman, Manes, 2017) by cost: a window of the newest, and a main part that lets in only what
-/// is asked for more often than what it would lose. To compare with.
+/// W-TinyLFU (Einziger, Friedman, Manes, 2017) by cost, for comparison: a window of the newest entries, and a main part
+/// that accepts an entry only if it is requested more often than the one that it would replace.
 struct TinyLFUOrder: EvictionOrder {
     static let seesEveryHit = true
     private static let (window, probation, protected) = (0, 1, 2)
@@ -67,7 +67,8 @@ struct TinyLFUOrder: EvictionOrder {
     var ids: [Int] { queues.ids(in: 0) + queues.ids(in: 1) + queues.ids(in: 2) }
 }
 
-/// How often keys were asked for lately, roughly: a count-min sketch of four rows that halves as it fills.
+/// An estimate of how often keys were requested lately: a count-min sketch of four rows whose counts are halved when it
+/// fills.
 private struct FrequencySketch: Sendable {
     private static let width = 1 << 14
     private var counters = [UInt8](repeating: 0, count: width * 4)

@@ -1,8 +1,8 @@
 import WebImage
 
-/// The pixels of a picture of 8 bits with straight alpha, for drawing.
+/// The pixels of a picture for drawing, with 8 bits a channel and straight alpha.
 struct Bitmap: Sendable {
-    /// Below this alpha, a pixel is not drawn and the terminal's own background shows.
+    /// Pixels with a lower alpha are not drawn, so that the terminal's background shows.
     static let leastAlpha = 16
 
     let width: Int
@@ -10,7 +10,7 @@ struct Bitmap: Sendable {
     private let bytes: [UInt8]
     private let background: RGBColor
 
-    /// - Parameter background: what half-transparent pixels are mixed with.
+    /// - Parameter background: the colour with which half-transparent pixels are mixed.
     init(_ image: Image, background: RGBColor) throws(WebImageError) {
         let straight = try image.alpha == .premultiplied ? image.with(alpha: .straight) : image
         let pixels = try straight.pixels.narrowed()
@@ -19,7 +19,7 @@ struct Bitmap: Sendable {
         self.background = background
     }
 
-    /// The colour that is drawn; nil where nothing is, and below the picture.
+    /// The colour to draw; nil for pixels that are not drawn, and below the picture.
     func color(_ x: Int, _ y: Int) -> RGBColor? {
         guard y < height else { return nil }
         let place = (y * width + x) * 4

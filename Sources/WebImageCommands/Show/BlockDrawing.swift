@@ -1,7 +1,7 @@
 import WebImage
 
-/// Draws with half blocks: two pixels a letter, one in the letter's colour and one in its background's. Lines only, no
-/// movements of the cursor, so that it can be kept in a file.
+/// Draws with half blocks: each letter shows two pixels, one in its own colour and one in its background's. The output
+/// consists of lines, without movements of the cursor, so that it can be saved to a file.
 enum BlockDrawing {
     private enum Paint: Equatable {
         case own
@@ -31,7 +31,7 @@ enum BlockDrawing {
         return output
     }
 
-    /// Two pixels as a letter. Where a pixel is not drawn, the terminal's own background is.
+    /// The letter for two pixels. The terminal's own background shows for pixels that are not drawn.
     private static func letter(_ upper: RGBColor?, _ lower: RGBColor?) -> (text: String, ink: Paint?, ground: Paint) {
         switch (upper, lower) {
         case (nil, nil): (" ", nil, .own)
@@ -41,7 +41,7 @@ enum BlockDrawing {
         }
     }
 
-    /// The parameters of SGR (ECMA-48, 8.3.117; colours as xterm reads them).
+    /// The parameters of SGR for a colour (ECMA-48, 8.3.117; colours as in xterm).
     private static func code(_ paint: Paint, isGround: Bool, _ hasTrueColor: Bool) -> String {
         let kind = isGround ? 48 : 38
         guard case .color(let color) = paint else { return isGround ? "49" : "39" }
@@ -50,8 +50,8 @@ enum BlockDrawing {
     }
 }
 
-/// The colours 16 to 255 of xterm: a cube of six levels a channel, and 24 greys. The first 16 are whatever people made
-/// of them.
+/// The colours 16 to 255 of xterm: a cube of six levels a channel, and 24 greys. The first 16 are not used, because
+/// users configure them.
 enum XtermPalette {
     private static let levels = [0, 95, 135, 175, 215, 255]
 

@@ -1,19 +1,19 @@
 import WebImage
 
-/// Few colours that stand for many.
+/// A small set of colours that approximates those of a picture.
 protocol ColorPalette {
-    /// At most so many colours for a picture; empty for one where nothing is drawn.
+    /// Makes a palette of at most `most` colours; an empty one if nothing of the picture is drawn.
     static func make(for bitmap: Bitmap, most: Int) -> Self
     var colors: [RGBColor] { get }
-    /// Where in ``colors`` the nearest to a colour is.
+    /// The index of the nearest colour in ``colors``.
     mutating func index(of color: RGBColor) -> Int
 }
 
-/// The picture's own colours where those are few; else the averages of boxes that are cut in halves at the median of
-/// their longest side until there are enough (Heckbert, 1982).
+/// The picture's own colours if they are few. Otherwise the averages of boxes of colours: boxes are halved at the
+/// median of their longest side until there are enough (Heckbert, 1982).
 struct MedianCutPalette: ColorPalette {
     private(set) var colors: [RGBColor]
-    /// Colours by their upper 5 bits a channel; -1 where none was looked up.
+    /// The palette's index by the upper 5 bits of each channel of a colour; -1 if it was not looked up yet.
     private var nearest = [Int16](repeating: -1, count: 1 << 15)
     private let isExact: Bool
     private let places: [RGBColor: Int]
@@ -62,14 +62,14 @@ struct MedianCutPalette: ColorPalette {
         (Int(color.red) >> 3) << 10 | (Int(color.green) >> 3) << 5 | Int(color.blue) >> 3
     }
 
-    /// By how much the eye sees two colours differ, roughly.
+    /// The approximate visible difference of two colours.
     private static func distance(_ a: RGBColor, _ b: RGBColor) -> Int {
         let (red, green) = (Int(a.red) - Int(b.red), Int(a.green) - Int(b.green))
         let blue = Int(a.blue) - Int(b.blue)
         return 2 * red * red + 4 * green * green + blue * blue
     }
 
-    /// Pixels whose colours are nearly the same.
+    /// Pixels of nearly the same colour.
     private struct Bin {
         var count = 0
         private var sums = (red: 0, green: 0, blue: 0)
@@ -88,7 +88,7 @@ struct MedianCutPalette: ColorPalette {
     private struct Box {
         let bins: [Bin]
         let count: Int
-        /// The channel that reaches furthest, and how far.
+        /// The channel with the greatest range, and that range.
         let channel: Int
         let reach: Int
 
@@ -110,7 +110,7 @@ struct MedianCutPalette: ColorPalette {
             return RGBColor(red: value(0), green: value(1), blue: value(2))
         }
 
-        /// Two boxes with about as many pixels each.
+        /// Two boxes with about the same number of pixels.
         func halves() -> [Box] {
             let sorted = bins.sorted { $0.value(channel) < $1.value(channel) }
             var (passed, place) = (0, 0)
@@ -125,7 +125,7 @@ struct MedianCutPalette: ColorPalette {
     private static func cut(_ bins: [Bin], most: Int) -> [Box] {
         var boxes = [Box(bins)]
         while boxes.count < most {
-            // A large box whose colours differ much is worth more colours; one alone cannot be cut.
+            // A large box with very different colours is split first. A box with one colour cannot be split.
             let weights = boxes.map { $0.bins.count > 1 ? $0.reach * $0.reach * $0.count : -1 }
             guard let heaviest = weights.max(), heaviest >= 0, let place = weights.firstIndex(of: heaviest) else {
                 break

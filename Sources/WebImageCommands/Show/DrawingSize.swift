@@ -1,16 +1,16 @@
 import WebImage
 
-/// How large a picture is drawn.
+/// The size in which a picture is drawn.
 struct DrawingSize: Sendable {
-    /// Rows that are left for the caption and the prompt.
+    /// The rows that are left for the caption and the prompt.
     private static let spareRows = 2
 
-    /// What the picture is decoded to: inside the terminal, never larger than it is.
+    /// The size to which the picture is decoded: it fits the terminal, and is never larger than the picture.
     let target: TargetSize
-    /// The height of a dot by its width, where dots are not square; nil where they are, within a few hundredths.
+    /// The ratio of a dot's height to its width; nil if dots are square within a few hundredths.
     let dotAspect: Double?
 
-    /// - Parameter wish: `--size`, in pixels: of the screen, or dots of half a letter where those are what is drawn.
+    /// - Parameter wish: the value of `--size`: pixels of the screen, or dots of half a letter if those are drawn.
     init(_ wish: (width: Int?, height: Int?)?, _ language: Terminal.Language, _ terminal: Terminal) {
         let rows = terminal.rows.map { max($0 - Self.spareRows, 1) }
         let cell = terminal.cell ?? Terminal.usualCell
@@ -25,7 +25,7 @@ struct DrawingSize: Sendable {
             (most, height) = (terminal.columns * cell.width, rows.map { $0 * cell.height })
         }
         let aspect = dotAspect ?? 1
-        /// Dots as pixels that are square.
+        /// Converts dots to square pixels.
         func pixels(_ dots: Int) -> Int { max(1, Int((Double(dots) * aspect).rounded(.down))) }
         if let wish {
             target = TargetSize(width: min(wish.width ?? most, most), height: wish.height.map(pixels))
@@ -34,7 +34,7 @@ struct DrawingSize: Sendable {
         }
     }
 
-    /// The picture as it is drawn: upright, 8 bits, straight alpha, of as many pixels as there are dots.
+    /// The picture with one pixel for each dot: upright, 8 bits a channel, straight alpha.
     func fitted(_ image: Image) throws(WebImageError) -> Image {
         guard let dotAspect else { return image }
         let height = max(1, Int((Double(image.size.height) / dotAspect).rounded()))

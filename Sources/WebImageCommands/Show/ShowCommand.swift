@@ -48,7 +48,7 @@ struct ShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let terminal = Terminal.standardOutput()
-        // With --json nothing is drawn, and the terminal need not be asked.
+        // With --json nothing is drawn, so that the terminal need not be asked.
         let language =
             Terminal.Language(rawValue: language) ?? (json ? .blocks : terminal.language { Terminal.askAttributes() })
         let size = DrawingSize(try PictureOptions.sides(of: size), language, terminal)
@@ -68,7 +68,7 @@ struct PictureShow: Sendable {
     let size: DrawingSize
     let manager: ImageManager
     let display: ProgressDisplay
-    /// Drawing is work for threads of its own.
+    /// Drawing runs on threads of its own.
     private let pool = ThreadPool.computing(name: "wi-draw", width: Processors.count)
 
     init(
@@ -83,19 +83,19 @@ struct PictureShow: Sendable {
         display = ProgressDisplay(isOn: isJSON ? false : nil)
     }
 
-    /// What became of one input.
+    /// The result of one input.
     private struct Answer: Sendable {
         var report: PictureReport
-        /// What to send to the terminal; nil when there is nothing to see.
+        /// The bytes to send to the terminal; nil if there is nothing to draw.
         var drawing: [UInt8]?
     }
 
-    /// - Returns: whether all is well.
+    /// - Returns: whether all inputs succeeded.
     func run(_ inputs: [String]) async -> Bool {
         await withTaskGroup(of: (Int, Answer).self) { group in
             var (ready, begun, told, allWell) = ([Int: Answer](), 0, 0, true)
             while told < inputs.count, !Console.isReaderGone {
-                // No further ahead of what is drawn than loads may run, so that drawings do not pile up.
+                // Loads run at most `concurrency` inputs ahead of the drawing, so that drawings do not accumulate.
                 while begun < inputs.count, begun < told + loading.concurrency {
                     let index = begun
                     display.begin(index, name: PictureReport(input: inputs[index]).shownInput)
@@ -136,7 +136,7 @@ struct PictureShow: Sendable {
             switch event {
             case .progress(let progress): display.show(progress, of: index)
             case .preview: break
-            // With the policy `refresh` it is shown also while the origin cannot be reached.
+            // With the policy `refresh`, the cached picture is shown if the origin cannot be reached.
             case .cached(let response): cached = response
             case .finished(.success(let response)): return response
             case .finished(.failure(let error)):
@@ -166,7 +166,7 @@ struct PictureShow: Sendable {
         }
     }
 
-    /// Over how many letters a picture goes, where nobody knows how large those are.
+    /// The width of a picture in letters, if the size of letters is unknown.
     private func columns(of image: Image) -> Int {
         min(max(1, (image.size.width + Terminal.usualCell.width / 2) / Terminal.usualCell.width), terminal.columns)
     }

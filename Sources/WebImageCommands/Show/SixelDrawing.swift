@@ -1,33 +1,34 @@
 import WebImage
 
-/// Draws by DEC's sixel graphics (STD 070, chapter 9): bands of six rows, in each band every colour by itself.
+/// Draws with DEC's sixel graphics (STD 070, chapter 9): bands of six rows, which are sent once for each colour.
 enum SixelDrawing {
-    /// How many colours nearly all terminals have for it.
+    /// The number of colours that nearly all terminals support for sixels.
     static let mostColors = 256
 
     static func bytes<Palette: ColorPalette>(of bitmap: Bitmap, by: Palette.Type) -> [UInt8] {
         var palette = Palette.make(for: bitmap, most: mostColors)
         let indices = dithered(bitmap, &palette)
-        // 1: what is not drawn stays as it is. Then: square pixels, and the size.
+        // 1: pixels that are not drawn stay unchanged. The numbers after the quote are the aspect ratio of pixels,
+        // which are square, and the size.
         var output = Array("\u{1B}P0;1;0q\"1;1;\(bitmap.width);\(bitmap.height)".utf8)
         for (index, color) in palette.colors.enumerated() {
             let parts = [color.red, color.green, color.blue].map { "\((Int($0) * 100 + 127) / 255)" }
             output += Array("#\(index);2;\(parts.joined(separator: ";"))".utf8)
         }
         for top in stride(from: 0, to: bitmap.height, by: 6) {
-            // -: to the next band. After the last one it would cost a line on the screen.
+            // -: moves to the next band. After the last band it would cost a line on the screen.
             if top > 0 { output.append(UInt8(ascii: "-")) }
             appendBand(indices, bitmap, top, to: &output)
         }
         return output + Array("\u{1B}\\\n".utf8)
     }
 
-    /// For each pixel its colour's number, or -1 where nothing is drawn. What a number is off is handed on to the
-    /// neighbours that are yet to come (Floyd and Steinberg, 1976).
+    /// The index of each pixel's colour, or -1 for pixels that are not drawn. The error of each pixel is passed on to
+    /// the neighbours that follow it (Floyd and Steinberg, 1976).
     private static func dithered<Palette: ColorPalette>(_ bitmap: Bitmap, _ palette: inout Palette) -> [Int16] {
         var indices = [Int16](repeating: -1, count: bitmap.width * bitmap.height)
         let colors = palette.colors.map { Levels($0) }
-        // By 16ths, with one pixel more on either side.
+        // Errors in sixteenths, with one further pixel on either side.
         let none = [Levels](repeating: Levels(), count: bitmap.width + 2)
         var (here, below) = (none, none)
         for y in 0..<bitmap.height {
@@ -49,7 +50,8 @@ enum SixelDrawing {
         return indices
     }
 
-    /// Six rows: for each colour in them a run of letters, one a column, whose bits say which rows have it.
+    /// Appends six rows: for each colour a run of letters, one for each column, whose bits tell which rows have the
+    /// colour.
     private static func appendBand(_ indices: [Int16], _ bitmap: Bitmap, _ top: Int, to output: inout [UInt8]) {
         var columns: [Int: [UInt8]] = [:]
         for y in top..<min(top + 6, bitmap.height) {
@@ -60,7 +62,7 @@ enum SixelDrawing {
             }
         }
         for (number, (index, bits)) in columns.sorted(by: { $0.key < $1.key }).enumerated() {
-            // $: back to the band's first column.
+            // $: moves back to the first column of the band.
             if number > 0 { output.append(UInt8(ascii: "$")) }
             output += Array("#\(index)".utf8)
             appendRuns(bits, to: &output)
@@ -74,14 +76,14 @@ enum SixelDrawing {
             var next = x + 1
             while next < end, bits[next] == bits[x] { next += 1 }
             let letter = bits[x] + 0x3F
-            // A repeat is at least three letters itself.
+            // The code for a repetition has at least three letters.
             output += next - x > 3 ? Array("!\(next - x)".utf8) + [letter] : Array(repeating: letter, count: next - x)
             x = next
         }
     }
 }
 
-/// Red, green and blue, to calculate with.
+/// Red, green and blue as numbers for calculations.
 private typealias Levels = SIMD4<Int32>
 
 extension SIMD4<Int32> {

@@ -10,22 +10,23 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// What is known of the place that pictures are drawn to. A value, so that every kind of terminal can be tested.
+/// The properties of the terminal on which pictures are drawn. It is a value, so that every kind of terminal can be
+/// tested.
 struct Terminal: Sendable {
-    /// Terminals that do not tell: the shape of nearly all their letters is 1 to 2.
+    /// The assumed size of a letter if the terminal does not tell it. Nearly all letters have the shape 1 to 2.
     static let usualCell = PixelSize(width: 10, height: 20)
-    /// What pictures may take where there is no terminal.
+    /// The width in letters if the output is not a terminal.
     static let pipeColumns = 80
 
     var isTerminal: Bool
     var columns: Int
-    /// nil: without end, as in a pipe.
+    /// The number of rows; nil if there is no limit, as in a pipe.
     var rows: Int?
-    /// The size of one letter in pixels; nil where the terminal does not tell.
+    /// The size of one letter in pixels; nil if the terminal does not tell it.
     var cell: PixelSize?
     var environment: [String: String]
 
-    /// What a drawing is sent as.
+    /// The form in which a drawing is sent.
     enum Language: String, CaseIterable, Sendable {
         case kitty
         case sixel
@@ -51,14 +52,15 @@ struct Terminal: Sendable {
 
     private func variable(_ name: String) -> String { environment[name] ?? "" }
 
-    /// Whether another program draws the screen, which does not let pictures pass.
+    /// Whether a terminal multiplexer draws the screen, which does not pass on pictures.
     var isMultiplexed: Bool {
         !variable("TMUX").isEmpty || ["tmux", "screen"].contains { variable("TERM").hasPrefix($0) }
     }
 
-    /// The best language that the terminal has.
+    /// The best language that the terminal understands.
     ///
-    /// - Parameter attributes: asked for what the terminal says of itself (DA1), only if nothing else tells.
+    /// - Parameter attributes: asks the terminal for its attributes (DA1); called only if the environment does not
+    ///   tell.
     func language(attributes: () -> [Int]?) -> Language {
         guard isTerminal, !isMultiplexed else { return .blocks }
         let (term, program) = (variable("TERM"), variable("TERM_PROGRAM").lowercased())
@@ -68,21 +70,21 @@ struct Terminal: Sendable {
         if speaksKitty { return .kitty }
         if ["sixel", "mlterm", "foot"].contains(where: { term.contains($0) }) { return .sixel }
         if term == "dumb" || term == "linux" { return .blocks }
-        // The first number is the kind of terminal; 4 among the others: sixel graphics.
+        // The first number is the kind of terminal. A 4 among the others means sixel graphics.
         return attributes()?.dropFirst().contains(4) ?? false ? .sixel : .blocks
     }
 
-    /// Whether colours have 24 bits; else the 256 of xterm are used.
+    /// Whether colours have 24 bits; otherwise xterm's 256 colours are used.
     var hasTrueColor: Bool { ["truecolor", "24bit"].contains(variable("COLORTERM").lowercased()) }
 
-    /// The background as far as the environment tells (rxvt's convention, `COLORFGBG`), which half-transparent pixels
-    /// are mixed with. Default black.
+    /// The background with which half-transparent pixels are mixed, as far as the environment tells it (rxvt's
+    /// convention, `COLORFGBG`). Default black.
     var background: RGBColor {
         let last = variable("COLORFGBG").split(separator: ";").last.flatMap { Int($0) }
         return last == 7 || last == 15 ? .white : .black
     }
 
-    /// Asks the terminal what it is, if a person sits before it. Waits up to a second.
+    /// Asks the terminal for its attributes, if standard input and output are terminals. Waits up to a second.
     static func askAttributes() -> [Int]? {
         guard isatty(0) == 1, isatty(1) == 1 else { return nil }
         return TerminalQuestion.deviceAttributes(input: 0, output: 1, milliseconds: 1000)

@@ -4,8 +4,8 @@ package import WebImageCore
 /// Converts pixels from the colours of an ICC profile to sRGB with Little CMS, and from high dynamic range with a tone
 /// curve.
 ///
-/// Only profiles of RGB and gray pictures are supported. A damaged profile must not cost the picture: there is no
-/// converter then, and the pixels stay unchanged. Immutable; several threads may use it at once.
+/// Only profiles of RGB and gray pictures are supported. A damaged profile does not fail the picture: no converter is
+/// made, and the pixels stay unchanged. Immutable; several threads may use it at once.
 package final class ColorConverter: Sendable {
     private enum Work: Sendable {
         case nothing
@@ -26,13 +26,13 @@ package final class ColorConverter: Sendable {
 
     /// - Parameters:
     ///   - iccProfile: the bytes of the profile, which are not trusted.
-    ///   - layout: of the pixels to convert.
+    ///   - layout: the layout of the pixels to convert.
     /// - Returns: nil if the bytes are not a usable profile of RGB or gray pictures.
     package convenience init?(iccProfile: [UInt8], layout: PixelLayout) {
         self.init(.profile(iccProfile), layout)
     }
 
-    /// - Parameter table: of RGB or gray; nil is returned for others.
+    /// - Parameter table: a table for RGB or gray; nil is returned for inks.
     package convenience init?(_ table: ProfileTable, layout: PixelLayout) {
         switch table.space {
         case .rgb: self.init(.table(table), layout)
@@ -81,7 +81,7 @@ package final class ColorConverter: Sendable {
         convert(pixels, rows: 0..<pixels.size.height)
     }
 
-    /// Converts some rows in place, as they come.
+    /// Converts some rows in place.
     package func convert(_ pixels: PixelBuffer, rows: Range<Int>) {
         precondition(pixels.layout == layout, "the converter was made for another layout")
         for row in rows.clamped(to: 0..<pixels.size.height) {
@@ -96,7 +96,7 @@ package final class ColorConverter: Sendable {
 }
 
 extension ColorConverter {
-    /// Whether a set of colours stays nearly unchanged.
+    /// Whether the transform leaves a set of test colours nearly unchanged.
     private static func changesNothing(_ transform: ColorTransform) -> Bool {
         let levels: [UInt16] = [0, 4_000, 12_000, 24_000, 38_000, 52_000, 65_535]
         var colors: [UInt16] = []
@@ -109,8 +109,8 @@ extension ColorConverter {
         return isNearly(converted, colors, 16)
     }
 
-    /// Within one level of 255, or one and a half before rounding: profiles that are called sRGB differ by that much in
-    /// their primaries and the form of their curve.
+    /// Whether two results differ by at most one level of 255, or one and a half before rounding. Profiles that are
+    /// called sRGB differ by that much in their primaries and the form of their curve.
     private static func isNearly(_ first: [UInt16], _ second: [UInt16], _ bits: Int) -> Bool {
         let allowed = bits == 8 ? 1 : 385
         return zip(first, second).allSatisfy { abs(Int($0) - Int($1)) <= allowed }
@@ -120,7 +120,7 @@ extension ColorConverter {
         Array(0...(layout == .rgba8 ? UInt16(UInt8.max) : UInt16.max))
     }
 
-    /// The output of each level of `layout` in a transform of 16-bit pixels.
+    /// The output for each level of a gray channel, from a transform of 16-bit pixels.
     private static func grayLevels(_ transform: ColorTransform, _ layout: PixelLayout) -> [UInt16] {
         let scale: UInt16 = layout == .rgba8 ? 257 : 1
         var pixels: [UInt16] = []
@@ -131,7 +131,7 @@ extension ColorConverter {
         return stride(from: 1, to: pixels.count, by: 4).map { shortened(pixels[$0], layout) }
     }
 
-    /// The same for a table.
+    /// The output for each level of a gray channel, from a table.
     private static func grayLevels(_ table: ProfileTable, _ layout: PixelLayout) -> [UInt16] {
         let step = layout == .rgba8 ? 257 : 1
         return stride(from: 0, to: table.levels.count, by: step).map { shortened(table.levels[$0], layout) }

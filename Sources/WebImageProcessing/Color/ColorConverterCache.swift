@@ -2,20 +2,21 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// The last used converters, by profile. Making one takes lcms2 some milliseconds, more than converting a thumbnail,
-/// and most pictures have one of very few profiles. Any thread may use it.
+/// A cache of the most recently used converters, by profile. lcms2 takes some milliseconds to make a converter, which
+/// is more than converting a thumbnail takes, and most pictures have one of very few profiles. Any thread may use the
+/// cache.
 ///
 /// Converters are made without the lock, so that a profile that takes lcms2 long delays only its own picture. Two
 /// threads that request the same profile at once may both make a converter; the first one is kept, and both get it.
 package final class ColorConverterCache: Sendable {
-    /// Makes a converter; returns nil for unusable colours. If it throws, it could not decide, and is called again the
-    /// next time.
+    /// Makes a converter; returns nil for unusable colours. An error means that it could not tell; the cache then calls
+    /// it again the next time.
     package typealias Make = @Sendable (PixelColors, PixelLayout) throws(WebImageError) -> ColorConverter?
 
     fileprivate struct Entry: Sendable {
         var colors: PixelColors
         var layout: PixelLayout
-        /// nil for unusable colours, so that they are not tried again.
+        /// Nil for unusable colours, so that they are not tried again.
         var converter: ColorConverter?
 
         func `is`(_ colors: PixelColors, _ layout: PixelLayout) -> Bool {
@@ -24,7 +25,7 @@ package final class ColorConverterCache: Sendable {
     }
 
     fileprivate struct State: Sendable {
-        /// The last used one is at the end.
+        /// The most recently used entry is last.
         var entries: [Entry] = []
         var profileBytes = 0
     }
@@ -50,14 +51,16 @@ package final class ColorConverterCache: Sendable {
         self.make = make
     }
 
-    /// The converter for a profile, made when there is none yet; nil as ``ColorConverter/init(iccProfile:layout:)``.
+    /// The converter for a profile, which is made if it is not cached; nil as for
+    /// ``ColorConverter/init(iccProfile:layout:)``.
     package func converter(
         for iccProfile: [UInt8], layout: PixelLayout
     ) throws(WebImageError) -> ColorConverter? {
         try converter(for: .profile(iccProfile), layout: layout)
     }
 
-    /// The same for colours in any description; nil as ``ColorConverter/init(colors:layout:)``.
+    /// The converter for colours in any description, which is made if it is not cached; nil as for
+    /// ``ColorConverter/init(colors:layout:)``.
     package func converter(
         for colors: PixelColors, layout: PixelLayout
     ) throws(WebImageError) -> ColorConverter? {

@@ -5,9 +5,9 @@ import WebImageCore
 struct ColorTransform: Sendable {
     /// The description of the colours.
     enum Source {
-        /// Untrusted bytes, which lcms2 reads unless they are a ``CurveProfile``.
+        /// Untrusted bytes. lcms2 reads them unless they are a ``CurveProfile``.
         case profile([UInt8])
-        /// Of RGB.
+        /// A table for RGB.
         case table(ProfileTable)
     }
 
@@ -15,7 +15,7 @@ struct ColorTransform: Sendable {
     let isGray: Bool
     private let transform: SRGBTransform
 
-    /// - Parameter isProbe: converts few colours, exactly.
+    /// - Parameter isProbe: whether the transform is for few colours and must be exact.
     init?(_ source: Source, _ layout: PixelLayout, isProbe: Bool = false) {
         var isGray = false
         let rgb = SRGBTransform.pixelType(UInt32(PT_RGB), channels: 3, extra: 1, layout)

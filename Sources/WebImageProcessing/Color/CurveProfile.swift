@@ -1,12 +1,13 @@
 import CSysLCMS2
 
-/// A profile that consists of three curves and a matrix, or of one gray curve, as nearly all do.
+/// A profile that consists of three curves and a matrix, or of one gray curve, as nearly all profiles do.
 ///
-/// Its bytes are parsed here, so that lcms2 gets numbers in a profile that we made, and no untrusted bytes. The result
-/// is exactly that of lcms2 for the bytes.
+/// Its bytes are parsed here, so that lcms2 gets no untrusted bytes but a profile that is built from the parsed
+/// numbers. The colours are exactly those that lcms2 computes from the bytes.
 struct CurveProfile: Hashable {
     enum Curve: Hashable {
-        /// `parametricCurveType` (ICC.1:2010, 10.16), by lcms2's number, which is one more.
+        /// `parametricCurveType` (ICC.1:2010, 10.16). The number is lcms2's, which is one more than that of the
+        /// standard.
         case formula(Int32, [Double])
         case table([UInt16])
     }
@@ -15,7 +16,7 @@ struct CurveProfile: Hashable {
     let deviceClass: cmsProfileClassSignature.RawValue
     /// X, Y and Z of red, green and blue; empty for gray.
     let colorants: [[Double]]
-    /// Of red, green and blue, or of gray.
+    /// The curves of red, green and blue, or the curve of gray.
     let curves: [Curve]
 
     var isGray: Bool { colorants.isEmpty }
@@ -68,7 +69,7 @@ struct CurveProfile: Hashable {
         }
     }
 
-    /// The same as a profile of our own; nil without memory, and for curves that cannot be.
+    /// Builds an equal profile from the parsed numbers; nil without memory, and for curves that lcms2 cannot represent.
     func open(_ context: cmsContext) -> cmsHPROFILE? {
         guard let profile = cmsCreateProfilePlaceholder(context) else { return nil }
         cmsSetEncodedICCversion(profile, version)
@@ -95,7 +96,7 @@ struct CurveProfile: Hashable {
         return nil
     }
 
-    /// The gray curve for red, green and blue with sRGB's primaries; nil without memory.
+    /// Builds an RGB profile with the gray curve for each channel and sRGB's primaries; nil without memory.
     func openAsRGB(_ context: cmsContext) -> cmsHPROFILE? {
         guard isGray, let curve = Self.build(curves[0], context) else { return nil }
         defer { cmsFreeToneCurve(curve) }

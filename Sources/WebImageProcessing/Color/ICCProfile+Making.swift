@@ -2,8 +2,8 @@ import CSysLCMS2
 package import WebImageCore
 
 extension ICCProfile {
-    /// A profile for colours that a file describes in another way; nil for sRGB, for high dynamic range, which profiles
-    /// do not describe well, and for unsupported ones.
+    /// Makes a profile for colours that a file describes in another way. Nil for sRGB, for unsupported colours, and for
+    /// high dynamic range, which profiles do not describe well.
     ///
     /// The curves of BT.709 and BT.2020 count as sRGB's, as in browsers: such pictures were made for screens, not with
     /// a camera's curve.
@@ -28,7 +28,7 @@ extension ICCProfile {
         }
     }
 
-    /// - Parameter exponent: nil: sRGB's curve.
+    /// - Parameter exponent: the exponent of a power law; nil means sRGB's curve.
     private static func bytes(_ primaries: RGBPrimaries, exponent: Double?) -> [UInt8]? {
         guard primaries.points.count == 4, primaries.isSound, exponent.map({ (0.1...10).contains($0) }) ?? true,
             exponent != nil || !primaries.isNearly(.sRGB), let context = cmsCreateContext(nil, nil)
@@ -40,7 +40,7 @@ extension ICCProfile {
         }
         var white = point(0)
         var colorants = cmsCIExyYTRIPLE(Red: point(1), Green: point(2), Blue: point(3))
-        // lcms2's kinds of curve: 1 is a power, 4 that of IEC 61966-2-1.
+        // lcms2's types of curves: 1 is a power law, 4 is that of IEC 61966-2-1.
         let parameters = exponent.map { [$0] } ?? [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045]
         guard let curve = cmsBuildParametricToneCurve(context, exponent == nil ? 4 : 1, parameters) else { return nil }
         defer { cmsFreeToneCurve(curve) }
@@ -49,9 +49,10 @@ extension ICCProfile {
         return closing(profile)
     }
 
-    /// An RGB profile that describes grays as a gray profile does: for gray files that are written in colour.
+    /// Converts a gray profile to an RGB profile that describes grays in the same way, for gray files that are written
+    /// in colour.
     ///
-    /// - Returns: nil if it is not a gray profile, or has tables.
+    /// - Returns: nil if the profile is not gray, or has tables.
     package static func rgb(ofGray profile: [UInt8]) -> [UInt8]? {
         guard let gray = CurveProfile(profile), gray.isGray, let context = cmsCreateContext(nil, nil) else {
             return nil
@@ -71,8 +72,9 @@ extension ICCProfile {
 }
 
 extension ImageHeader {
-    /// The colours of unconverted pixels, for a picture made from them: a profile, or code points where no profile
-    /// suffices. A CMYK profile does not describe the RGB from decoders; a gray one only describes gray pictures.
+    /// The colours of unconverted pixels, for a picture that is made from them: a profile, or code points if no profile
+    /// suffices. A CMYK profile does not describe the RGB that decoders produce, and a gray one only describes gray
+    /// pictures.
     package var colorsOfPixels: (profile: [UInt8]?, description: ColorDescription?) {
         switch colors {
         case .profile(let profile):

@@ -20,8 +20,8 @@ public enum ICCProfile {
         return named(String(decoding: text, as: UTF8.self))
     }
 
-    /// `multiLocalizedUnicodeType` (ICC.1:2010, 10.13): texts in several languages, of which English is taken, else the
-    /// first.
+    /// `multiLocalizedUnicodeType` (ICC.1:2010, 10.13): texts in several languages. English is preferred, else the
+    /// first text is used.
     private static func localizedName(_ tag: ArraySlice<UInt8>) -> String? {
         guard let count = tag.number(at: 8, 4), tag.number(at: 12, 4) == 12 else { return nil }
         // The stated number is not trusted: entries must lie within the bytes.

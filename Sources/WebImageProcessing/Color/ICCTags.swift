@@ -1,6 +1,6 @@
-/// The tags of an untrusted ICC profile (ICC.1:2010, section 7): parts outside of the bytes count as missing.
+/// The tags of an untrusted ICC profile (ICC.1:2010, section 7). Parts that lie outside of the bytes count as missing.
 struct ICCTags {
-    /// lcms2's own limit.
+    /// The most tags; lcms2 has the same limit.
     private static let most = 100
 
     private let bytes: [UInt8]
@@ -20,7 +20,7 @@ struct ICCTags {
             let place = 132 + entry * 12
             guard place + 12 <= profile.count else { break }
             let (name, start, length) = (text(place, 4), number(place + 4), number(place + 8))
-            // Two numbers of 32 bits: their sum is one of 64.
+            // This cannot overflow: both numbers have 32 bits, and `Int` has 64.
             guard start + length <= end else { continue }
             hasDoubles = hasDoubles || places[name] != nil
             places[name] = places[name] ?? start..<start + length
@@ -28,13 +28,13 @@ struct ICCTags {
     }
 
     var names: some Sequence<String> { places.keys }
-    /// The four letters at these positions of the header (7.2).
+    /// The four letters at this position of the header (7.2).
     var deviceClass: String { text(12, 4) }
     var colorSpace: String { text(16, 4) }
     var connectionSpace: String { text(20, 4) }
     var version: UInt32 { UInt32(truncatingIfNeeded: number(8)) }
 
-    /// A tag's bytes, its kind first.
+    /// The bytes of a tag, beginning with its kind.
     func tag(_ name: String) -> ArraySlice<UInt8>? { places[name].map { bytes[$0] } }
 
     private func number(_ place: Int) -> Int { bytes[place...].bigEndian(4) }

@@ -6,14 +6,14 @@ import WebImageCore
 package struct InkConverter: Sendable {
     private let transform: SRGBTransform
 
-    /// - Parameter iccProfile: its bytes are not trusted.
+    /// - Parameter iccProfile: the bytes of the profile, which are not trusted.
     /// - Returns: nil if they are not a usable profile of four inks.
     package init?(iccProfile: [UInt8]) {
         guard let transform = Self.transform(iccProfile, .rgba8) else { return nil }
         self.transform = transform
     }
 
-    /// - Returns: nil if the table is not of inks.
+    /// - Returns: nil if the table is not for inks.
     package init?(_ table: ProfileTable) {
         guard table.space == .inks else { return nil }
         let transform = SRGBTransform(.rgba8, intent: INTENT_PERCEPTUAL) { context in
@@ -23,7 +23,7 @@ package struct InkConverter: Sendable {
         self.transform = transform
     }
 
-    /// From four inks to a layout with the same number of bytes a pixel.
+    /// A transform from four inks to a layout with the same number of bytes a pixel.
     static func transform(_ iccProfile: [UInt8], _ layout: PixelLayout, isExact: Bool = false) -> SRGBTransform? {
         SRGBTransform(layout, intent: INTENT_PERCEPTUAL, isExact: isExact) { context in
             let profile = SRGBTransform.open(iccProfile, context) { cmsGetColorSpace($0) == cmsSigCmykData }

@@ -1,13 +1,13 @@
 import CSysLCMS2
 import WebImageCore
 
-/// A profile's colours in sRGB at the points of a grid: everything that is needed of a profile with tables, in a form
-/// that can be checked. If lcms2 must not read untrusted bytes in this process, the table is made in another one.
+/// A profile's colours in sRGB at the points of a grid. It holds everything that is needed of a profile with tables, in
+/// a form that can be checked. If lcms2 must not read untrusted bytes in this process, another process makes the table.
 package struct ProfileTable: Hashable, Sendable {
     package enum Space: UInt8, Hashable, Sendable, CaseIterable {
         case gray, rgb, inks
 
-        /// Points along each channel: for gray one for each level, else as many as lcms2 itself uses for such
+        /// The number of points along each channel: for gray one for each level, else as many as lcms2 uses for such
         /// transforms.
         var side: Int {
             switch self {
@@ -25,14 +25,15 @@ package struct ProfileTable: Hashable, Sendable {
             }
         }
 
-        /// Numbers at a point: gray stays gray.
+        /// The numbers at each point: one for gray, which stays gray, else three.
         var results: Int { self == .gray ? 1 : 3 }
 
         package var levelCount: Int { (0..<channels).reduce(results) { product, _ in product * side } }
     }
 
     package let space: Space
-    /// 16 bits each: red, green and blue, or gray, of each point; the last channel of the grid changes fastest.
+    /// The values at each point, 16 bits each: red, green and blue, or gray. The last channel of the grid changes
+    /// fastest.
     package let levels: [UInt16]
 
     /// - Returns: nil if the number of levels does not fit the space.
@@ -41,12 +42,12 @@ package struct ProfileTable: Hashable, Sendable {
         (self.space, self.levels) = (space, levels)
     }
 
-    /// Whether lcms2 would have to read the bytes of a profile: it has tables, or is not supported otherwise.
+    /// Whether lcms2 would have to read the bytes of a profile, because it has tables or is not supported otherwise.
     package static func isNeeded(for iccProfile: [UInt8]) -> Bool { CurveProfile(iccProfile) == nil }
 
     /// Makes the table of an RGB, gray or ink profile with lcms2.
     ///
-    /// - Returns: nil if it cannot be used.
+    /// - Returns: nil if the profile cannot be used.
     package init?(iccProfile: [UInt8]) {
         guard let tags = ICCTags(iccProfile) else { return nil }
         if tags.colorSpace == "CMYK" {
@@ -64,7 +65,7 @@ package struct ProfileTable: Hashable, Sendable {
         UInt16((index * 65_535 + (side - 1) / 2) / (side - 1))
     }
 
-    /// Passes inputs of four numbers through a transform, and returns the wanted part of the output.
+    /// Passes pixels of four numbers through a transform, and returns the wanted numbers of its output.
     private static func run(
         _ pixels: [UInt16], _ results: Int, _ apply: (UnsafeMutableRawPointer, Int) -> Void
     ) -> [UInt16] {
@@ -72,7 +73,7 @@ package struct ProfileTable: Hashable, Sendable {
         pixels.withUnsafeMutableBytes { bytes in
             if let base = bytes.baseAddress { apply(base, bytes.count / 8) }
         }
-        // Gray is returned three times, and may be tinted: green counts most.
+        // The output has three numbers for gray, which may be tinted. Green counts most.
         let first = results == 1 ? 1 : 0
         return (0..<pixels.count / 4 * results).map { pixels[$0 / results * 4 + $0 % results + first] }
     }
@@ -102,8 +103,8 @@ package struct ProfileTable: Hashable, Sendable {
         return run(pixels, 3) { transform.apply(to: $0, count: $1) }
     }
 
-    /// As a profile of our own that brings its space to RGB by this grid; nil for gray, which needs none, and without
-    /// memory.
+    /// Builds a profile that converts the table's space to RGB by its grid. Nil for gray, which needs no grid, and
+    /// without memory.
     func open(_ context: cmsContext) -> cmsHPROFILE? {
         guard space != .gray, let profile = cmsCreateProfilePlaceholder(context) else { return nil }
         cmsSetDeviceClass(profile, cmsSigLinkClass)

@@ -12,7 +12,7 @@ struct RGBPrimaries {
         points = stride(from: 0, to: values.count - 1, by: 2).map { (values[$0], values[$0 + 1]) }
     }
 
-    /// ITU-T H.273, table 2; nil for unknown code points. Unspecified counts as sRGB.
+    /// The primaries of a code point of ITU-T H.273, table 2; nil for unknown ones. Unspecified counts as sRGB.
     init?(codePoint: UInt8) {
         let (d65, c) = ([0.3127, 0.3290], [0.310, 0.316])
         switch codePoint {
@@ -39,7 +39,8 @@ struct RGBPrimaries {
         zip(points, other.points).allSatisfy { abs($0.x - $1.x) < 0.003 && abs($0.y - $1.y) < 0.003 }
     }
 
-    /// From linear light in these primaries to linear light in sRGB's, nine numbers by rows. White stays white.
+    /// The matrix from linear light in these primaries to linear light in sRGB's: nine numbers by rows. White stays
+    /// white.
     var toStandard: [Double] {
         var matrix = Self.product(Self.inverse(Self.sRGB.toXYZ), toXYZ)
         for row in stride(from: 0, to: 9, by: 3) {
@@ -50,7 +51,7 @@ struct RGBPrimaries {
         return matrix
     }
 
-    /// The columns are the primaries, scaled to their brightness in white.
+    /// The matrix to XYZ. Its columns are the primaries, scaled to their brightness in white.
     private var toXYZ: [Double] {
         let columns: [[Double]] = points.map { [$0.x / $0.y, 1, (1 - $0.x - $0.y) / $0.y] }
         var matrix = [Double](repeating: 0, count: 9)

@@ -1,14 +1,14 @@
 import CSysLCMS2
 import WebImageCore
 
-/// A transform of lcms2 to sRGB, for pixels in place. Immutable; any thread may use it.
+/// A transform of lcms2 to sRGB that changes pixels in place. Immutable; any thread may use it.
 final class SRGBTransform: @unchecked Sendable {
     // Sendable: lcms2 only reads a transform that was made without its one-pixel cache.
 
     /// A profile, which the transform closes, and the layout of its pixels.
     enum Source {
         case profile(cmsHPROFILE, UInt32)
-        /// One that converts to sRGB by itself.
+        /// A profile that converts to sRGB by itself.
         case link(cmsHPROFILE, UInt32)
     }
 
@@ -17,12 +17,14 @@ final class SRGBTransform: @unchecked Sendable {
     private let bytesPerPixel: Int
 
     /// - Parameters:
-    ///   - layout: of the output; alpha is not changed.
-    ///   - isExact: without the tables that lcms2 otherwise prepares for many colours, which takes some milliseconds.
+    ///   - layout: the layout of the output; alpha is not changed.
+    ///   - isExact: whether to do without the tables that lcms2 otherwise prepares for many colours, which takes some
+    ///     milliseconds.
     ///   - source: opens the profile; returns nil if it cannot be used.
     /// - Returns: nil without a source or without memory.
     init?(_ layout: PixelLayout, intent: Int32, isExact: Bool = false, from source: (cmsContext) -> Source?) {
-        // A context of its own: the error handler belongs to the context, and the default one to the whole process.
+        // A context is made for each transform: the error handler belongs to the context, and the default context is
+        // shared by the whole process.
         guard let context = cmsCreateContext(nil, nil) else { return nil }
         cmsSetLogErrorHandlerTHR(context, { _, _, _ in })
         let flags = cmsFLAGS_NOCACHE | (isExact ? cmsFLAGS_NOOPTIMIZE : 0)
@@ -40,7 +42,7 @@ final class SRGBTransform: @unchecked Sendable {
         cmsDeleteContext(context)
     }
 
-    /// Converts `count` pixels, which have the same number of bytes before and after.
+    /// Converts `count` pixels, whose size in bytes stays the same.
     func apply(to pixels: UnsafeMutableRawPointer, count: Int) {
         var (at, left) = (pixels, count)
         while left > 0 {
@@ -77,7 +79,7 @@ final class SRGBTransform: @unchecked Sendable {
 }
 
 extension SRGBTransform {
-    /// A profile of somebody's, nothing of whose bytes is trusted; nil when it is not one of those that `accepts` takes.
+    /// Opens a profile whose bytes are not trusted; nil if it is damaged or `accepts` returns false.
     static func open(
         _ bytes: [UInt8], _ context: cmsContext, accepts: (cmsHPROFILE) -> Bool
     ) -> cmsHPROFILE? {

@@ -104,7 +104,7 @@ final class ToneMapper: Sendable {
     private static let (m1, m2) = (2610.0 / 16_384, 2523.0 / 4096 * 128)
     private static let (c1, c2, c3) = (3424.0 / 4096, 2413.0 / 4096 * 32, 2392.0 / 4096 * 32)
 
-    /// SMPTE ST 2084, from a value to cd/m².
+    /// The curve of SMPTE ST 2084: converts a value to cd/m².
     private static func nits(perceptual value: Double) -> Double {
         let root = pow(value, 1 / m2)
         return 10_000 * pow(max(root - c1, 0) / (c2 - c3 * root), 1 / m1)
@@ -115,15 +115,15 @@ final class ToneMapper: Sendable {
         return pow((c1 + c2 * power) / (1 + c3 * power), m2)
     }
 
-    /// BT.2100, table 5: the inverse of the camera's curve.
+    /// Converts an HLG value to scene light: the inverse of the camera's curve (BT.2100, table 5).
     private static func sceneLight(hybridLog value: Double) -> Double {
         let (a, b, c) = (0.17883277, 0.28466892, 0.55991073)
         return value <= 0.5 ? value * value / 3 : (exp((value - c) / a) + b) / 12
     }
 
-    /// BT.2390, 5.4.1, without its black level.
+    /// The tone curve of BT.2390, 5.4.1, without its black level.
     ///
-    /// - Returns: in units of reference white.
+    /// - Returns: light in units of reference white.
     private static func mapped(_ nits: Double) -> Double {
         let top = perceptual(nits: peak)
         let most = perceptual(nits: referenceWhite) / top

@@ -1,9 +1,9 @@
 package import WebImageCore
 
-/// Consecutive crops, one scaling and turns, combined: a part of the source, a size, and a final turn.
+/// Consecutive crops, one scaling and turns, combined into a part of the source, a size, and a final turn.
 ///
-/// A crop before the scaling hides what it removes from the filter, as if it had been done separately; one after it
-/// does not.
+/// A crop before the scaling hides the removed pixels from the filter, as if it had been done separately; a crop after
+/// the scaling does not.
 package struct GeometryFold: Sendable, Hashable {
     let source: PixelSize
     /// The final turn. All other properties describe the turned source.
@@ -92,7 +92,7 @@ extension Orientation {
 
     /// The combination of both turns, this one first.
     package func followed(by next: Orientation) -> Orientation {
-        // A rectangle that the eight turns place differently.
+        // The eight turns place this rectangle differently.
         let stored = PixelSize(width: 5, height: 7)
         let mark = PixelRect(x: 1, y: 2, width: 1, height: 1)
         let between = displaySize(of: stored)

@@ -3,8 +3,8 @@ import WebImageCore
 /// Which part of a picture is kept when it is cropped, and where a picture is placed on a larger one.
 public enum Gravity: Hashable, Sendable {
     case center, top, bottom, left, right, topLeft, topRight, bottomLeft, bottomRight
-    /// Around a point of interest: 0 is the left or top edge, 1 the right or bottom one. The point is in the middle of
-    /// the kept part, as far as the edges allow.
+    /// Around a point of interest: 0 is the left or top edge, 1 the right or bottom one. The kept part is centred on
+    /// the point, as far as the edges allow.
     case focus(x: Double, y: Double)
     /// The part that catches the eye: strong edges, strong colours and skin tones count. For cropping only; for placing
     /// a picture on another one it means ``center``.

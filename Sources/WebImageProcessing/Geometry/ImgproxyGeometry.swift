@@ -39,7 +39,7 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
     }
 
     public var resizing = Resizing.fit
-    /// The width; 0: follows from the other side.
+    /// The width; 0 means that it follows from the other side.
     public var width = 0
     public var height = 0
     public var minWidth = 0
@@ -49,20 +49,20 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
     public var dpr = 1.0
     public var enlarge = false
     public var gravity = Place()
-    /// The width of the crop: from 1 on in pixels, below that as a fraction of the side; 0: all of it.
+    /// The width of the crop: from 1 on in pixels, below that as a fraction of the side; 0 means the whole width.
     public var cropWidth = 0.0
     public var cropHeight = 0.0
-    /// The gravity of the crop; nil: ``gravity``.
+    /// The gravity of the crop; nil means ``gravity``.
     public var cropGravity: Place?
     public var extend = false
     public var extendGravity = Place()
     public var extendAspectRatio = false
     public var extendAspectRatioGravity = Place()
     public var padding = EdgeLengths()
-    /// 0: no limit.
+    /// The longest side of the result in pixels; 0 means no limit.
     public var maxResultDimension = 0
-    /// A vector picture (SVG, PDF) that is larger counts as one with this number of pixels, and without ``enlarge`` no
-    /// more are drawn. 0: no limit.
+    /// The most pixels that are drawn of a vector picture (SVG, PDF). A larger picture counts as one with this number
+    /// of pixels, and is not drawn larger without ``enlarge``. 0 means no limit.
     public var maxDrawnPixels = 0
     /// The rotation in quarter turns, clockwise.
     public var rotation = 0
@@ -108,13 +108,13 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
 
     /// - Parameters:
     ///   - source: the size of the picture after applying its orientation and rotation.
-    ///   - header: of the picture's file. Where imgproxy's decoder scales, as for JPEG and WebP, it rounds crops to
-    ///     what that makes.
+    ///   - header: the header of the picture's file. If imgproxy's decoder scales the format down, as for JPEG and
+    ///     WebP, its crops are rounded to whole pixels of the decoded picture, and so are these.
     public func layout(for source: PixelSize, of header: ImageHeader) -> Layout {
         layout(for: source, isVector: header.isVector, shrinking: ImgproxyShrinking(header))
     }
 
-    /// - Parameter shrinking: how imgproxy decodes the picture; nil: in its own size.
+    /// - Parameter shrinking: how imgproxy's decoder scales the picture down; nil if it does not.
     package func layout(for source: PixelSize, isVector: Bool, shrinking: ImgproxyShrinking?) -> Layout {
         ImgproxyLayout(self, source, isVector: isVector, shrinking: shrinking).layout
     }
@@ -282,8 +282,8 @@ private struct ImgproxyLayout {
             least.reduce(picture) { PixelSize(width: max($0.width, $1.width), height: max($0.height, $1.height)) }
         }
         func room(_ length: Int) -> Int { ImgproxyGeometry.even(Double(length) * dpr) }
-        // One pixel more or less than foreseen: libvips divides where imgproxy, which foresees the size, multiplies, and
-        // imgproxy rounds crops after its decoder has scaled.
+        // The size may differ by one pixel from the foreseen one, for two reasons: imgproxy foresees it by multiplying
+        // where libvips divides, and imgproxy rounds crops after its decoder has scaled.
         let made = cropAndScale()
         layout.scaled = made
         layout.kept = PixelSize(width: less(kept.width, made.width), height: less(kept.height, made.height))
@@ -298,7 +298,7 @@ private struct ImgproxyLayout {
             height: whole.height + layout.padding.top + layout.padding.bottom)
     }
 
-    /// - Returns: the size after both.
+    /// - Returns: the size after cropping and scaling.
     private mutating func cropAndScale() -> PixelSize {
         layout.decoded = layout.crop == layout.source ? nil : shrinking?.decoded(layout.source, scale: scale)
         guard let decoded = layout.decoded else {
@@ -336,7 +336,7 @@ private struct ImgproxyLayout {
         max(scale < 1 ? Int((side / (1 / scale) + 0.5).rounded(.down)) : ImgproxyGeometry.round(side * scale), 1)
     }
 
-    /// 0 if it is less than half a pixel: nothing is cut off then.
+    /// The length of a part after scaling; 0 if it is less than half a pixel, so that nothing is cut off.
     private static func share(_ side: Int, _ part: Int, _ whole: Int) -> Int {
         ImgproxyGeometry.round(Double(side) * (Double(part) / Double(whole)))
     }

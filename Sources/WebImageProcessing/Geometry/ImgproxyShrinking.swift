@@ -1,14 +1,14 @@
 package import WebImageCore
 
-/// How libvips scales a picture down while it decodes it for imgproxy, which crops the smaller picture: positions and
-/// lengths of a crop are whole pixels of that picture.
+/// How libvips scales a picture down while it decodes it for imgproxy. imgproxy crops the decoded picture, so that the
+/// positions and lengths of a crop are whole pixels of that smaller picture.
 package enum ImgproxyShrinking: Hashable, Sendable {
-    /// By 2, 4 or 8. What is left of the last block is dropped.
+    /// By 2, 4 or 8. The rest of an incomplete last block is dropped.
     case jpeg
     /// To any size.
     case webp
 
-    /// - Returns: nil for pictures that are decoded in their own size.
+    /// - Returns: nil for formats whose decoder does not scale.
     package init?(_ header: ImageHeader) {
         switch header.format {
         case .jpeg: self = .jpeg
@@ -20,7 +20,7 @@ package enum ImgproxyShrinking: Hashable, Sendable {
     /// The picture that imgproxy crops.
     struct Decoded: Hashable, Sendable {
         var size: PixelSize
-        /// How many pixels of the source one pixel stands for.
+        /// The number of source pixels for each pixel, from left to right.
         var across: Double
         var down: Double
     }
@@ -50,14 +50,15 @@ package enum ImgproxyShrinking: Hashable, Sendable {
 }
 
 extension ImgproxyGeometry {
-    /// The part of the source that is kept, if imgproxy crops it after its decoder has scaled it; otherwise nil.
+    /// The part of the source that remains if imgproxy crops the picture after its decoder has scaled it; otherwise
+    /// nil.
     ///
     /// - Parameter isReversed: whether the directions are those of the file.
     func partOfDecoded(
         _ layout: Layout, isReversed: (x: Bool, y: Bool)
     ) -> (x: Int, y: Int, size: PixelSize)? {
         guard let decoded = layout.decoded else { return nil }
-        // Offsets in pixels are scaled, too.
+        // Offsets in pixels are scaled too.
         func offset(_ value: Double, _ source: Int, _ decoded: Int) -> Double {
             value.magnitude < 1 || cropPlace.kind == .focusPoint
                 ? value : Double(Self.even(value / (Double(source) / Double(decoded))))

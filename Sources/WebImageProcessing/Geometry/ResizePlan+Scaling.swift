@@ -1,15 +1,16 @@
 package import WebImageCore
 
 extension ResizePlan {
-    /// How much larger than the result a divided picture must be at least, on both sides.
+    /// The least factor by which both sides of a picture that its decoder scales down must exceed those of the result.
     ///
-    /// Measured on the corpus's photographs as the PSNR against a full decode, both reduced with Lanczos: with 2 the worst
-    /// is 46 dB, with 2.5 it is 48.5 dB, with 3 every picture has 50 dB and most have 52 to 60. A photograph of 12 megapixels
-    /// that libwebp divides has 58.2 with 3, 51.6 with 1.5, which takes a twentieth of the time less.
+    /// Measured on the corpus's photographs as the PSNR against a full decode, with both reduced by Lanczos: with 2 the
+    /// worst is 46 dB, with 2.5 it is 48.5 dB, with 3 every picture has 50 dB and most have 52 to 60. For a photograph
+    /// of 12 megapixels that libwebp scales down, 3 gives 58.2 dB. 1.5 gives 51.6 dB and saves a twentieth of the time.
     package static let qualityMargin = 3.0
 
-    /// The largest of `allowed` by which a decoder may divide the picture's sides so that the part that is used is still
-    /// at least `margin` times the result; 1 when none is. Allowed values need no order; those below 1 are ignored.
+    /// The largest of `allowed` by which a decoder may divide the picture's sides so that the part that is used is
+    /// still at least `margin` times the result; 1 when none is. Allowed values need no order; those below 1 are
+    /// ignored.
     package func scaleDenominator(
         from allowed: [Int], margin: (_ denominator: Int) -> Double = { _ in ResizePlan.qualityMargin }
     ) -> Int {

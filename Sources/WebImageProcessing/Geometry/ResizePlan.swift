@@ -11,7 +11,7 @@ package struct ResizePlan: Hashable, Sendable, Codable {
     package let orientation: Orientation
     /// The used part, in stored coordinates. Whole pixels if nothing is scaled.
     package let crop: PixelRect
-    /// The whole pixels that the filter may use, in stored coordinates; nil: all.
+    /// The whole pixels that the filter may use, in stored coordinates; nil means all.
     package let bounds: PixelRect?
     package let filter: ResampleFilter
     /// The size of the result before the orientation is applied.
@@ -25,7 +25,7 @@ package struct ResizePlan: Hashable, Sendable, Codable {
 
     /// The plan for a requested size.
     ///
-    /// - Parameter target: nil, or a target without sides, keeps the size.
+    /// - Parameter target: the requested size; nil, or a target without sides, keeps the size.
     package init(stored: PixelSize, orientation: Orientation = .up, target: TargetSize? = nil) {
         let display = orientation.displaySize(of: stored)
         let shape = target.map { Shape(display, $0) } ?? Shape(whole: display)
@@ -61,8 +61,8 @@ package struct ResizePlan: Hashable, Sendable, Codable {
     /// The plan for combined crops, scaling and turns.
     ///
     /// - Parameters:
-    ///   - orientation: that of the stored picture.
-    ///   - fold: made for the displayed picture.
+    ///   - orientation: the orientation of the stored picture.
+    ///   - fold: the combined steps, made for the displayed picture.
     init(stored: PixelSize, orientation: Orientation, fold: GeometryFold) {
         let turned = orientation.followed(by: fold.turn)
         self.stored = stored
@@ -88,7 +88,7 @@ extension ResizePlan {
     /// The result in display orientation.
     private struct Shape {
         var output: PixelSize
-        /// nil: all of it.
+        /// The part that is kept; nil means the whole picture.
         var crop: PixelRect?
 
         init(whole size: PixelSize) { output = size }
@@ -142,8 +142,8 @@ extension ResizePlan {
             }
             let limit = Double(max(pixels, 1))
             let aspect = Double(original.width) / Double(original.height)
-            // Rounded down, so that the limit holds. A side that would be 0 is 1; the other then takes the remaining
-            // pixels.
+            // The number is rounded down, so that the limit holds. A side that would be 0 is 1; the other side then
+            // takes the remaining pixels.
             let width = min(max((limit * aspect).squareRoot().rounded(.down), 1), limit)
             let height = min(max((limit / aspect).squareRoot().rounded(.down), 1), limit)
             self.init(width: width, height: height)
@@ -161,7 +161,7 @@ extension ResizePlan {
 }
 
 extension PixelRect {
-    /// Without the excess beyond the right and the lower edge from rounding.
+    /// The rectangle without what rounding puts beyond the right and the lower edge.
     func within(_ size: PixelSize) -> PixelRect {
         PixelRect(
             x: x, y: y, width: min(width, Double(size.width) - x), height: min(height, Double(size.height) - y))

@@ -4,7 +4,8 @@ extension BlurHash {
     /// The most pixels that are drawn: 1 Mi.
     private static let mostPixels = 1 << 20
 
-    /// Draws the placeholder, opaque, with the pixels that the reference implementation draws (woltapp/blurhash, decode.c).
+    /// Draws the placeholder, opaque, with the pixels that the reference implementation draws (woltapp/blurhash,
+    /// decode.c).
     ///
     /// Some 32 pixels in each direction are enough: there is no further detail, and the view that shows the picture
     /// should enlarge it smoothly.
@@ -37,7 +38,7 @@ extension BlurHash {
         }
     }
 
-    /// How strong each wave is in red, green and blue, the constant one first.
+    /// The strength of each wave in red, green and blue, the constant one first.
     private func colors(punch: Float) -> [SIMD4<Float>] {
         let maximum = Float(Double(Float(Double(digits[1]) + 1)) / 166) * punch
         let average = number(2..<6)
@@ -51,7 +52,7 @@ extension BlurHash {
             }
     }
 
-    /// For each place its cosines.
+    /// The cosines of each position, one for each wave.
     private static func cosines(_ components: Int, _ length: Int) -> [[Double]] {
         (0..<length).map { place in
             (0..<components).map { BlurHashRounding.preciseCosine($0, at: place, of: length) }

@@ -1,7 +1,7 @@
 public import WebImageCore
 
 extension BlurHash {
-    /// Makes the hash of a picture, of its first frame, upright, in sRGB.
+    /// Makes the hash of a picture: of its first frame, upright, in sRGB.
     ///
     /// Pictures of up to 16 Mi pixels (4096x4096) get the same text as from the reference implementation
     /// (woltapp/blurhash, encode.c). It adds up in `float`, which loses precision: 12 million pixels of the gray 128
@@ -14,13 +14,12 @@ extension BlurHash {
     /// - Parameters:
     ///   - image: a picture of any size, depth and alpha.
     ///   - components: the number of waves across and down, 1 to 9 each. More waves show more detail, and make a longer
-    ///     text of
-    ///     `4 + 2 * x * y` characters. Default 4 and 3, for a picture that is wider than high.
+    ///     text of `4 + 2 * x * y` characters. Default 4 and 3, for a picture that is wider than high.
     ///   - background: the colour behind a picture with alpha, since BlurHash has no transparency. Default white.
     /// - Throws: `transformFailed` for other numbers of components, `limitExceeded` for a side of more than 1 Mi pixels
     ///   and if there is no memory.
-    /// - Complexity: one pass over the pixels for each 4x4 components, 12 million in some 20 ms. Memory for a few rows, and
-    ///   for a copy of a picture that must be turned or converted to sRGB.
+    /// - Complexity: one pass over the pixels for each 4x4 components, 12 million in some 20 ms. Memory for a few rows,
+    ///   and for a copy of a picture that must be turned or converted to sRGB.
     public init(
         of image: Image, components: (x: Int, y: Int) = (x: 4, y: 3), background: RGBColor = .white
     ) throws(WebImageError) {

@@ -54,7 +54,7 @@ public struct BlurHash: Hashable, Sendable {
             blue: UInt8(truncatingIfNeeded: color))
     }
 
-    /// The number in some of the digits, the highest first.
+    /// The number that some of the digits encode, the most significant digit first.
     func number(_ places: Range<Int>) -> Int { digits[places].reduce(0) { $0 * 83 + Int($1) } }
 }
 

@@ -6,12 +6,12 @@
     import Darwin
 #endif
 
-// The sums of BlurHash's reference implementation, whose texts and pixels ours equal bit for bit: each step has the
-// width, and so the rounding, of its C code.
+// The arithmetic of BlurHash's reference implementation. Ours gives the same texts and pixels bit for bit, because each
+// step has the same precision, and so the same rounding, as the C code.
 enum BlurHashRounding {
     private static let inverseGamma = Float(1.0 / 2.4 as Double)
 
-    /// sRGB's curve; also for values above 255, which a damaged text may have.
+    /// The light of a value by sRGB's curve. Values above 255 are allowed, since a damaged text may have them.
     static func light(of value: Int) -> Float {
         let value = Float(value) / 255
         if Double(value) <= 0.04045 { return Float(Double(value) / 12.92) }
@@ -21,7 +21,7 @@ enum BlurHashRounding {
     /// The light of each of 256 values.
     static let lights = (0...255).map { light(of: $0) }
 
-    /// The value of some light, 0 to 255. NaN becomes white, as with C's `fminf`.
+    /// The value for a light, 0 to 255. NaN becomes white, as with C's `fminf`.
     static func value(of light: Float) -> Int {
         let light = Float.maximum(0, Float.minimum(1, light))
         let value =
@@ -31,12 +31,12 @@ enum BlurHashRounding {
         return Int(value)
     }
 
-    /// The cosine of a column or row of a wave, for sums.
+    /// The cosine of a wave at a column or row, for making a hash.
     static func cosine(_ component: Int, at place: Int, of length: Int) -> Float {
         cosf(Float(Double.pi * Double(component) * Double(place) / Double(length)))
     }
 
-    /// The same for drawing, for which the reference uses more digits.
+    /// The cosine for drawing, for which the reference uses more precision.
     static func preciseCosine(_ component: Int, at place: Int, of length: Int) -> Double {
         cos((Double.pi * Double(place) * Double(component)) / Double(length))
     }

@@ -1,19 +1,19 @@
 import CPixels
 import WebImageCore
 
-/// Sums of a picture's light times cosines, one for each wave of a BlurHash, over rows that come from the top.
+/// Sums of a picture's light times cosines, one for each wave of a BlurHash, over rows that arrive from the top.
 ///
-/// The waves are summed in groups of four columns times four rows of them, each group in one pass over a row of pixels.
+/// The waves are summed in groups of four columns and four rows of waves, each group in one pass over a row of pixels.
 struct CosineSums {
-    /// Up to so many pixels the sums equal those of the reference exactly. Its sums are floats, which have too few
-    /// digits for more pixels.
+    /// Up to this number of pixels the sums equal those of the reference exactly. Its sums are floats, which are not
+    /// precise enough for more pixels.
     static let exactPixels = 16 << 20
     /// The longest side that is summed, as with the resampler: a table takes up to 48 bytes for each pixel of it.
     static let longestSide = 1 << 20
 
     private let size: PixelSize
     private let components: (x: Int, y: Int)
-    /// Four cosines for each pixel of a row, one such row for each four columns of waves.
+    /// Four cosines for each pixel of a row: one such row for each four columns of waves.
     private let columns: [[Float]]
     private var sums: [Group]
     private var light: [Float]

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// The rows of a picture as sRGB with 8 bits a channel, from the top. They are converted a few at a time, so that no
+/// The rows of a picture in sRGB with 8 bits a channel, from the top. They are converted a few at a time, so that no
 /// second picture is needed.
 struct EightBitRows {
     private static let bandHeight = 16
@@ -22,7 +22,7 @@ struct EightBitRows {
 
     /// Calls `body` with each row and its index.
     ///
-    /// - Throws: `limitExceeded` without memory for a few rows.
+    /// - Throws: `limitExceeded` if there is no memory for a few rows.
     func forEach(_ body: (Int, UnsafePointer<UInt8>) -> Void) throws(WebImageError) {
         let (pixels, height) = (image.pixels, image.size.height)
         if isReady {

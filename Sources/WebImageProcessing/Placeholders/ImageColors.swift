@@ -17,12 +17,11 @@ public struct ImageColors: Hashable, Sendable {
 
     /// How many colours a palette has at most: 64.
     private static let most = 64
-    /// The palette whose first colour is the dominant one.
+    /// The size of the palette whose first colour is the dominant one.
     private static let usual = 5
 
-    /// The mean of the pixels' stored values; nil if all pixels are transparent. It is not computed in linear light,
-    /// like a picture that libvips or imgproxy scales to one pixel; ``BlurHash/averageColor`` is computed in linear
-    /// light, and is brighter.
+    /// The mean of the pixels' stored values; nil if all pixels are transparent. libvips and imgproxy compute the same
+    /// when they scale a picture to one pixel. ``BlurHash/averageColor`` is the mean in linear light, and is brighter.
     public let average: RGBColor?
     /// The mean of the largest of five groups of similar colours; nil if all pixels are transparent.
     public let dominant: RGBColor?
@@ -36,8 +35,8 @@ public struct ImageColors: Hashable, Sendable {
     ///   - image: a picture of any size, depth and alpha.
     ///   - count: the most colours of the palette. Default 5; values below 1 count as 1, values over 64 as 64.
     /// - Throws: `limitExceeded` when there is no memory.
-    /// - Complexity: one pass over the pixels, 12 million in some 30 ms, and some milliseconds for a palette of a picture
-    ///   with many colours. 1 MiB of memory, and that of a copy of a picture that must be converted to sRGB.
+    /// - Complexity: one pass over the pixels, 12 million in some 30 ms, and some milliseconds for a palette of a
+    ///   picture with many colours. 1 MiB of memory, and that of a copy of a picture that must be converted to sRGB.
     public init(of image: Image, count: Int = 5) throws(WebImageError) {
         let bins = try ColorBins(image).bins
         average = ColorBins.mean(of: bins)

@@ -41,7 +41,7 @@ extension ThumbHash {
         }
     }
 
-    /// For each place its cosines, as many as there are waves at most.
+    /// The cosines of each position, as many as a channel has waves at most.
     private static func cosines(_ length: Int) -> [[Double]] {
         (0..<length).map { place in
             (0..<7).map { cos(Double.pi / Double(length) * (Double(place) + 0.5) * Double($0)) }
@@ -76,7 +76,7 @@ extension ThumbHash {
                 return read
             }
             light = read(header.lightWaves, scale: header.scales.light)
-            // More than was stored, because the coarse steps make colours dull.
+            // The stored strength is increased, because its coarse steps make colours dull.
             yellow = read(.color, scale: header.scales.yellow * 1.25)
             red = read(.color, scale: header.scales.red * 1.25)
             alpha = header.hasAlpha ? read(.alpha, scale: header.opacity.scale) : []

@@ -10,14 +10,14 @@ public import WebImageCore
 #endif
 
 extension ThumbHash {
-    /// The longest side that is looked at, in pixels.
+    /// The longest side of the pictures that are hashed, in pixels; larger pictures are scaled down first.
     static let longestSide = 100
 
-    /// Makes the hash of a picture, of its first frame, upright, in sRGB.
+    /// Makes the hash of a picture: of its first frame, upright, in sRGB.
     ///
     /// A picture of up to 100x100 pixels gets the same bytes as from the original implementation (evanw/thumbhash,
-    /// thumbhash.js). A larger picture is first scaled to this size with the Lanczos filter, on which its hash then
-    /// depends. A picture that is loaded only for its hash is best loaded in this size.
+    /// thumbhash.js). A larger picture is first scaled to this size with the Lanczos filter, which affects its hash. If
+    /// you load a picture only for its hash, load it in this size.
     ///
     /// - Throws: `limitExceeded` when there is no memory, or a side has more than 1 Mi pixels.
     /// - Complexity: one pass over the pixels to scale them, and less than a millisecond. Memory for some rows.
@@ -104,7 +104,7 @@ extension ThumbHash {
             return (strengths[0], scale, steps)
         }
 
-        /// For each column of pixels its cosines.
+        /// The cosines of each column of pixels.
         private func cosines(count: Int) -> [Double] {
             let lanes = Int(WI_COLUMNS)
             var cosines = [Double](repeating: 0, count: size.width * lanes)
@@ -129,7 +129,7 @@ extension ThumbHash {
             return sums.map { $0 / Double(size.width * size.height) }
         }
 
-        /// To the nearest, halves up, as JavaScript rounds.
+        /// Rounds to the nearest integer, halves up, as JavaScript does.
         private static func rounded(_ value: Double) -> Int {
             let floor = value.rounded(.down)
             return Int(floor) + (value - floor >= 0.5 ? 1 : 0)

@@ -6,7 +6,7 @@ extension ThumbHash {
         let opacity: (constant: Double, scale: Double)
         let hasAlpha: Bool
         let isLandscape: Bool
-        /// How many waves of light there are along the picture's shorter side.
+        /// The number of waves of light along the picture's shorter side.
         let shorterCount: Int
 
         static let empty = Header(first: 0, second: 0, alpha: nil)
@@ -31,13 +31,13 @@ extension ThumbHash {
             shorterCount = second & 7
         }
 
-        /// How many waves of light there are across and down.
+        /// The number of waves of light across and down.
         var counts: (x: Int, y: Int) {
             let longer = hasAlpha ? 5 : 7
             return isLandscape ? (longer, shorterCount) : (shorterCount, longer)
         }
 
-        /// The waves of light; three of them each way at least.
+        /// The waves of light: at least three in each direction.
         var lightWaves: Waves { Waves(x: max(3, counts.x), y: max(3, counts.y)) }
 
         var byteCount: Int {
@@ -46,7 +46,7 @@ extension ThumbHash {
         }
     }
 
-    /// The waves of a channel: a triangle of so many across and down, without the constant one.
+    /// The waves of a channel: a triangle of `x` across and `y` down, without the constant one.
     struct Waves {
         let x: Int
         let y: Int
@@ -54,7 +54,7 @@ extension ThumbHash {
         static let color = Waves(x: 3, y: 3)
         static let alpha = Waves(x: 5, y: 5)
 
-        /// How many there are in a row, the constant one included.
+        /// The number of waves in a row, including the constant one.
         func count(inRow row: Int) -> Int { (x * (y - row) + y - 1) / y }
 
         var count: Int { (0..<y).reduce(-1) { $0 + count(inRow: $1) } }

@@ -11,10 +11,11 @@ import WebImageCore
 
 /// The weights of a small bell curve as integers; they are the same in all four directions.
 struct BellWeights: Sendable {
-    /// With more weights the truncation to 16 bits would add up, and a smaller intermediate picture is faster.
+    /// With more weights, the errors of truncation to 16 bits would add up; then a smaller intermediate picture is
+    /// faster, too.
     private static let farthest = 16
 
-    /// The middle one, then those next to it; 16 fraction bits.
+    /// The middle weight, then those next to it; 16 fraction bits.
     let weights: [UInt16]
 
     var reach: Int { weights.count - 1 }

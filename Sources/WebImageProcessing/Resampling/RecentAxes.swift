@@ -1,9 +1,9 @@
 import Synchronization
 import WebImageSystem
 
-/// The last computed weights, because the frames of an animation, and pictures of one size, are scaled alike.
+/// The most recently computed weights, because the frames of an animation, and pictures of one size, are scaled alike.
 ///
-/// Thread-safe. Holds a few, and no large ones.
+/// Thread-safe. It keeps a few sets of weights, and no long ones.
 final class RecentAxes: Sendable {
     struct Key: Hashable {
         var input: Int
@@ -15,7 +15,7 @@ final class RecentAxes: Sendable {
     }
 
     private static let capacity = 8
-    /// In weights; larger ones take longer to use than to compute.
+    /// The most weights of a set that is kept. A larger set takes longer to use than to compute.
     private static let longest = 32 << 10
 
     private let recent = Guarded<[(key: Key, axis: ResampleAxis)]>([])

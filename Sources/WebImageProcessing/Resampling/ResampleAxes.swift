@@ -1,21 +1,21 @@
 import WebImageCore
 
-/// The weights of a separable filter in both directions: for resizing, and for blurring, which is resizing twice.
+/// The weights of a separable filter in both directions, for resizing and for blurring, which resizes twice.
 struct ResampleAxes: Sendable {
     let vertical: ResampleAxis
     let horizontal: ResampleAxis
-    /// Whether it makes fewer rows than the input has; see ``VerticalPlan``.
+    /// Whether the filter produces fewer rows than the input has; see ``VerticalPlan``.
     let reduces: Bool
     /// Whether some weights are below 0.
     let overshoots: Bool
-    /// The same in compact form, for a small blur.
+    /// The same weights in compact form, for a small blur; otherwise nil.
     let bell: BellWeights?
 
     private static let recent = RecentAxes()
 
     /// - Parameters:
     ///   - part: the part of `input` that becomes `output`.
-    ///   - bounds: the whole pixels to use; nil: all.
+    ///   - bounds: the whole pixels that the filter may use; nil means all.
     init(
         _ part: PixelRect, of input: PixelSize, to output: PixelSize, filter: ResampleFilter, within bounds: PixelRect?
     ) {
@@ -47,8 +47,8 @@ struct ResampleAxes: Sendable {
 
     var allRows: Range<Int> { 0..<vertical.windows.count }
 
-    /// The input rows for these rows of the result. Sums are computed for four rows at a time; those of a part are
-    /// aligned to those of the whole, so that the result is the same.
+    /// The input rows for these rows of the result. Sums are computed for four rows at a time. The groups of four of a
+    /// part are aligned to those of the whole, so that the result is the same.
     func inputRows(for rows: Range<Int>) -> Range<Int> {
         let windows = vertical.windows
         let (start, first) = (windows.starts[rows.lowerBound], windows.inputs.lowerBound)

@@ -2,8 +2,7 @@ import CPixels
 import Synchronization
 import WebImageSystem
 
-/// The weights of a filter in one direction: exactly, and in the number formats of the kernels, which are computed on
-/// demand.
+/// The weights of a filter in one direction. They are exact; the number formats of the kernels are computed on demand.
 ///
 /// Thread-safe.
 final class ResampleAxis: Sendable {
@@ -12,7 +11,7 @@ final class ResampleAxis: Sendable {
         /// The first input of each output, relative to the first input of all.
         let starts: [Int32]
         let weights: [Weight]
-        /// How many weights an output has.
+        /// The number of weights of each output.
         let taps: Int
     }
 
@@ -28,10 +27,10 @@ final class ResampleAxis: Sendable {
 
     init(_ windows: ResampleWindows<Double>) { self.windows = windows }
 
-    /// In parts of 2 to the power of `WI_WEIGHT_BITS`.
+    /// The weights as integers with `WI_WEIGHT_BITS` fraction bits.
     var integers: ResampleWindows<Int16> { numbers.withLock { integers(&$0) } }
 
-    /// The same, four weights together.
+    /// The integer weights as a table, padded to a multiple of four.
     var integerTable: Table<Int16> {
         numbers.withLock { numbers in
             if let made = numbers.integerTable { return made }
@@ -50,7 +49,7 @@ final class ResampleAxis: Sendable {
         }
     }
 
-    /// Two weights together.
+    /// The weights as a table of floats, padded to a multiple of two.
     var floatTable: Table<Float> {
         numbers.withLock { numbers in
             if let made = numbers.floatTable { return made }

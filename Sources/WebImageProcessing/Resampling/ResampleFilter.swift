@@ -10,18 +10,18 @@
 public enum ResampleFilter: String, Hashable, Sendable, Codable, CaseIterable {
     /// The mean of the area that a pixel covers; enlarging repeats pixels.
     case box
-    /// Triangle: soft, never overshoots.
+    /// A triangle: soft, never overshoots.
     case bilinear
     /// Catmull-Rom (a = -0.5).
     case bicubic
-    /// Windowed sinc over three lobes: the sharpest, the default.
+    /// A windowed sinc over three lobes: the sharpest filter, and the default.
     case lanczos3
-    /// Resizes like libvips and imgproxy: reduces with ``lanczos3``, from a fourth of the size on after averaging
-    /// several pixels; enlarges with ``bicubic``, half a pixel of the result to the right and down. Beyond the edges
-    /// the edge pixels are repeated.
+    /// Resizes like libvips and imgproxy. It reduces with ``lanczos3``; to a fourth of the size or less, it averages
+    /// several pixels first. It enlarges with ``bicubic``, half a pixel of the result to the right and down. Beyond the
+    /// edges the edge pixels are repeated.
     case libvips
 
-    /// How far the filter reaches to each side, in pixels of the coarser of input and output.
+    /// The distance to which the filter reaches on each side, in pixels of the coarser of input and output.
     var support: Double {
         switch self {
         case .box: 0.5

@@ -1,11 +1,12 @@
 import CPixels
 import WebImageCore
 
-/// For pixels with alpha, which weights colours so that invisible ones do not show, for 16 bits, and for floats.
+/// The kernel for pixels with alpha, for 16 bits, and for floats. Alpha weights the colours, so that invisible pixels
+/// do not show.
 final class FloatResampleKernel: ResampleKernel {
     private let sums: ResampleSums<Float, Float>
     private let row: ResampleRow<Float, Float>
-    /// A row before it is stored; floats are written directly to the output.
+    /// A row before it is converted to the output's format; nil if the output takes floats.
     private let result: UnsafeMutablePointer<Float>?
     private let firstByte: Int
     private let input: RowSamples
@@ -15,7 +16,7 @@ final class FloatResampleKernel: ResampleKernel {
     /// Tables to linear light and back; nil if stored values are weighted.
     private let linear: LinearLight?
 
-    /// - Parameter inLinearLight: only for rows of the same kind in and out, and not for floats.
+    /// - Parameter inLinearLight: only for input and output of the same kind, and not for floats.
     init(
         _ axes: ResampleAxes, slots: Int, from input: RowSamples, to output: RowSamples,
         inLinearLight: Bool

@@ -1,8 +1,8 @@
 import CPixels
 import WebImageCore
 
-/// For opaque pixels with 8 bits a channel: weights of 14 bits, and six fraction bits between the two passes. The
-/// output is bytes again, or unrounded floats.
+/// The kernel for opaque pixels with 8 bits a channel, with weights of 14 bits, and six fraction bits between the two
+/// passes. The output is bytes again, or unrounded floats.
 final class IntegerResampleKernel: ResampleKernel {
     private let sums: ResampleSums<Int32, Int16>
     private let row: ResampleRow<Int16, Int16>

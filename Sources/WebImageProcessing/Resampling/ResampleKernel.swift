@@ -6,10 +6,10 @@ import WebImageCore
 protocol ResampleKernel: AnyObject {
     /// Begins the sum of an output row.
     func clear(_ output: Int)
-    /// Adds the four input rows from row `first` on to each of the `outputs`, weighted; the weight of a row outside of an
-    /// output's window is 0.
+    /// Adds the four input rows from row `first` on to each of the `outputs`, weighted. The weight of a row outside of
+    /// an output's window is 0.
     func add(_ rows: UnsafePointer<UnsafeRawPointer>, from first: Int, to outputs: Range<Int>)
-    /// Makes the complete sum of `output` a row of the result.
+    /// Writes the complete sum of `output` to a row of the result.
     func finish(_ output: Int, into row: UnsafeMutableRawPointer)
 }
 
@@ -25,8 +25,8 @@ final class ResampleSums<Element: Numeric, Weight: Numeric & Sendable> {
     private let weights: UnsafeMutablePointer<Weight>
 
     /// - Parameters:
-    ///   - slots: how many sums are open at most.
-    ///   - length: how many channels a sum has.
+    ///   - slots: the most sums that are open at a time.
+    ///   - length: the number of channels of a sum.
     /// - Throws: `limitExceeded` without memory.
     init(vertical: ResampleWindows<Weight>, slots: Int, length: Int) throws(WebImageError) {
         self.vertical = vertical
@@ -50,7 +50,8 @@ final class ResampleSums<Element: Numeric, Weight: Numeric & Sendable> {
 
     func clear(_ output: Int) { sum(of: output).initialize(repeating: 0, count: length) }
 
-    /// Addresses and weights, four each, for these outputs and the four rows from `first` on.
+    /// Returns the addresses of the sums for these outputs, and four weights for each, for the four rows from `first`
+    /// on.
     func batch(
         from first: Int, to outputs: Range<Int>
     ) -> (sums: UnsafeMutablePointer<UnsafeMutablePointer<Element>>, weights: UnsafeMutablePointer<Weight>) {
@@ -62,7 +63,7 @@ final class ResampleSums<Element: Numeric, Weight: Numeric & Sendable> {
     }
 }
 
-/// The input of the horizontal pass: a row of sums with padding after it, for windows that are padded to the same
+/// The input of the horizontal pass: a row of sums with padding after it, because all windows are padded to the same
 /// length.
 final class ResampleRow<Element: Numeric, Weight: Numeric & Sendable> {
     let starts: [Int32]

@@ -1,12 +1,12 @@
 import WebImageCore
 
-/// Turns rows of the input into rows of the result, in a certain order.
+/// Turns rows of the input into rows of the result, in order.
 protocol ResampleStage: AnyObject {
-    /// How many rows of the result, from the top, are complete.
+    /// The number of complete rows of the result, from the top.
     var rowsDone: Int { get }
-    /// The first input row that it still needs; `Int.max` if it needs none any more.
+    /// The first input row that the stage still needs; `Int.max` if it needs none.
     var firstRowNeeded: Int { get }
-    /// Makes every row of the result for which the rows before `available` suffice; `rows` holds the available ones
+    /// Makes every row of the result that needs only input rows before `available`. `rows` holds the available rows
     /// from ``firstRowNeeded`` on.
     ///
     /// - Throws: errors of the output.
@@ -23,8 +23,8 @@ final class CopyStage: ResampleStage {
     private(set) var rowsDone: Int
 
     /// - Parameters:
-    ///   - width: of the result.
-    ///   - rows: those of the result that are made.
+    ///   - width: the width of the result.
+    ///   - rows: the rows of the result that are made.
     init(bytesPerPixel: Int, left: Int, top: Int, width: Int, rows: Range<Int>) {
         self.left = left
         self.top = top
@@ -48,8 +48,8 @@ final class CopyStage: ResampleStage {
 /// The vertical windows, and how many output rows are in progress at a time.
 struct VerticalPlan {
     let windows: ResampleWindows<Double>
-    /// True to add each input row to its sums and discard it; false to keep the few input rows of an output row. The
-    /// first needs less memory when reducing, the second when enlarging.
+    /// Whether each input row is added to its sums and discarded. Otherwise the few input rows of an output row are
+    /// kept. The first needs less memory when reducing, the second when enlarging.
     let reduces: Bool
     let slots: Int
 
@@ -60,7 +60,7 @@ struct VerticalPlan {
             slots = 1
             return
         }
-        // Rows are added four at a time: an output ends up to three rows late, and others begin meanwhile.
+        // Rows are added four at a time, so that an output ends up to three rows late, and others begin meanwhile.
         var (most, open) = (1, 0)
         for output in 0..<windows.count {
             while open < windows.count, windows.starts[open] < windows.ends[output] + 3 { open += 1 }
@@ -70,7 +70,7 @@ struct VerticalPlan {
     }
 }
 
-/// For reducing: each input row is read once, while it is in the cache, and added to all its sums.
+/// The stage for reducing: each input row is read once, while it is in the cache, and added to all its sums.
 final class ScatterStage: ResampleStage {
     private let windows: ResampleWindows<Double>
     private let kernel: any ResampleKernel
@@ -82,8 +82,8 @@ final class ScatterStage: ResampleStage {
     private(set) var rowsDone: Int
 
     /// - Parameters:
-    ///   - rows: those of the result that are made.
-    ///   - inputs: the input rows that they are made of.
+    ///   - rows: the rows of the result that are made.
+    ///   - inputs: the input rows from which they are made.
     init(_ plan: VerticalPlan, _ kernel: any ResampleKernel, rows: Range<Int>, of inputs: Range<Int>) {
         windows = plan.windows
         self.kernel = kernel
@@ -114,14 +114,14 @@ final class ScatterStage: ResampleStage {
     }
 }
 
-/// For enlarging: many consecutive output rows are made from the same few input rows.
+/// The stage for enlarging: many consecutive output rows are made from the same few input rows.
 final class GatherStage: ResampleStage {
     private let windows: ResampleWindows<Double>
     private let kernel: any ResampleKernel
     private let end: Int
     private(set) var rowsDone: Int
 
-    /// - Parameter rows: those of the result that are made.
+    /// - Parameter rows: the rows of the result that are made.
     init(_ plan: VerticalPlan, _ kernel: any ResampleKernel, rows: Range<Int>) {
         windows = plan.windows
         self.kernel = kernel
@@ -145,7 +145,8 @@ final class GatherStage: ResampleStage {
 }
 
 extension ResampleKernel {
-    /// Adds up to four rows from `first` on. Missing rows from `end` on are replaced by the one before, with weight 0.
+    /// Adds up to four rows from `first` on. A missing row, from `end` on, is replaced by the one before it, with
+    /// weight 0.
     fileprivate func add(_ rows: HeldRows, from first: Int, before end: Int, to outputs: Range<Int>) {
         withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: 4) { addresses in
             for index in 0..<4 {

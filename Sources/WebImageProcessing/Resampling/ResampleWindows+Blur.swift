@@ -10,18 +10,18 @@ import WebImageCore
 
 /// The assumed pixels beyond the edges of a picture.
 enum EdgeRule: Hashable, Sendable {
-    /// The pixel at the edge, repeated.
+    /// The edge pixel is repeated.
     case extends
-    /// The picture, mirrored; the pixel at the edge is repeated once.
+    /// The picture is mirrored; its edge pixel comes twice.
     case mirrors
 }
 
 extension ResampleWindows<Double> {
     /// - Parameters:
-    ///   - input: how many pixels there are.
-    ///   - outputs: how many are made of them.
-    ///   - window: the first pixel that an output is made of, and the weights from there on, which need not add up to 1.
-    ///     Pixels beyond the edges are those that `edges` says.
+    ///   - input: the number of input pixels.
+    ///   - outputs: the number of output pixels.
+    ///   - window: returns the first input pixel of an output, and the weights from there on, which need not add up to
+    ///     1. `edges` determines the pixels beyond the edges.
     init(input: Int, outputs: Int, edges: EdgeRule, window: (Int) -> (first: Int, weights: [Double])) {
         self.init()
         for output in 0..<outputs {
@@ -48,7 +48,7 @@ extension ResampleWindows<Double> {
     /// The significant weights of the bell curve around a position.
     ///
     /// - Parameters:
-    ///   - center: in pixels; the middle of the first one is 0.5.
+    ///   - center: the position in pixels; the middle of the first pixel is 0.5.
     ///   - reach: the maximum distance of weights.
     fileprivate static func bell(around center: Double, sigma: Double, reach: Double) -> (Int, [Double]) {
         let first = Int((center - reach - 0.5).rounded(.up))
@@ -67,22 +67,22 @@ extension ResampleWindows<Double> {
 /// the two sigmas add up to that of the blur, so that the result is the same, at the same cost for every radius. Small
 /// blurs, which leave too much detail for fewer pixels, are computed directly.
 enum BlurPlan {
-    /// The bell's sigma in pixels of the smaller picture. Six weights reach 3.5 sigma to both sides; the error is 0.2 of 255
-    /// levels at the worst frequency.
+    /// The sigma of the bell in pixels of the smaller picture. Six weights reach 3.5 sigma to both sides. The error is
+    /// 0.2 of 255 levels at the worst frequency.
     private static let coarseSigma = 0.85
     private static let coarseReach = 3.0 / 0.85
-    /// From this sigma on, fewer pixels are faster.
+    /// From this sigma on, blurring through a smaller picture is faster.
     private static let leastCoarse = 2.5
-    /// A bell that is cut farther away is replaced by a whole one of the same width, because its cost would grow with
-    /// the distance.
+    /// A bell that is cut at a greater distance is replaced by a whole one of the same width, because its cost would
+    /// grow with the distance.
     private static let farthestCut = 32
 
-    /// What blurs a picture.
+    /// The filters that blur a picture.
     ///
     /// - Parameters:
     ///   - sigma: the standard deviation in pixels.
-    ///   - cut: as libvips makes it: the weights are twentieths of the one in the middle, and below this part of it none
-    ///     counts; nil: nothing that could be seen is left out.
+    ///   - cut: makes weights as libvips does: they are multiples of a twentieth of the middle weight, and those below
+    ///     this fraction of it are left out. Nil leaves out only weights that have no visible effect.
     static func gaussian(_ size: PixelSize, sigma: Double, cut: Double? = nil) -> [SizedAxes] {
         if let cut {
             let weights = bell(sigma, reach: cutReach(sigma, cut)).map { (20 * $0).rounded() }
@@ -105,8 +105,8 @@ enum BlurPlan {
         return [SizedAxes(input: size, axes: down), SizedAxes(input: small, axes: up)]
     }
 
-    /// Each pixel becomes the mean of its square of `side`; squares at the right and bottom edges extend into the
-    /// mirrored picture.
+    /// The filters that replace each pixel by the mean of its square with this side. Squares at the right and bottom
+    /// edges extend into the mirrored picture.
     static func pixelate(_ size: PixelSize, side: Int) -> [SizedAxes] {
         let small = PixelSize(width: (size.width + side - 1) / side, height: (size.height + side - 1) / side)
         func mean(_ input: Int, _ outputs: Int) -> ResampleWindows<Double> {
@@ -126,7 +126,7 @@ enum BlurPlan {
         return [SizedAxes(input: size, axes: down), SizedAxes(input: small, axes: up)]
     }
 
-    /// - Parameter bell: the weight in the middle, then those beside it.
+    /// - Parameter bell: the middle weight, then those beside it.
     private static func direct(_ size: PixelSize, _ bell: [Double]) -> SizedAxes {
         func windows(_ count: Int) -> ResampleWindows<Double> {
             ResampleWindows(input: count, outputs: count, edges: .extends) {
@@ -144,14 +144,15 @@ enum BlurPlan {
         (0...reach).map { exp(-0.5 * Double($0 * $0) / (sigma * sigma)) }
     }
 
-    /// The standard deviation of a bell, from its middle on.
+    /// The standard deviation of a bell, whose weights are given from the middle on.
     private static func spread(of bell: [Double]) -> Double {
         let sides = bell.indices.dropFirst().map { (weight: 2 * bell[$0], square: Double($0 * $0)) }
         let sum = sides.reduce(bell[0]) { $0 + $1.weight }
         return (sides.reduce(0) { $0 + $1.weight * $1.square } / sum).squareRoot()
     }
 
-    /// libvips' `gaussmat`: integer distances as long as their weight is not below the cut.
+    /// The distance that the weights reach in libvips' `gaussmat`: the farthest integer whose weight is not below the
+    /// cut.
     private static func cutReach(_ sigma: Double, _ cut: Double) -> Int {
         var reach = 0
         while exp(-Double((reach + 1) * (reach + 1)) / (2 * sigma * sigma)) >= cut { reach += 1 }

@@ -1,4 +1,4 @@
-/// For one axis: the input pixels of each output pixel, and their weights.
+/// The input pixels of each output pixel along one axis, and their weights.
 ///
 /// Starts and ends never decrease from one output to the next, so that rows can be read and written in order.
 struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
@@ -56,11 +56,12 @@ struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
 
 extension ResampleWindows<Double> {
     /// - Parameters:
-    ///   - input: how many pixels there are.
-    ///   - start: where the part that is used begins; `length` is how long it is. Pixels beside the part count where
-    ///     the filter reaches over its edge; beyond the picture there are none, and the others weigh more.
-    ///   - output: how many pixels are made of the part.
-    ///   - bounds: those of the pixels that count; nil: all.
+    ///   - input: the number of input pixels.
+    ///   - start: the start of the part that is used. Pixels beside the part count if the filter reaches over its edge.
+    ///     Beyond the picture there are no pixels, and the others get more weight.
+    ///   - length: the length of the part.
+    ///   - output: the number of pixels that are made from the part.
+    ///   - bounds: the pixels that the filter may use; nil means all.
     init(
         input: Int, start: Double, length: Double, output: Int, filter: ResampleFilter, within bounds: Range<Int>? = nil
     ) {
@@ -150,8 +151,8 @@ extension ResampleWindows<Double> {
 
     func floats(scaledBy scale: Float = 1) -> ResampleWindows<Float> { map { $0.map { Float($0) * scale } } }
 
-    /// Integers of `1 / 2^bits`. Each includes the rounding error of the previous ones: the sum is exact, so that an
-    /// even area stays unchanged, and the errors of a long window cancel out.
+    /// The weights as integers with `bits` fraction bits. Each weight includes the rounding error of the previous ones.
+    /// The sum is therefore exact, so that an even area stays unchanged, and the errors of a long window cancel out.
     func integers(bits: Int) -> ResampleWindows<Int16> {
         let one = Double(1 << bits)
         return map { window in

@@ -1,14 +1,15 @@
 package import WebImageCore
 
-/// A sink that scales a picture while it is decoded: of the input it holds a few rows only, and each row of the result is
-/// there as soon as the input rows that it is made of are.
+/// A sink that scales a picture while it is decoded. It holds only a few rows of the input. Each row of the result is
+/// complete as soon as its input rows have arrived.
 ///
-/// The filter is widened when reducing, so that nothing aliases. Straight alpha weighs the colours; the result is straight
-/// or opaque as the rows are, and as deep. Peak memory: the result, and per output row that a band of rows touches (2 for
-/// box, 4 to 7 else) 16 bytes a pixel of input width. Not thread-safe: one thread at a time.
+/// When reducing, the filter is widened to avoid aliasing. Colours are weighted by their straight alpha. The alpha mode
+/// and the depth of the result are those of the rows. Peak memory: the result, and 16 bytes a pixel of the input's
+/// width for each output row to which a band of rows contributes (2 for box, otherwise 4 to 7). Not thread-safe: one
+/// thread at a time.
 package final class Resampler: RowSink {
-    /// The longest side that is scaled: weights and sums take some hundred bytes for each of its pixels, which
-    /// otherwise only the picture's area would limit.
+    /// The longest side that is scaled. Weights and sums take some hundred bytes for each of its pixels, and the limits
+    /// for pictures restrict only the area.
     private static let longestSide = 1 << 20
 
     private let crop: PixelRect?
@@ -23,16 +24,16 @@ package final class Resampler: RowSink {
     package private(set) var buffer: PixelBuffer?
     /// The format of the result's rows.
     package private(set) var format: RowFormat?
-    /// How many rows of the result, from the top, are complete.
+    /// The number of complete rows of the result, from the top.
     package private(set) var rowsDone = 0
 
     /// - Parameters:
-    ///   - crop: the part that is scaled, in coordinates of the rows to come; nil: all of them. What is outside of the
-    ///     picture is cut off.
+    ///   - crop: the part to scale, in coordinates of the rows to come; nil means all. Anything outside of the picture
+    ///     is cut off.
     ///   - output: the size of the result.
-    ///   - inLinearLight: whether light is averaged rather than the stored values, which keeps the brightness of fine
+    ///   - inLinearLight: whether light is averaged rather than the stored values. This keeps the brightness of fine
     ///     detail and takes about three times as long.
-    ///   - bounds: the pixels that the filter may look at, whole ones; nil: all.
+    ///   - bounds: the whole pixels that the filter may use; nil means all.
     package init(
         crop: PixelRect? = nil, output: PixelSize, filter: ResampleFilter = .lanczos3, inLinearLight: Bool = false,
         within bounds: PixelRect? = nil
@@ -44,7 +45,7 @@ package final class Resampler: RowSink {
         self.filter = filter
     }
 
-    /// The sink for a plan whose decoder divides the sides by `scaleDenominator`.
+    /// Makes the sink for a plan whose decoder divides the sides by `scaleDenominator`.
     package convenience init(
         _ plan: ResizePlan, scaleDenominator: Int = 1, inLinearLight: Bool = false
     ) {
@@ -57,9 +58,8 @@ package final class Resampler: RowSink {
     /// True if every row of the result is complete.
     package var isComplete: Bool { buffer != nil && rowsDone == output.height }
 
-    /// - Throws: `limitExceeded` when the result is too large or a side too long to scale (over 1 Mi pixels), or there is no
-    ///   memory for it,
-    ///   `transformFailed` when the crop has nothing of the picture in it.
+    /// - Throws: `limitExceeded` if the result is too large, a side is too long to scale (over 1 Mi pixels), or there
+    ///   is no memory; `transformFailed` if the crop lies outside of the picture.
     package func begin(_ format: RowFormat) throws(WebImageError) {
         let part = try Self.part(of: format.size, crop)
         let result = RowFormat(size: output, layout: format.layout, alpha: format.alpha)
@@ -103,9 +103,9 @@ package final class Resampler: RowSink {
 }
 
 extension Resampler {
-    /// Scales pixels that are in memory already.
+    /// Scales pixels in memory.
     ///
-    /// - Parameter alpha: what the alpha of `pixels` means; that of the result means the same.
+    /// - Parameter alpha: the alpha mode of `pixels`, and of the result.
     /// - Throws: as ``begin(_:)``.
     package static func resample(
         _ pixels: PixelBuffer, alpha: AlphaMode, crop: PixelRect? = nil, to output: PixelSize,

@@ -5,14 +5,14 @@ import WebImageCore
 struct RowSamples: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case eight, sixteen
-        /// From 0 to 1, colours multiplied by alpha.
+        /// Floats from 0 to 1, with colours multiplied by alpha.
         case floats
     }
 
     let kind: Kind
     let alpha: AlphaMode
 
-    /// The rows between stages.
+    /// The format of rows between stages.
     static func floats(isOpaque: Bool) -> RowSamples {
         RowSamples(kind: .floats, alpha: isOpaque ? .opaque : .premultiplied)
     }

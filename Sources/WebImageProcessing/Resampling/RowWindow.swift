@@ -3,7 +3,7 @@ import WebImageCore
 /// Consecutive rows in memory.
 struct HeldRows {
     var base: UnsafeRawPointer
-    /// The picture's row at `base`.
+    /// The index of the picture's row at `base`.
     var first: Int
     var bytesPerRow: Int
 
@@ -13,15 +13,15 @@ struct HeldRows {
 /// The currently needed rows of a picture, with memory for the next ones right after them.
 final class RowWindow {
     private static let leastCapacity = 32
-    /// The free part, at least, whenever kept rows are moved: so that each row is moved only a few times.
+    /// The least free part after kept rows are moved, so that each row is moved only a few times.
     private static let leastFree = 4
 
     private let bytesPerRow: Int
     private let height: Int
     private var memory: AlignedMemory?
-    /// For how many rows there is memory.
+    /// The number of rows for which there is memory.
     private(set) var capacity = 0
-    /// The held rows: from `first` to before `next`.
+    /// The held rows are those from `first` to before `next`.
     private var first = 0
     private var next = 0
 
@@ -38,9 +38,9 @@ final class RowWindow {
         return HeldRows(base: UnsafeRawPointer(memory.base), first: first, bytesPerRow: bytesPerRow)
     }
 
-    /// Memory for `count` rows from `row` on. Of the rows before it, those from `keep` on stay.
+    /// Returns memory for `count` rows from `row` on. Earlier rows are kept from `keep` on.
     ///
-    /// - Parameter keep: may be beyond `row`, if none is kept.
+    /// - Parameter keep: the first row to keep; it may be beyond `row` if none is kept.
     /// - Throws: `limitExceeded` without memory.
     func band(at row: Int, count: Int, keepingFrom keep: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
         if let memory, row >= first, row <= next, keep >= first, row - first + count <= capacity {

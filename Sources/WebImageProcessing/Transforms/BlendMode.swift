@@ -64,7 +64,7 @@ extension BlendMode {
         }
     }
 
-    /// Whether a source that is opaque or not can leave something of an opaque picture transparent.
+    /// Whether an opaque picture stays opaque under a source that is opaque or not.
     func keepsOpaque(sourceIsOpaque: Bool) -> Bool {
         switch self {
         case .clear, .sourceOut, .destinationOut, .xor: false

@@ -3,16 +3,17 @@ public import WebImageCore
 /// A table that maps each colour to another one (a "3D LUT"), or three curves that map each component (a "1D LUT"), as
 /// colour grading programs write them.
 ///
-/// Colours between those of the table are interpolated from the four nearest ones (tetrahedral interpolation), components
-/// between the points of a curve from both neighbours.
+/// Colours between those of the table are interpolated from the four nearest ones (tetrahedral interpolation).
+/// Components between the points of a curve are interpolated from both neighbours.
 public struct ColorCube: Hashable, Sendable {
-    /// How many colours there are along each edge, 2 to 129; for curves, how many points each has, 2 to 65536.
+    /// The number of colours along each edge, 2 to 129; for curves, the number of points of each curve, 2 to 65536.
     public let side: Int
     /// Whether there are curves instead of a cube.
     let isCurves: Bool
-    /// Four floats a colour, red changing first, or for each point of the curves; the last one is not used.
+    /// Four floats for each colour, with red changing fastest, or for each point of the curves. The fourth float is not
+    /// used.
     let values: [Float]
-    /// Tells cubes apart.
+    /// Identifies the content of the cube.
     let digest: ContentDigest
 
     /// - Parameters:

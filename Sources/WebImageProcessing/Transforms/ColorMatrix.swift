@@ -120,7 +120,7 @@ extension ColorMatrix {
         return ColorMatrix(rows: product)
     }
 
-    /// The same matrix with numbers whose sums and products are finite: infinity times 0 would not be a number.
+    /// The same matrix with bounded numbers, so that sums and products are finite: infinity times 0 would be NaN.
     var bounded: ColorMatrix {
         let most: Float = 1e30
         return ColorMatrix(rows: values.map { $0.isNaN ? 0 : min(max($0, -most), most) })

@@ -1,7 +1,7 @@
 import WebImageCore
 
-/// 128 bits that identify pictures and tables of a program. Two multiplications to 128 bits for each word: fast, and
-/// without accidental collisions, but not safe against deliberate ones.
+/// 128 bits that identify pictures and tables of the program. Each word takes two multiplications to 128 bits. The
+/// digest is fast and safe against accidental collisions, but not against deliberate ones.
 struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
     private var first: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var second: UInt64 = 0xC2B2_AE3D_27D4_EB4F

@@ -23,12 +23,12 @@ public struct ImageTransform: ImageTransformer, Hashable, CustomStringConvertibl
         key = operation.key
     }
 
-    /// Whether it may crop by the content of the pixels.
+    /// Whether the transform may crop by the content of the pixels.
     package var mayCutByPixels: Bool {
         (operation as? Trim)?.asImgproxy == false || (operation as? any GeometryOperation)?.needsPixels == true
     }
 
-    /// Whether it calls a closure of the program.
+    /// Whether the transform calls a closure of the program that uses this library.
     package var callsClosure: Bool {
         operation is CustomPicture || operation is CustomPixels || operation is CustomNeighbors
     }
@@ -42,12 +42,12 @@ public struct ImageTransform: ImageTransformer, Hashable, CustomStringConvertibl
 
 /// The implementation of an ``ImageTransform``.
 protocol TransformOperation: Sendable {
-    /// Its text in the grammar of transforms.
+    /// The text of the operation in the grammar of transforms.
     var text: String { get }
     /// The identity of the operation. Default: the text.
     var key: String { get }
 
-    /// Adds its work to the builder, for a picture of the builder's current size.
+    /// Adds the operation's work to the builder, for a picture of the builder's current size.
     ///
     /// - Parameter rest: the following transforms.
     /// - Returns: nil; or, if pixels determine the size of the result, a program that includes the rest.
@@ -61,21 +61,24 @@ extension TransformOperation {
     var key: String { text }
 }
 
-/// An operation that only selects a part of the picture, its size and its orientation. Those at the beginning of a
-/// chain are carried out during decoding.
+/// An operation that only selects a part of the picture, its size and its orientation. Such operations at the beginning
+/// of a chain are carried out during decoding.
 protocol GeometryOperation: PlannedOperation {
-    /// Whether it may scale. The combined operations scale only once.
+    /// Whether the operation may scale. The combined operations scale only once.
     var scales: Bool { get }
     /// Whether this instance reads or changes pixels, and so is not pure geometry.
     var needsPixels: Bool { get }
 
-    /// Whether it scales the picture before it reads pixels, as a part of decoding: then what is decoded for it is of use for
-    /// no other operation. Default false.
+    /// Whether the operation first scales the picture, as a part of decoding, and then reads its pixels. The decoded
+    /// picture is then of no use to other operations. Default false.
     var scalesFirst: Bool { get }
-    /// If ``scalesFirst``: folds what it does before it reads pixels. It must recognize such a picture when it is compiled.
+    /// Folds the scaling that precedes reading the pixels, if ``scalesFirst``. The operation must recognise the scaled
+    /// picture when it is compiled.
     func foldScaling(into fold: inout GeometryFold) throws(WebImageError)
 
-    /// - Throws: `transformFailed` if it cannot be applied to a picture of that size.
+    /// Adds the operation to the combined geometry.
+    ///
+    /// - Throws: `transformFailed` if the operation cannot be applied to a picture of that size.
     func fold(into fold: inout GeometryFold) throws(WebImageError)
 }
 
@@ -118,7 +121,7 @@ func checked(_ value: Double, in range: ClosedRange<Double>, _ name: String) thr
 }
 
 extension Double {
-    /// The shortest form: `8`, not `8.0`.
+    /// The shortest text of the number: `8`, not `8.0`.
     var shortText: String {
         if self == rounded(), magnitude < 1e15 { return String(Int(self)) }
         return String(self)

@@ -9,6 +9,7 @@ public protocol ImageTransformer: Sendable {
     /// same key must make the same pixels.
     var key: String { get }
 
-    /// - Throws: any ``/WebImageCore/WebImageError``; the load then fails with `transformFailed`, and nothing is cached.
+    /// - Throws: any ``/WebImageCore/WebImageError``; the load then fails with `transformFailed`, and nothing is
+    ///   cached.
     func transform(_ image: Image) throws(WebImageError) -> Image
 }

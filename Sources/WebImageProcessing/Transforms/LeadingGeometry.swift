@@ -4,15 +4,16 @@ package import WebImageCore
 /// the chain only, not on the picture.
 package struct LeadingGeometry: Sendable {
     private var operations: [any GeometryOperation] = []
-    /// The next operation, if it scales the picture and then reads its pixels: the scaling is carried out, too.
+    /// The next operation, if it scales the picture and then reads its pixels. Its scaling is carried out during
+    /// decoding, too.
     private var looking: (any GeometryOperation)?
-    /// The key of that operation: what is decoded for it is of use for no other one.
+    /// The key of the next operation, if its scaling is included: the decoded picture is of no use to other operations.
     package var chooserKey: String? { looking?.key }
     private let size: TargetSize?
 
     /// - Parameters:
-    ///   - size: the size to scale to before the chain; nil: none.
-    ///   - transformers: a chain.
+    ///   - size: the size to which pictures are scaled before the chain; nil if they are not.
+    ///   - transformers: the chain.
     package init(_ size: TargetSize?, _ transformers: [any ImageTransformer]) {
         self.size = size
         var isScaled = size != nil
@@ -28,18 +29,18 @@ package struct LeadingGeometry: Sendable {
         }
     }
 
-    /// How many transformers of the chain are included.
+    /// The number of transformers at the beginning of the chain that are included.
     package var count: Int { operations.count }
 
     /// Plans the decode of a picture.
     ///
     /// - Parameters:
     ///   - stored: the size in the file.
-    ///   - orientation: the turn that makes it upright.
-    ///   - isTagged: whether the file states the orientation by a tag. imgproxy gets other pictures upright from their
-    ///     decoders, and so crops them as they are shown.
-    ///   - isVector: whether it can be drawn in any size.
-    ///   - shrinking: how imgproxy decodes it; nil: in its own size.
+    ///   - orientation: the turn that makes the picture upright.
+    ///   - isTagged: whether the file states the orientation by a tag. Other pictures reach imgproxy already upright
+    ///     from its decoders, so that it crops them as they are shown.
+    ///   - isVector: whether the picture can be drawn in any size.
+    ///   - shrinking: how imgproxy's decoder scales the picture down; nil if it does not.
     /// - Throws: `transformFailed` for a part outside of the picture.
     package func plan(
         stored: PixelSize, orientation: Orientation, isTagged: Bool = true, isVector: Bool,

@@ -8,17 +8,17 @@ import WebImageCore
     import Darwin
 #endif
 
-/// A sink that writes down what a decoder must not do: a second beginning, rows out of order or outside the picture,
-/// a picture over the limit.
+/// A sink that records violations of the protocol by a decoder: a second beginning, rows out of order or outside the
+/// picture, a picture over the limit.
 final class CheckingSink: RowSink {
     private(set) var format: RowFormat?
     private(set) var rows = 0
     private(set) var faults: [String] = []
     private let limits: DecodeLimits
     private let keepsWhole: Bool
-    /// Rows so far, or the whole picture.
+    /// The rows so far, or the whole picture.
     private var memory: UnsafeMutableRawBufferPointer?
-    /// Memory of its own for every band, so that the sanitizer sees what is written behind it.
+    /// Separate memory for each band, so that the sanitizer detects writes beyond it.
     private var bandMemory: UnsafeMutableRawBufferPointer?
 
     init(_ limits: DecodeLimits, keepsWhole: Bool) {
@@ -34,7 +34,8 @@ final class CheckingSink: RowSink {
     func begin(_ format: RowFormat) throws(WebImageError) {
         if self.format != nil { faults.append("begin was called twice") }
         if format.alpha == .premultiplied { faults.append("rows are premultiplied") }
-        // Throws, so that what is over the limit takes no memory here; the decoder had to look before.
+        // It throws, so that a picture over the limit takes no memory here. The decoder should have checked the limit
+        // before.
         do throws(WebImageError) { try limits.check(format.size) } catch {
             faults.append("the limit was not looked at: \(error)")
             throw error
@@ -43,7 +44,7 @@ final class CheckingSink: RowSink {
         memory?.deallocate()
         let whole = UnsafeMutableRawBufferPointer.allocate(
             byteCount: format.bytesPerRow * format.size.height, alignment: 64)
-        // Rows that a decoder commits without having written them show in the pixels.
+        // Rows that a decoder commits without writing them can be recognised by this value.
         whole.initializeMemory(as: UInt8.self, repeating: 0xA5)
         memory = whole
     }
@@ -77,14 +78,14 @@ final class CheckingSink: RowSink {
 
     var wholePicture: UnsafeMutableRawPointer? { keepsWhole ? memory?.baseAddress : nil }
 
-    /// The rows that were committed.
+    /// Returns the committed rows.
     func takePixels() -> [UInt8] {
         guard let format, let memory else { return [] }
         return Array(UnsafeRawBufferPointer(rebasing: memory[..<(rows * format.bytesPerRow)]))
     }
 }
 
-/// By memcmp: the tests are unoptimised builds.
+/// Compares with memcmp, since the tests are unoptimised builds.
 func areEqual(_ one: [UInt8], _ other: [UInt8], _ count: Int) -> Bool {
     one.withUnsafeBytes { one in
         other.withUnsafeBytes { other in

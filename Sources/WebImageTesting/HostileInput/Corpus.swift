@@ -8,8 +8,8 @@ package import WebImageCore
     import Darwin
 #endif
 
-/// The picture corpus, which lies beside the project or where `WEBIMAGE_CORPUS` says; tests with it are left out when
-/// it is not there.
+/// The picture corpus, in the folder beside the project or in the one that `WEBIMAGE_CORPUS` names. Tests that need it
+/// are skipped if it is missing.
 package enum Corpus {
     package static let root: String = {
         if let path = getenv("WEBIMAGE_CORPUS") { return String(cString: path) }
@@ -20,7 +20,7 @@ package enum Corpus {
 
     package static var isThere: Bool { access("\(root)/MANIFEST.csv", R_OK) == 0 }
 
-    /// The lines of the manifest; none when the corpus is not there.
+    /// The lines of the manifest; none if the corpus is missing.
     package static let rows: [CorpusRow] = {
         guard let bytes = read("MANIFEST.csv") else { return [] }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { fields(of: $0) }
@@ -60,7 +60,7 @@ package enum Corpus {
     }
 }
 
-/// A line of the manifest, as the corpus's README explains them.
+/// A line of the manifest. The corpus's README explains the fields.
 package struct CorpusRow: CustomStringConvertible, Sendable {
     private let fields: [String: String]
 
@@ -72,23 +72,24 @@ package struct CorpusRow: CustomStringConvertible, Sendable {
     /// `ok`, `partial` or `error`.
     package var expected: String { fields["expected"] ?? "" }
     package var byteCount: Int { integer("bytes") }
-    /// Stored pixels.
+    /// The stored width in pixels.
     package var width: Int { integer("width") }
     package var height: Int { integer("height") }
-    /// After turning and cropping.
+    /// The size after turning and cropping.
     package var displaySize: PixelSize {
         PixelSize(width: integer("display_width"), height: integer("display_height"))
     }
     package var orientation: Int { integer("orientation") }
     package var frames: Int { integer("frames") }
-    /// nil when none is stored.
+    /// The stored loop count; nil if there is none.
     package var loopCount: Int? { fields["loop_count"].flatMap { Int($0) } }
-    /// How often it plays, 0 for ever. A GIF says how often it is repeated after that, and so does the manifest.
+    /// The number of times that the animation plays, 0 for ever. A GIF, and so the manifest, stores the number of
+    /// repetitions after the first play.
     package var playCount: Int? { format == "gif" ? loopCount.map { $0 == 0 ? 0 : $0 + 1 } : loopCount }
     package var hasAlpha: Bool { integer("has_alpha") == 1 }
     package var profileCount: Int? { fields["icc_bytes"].flatMap { Int($0) } }
 
-    /// The means of premultiplied red, green and blue and of alpha that are right: one or two sets.
+    /// The accepted means of premultiplied red, green and blue, and of alpha: one or two sets.
     package var accepted: [[Double]] {
         var sets = [["pm_r", "pm_g", "pm_b", "mean_a"]]
         if fields["ref_check"] == "differ" { sets.append(["alt_pm_r", "alt_pm_g", "alt_pm_b", "alt_a"]) }

@@ -1,7 +1,7 @@
 import WebImageCore
 
 extension CostlyDocument {
-    /// With a page of 1000 points a side.
+    /// Documents with a page of 1000 points a side.
     package static var pdf: [CostlyDocument] {
         let tile = "/PatternType 1 /PaintType 1 /TilingType 1 /Resources << >>"
         let form = "/Type /XObject /Subtype /Form /BBox [0 0 1000 1000]"
@@ -118,7 +118,7 @@ extension CostlyDocument {
         ]
     }
 
-    /// What stands in an object, and its stream if it has one.
+    /// The entries of an object's dictionary, and its stream if it has one.
     private struct Object {
         let entries: String
         let stream: String?
@@ -136,7 +136,7 @@ extension CostlyDocument {
 
     private static func repeated(_ count: Int, _ text: String) -> String { String(repeating: text, count: count) }
 
-    /// - Parameter objects: from number 5 on.
+    /// - Parameter objects: the further objects, numbered from 5.
     private static func pdf(
         _ name: String, _ resources: String, _ content: String, _ objects: [Object] = [],
         media: String = "0 0 1000 1000"

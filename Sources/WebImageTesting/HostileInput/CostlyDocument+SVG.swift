@@ -1,7 +1,7 @@
 import WebImageCore
 
 extension CostlyDocument {
-    /// Of 1000 units a side, so that a canvas of 4096 a side stretches them.
+    /// Documents of 1000 units a side, so that a canvas of 4096 pixels a side stretches them.
     package static var svg: [CostlyDocument] { filterNumbers + filterChains + nests + paints + texts + outlines }
 
     private static func svg(_ name: String, _ content: String) -> CostlyDocument {
@@ -17,7 +17,7 @@ extension CostlyDocument {
 
     private static func times(_ count: Int, _ text: String) -> String { String(repeating: text, count: count) }
 
-    /// Each number of each filter primitive, far beyond what anybody means by it.
+    /// Extreme values for each number of each filter primitive.
     private static var filterNumbers: [CostlyDocument] {
         let numbers = ["256000000", "1e30", "-1e30", "0.5", "-3", "1e-30", "99 3", "3 -99", "nan", "0", "1000"]
         let light = "<fePointLight x='1e30' y='-1e30' z='1e-30'/>"
@@ -96,7 +96,7 @@ extension CostlyDocument {
         ]
     }
 
-    /// Each level draws the one below it ten times, or holds a canvas.
+    /// Nested levels, each of which draws the one below it ten times, or has a canvas.
     private static var nests: [CostlyDocument] {
         func levels(_ count: Int, _ last: String, _ level: (Int) -> String) -> String {
             "<defs>\((0..<count).map(level).joined())\(last)</defs>"
@@ -146,7 +146,7 @@ extension CostlyDocument {
         ]
     }
 
-    /// What shapes are filled with.
+    /// Gradients and patterns that fill shapes.
     private static var paints: [CostlyDocument] {
         let shape = "<rect width='1000' height='1000' fill='url(#p)'/>"
         func pattern(_ attributes: String, _ inner: String = "<rect width='1' height='1'/>") -> String {

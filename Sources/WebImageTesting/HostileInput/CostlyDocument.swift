@@ -1,6 +1,6 @@
 package import WebImageCore
 
-/// A document of a few kilobytes that would take minutes or gigabytes to draw, or ends a library that trusts it.
+/// A document of a few kilobytes that would take minutes or gigabytes to draw, or would crash a library that trusts it.
 package struct CostlyDocument: Sendable, CustomStringConvertible {
     package let name: String
     package let format: ImageFormat

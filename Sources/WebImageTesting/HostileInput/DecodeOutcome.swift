@@ -1,27 +1,27 @@
 package import WebImageCodecs
 package import WebImageCore
 
-/// What came of decoding some bytes with one coder, so that two decodes can be compared.
+/// The result of decoding some bytes with one coder, for comparisons with other decodes.
 package struct DecodeOutcome {
     package var header: ImageHeader?
     package var format: RowFormat?
-    /// The rows that the sink was given.
+    /// The rows that the sink received.
     package var pixels: [UInt8] = []
     package var rows = 0
     package var error: WebImageError?
-    /// What the decoder did that the protocols do not allow; must be empty.
+    /// Violations of the protocols by the decoder; must be empty.
     package var faults: [String] = []
 
-    /// What bytes may end in, whatever they are.
+    /// The error codes that are allowed for arbitrary bytes.
     package static let typedCodes: Set<WebImageError.Code> = [
         .corruptData, .truncatedData, .unsupportedFeature, .limitExceeded,
     ]
 
     /// - Parameters:
-    ///   - keepsWhole: whether the sink has the whole picture's memory to give.
-    ///   - previews: whether a preview is asked for after every piece.
-    ///   - part: picks one of the parts of its size that the coder offers for the picture, other than the whole; nil: whole.
-    ///   - length: of the next piece; nil: all at once.
+    ///   - keepsWhole: whether the sink offers memory for the whole picture.
+    ///   - previews: whether a preview is requested after each piece.
+    ///   - part: selects one of the reduced sizes that the coder offers for the picture; nil for the full size.
+    ///   - length: returns the length of the next piece; nil passes all bytes at once.
     package init(
         _ coder: any ImageCoder, _ bytes: [UInt8], _ options: DecodeOptions = DecodeOptions(),
         keepsWhole: Bool = true, previews: Bool = false, part: Int? = nil, length: (() -> Int)? = nil
@@ -51,7 +51,7 @@ package struct DecodeOutcome {
         if error == nil, rows != format?.size.height { faults.append("no error, but \(rows) rows of \(format as Any)") }
     }
 
-    /// Whether the rows that both have are the same.
+    /// Whether the rows that both have are equal.
     package func agrees(with other: DecodeOutcome) -> Bool {
         let common = min(pixels.count, other.pixels.count)
         return areEqual(pixels, other.pixels, common)
@@ -62,19 +62,19 @@ package struct DecodeOutcome {
     }
 }
 
-/// What came of reading an animation's frames.
+/// The result of reading an animation's frames.
 package struct AnimationOutcome {
     package var delays: [Duration] = []
-    /// The first frames' pixels; nil for one that could not be decoded.
+    /// The pixels of the first frames; nil for a frame that could not be decoded.
     package var frames: [[UInt8]?] = []
     package var error: WebImageError?
     package var faults: [String] = []
 
-    /// nil from coders of stills.
+    /// Decodes an animation; nil for coders of stills.
     ///
     /// - Parameters:
-    ///   - most: how many frames are decoded at most.
-    ///   - backwards: whether the last of them is decoded first.
+    ///   - most: the most frames that are decoded.
+    ///   - backwards: whether these frames are decoded from the last to the first.
     package init?(
         _ coder: any ImageCoder, _ format: ImageFormat, _ bytes: [UInt8], _ options: DecodeOptions = DecodeOptions(),
         most: Int, backwards: Bool = false, length: (() -> Int)? = nil
@@ -108,7 +108,7 @@ package struct AnimationOutcome {
         if !DecodeOutcome.typedCodes.contains(error.code) { faults.append("ended in \(error)") }
     }
 
-    /// Whether the frames that both have are the same.
+    /// Whether the frames that both have are equal.
     package func agrees(with other: AnimationOutcome) -> Bool {
         zip(frames, other.frames).allSatisfy { mine, theirs in
             guard let mine, let theirs else { return true }
@@ -117,7 +117,7 @@ package struct AnimationOutcome {
     }
 }
 
-/// Each piece is a copy of its own, so that a decoder that keeps the pointer is found out by the sanitizer.
+/// Each piece is a copy, so that the sanitizer detects a decoder that keeps the pointer.
 private func forEachPiece(
     of bytes: [UInt8], _ length: (() -> Int)?, _ body: (UnsafeRawBufferPointer) throws(WebImageError) -> Void
 ) throws(WebImageError) {

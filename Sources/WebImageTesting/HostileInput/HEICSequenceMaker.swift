@@ -2,10 +2,11 @@
     import WebImageCodecs
     import WebImageCore
 
-    /// Writes HEIC image sequences of six small frames, whose HEVC pictures x265 made: the first and the fifth need no other, the
-    /// fourth is shown second and the second fourth.
+    /// Makes HEIC image sequences of six small frames from HEVC pictures that x265 encoded. The first and the fifth
+    /// picture do not depend on others. The second and the fourth are shown in exchanged order.
     package struct HEICSequenceMaker {
-        /// A white square of 16 pixels, 8 pixels further right in each frame, on `background(of:)`, is what the frames show.
+        /// The frames show a white square of 16 pixels on `background(of:)`, which is 8 pixels further right in each
+        /// frame.
         package static let side = 64
         package static let count = 6
         package static func background(of frame: Int) -> [UInt8] {
@@ -14,10 +15,10 @@
         package static func square(of frame: Int) -> (x: Range<Int>, y: Range<Int>) {
             (8 * frame..<8 * frame + 16, 24..<40)
         }
-        /// What the alpha is outside the square.
+        /// The alpha outside of the square.
         package static let clear: UInt8 = 40
 
-        /// When the frames are shown, in the order of showing, in thousandths of a second; then the end.
+        /// The times at which the frames are shown, in order of display, in thousandths of a second; then the end.
         private let times = [0, 100, 250, 300, 400, 500, 600]
         private let loops: Int?
         private let hasAlpha: Bool
@@ -29,11 +30,11 @@
         private let change: (inout [[UInt8]]) -> Void
 
         /// - Parameters:
-        ///   - loops: nil: no edit list; 0: for ever.
-        ///   - matrix: how the frames are turned.
-        ///   - properties: further boxes of their description.
-        ///   - dataFirst: whether the frames come before what describes them.
-        ///   - claimed: how many frames the tables say; nil: as many as there are.
+        ///   - loops: the loop count: nil for no edit list, 0 for ever.
+        ///   - matrix: the matrix that turns the frames.
+        ///   - properties: further boxes in the description of the frames.
+        ///   - dataFirst: whether the frames come before their description.
+        ///   - claimed: the number of frames according to the tables; nil for the real number.
         ///   - change: changes the data of the colours.
         package init(
             loops: Int? = nil, hasAlpha: Bool = false, isPremultiplied: Bool = false,
@@ -91,7 +92,7 @@
             } else {
                 entry += BoxWriter.box("colr", Array("nclx".utf8) + [0, 1, 0, 13, 0, 6, 0x80]) + properties
             }
-            // The order of showing of the pictures in the order of decoding.
+            // The display index of each picture, in decoding order.
             let shown = [0, 3, 2, 1, 4, 5]
             let offsets = shown.enumerated().flatMap { n(1, 4) + n(times[$1] - $0 * 100, 4) }
             var tables = BoxWriter.box("stsd", n(0, 4) + n(1, 4) + BoxWriter.box("hvc1", entry))
@@ -102,7 +103,7 @@
                 "stsc", n(0, 4) + n(2, 4) + [1, 2, 1, 2, samples.count - 2, 1].flatMap { n($0, 4) })
             let count = claimed ?? samples.count
             tables += BoxWriter.box("stsz", n(0, 8) + n(count, 4) + samples.flatMap { n($0.count, 4) })
-            // Two pictures in the first chunk, the others in the second.
+            // Two pictures are in the first chunk, the others in the second.
             let second = offset + samples[0].count + samples[1].count
             tables += BoxWriter.box("stco", n(0, 4) + n(2, 4) + n(offset, 4) + n(second, 4))
             let media = BoxWriter.box("mdhd", n(0, 12) + n(1000, 4) + n(end, 4) + n(0, 4))

@@ -1,5 +1,5 @@
-/// SplitMix64, by Sebastiano Vigna: the same numbers for the same seed in every process, so that a failure can be run
-/// again.
+/// SplitMix64, by Sebastiano Vigna. It gives the same numbers for the same seed in every process, so that failures can
+/// be reproduced.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -13,18 +13,18 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// So many random bytes.
+    /// Returns `count` random bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] {
         let words = (0..<(count + 7) / 8).map { _ in next() }
         return words.withUnsafeBytes { Array($0.prefix(count)) }
     }
 
-    /// 0 to `count` - 1.
+    /// A number from 0 to `count` - 1.
     package mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
 }
 
 extension [UInt8] {
-    /// The same bytes with `flips` bits turned, wherever the generator says.
+    /// The same bytes with `flips` bits inverted at random positions.
     package func withFlippedBits(_ flips: Int, by generator: inout SeededGenerator) -> [UInt8] {
         var bytes = self
         for _ in 0..<flips where !isEmpty { bytes[generator.below(count)] ^= 1 << UInt8(generator.below(8)) }

@@ -1,7 +1,7 @@
 package import WebImageCodecs
 package import WebImageCore
 
-/// Small files of every format that can be made by code: what sweeps damage and fuzzers start from.
+/// Small files of every format that can be made by code. Tests damage them, and fuzzers start from them.
 package enum SmallPictures {
     package struct File: CustomStringConvertible, Sendable {
         package let name: String
@@ -10,7 +10,7 @@ package enum SmallPictures {
         package var description: String { name }
     }
 
-    /// What the registry's encoders write, and files put together by hand.
+    /// Files from the registry's encoders, and files that are assembled by hand.
     package static func all(_ registry: CoderRegistry = .standard) -> [File] {
         encoded(registry) + gifs + pnms + bitmaps + tiffs + icons(registry) + drawings + sequences(registry)
     }
@@ -68,7 +68,7 @@ package enum SmallPictures {
         }
     }
 
-    /// Three frames of 4 colours, endless, with each way of disposal.
+    /// Three frames of 4 colours that loop for ever, with each disposal method.
     private static func gif(isInterlaced: Bool) -> [UInt8] {
         let palette: [UInt8] = [0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255]
         var out = Array("GIF89a".utf8) + little(12, 2) + little(10, 2) + [0x91, 0, 0] + palette
@@ -83,7 +83,7 @@ package enum SmallPictures {
         return out + [0x3B]
     }
 
-    /// Codes of three bits, with a clear code so often that they never grow.
+    /// Codes of three bits, with clear codes so often that the codes never become longer.
     private static func lzw(_ indices: [Int]) -> [UInt8] {
         let codes = indices.enumerated().flatMap { $0.offset % 2 == 0 ? [4, $0.element] : [$0.element] } + [5]
         var bits: [Int] = codes.flatMap { [$0 & 1, $0 >> 1 & 1, $0 >> 2] }
@@ -96,7 +96,7 @@ package enum SmallPictures {
     // MARK: Formats without compression
 
     private static var pnms: [File] {
-        // Of a last number with several digits nobody could say that it was cut.
+        // If the last number had several digits, a cut within it would not be detectable.
         let texts = [
             "P1 # plain\n3 2\n1 0 1 0 1 0\n", "P2\n3 2\n15\n0 3 7 9 11 5\n", "P3\n2 1\n255\n1 2 3 250 251 2\n",
             "P4\n9 2\nabcd", "P5\n3 2\n255\nabcdef", "P5\n2 1\n65535\nabcd", "P6\n2 1\n255\nabcdef",

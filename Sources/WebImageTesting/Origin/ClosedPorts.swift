@@ -1,7 +1,7 @@
 public import WebImageCore
 
 extension OriginServer {
-    /// A port on 127.0.0.1 that nobody listens on: a connection to it is refused.
+    /// A port on 127.0.0.1 on which no process listens, so that connections are refused.
     public static func closedPort() throws(WebImageError) -> Int {
         let socket = try LoopbackSocket.listening()
         defer { socket.close() }
@@ -9,8 +9,8 @@ extension OriginServer {
     }
 }
 
-/// A port on 127.0.0.1 on which connecting never ends: somebody listens, takes nobody in, and the queue is full, so that
-/// the system drops every further SYN. It goes with the value.
+/// A port on 127.0.0.1 on which connecting never ends: a socket listens but accepts no connection, and its queue is
+/// full, so that the system drops every further SYN. The port is closed when the value is released.
 public final class BlackHole: Sendable {
     public let port: Int
     private let sockets: [LoopbackSocket]
@@ -18,7 +18,7 @@ public final class BlackHole: Sendable {
     public init() throws(WebImageError) {
         let listener = try LoopbackSocket.listening(backlog: 0)
         var sockets = [listener]
-        // Linux lets one more in than the backlog says; the others stand before the door as later ones will.
+        // Linux queues one more connection than the backlog says. The others wait, as later ones will.
         do {
             for _ in 0..<4 { sockets.append(try LoopbackSocket.connecting(to: listener.port, waits: false)) }
         } catch {

@@ -10,7 +10,7 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// A door that starts closed and is opened once; who waits at it goes on then. Any thread may use it.
+/// A gate that is closed at first and opened once. Waiters continue when it opens. Any thread may use it.
 public final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -33,7 +33,7 @@ public final class Gate: Sendable {
 
     public var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Opens it, once and for all; opening it again does nothing.
+    /// Opens the gate for good; further calls do nothing.
     public func open() {
         let actions: [@Sendable () -> Void]? = state.withLock { state in
             guard !state.isOpen else { return nil }
@@ -48,7 +48,7 @@ public final class Gate: Sendable {
 
     /// Blocks the thread until the gate is open.
     ///
-    /// - Parameter timeout: how long at most; nil waits for ever.
+    /// - Parameter timeout: the longest wait; nil waits for ever.
     /// - Returns: whether it is open.
     @discardableResult
     public func wait(timeout: Duration? = nil) -> Bool {
@@ -63,7 +63,7 @@ public final class Gate: Sendable {
         _ = await waiter.answer(within: nil)
     }
 
-    /// Runs `action` once the gate is open: at once when it is, else on the thread that opens it.
+    /// Runs `action` once the gate is open: at once if it is open already, else on the thread that opens it.
     package func whenOpen(_ action: @escaping @Sendable () -> Void) {
         let runsNow = state.withLock { state in
             if !state.isOpen { state.actions.append(action) }
@@ -72,21 +72,21 @@ public final class Gate: Sendable {
         if runsNow { action() }
     }
 
-    /// Readable from when the gate opens.
+    /// A descriptor that becomes readable when the gate opens.
     var descriptor: Int32 { pipe.reading }
 }
 
-/// What ended a wait for a socket.
+/// The event that ended a wait for a socket.
 enum SocketEvent {
     /// The deadline passed.
     case timeout
     case gateOpened
-    /// The other end closed or reset the connection, or it was shut down here.
+    /// The peer closed or reset the connection, or it was shut down here.
     case closed
 }
 
-/// Waits until the other end of `socket` is gone, `gate` is open or the clock reads `deadline`, whichever is first.
-/// Bytes that arrive meanwhile stay where they are.
+/// Waits until the peer of `socket` has closed, `gate` is open or the clock has reached `deadline`, whichever is first.
+/// Bytes that arrive meanwhile are not read.
 func waitForEvents(on socket: LoopbackSocket?, or gate: Gate?, until deadline: Duration?) -> SocketEvent {
     let finishedSending = wi_poll_finished_sending()
     while true {

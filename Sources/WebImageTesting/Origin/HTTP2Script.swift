@@ -1,17 +1,17 @@
 import WebImageSystem
 
-/// A server that speaks just enough HTTP/2 (RFC 9113) to break its rules of good conduct: it takes the client's preface,
-/// waits for a request, and sends frames as told.
+/// A server with just enough HTTP/2 (RFC 9113) to misbehave: it reads the client's preface, waits for a request, and
+/// sends the given frames.
 package final class HTTP2Script: Sendable {
     package enum Frame: Sendable {
-        /// The head of an answer of status 200 on the stream of the request, with or without a `Content-Length`.
+        /// The head of a response with status 200 on the stream of the request, with or without a `Content-Length`.
         case head(length: Int? = nil)
         case data([UInt8], ends: Bool = false)
-        /// RFC 9113 section 6.4, with an error code of section 7.
+        /// RST_STREAM (RFC 9113 section 6.4), with an error code of section 7.
         case reset(code: UInt32)
-        /// RFC 9113 section 6.8.
+        /// GOAWAY (RFC 9113 section 6.8).
         case goAway(lastStream: UInt32, code: UInt32)
-        /// The connection is closed without a word.
+        /// Closes the connection without a frame.
         case hangUp
     }
 
@@ -28,9 +28,9 @@ package final class HTTP2Script: Sendable {
     private static func play(_ frames: [Frame], on peer: TLSPeer) {
         peer.send(frame(type: 4, stream: 0, []))  // SETTINGS
         guard let stream = requestStream(from: peer) else { return }
-        peer.send(frame(type: 4, flags: 1, stream: 0, []))  // and the acknowledgement of the client's
+        peer.send(frame(type: 4, flags: 1, stream: 0, []))  // acknowledges the client's SETTINGS
         for one in frames { send(one, stream, peer) }
-        // What the client says besides is taken until it goes.
+        // Further bytes from the client are read until it closes the connection.
         while !peer.receive().isEmpty {}
     }
 
@@ -51,7 +51,7 @@ package final class HTTP2Script: Sendable {
         }
     }
 
-    /// The stream of the first HEADERS frame; nil when the client goes first.
+    /// The stream of the first HEADERS frame; nil if the client closes the connection before.
     private static func requestStream(from peer: TLSPeer) -> UInt32? {
         var bytes: [UInt8] = []
         var start = 24  // the preface

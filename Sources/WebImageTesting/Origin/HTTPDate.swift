@@ -6,9 +6,9 @@
     import Darwin
 #endif
 
-/// Dates as HTTP writes them.
+/// Dates in the format of HTTP.
 package enum HTTPDate {
-    /// `"Sun, 06 Nov 1994 08:49:37 GMT"` for seconds since 1970 (RFC 9110 section 5.6.7, IMF-fixdate).
+    /// Formats seconds since 1970, as in `"Sun, 06 Nov 1994 08:49:37 GMT"` (RFC 9110 section 5.6.7, IMF-fixdate).
     package static func text(_ seconds: Int64) -> String {
         var time = time_t(seconds)
         var parts = tm()

@@ -7,8 +7,8 @@
         import Darwin
     #endif
 
-    /// Who waits for connections on this machine, by the kernel's table: a connection, to try it, could be the only one that
-    /// a program takes.
+    /// The ports of this machine with a listener, from the kernel's table. A trial connection could be the only one
+    /// that a program accepts.
     enum Listeners {
         static func isOne(on port: Int) -> Bool {
             guard let table = fopen("/proc/net/tcp", "r") else { return false }

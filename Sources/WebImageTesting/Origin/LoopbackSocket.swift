@@ -9,7 +9,7 @@ package import WebImageCore
     import Darwin
 #endif
 
-/// A TCP socket on 127.0.0.1. A bare descriptor: whoever makes one closes it.
+/// A TCP socket on 127.0.0.1. It is a bare descriptor, which the code that makes it must close.
 package struct LoopbackSocket: Sendable {
     package let descriptor: Int32
 
@@ -28,7 +28,8 @@ package struct LoopbackSocket: Sendable {
         return socket
     }
 
-    /// Connects to `port`; waits until that is done unless `waits` is false, when the result is not known yet.
+    /// Connects to `port`. Waits until the connection is made; with `waits` false, it returns before the result is
+    /// known.
     package static func connecting(to port: UInt16, waits: Bool = true) throws(WebImageError) -> LoopbackSocket {
         let socket = try make()
         if !waits { socket.stopBlocking() }
@@ -63,7 +64,7 @@ package struct LoopbackSocket: Sendable {
         }
     }
 
-    /// The port at this end.
+    /// The local port.
     package var port: UInt16 {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -73,7 +74,7 @@ package struct LoopbackSocket: Sendable {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// The next connection, or nil when the listener was shut down.
+    /// Returns the next connection, or nil if the listener was shut down.
     package func accept() -> LoopbackSocket? {
         while true {
             let accepted = wi_accept(descriptor)
@@ -83,7 +84,7 @@ package struct LoopbackSocket: Sendable {
                 setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
                 return socket
             }
-            // A client that went away before it was accepted is none of the listener's troubles.
+            // A client that disconnects before it is accepted does not concern the listener.
             if errno != EINTR, errno != ECONNABORTED { return nil }
         }
     }
@@ -92,7 +93,7 @@ package struct LoopbackSocket: Sendable {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }
 
-    /// Sends everything; false when the other end is gone. Never raises SIGPIPE.
+    /// Sends all bytes; returns false if the peer has closed the connection. Never raises SIGPIPE.
     package func send(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var done = 0
         while done < bytes.count {
@@ -111,7 +112,7 @@ package struct LoopbackSocket: Sendable {
 
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-    /// What arrives next, nil when the connection was reset; empty at its orderly end.
+    /// Receives the next bytes: nil if the connection was reset, and empty if the peer closed it normally.
     package func receive(atMost count: Int = 65536) -> [UInt8]? {
         var received = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -123,15 +124,15 @@ package struct LoopbackSocket: Sendable {
         return received < 0 ? nil : bytes
     }
 
-    /// Ends both directions, which wakes every thread that waits on the socket.
+    /// Shuts down both directions, which wakes every thread that waits on the socket.
     package func shutdown() { _ = endSocket(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Says that nothing more comes from here; the other end reads an orderly end.
+    /// Shuts down the sending direction; the peer reads a normal end.
     package func finishSending() { _ = endSocket(descriptor, Int32(SHUT_WR)) }
 
     package func close() { _ = closeSocket(descriptor) }
 
-    /// Closes so that the other end gets RST (no linger time, RFC 9293 section 3.5.2).
+    /// Closes the socket so that the peer gets an RST (no linger time, RFC 9293 section 3.5.2).
     package func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
@@ -140,7 +141,7 @@ package struct LoopbackSocket: Sendable {
 }
 
 extension LoopbackSocket {
-    /// Waits until a connection begun without waiting stands; false when it does not within the limit.
+    /// Waits until a connection that was begun without waiting is made; returns false if it is not within the limit.
     package func isConnected(within limit: Duration) -> Bool {
         let (seconds, attoseconds) = limit.components
         var watched = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -150,6 +151,6 @@ extension LoopbackSocket {
     }
 }
 
-// The system's calls, which the methods of those names hide.
+// The system's functions, which are shadowed by methods of the same name.
 private func closeSocket(_ descriptor: Int32) -> Int32 { close(descriptor) }
 private func endSocket(_ descriptor: Int32, _ how: Int32) -> Int32 { shutdown(descriptor, how) }

@@ -6,28 +6,28 @@
     import Darwin
 #endif
 
-/// nginx on loopback with TLS and HTTP/2, and certificates of a small authority of its own. Nil where nginx or openssl is
-/// not installed: tests that need it then say that they were skipped.
+/// nginx on loopback with TLS and HTTP/2, and certificates of its own small authority. Tests that need it are skipped
+/// if nginx or openssl is not installed.
 package final class NginxServer: Sendable {
     package static let isAvailable = PeerProcess.find("nginx") != nil && PeerProcess.find("openssl") != nil
 
     private let folder: ScratchFolder
     package let plainPort: Int
     package let securePort: Int
-    /// Asks for a certificate of the client's.
+    /// The port that requires a certificate of the client.
     package let mutualPort: Int
-    /// Shows a certificate whose time is over.
+    /// The port with an expired certificate.
     package let expiredPort: Int
-    /// Shows a certificate that nobody but itself vouches for.
+    /// The port with a self-signed certificate.
     package let selfSignedPort: Int
-    /// HTTP/2 that says GOAWAY after every third request.
+    /// The port with HTTP/2 that sends GOAWAY after every third request.
     package let briefPort: Int
 
     package convenience init() throws {
         do {
             try self.init(onFreePorts: ())
         } catch {
-            // Somebody else may have taken one of the ports meanwhile.
+            // Another process may have taken one of the ports meanwhile.
             try self.init(onFreePorts: ())
         }
     }
@@ -44,7 +44,7 @@ package final class NginxServer: Sendable {
         try Self.makeCertificates(in: path)
         folder.write("body", String(decoding: [UInt8](repeating: 65, count: 10_240), as: UTF8.self))
         folder.write("nginx.conf", settings)
-        // It goes into the background once its ports are open.
+        // nginx moves to the background once its ports are open.
         let program = PeerProcess.find("nginx") ?? "nginx"
         try PeerProcess.run([program, "-p", path, "-c", "\(path)/nginx.conf"], log: "\(path)/log")
     }

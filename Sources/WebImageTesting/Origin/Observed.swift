@@ -1,7 +1,7 @@
 import Synchronization
 import WebImageSystem
 
-/// A value behind a lock whose changes can be waited for without polling. Any thread may use it.
+/// A value behind a lock. Tasks can wait for a change of it without polling. Any thread may use it.
 final class Observed<Value: Sendable>: Sendable {
     private struct Waiter {
         let condition: @Sendable (borrowing Value) -> Bool
@@ -20,7 +20,7 @@ final class Observed<Value: Sendable>: Sendable {
 
     func read<Result: Sendable>(_ body: (borrowing Value) -> Result) -> Result { state.withLock { body($0.value) } }
 
-    /// Changes the value, and wakes those who waited for that.
+    /// Changes the value, and wakes the waiters whose conditions hold.
     @discardableResult
     func change<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, answers) = state.withLock { state -> (Result, [SingleAnswer]) in
@@ -38,7 +38,7 @@ final class Observed<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until the condition holds; false when it did not within the limit, or the task was cancelled.
+    /// Waits until the condition holds; false if it does not within the limit, or the task is cancelled.
     func wait(_ limit: Duration, until condition: @escaping @Sendable (borrowing Value) -> Bool) async -> Bool {
         let answer = SingleAnswer()
         let known: Bool? = state.withLock { state in
@@ -53,7 +53,7 @@ final class Observed<Value: Sendable>: Sendable {
         return came
     }
 
-    /// Ends every wait, also those to come, for what did not happen.
+    /// Ends all waits, including later ones, without success.
     func giveUp() {
         let waiters = state.withLock { state in
             state.isOver = true

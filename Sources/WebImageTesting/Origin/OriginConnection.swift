@@ -1,6 +1,6 @@
 import WebImageSystem
 
-/// One connection of an origin server, served by one thread from its first byte to its end.
+/// A connection of an origin server. One thread serves it from its first byte to its end.
 struct OriginConnection {
     /// How a response ended.
     private enum Ending {
@@ -40,7 +40,7 @@ struct OriginConnection {
         }
     }
 
-    /// Sends the response; false when the connection is closed then.
+    /// Sends the response; returns false if the connection must then be closed.
     private func answer(_ request: RecordedRequest) -> Bool {
         let date = HTTPDate.text(SystemClock.shared.wallTime)
         let script = OriginScript(house.response(to: request), to: request, date: date)
@@ -108,8 +108,8 @@ struct OriginConnection {
         socket.close()
     }
 
-    /// Ends the connection so that the client reads all that was sent: closing a socket while bytes of the client's
-    /// wait unread would send RST, which can overtake the response (RFC 9112 section 9.6).
+    /// Ends the connection so that the client can read everything that was sent. If a socket is closed while bytes from
+    /// the client are unread, it sends an RST, which can overtake the response (RFC 9112 section 9.6).
     private func closeInOrder() {
         socket.finishSending()
         let deadline = SystemClock.shared.now + .seconds(2)

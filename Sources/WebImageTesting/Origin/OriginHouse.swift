@@ -2,7 +2,8 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// What an ``OriginServer`` and its threads share; the threads keep it, not the server, so that the server can go.
+/// The state that an ``OriginServer`` shares with its threads. The threads retain it and not the server, so that the
+/// server can be released.
 final class OriginHouse: Sendable {
     private struct Routes {
         var exact: [String: OriginServer.Handler] = [:]
@@ -16,7 +17,7 @@ final class OriginHouse: Sendable {
 
     private struct Doors {
         var isStopped = false
-        /// The sockets of open connections. One is closed only after it was taken out of here.
+        /// The sockets of open connections. A socket is removed from here before it is closed.
         var sockets: [Int: LoopbackSocket] = [:]
     }
 
@@ -54,7 +55,7 @@ final class OriginHouse: Sendable {
         listener.close()
     }
 
-    /// Takes a connection off the books; the caller closes it then.
+    /// Removes a connection, which the caller then closes.
     func forget(_ number: Int) {
         doors.withLock { _ = $0.sockets.removeValue(forKey: number) }
     }

@@ -1,6 +1,6 @@
 extension OriginResponse {
-    /// What the request's conditions and range make of the response: itself, 304, 206 or 416 (RFC 9110 sections 13 and
-    /// 14).
+    /// The response after applying the request's conditions and range: the response itself, 304, 206 or 416 (RFC 9110
+    /// sections 13 and 14).
     func answering(_ request: RecordedRequest) -> OriginResponse {
         guard status == 200, request.method == "GET" || request.method == "HEAD", framing != .nothingButBody else {
             return self
@@ -26,7 +26,8 @@ extension OriginResponse {
         return answer
     }
 
-    /// RFC 9110 section 13.2.2: `If-Modified-Since` counts only without `If-None-Match`.
+    /// Whether the client's copy is still valid. `If-Modified-Since` is ignored if there is an `If-None-Match` (RFC
+    /// 9110 section 13.2.2).
     private func isUnchanged(for request: RecordedRequest) -> Bool {
         if let known = request.header("if-none-match") {
             guard let etag = header("etag") else { return false }
@@ -51,7 +52,8 @@ extension OriginResponse {
         return answer
     }
 
-    /// RFC 9110 section 13.1.5: `If-Range` takes a strong validator that matches exactly.
+    /// Whether the request's range applies: `If-Range` needs a strong validator that matches exactly (RFC 9110 section
+    /// 13.1.5).
     private func rangeIsMeant(by request: RecordedRequest) -> Bool {
         guard let condition = request.header("if-range") else { return true }
         if condition.hasSuffix("\"") { return !condition.hasPrefix("W/") && condition == header("etag") }
@@ -65,9 +67,9 @@ extension OriginResponse {
     }
 }
 
-/// One range of a `Range` header.
+/// The result of parsing a `Range` header.
 private enum ByteRange {
-    /// Not understood, or several: the whole body is an allowed answer.
+    /// The range was not understood, or there are several: the whole body is an allowed answer.
     case all
     case part(Range<Int>)
     case outside

@@ -1,15 +1,15 @@
-/// What an ``OriginServer`` answers: a status, headers and a body, and how badly they are sent.
+/// A response of an ``OriginServer``: status, headers and body, and faults in sending them.
 public struct OriginResponse: Sendable {
     /// A point in the course of a response.
     public enum Moment: Hashable, Sendable {
         /// The request was read, nothing was sent.
         case beforeHead
-        /// So many bytes of the head were sent.
+        /// This many bytes of the head were sent.
         case headByte(Int)
         /// The empty line after the headers was sent.
         case afterHead
-        /// So many bytes of the body were sent, not counting chunk sizes. A number beyond the body means its end;
-        /// the end comes before the last chunk of a chunked body.
+        /// This many bytes of the body were sent, not counting chunk sizes. A number beyond the body means its end,
+        /// which for a chunked body is before the last chunk.
         case byte(Int)
     }
 
@@ -19,53 +19,53 @@ public struct OriginResponse: Sendable {
         case delay(Duration)
         /// Waits at a moment.
         case pause(Duration, at: Moment)
-        /// Goes on when a test opens the gate, and not before.
+        /// Waits until a test opens the gate.
         case hold(Gate, at: Moment)
-        /// Never goes on; ends with the connection.
+        /// Waits for ever; ends when the connection does.
         case stall(at: Moment)
-        /// Sends the body in pieces of so many bytes, the first at once, the others each an interval later.
+        /// Sends the body in pieces of this many bytes: the first at once, and each of the others an interval later.
         case drip(bytes: Int, every: Duration)
-        /// Sends the body in so many equal pieces, the n-th at n / pieces of the time, as a line of that bandwidth
-        /// delivers it.
+        /// Sends the body in this many equal pieces, the n-th at n / pieces of the time, like a line with that
+        /// bandwidth.
         case paced(over: Duration, pieces: Int)
-        /// Ends the connection in order (FIN).
+        /// Closes the connection normally (FIN).
         case cut(at: Moment)
-        /// Breaks the connection off (RST).
+        /// Resets the connection (RST).
         case reset(at: Moment)
-        /// Sends a chunk size that is no number in a chunked body, at the end of the chunk that has this byte.
+        /// Sends an invalid chunk size in a chunked body, after the chunk that contains this byte.
         case badChunkSize(after: Int)
     }
 
-    /// How the client learns where the body ends.
+    /// How the client can tell the end of the body.
     public enum Framing: Hashable, Sendable {
         case contentLength
-        /// `Content-Length` says this, whatever the body is.
+        /// `Content-Length` has this value, whatever the length of the body is.
         case falseLength(Int)
-        /// Chunks of so many bytes.
+        /// Chunks of this many bytes.
         case chunked(size: Int)
         /// No length: the end of the connection ends the body.
         case untilClose
-        /// The body is all that is sent: no status line, no headers.
+        /// Only the body is sent: no status line and no headers.
         case nothingButBody
     }
 
     public var status: Int
     public var reason: String?
-    /// Sent in this order, after those that the server adds (`Date`, framing, `Connection`).
+    /// The headers, sent in this order after those that the server adds (`Date`, framing, `Connection`).
     public var headers: [(name: String, value: String)]
     public var body: [UInt8]
     public var framing: Framing
     public var behaviours: [Behaviour]
-    /// Sent ahead of the head as they are, say an interim response.
+    /// Bytes that are sent unchanged before the head, for example an interim response.
     public var prologue: [UInt8]
     /// Whether `Range` is honoured, with `If-Range` (RFC 9110 section 14.2). Default true.
     public var servesRanges: Bool
-    /// Whether `If-None-Match` and `If-Modified-Since` can give 304. Default true; takes an `ETag` or `Last-Modified`
-    /// among the headers.
+    /// Whether `If-None-Match` and `If-Modified-Since` can give 304. Default true; needs an `ETag` or `Last-Modified`
+    /// header.
     public var servesConditionals: Bool
     /// Whether the connection stays open for another request. Default true.
     public var keepsAlive: Bool
-    /// Whether a `Date` header of now is sent. Default true; a `Date` among the headers takes its place.
+    /// Whether a `Date` header with the current time is sent. Default true; a `Date` in the headers replaces it.
     public var sendsDate: Bool
 
     public init(
@@ -85,7 +85,7 @@ public struct OriginResponse: Sendable {
         sendsDate = true
     }
 
-    /// The value of the first header of that name, in any case.
+    /// The value of the first header with this name, in any case.
     public func header(_ name: String) -> String? {
         let wanted = name.lowercased()
         return headers.first { $0.name.lowercased() == wanted }?.value
@@ -93,7 +93,7 @@ public struct OriginResponse: Sendable {
 }
 
 extension OriginResponse {
-    /// 200 with a body.
+    /// A response with status 200 and a body.
     public static func bytes(
         _ body: [UInt8], contentType: String = "application/octet-stream", etag: String? = nil,
         cacheControl: String? = nil
@@ -102,33 +102,33 @@ extension OriginResponse {
             .with(header: "ETag", etag).with(header: "Cache-Control", cacheControl)
     }
 
-    /// 200 with a text.
+    /// A response with status 200 and a text.
     public static func text(_ text: String, contentType: String = "text/plain") -> OriginResponse {
         .bytes(Array(text.utf8), contentType: contentType)
     }
 
-    /// A status with a short text.
+    /// A response with a status and a short text.
     public static func status(_ status: Int, headers: [(name: String, value: String)] = []) -> OriginResponse {
         let response = OriginResponse.text("status \(status)\n")
         return OriginResponse(status: status, headers: response.headers + headers, body: response.body)
     }
 
-    /// A redirect; `target` is an absolute URL or a path.
+    /// A redirect. `target` is an absolute URL or a path.
     public static func redirect(to target: String, status: Int = 302) -> OriginResponse {
         .status(status, headers: [("Location", target)])
     }
 
-    /// These bytes alone, then the end: no HTTP unless they are.
+    /// Only these bytes, which need not be HTTP, and then the end of the connection.
     public static func raw(_ bytes: [UInt8]) -> OriginResponse {
         OriginResponse(body: bytes, framing: .nothingButBody)
     }
 
-    /// The same with more behaviours.
+    /// Returns the response with further behaviours.
     public func with(_ more: Behaviour...) -> OriginResponse {
         changed { $0.behaviours += more }
     }
 
-    /// The same with one more header; nil adds none.
+    /// Returns the response with a further header; nil adds none.
     public func with(header name: String, _ value: String?) -> OriginResponse {
         changed { response in
             if let value { response.headers.append((name, value)) }
@@ -139,7 +139,7 @@ extension OriginResponse {
         changed { $0.framing = framing }
     }
 
-    /// The same with so many bytes of headers that mean nothing.
+    /// Returns the response with this many bytes of meaningless headers.
     public func withHugeHeaders(bytes: Int, eachOf size: Int = 4000) -> OriginResponse {
         changed { response in
             for number in 0..<max(bytes / max(size, 1), 1) {
@@ -148,7 +148,7 @@ extension OriginResponse {
         }
     }
 
-    /// The same with anything changed.
+    /// Returns a changed copy of the response.
     public func changed(_ change: (inout OriginResponse) -> Void) -> OriginResponse {
         var copy = self
         change(&copy)

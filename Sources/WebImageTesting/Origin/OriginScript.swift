@@ -1,11 +1,11 @@
-/// What a connection does to send one response, step by step: a response's behaviours, put in order.
+/// The steps of a connection that send one response: the response's behaviours in order.
 struct OriginScript {
     enum Step {
-        /// Bytes that are not of the body.
+        /// Sends bytes that do not belong to the body.
         case send([UInt8])
         case sendBody(Range<Int>)
         case wait(Duration)
-        /// Waits until so long after the first step of the body.
+        /// Waits until this time after the first step of the body.
         case waitUntil(Duration)
         case hold(Gate)
         case stall
@@ -19,7 +19,7 @@ struct OriginScript {
     let body: [UInt8]
     private let behaviours: [OriginResponse.Behaviour]
 
-    /// - Parameter date: for the `Date` header.
+    /// - Parameter date: the value of the `Date` header.
     init(_ response: OriginResponse, to request: RecordedRequest, date: String) {
         let response = response.answering(request)
         let asksToClose = request.header("connection")?.lowercased() == "close" || !request.isHTTP11
@@ -102,7 +102,7 @@ struct OriginScript {
         if chunkSize != nil { steps.append(.send(Array("0\r\n\r\n".utf8))) }
     }
 
-    /// When the piece that begins at a byte may be sent, counted from the start of the body.
+    /// The earliest times for sending pieces, by the index of their first byte, counted from the start of the body.
     private func pieceTimes() -> [Int: Duration] {
         var times: [Int: Duration] = [:]
         for behaviour in behaviours {
@@ -153,7 +153,8 @@ extension OriginResponse {
 }
 
 extension OriginResponse.Framing {
-    /// False when only the end of the connection tells where the body ends, or a wrong length leaves that open.
+    /// Whether the client can tell the end of the body without the end of the connection; false for a wrong length,
+    /// too.
     fileprivate var hasKnownEnd: Bool {
         switch self {
         case .contentLength, .chunked: true

@@ -8,14 +8,14 @@ import CShimSystem
     import Darwin
 #endif
 
-/// A program of the system that tests talk to. It is killed when it goes out of memory.
+/// A program of the system with which tests communicate. It is killed when the object is released.
 package final class PeerProcess: Sendable {
     private let process: Int32
 
     /// - Parameters:
-    ///   - words: the program's path and its arguments.
-    ///   - input: descriptor of its standard input; nil for nothing.
-    ///   - output: descriptor of its standard output; nil to drop it.
+    ///   - words: the path of the program and its arguments.
+    ///   - input: the descriptor for its standard input; nil for an empty one.
+    ///   - output: the descriptor for its standard output; nil discards it.
     init(_ words: [String], input: Int32? = nil, output: Int32? = nil) throws {
         process = try Self.spawn(words, input: input ?? -1, output: output ?? -1, errors: -1)
     }
@@ -28,9 +28,9 @@ package final class PeerProcess: Sendable {
 
     func end() { kill(process, SIGKILL) }
 
-    /// Waits until somebody listens on `port` of 127.0.0.1: a program takes a moment to start.
+    /// Waits until a process listens on `port` of 127.0.0.1, since programs take a moment to start.
     ///
-    /// - Throws: when nobody ever does.
+    /// - Throws: if no process does within the limit.
     static func waitForListener(on port: Int) throws {
         for _ in 0..<5000 {
             if Listeners.isOne(on: port) { return }
@@ -39,7 +39,7 @@ package final class PeerProcess: Sendable {
         throw FailedToStart(what: "the listener on port \(port)", error: 0)
     }
 
-    /// Runs a program to its end; what it says goes to the file `log`.
+    /// Runs a program to its end. Its output goes to the file `log`.
     package static func run(_ words: [String], log: String) throws {
         let file = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         defer { close(file) }
@@ -53,12 +53,12 @@ package final class PeerProcess: Sendable {
         "/usr/sbin/", "/usr/bin/", "/usr/local/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/",
     ]
 
-    /// Where a program is; nil when it is not installed.
+    /// The path of a program; nil if it is not installed.
     package static func find(_ name: String) -> String? {
         folders.map { $0 + name }.first { access($0, X_OK) == 0 }
     }
 
-    /// Starts a program and returns the number of its process. -1 is nothing to read, and drops what is written.
+    /// Starts a program, and returns its process number. The descriptor -1 means an empty input, and discards output.
     package static func spawn(_ words: [String], input: Int32, output: Int32, errors: Int32) throws -> Int32 {
         let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }

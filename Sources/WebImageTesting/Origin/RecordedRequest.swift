@@ -1,14 +1,14 @@
 /// A request as it arrived at an ``OriginServer``.
 public struct RecordedRequest: Sendable {
     public var method: String
-    /// As in the request line: path and query, or a whole URL when the client takes the server for a proxy.
+    /// The target of the request line: path and query, or a whole URL if the client uses the server as a proxy.
     public var target: String
-    /// Names as they were sent, in order.
+    /// The headers in order, with their names as they were sent.
     public var headers: [(name: String, value: String)]
     public var body: [UInt8]
-    /// Which connection it came on: 1 for the first that the server accepted.
+    /// The number of the connection: 1 for the first one that the server accepted.
     public var connection: Int
-    /// How many times this path was asked for before.
+    /// The number of earlier requests for this path.
     public var earlierHits: Int
     /// False for HTTP/1.0.
     var isHTTP11: Bool
@@ -16,7 +16,7 @@ public struct RecordedRequest: Sendable {
     /// The target without scheme, authority and query.
     public var path: String { Self.path(of: target) }
 
-    /// The value of the first header of that name, in any case.
+    /// The value of the first header with this name, in any case.
     public func header(_ name: String) -> String? {
         let wanted = name.lowercased()
         return headers.first { $0.name.lowercased() == wanted }?.value
@@ -37,7 +37,7 @@ struct RequestReader {
     enum Found {
         case request(RecordedRequest)
         case needsBytes
-        /// The body will come when the client is told to go on (RFC 9110 section 10.1.1).
+        /// The client waits for 100 (Continue) before it sends the body (RFC 9110 section 10.1.1).
         case wantsContinue
         case malformed
     }

@@ -2,7 +2,7 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// One yes or no that somebody waits for; the first one given counts.
+/// An answer of yes or no that a task waits for. The first one counts.
 final class SingleAnswer: Sendable {
     private struct State {
         var answer: Bool?
@@ -21,7 +21,7 @@ final class SingleAnswer: Sendable {
         continuation?.resume(returning: answer)
     }
 
-    /// The answer; false when `limit` passes or the task is cancelled before there is one.
+    /// Waits for the answer; false if `limit` passes or the task is cancelled before.
     func answer(within limit: Duration?) async -> Bool {
         let timer = limit.map { limit in
             SystemClock.shared.schedule(at: SystemClock.shared.now + limit) { self.give(false) }

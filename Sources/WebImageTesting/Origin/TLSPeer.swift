@@ -8,9 +8,8 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// The other end of one TLS connection, byte by byte, for peers that speak another protocol than HTTP/1: `openssl
-/// s_server` does the TLS, a test reads and writes what is inside. It serves one connection and stops when it goes out
-/// of memory.
+/// The peer of one TLS connection, byte by byte, for protocols other than HTTP/1. `openssl s_server` does the TLS; a
+/// test reads and writes the data inside. It serves one connection, and stops when it is released.
 package final class TLSPeer: Sendable {
     package let port: Int
     private let process: PeerProcess
@@ -18,8 +17,8 @@ package final class TLSPeer: Sendable {
     private let output: Int32
 
     /// - Parameters:
-    ///   - server: whose certificate is shown.
-    ///   - protocolName: what is agreed on by ALPN: `h2`.
+    ///   - server: the server whose certificate is used.
+    ///   - protocolName: the protocol that is negotiated by ALPN, for example `h2`.
     package init(as server: NginxServer, protocolName: String) throws {
         port = try OriginServer.closedPort()
         guard let toPeer = PipeEnds(), let fromPeer = PipeEnds() else { throw FailedToStart() }
@@ -43,7 +42,7 @@ package final class TLSPeer: Sendable {
 
     package func url(_ path: String) -> String { "https://127.0.0.1:\(port)\(path)" }
 
-    /// Bytes that the client sent; empty at its end. Blocks.
+    /// Returns bytes that the client sent; empty at the end. Blocks.
     package func receive() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 1 << 14)
         let count = bytes.withUnsafeMutableBytes { read(output, $0.baseAddress, $0.count) }
@@ -60,6 +59,6 @@ package final class TLSPeer: Sendable {
         }
     }
 
-    /// Closes the connection without a word.
+    /// Closes the connection without a message.
     package func hangUp() { process.end() }
 }

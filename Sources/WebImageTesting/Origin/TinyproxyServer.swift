@@ -1,5 +1,4 @@
-/// tinyproxy on loopback: an HTTP proxy of another's making. Tests that need it say that they were skipped where it is
-/// not installed.
+/// tinyproxy on loopback: an HTTP proxy that is not ours. Tests that need it are skipped if it is not installed.
 package final class TinyproxyServer: Sendable {
     package static let isAvailable = PeerProcess.find("tinyproxy") != nil
 
@@ -8,9 +7,9 @@ package final class TinyproxyServer: Sendable {
     private let process: PeerProcess
 
     /// - Parameters:
-    ///   - tunnelPorts: to which it opens tunnels (`CONNECT`); it refuses all others.
-    ///   - user: whom it serves, and by which password; nil serves everybody.
-    ///   - port: where it listens; nil takes a free one.
+    ///   - tunnelPorts: the ports to which the proxy opens tunnels (`CONNECT`); it refuses all others.
+    ///   - user: the user whom the proxy serves, and the password; nil serves everyone.
+    ///   - port: the port on which it listens; nil takes a free one.
     package init(tunnelPorts: [Int] = [], user: (name: String, password: String)? = nil, port: Int? = nil) throws {
         folder = try ScratchFolder()
         self.port = try port ?? OriginServer.closedPort()
@@ -24,7 +23,7 @@ package final class TinyproxyServer: Sendable {
             LogLevel Connect
 
             """
-        // Without any it would open tunnels to all; nobody listens on port 1.
+        // Without any port, tinyproxy would open tunnels to all ports. Nothing listens on port 1.
         for port in tunnelPorts + [1] { settings += "ConnectPort \(port)\n" }
         if let user { settings += "BasicAuth \(user.name) \(user.password)\n" }
         folder.write("tinyproxy.conf", settings)
@@ -35,7 +34,7 @@ package final class TinyproxyServer: Sendable {
 
     package var url: String { "http://127.0.0.1:\(port)" }
 
-    /// The first lines of all requests that it was sent: `CONNECT 127.0.0.1:443 HTTP/1.1`.
+    /// The first lines of all requests that the proxy received, such as `CONNECT 127.0.0.1:443 HTTP/1.1`.
     package var requestLines: [String] {
         String(decoding: folder.contents("log"), as: UTF8.self).split(separator: "\n").compactMap { line in
             line.contains("Request (") ? line.split(separator: ": ").last.map(String.init) : nil

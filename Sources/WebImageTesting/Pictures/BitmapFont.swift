@@ -1,11 +1,12 @@
-/// A small fixed-width typeface for captions: five dots wide, seven high, two more for what hangs below the line.
+/// A small monospaced font for captions: five dots wide, and seven high plus two for descenders.
 enum BitmapFont {
     static let width = 5
-    /// From one letter to the next.
+    /// The distance from one letter to the next.
     static let advance = 6
     static let height = 9
 
-    /// The rows of a letter from the top, its leftmost dot in the fifth bit; a box for what is not printable ASCII.
+    /// The rows of a letter from the top, with the leftmost dot in the fifth bit; a box for characters other than
+    /// printable ASCII.
     static func rows(of letter: UInt8) -> [UInt8] {
         let index = Int(letter) - 32
         return shapes.indices.contains(index) ? shapes[index] : box
@@ -19,7 +20,7 @@ enum BitmapFont {
         }
     }
 
-    /// From blank to tilde, in the order of ASCII: the letter, then its rows.
+    /// The letters from space to tilde, in the order of ASCII: each letter, then its rows.
     private static let drawings = [
         "  ..... ..... ..... ..... ..... ..... .....",
         "! ..#.. ..#.. ..#.. ..#.. ..#.. ..... ..#..",

@@ -1,4 +1,4 @@
-/// A GIF whose frames are each of one colour: red, green, blue, white, red ...
+/// A GIF whose frames each have a single colour: red, green, blue, white, red ...
 package enum BlinkingGIF {
     package static let colors: [[UInt8]] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]]
 
@@ -9,7 +9,7 @@ package enum BlinkingGIF {
         return bytes + [0x3B]
     }
 
-    /// Where the first frame of such a file ends.
+    /// The number of bytes up to the end of the first frame.
     package static func endOfFirstFrame(width: Int, height: Int) -> Int {
         file(width: width, height: height, frames: 1).count - 1
     }

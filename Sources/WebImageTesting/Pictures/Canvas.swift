@@ -8,13 +8,13 @@ import WebImageCore
     import Darwin
 #endif
 
-/// Draws edges without steps onto RGBA pixels (straight alpha). What lies outside is left out.
+/// Draws antialiased shapes on RGBA pixels (straight alpha). Parts outside of the picture are clipped.
 struct Canvas {
     let width: Int
     let height: Int
     private let base: UnsafeMutablePointer<UInt8>
 
-    /// An image of `size` that `draw` draws onto transparent black.
+    /// Makes an image on whose transparent black pixels `draw` draws.
     static func image(
         _ size: PixelSize, alpha: AlphaMode = .straight, _ draw: (Canvas) -> Void
     ) throws(WebImageError) -> Image {
@@ -30,7 +30,7 @@ struct Canvas {
         self.base = base
     }
 
-    /// Sets every pixel to what `color` says of its place.
+    /// Sets every pixel to the colour that `color` returns for its position.
     @inline(__always)
     func paint(_ color: (_ x: Int, _ y: Int) -> Ink) {
         for y in 0..<height {
@@ -39,7 +39,7 @@ struct Canvas {
         }
     }
 
-    /// Lays `ink` over a pixel, so dense.
+    /// Blends `ink` over a pixel with an opacity.
     @inline(__always)
     func blend(_ x: Int, _ y: Int, _ ink: Ink, _ density: Float) {
         guard density > 0, x >= 0, y >= 0, x < width, y < height else { return }
@@ -51,7 +51,7 @@ struct Canvas {
         (ink * (over / alpha) + old * (under / alpha)).write(to: pixel, alpha: alpha)
     }
 
-    /// Lays `ink` over a rectangle of pixels, as dense as `density` says of each place (in pixels, at the centre).
+    /// Blends `ink` over a rectangle of pixels. `density` returns the opacity for the centre of each pixel.
     @inline(__always)
     func blend(_ area: PixelRect, _ ink: Ink, density: (_ x: Float, _ y: Float) -> Float) {
         let columns =
@@ -96,7 +96,7 @@ struct Canvas {
         blend(wider, ink) { density * Self.cover(area, corner: corner, softness: softness, $0, $1) }
     }
 
-    /// How much of a rounded rectangle there is at a place: 1 inside, 0 outside, between at the edge.
+    /// The coverage of a position by a rounded rectangle: 1 inside, 0 outside, and between them at the edge.
     @inline(__always)
     static func cover(_ area: PixelRect, corner: Float, softness: Float = 1, _ x: Float, _ y: Float) -> Float {
         let (halfWidth, halfHeight) = (Float(area.width) / 2, Float(area.height) / 2)
@@ -107,7 +107,7 @@ struct Canvas {
         return min(max(0.5 - distance / softness, 0), 1)
     }
 
-    /// Writes a line of ASCII in the built-in font, `scale` pixels to a dot.
+    /// Draws a line of ASCII text in the built-in font, with `scale` pixels for each dot.
     func text(_ text: String, x: Int, y: Int, scale: Int, _ ink: Ink, density: Float = 1) {
         var left = x
         for letter in text.utf8 {
@@ -123,7 +123,7 @@ struct Canvas {
         }
     }
 
-    /// How wide a line of text is in pixels.
+    /// The width of a line of text in pixels.
     static func textWidth(_ text: String, scale: Int) -> Int {
         max(text.utf8.count * BitmapFont.advance - 1, 0) * scale
     }

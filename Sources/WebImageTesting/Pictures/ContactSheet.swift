@@ -1,14 +1,14 @@
 package import WebImageCore
 
-/// Lays pictures out in a grid with captions, as one picture to look at.
+/// Lays out pictures with captions in a grid, as a single picture.
 package struct ContactSheet {
     /// A place on the sheet.
     package struct Item {
-        /// Upright, of any size; shrunk to fit when it is larger than the place. nil leaves a crossed frame.
+        /// The upright picture, which is reduced if it is larger than its place; nil draws an empty frame with a cross.
         package var image: Image?
-        /// The first line stands out; lines that are too long are cut. ASCII.
+        /// The lines of the caption, in ASCII. The first line is emphasised, and long lines are cut.
         package var caption: [String]
-        /// The colour of a dot before the caption, say for where the picture came from.
+        /// The colour of a dot before the caption, which can show the picture's source.
         package var accent: RGBColor?
 
         package init(image: Image?, caption: [String], accent: RGBColor? = nil) {
@@ -19,11 +19,11 @@ package struct ContactSheet {
     }
 
     package var title: String
-    /// Below the title, dimmer.
+    /// The line below the title, in a dimmer colour.
     package var subtitle: String
-    /// Default 5; fewer when there are fewer items.
+    /// The number of columns. Default 5; fewer if there are fewer items.
     package var columns: Int
-    /// Room for each picture, in pixels. Default 240 x 180.
+    /// The size of the place for each picture, in pixels. Default 240 x 180.
     package var place: PixelSize
 
     package init(
@@ -50,7 +50,7 @@ package struct ContactSheet {
 
     /// Draws the sheet.
     ///
-    /// - Throws: `limitExceeded` when it would be too large to address.
+    /// - Throws: `limitExceeded` if the sheet would be too large to address.
     package func draw(_ items: [Item]) throws(WebImageError) -> Image {
         let columns = max(min(columns, items.count), 1)
         let rows = max((items.count + columns - 1) / columns, 1)
@@ -105,7 +105,7 @@ package struct ContactSheet {
                 let cover = Canvas.cover(area, corner: corner, Float(x + column) + 0.5, Float(y + row) + 0.5)
                 let (ink, alpha) = thumbnail.pixel(column, row)
                 if alpha < 1 {
-                    // What is transparent shows the pattern that picture programs use for it.
+                    // Transparent parts show the checkerboard of picture editors.
                     let isLight = (column / 8 + row / 8).isMultiple(of: 2)
                     canvas.blend(x + column, y + row, isLight ? Ink(0x343A46) : Ink(0x2A2F39), cover)
                 }

@@ -1,6 +1,6 @@
 package import WebImageCore
 
-/// An animation of frames that are all there, for samples and tests that need one to write.
+/// An animation whose frames are all in memory, for samples, and for tests that write one.
 package final class DrawnAnimation: FrameSource {
     private let frames: [Image]
     private let delay: Duration
@@ -10,11 +10,11 @@ package final class DrawnAnimation: FrameSource {
         self.delay = delay
     }
 
-    /// The first frame, with all of them as its animation, which plays without end.
+    /// The first frame as an image with all frames as its animation, which plays for ever.
     ///
     /// - Parameters:
-    ///   - frames: of one size; at least one.
-    ///   - delay: how long each is shown.
+    ///   - frames: the frames, all of the same size; at least one.
+    ///   - delay: how long each frame is shown.
     package static func image(_ frames: [Image], delay: Duration) -> Image {
         precondition(!frames.isEmpty, "an animation needs a frame")
         return frames[0].with(animation: ImageAnimation(DrawnAnimation(frames, delay)))

@@ -13,7 +13,7 @@ struct Ink: Hashable {
         self.blue = blue
     }
 
-    /// `0xRRGGBB`.
+    /// Makes a colour from `0xRRGGBB`.
     init(_ hex: UInt32) {
         self.init(Float(hex >> 16 & 255) / 255, Float(hex >> 8 & 255) / 255, Float(hex & 255) / 255)
     }
@@ -22,7 +22,7 @@ struct Ink: Hashable {
         self.init(Float(color.red) / 255, Float(color.green) / 255, Float(color.blue) / 255)
     }
 
-    /// A colour of the wheel: hue 0 to 1 (red, yellow, green ...), saturation and value 0 to 1.
+    /// Makes a colour from hue (0 to 1: red, yellow, green ...), saturation and value, 0 to 1.
     @inline(__always)
     init(hue: Float, saturation: Float, value: Float) {
         func channel(_ shift: Float) -> Float {
@@ -34,7 +34,7 @@ struct Ink: Hashable {
         self.init(channel(0), channel(2 / 3), channel(1 / 3))
     }
 
-    /// This colour with so much (0 to 1) of another in it.
+    /// A mixture of this colour with a part (0 to 1) of another.
     @inline(__always)
     func mixed(_ part: Float, with other: Ink) -> Ink {
         Ink(red + (other.red - red) * part, green + (other.green - green) * part, blue + (other.blue - blue) * part)
@@ -48,7 +48,7 @@ struct Ink: Hashable {
         Ink(left.red + right.red, left.green + right.green, left.blue + right.blue)
     }
 
-    /// Writes four bytes.
+    /// Writes the four bytes of a pixel.
     @inline(__always)
     func write(to pixel: UnsafeMutablePointer<UInt8>, alpha: Float = 1) {
         pixel[0] = Self.byte(red)
@@ -61,7 +61,7 @@ struct Ink: Hashable {
     static func byte(_ value: Float) -> UInt8 { UInt8(min(max(value, 0), 1) * 255 + 0.5) }
 }
 
-/// From 0 below `low` to 1 above `high`, smoothly.
+/// Rises smoothly from 0 at `low` to 1 at `high`.
 @inline(__always)
 func smoothstep(_ low: Float, _ high: Float, _ value: Float) -> Float {
     let part = min(max((value - low) / (high - low), 0), 1)

@@ -1,23 +1,23 @@
 import WebImageCore
 
-/// A view over a lake to hills at some time of day, between pines. Fine in grain, as a photograph is, so that its
-/// JPEG is as large as a photograph's.
+/// A view over a lake to hills at some time of day, between pines. It is as detailed as a photograph, so that its JPEG
+/// is as large as a photograph's.
 struct Landscape {
     var seed: UInt32
     var skyTop: Ink
     var skyMiddle: Ink
     var skyLow: Ink
     var sun: Ink
-    /// Where the sun or moon stands: across in widths, down in heights.
+    /// The position of the sun or moon: across in widths, down in heights.
     var sunPlace: (x: Float, y: Float)
     var sunRadius: Float
     var farHill: Ink
     var nearHill: Ink
     var foreground: Ink
-    /// How much cloud there is, and how bright the stars are, 0 to 1.
+    /// The density of the clouds and the brightness of the stars, 0 to 1.
     var clouds: Float
     var stars: Float
-    /// How strong the film's grain is; what a JPEG takes depends on it more than on all else.
+    /// The strength of the film grain, on which the size of a JPEG depends most.
     var grain: Float
 
     static let sunset = Landscape(
@@ -33,7 +33,7 @@ struct Landscape {
         sunPlace: (0.74, 0.2), sunRadius: 0.035, farHill: Ink(0x24506B), nearHill: Ink(0x0D2238),
         foreground: Ink(0x030812), clouds: 0.35, stars: 1, grain: 0.03)
 
-    /// The same as a camera at high sensitivity takes it.
+    /// The same landscape as a camera at high sensitivity takes it.
     var grainy: Landscape {
         var copy = self
         copy.grain = 0.1
@@ -65,9 +65,9 @@ struct Landscape {
         }
     }
 
-    /// The upper edges, in heights from the top, of every column.
+    /// The upper edges of the hills in every column, in heights from the top.
     private struct Ridges {
-        /// From the nearest to the farthest.
+        /// From the nearest hill to the farthest.
         let hills:
             (
                 UnsafeBufferPointer<Float>, UnsafeBufferPointer<Float>, UnsafeBufferPointer<Float>,
@@ -98,7 +98,7 @@ struct Landscape {
         }
     }
 
-    /// What is above the horizon: hills, or sky.
+    /// The colour above the horizon: hills or sky.
     @inline(__always)
     private func view(
         _ column: Int, _ across: Float, _ down: Float, _ sunX: Float, _ sunY: Float, _ ridges: Ridges, _ noise: Noise
@@ -156,7 +156,7 @@ struct Landscape {
         return Ink(1, 0.97, 0.9) * (light * stars * fading)
     }
 
-    /// The view upside down, broken by ripples that grow towards the beholder.
+    /// The view upside down, with ripples that grow towards the viewer.
     @inline(__always)
     private func water(
         _ column: Int, _ across: Float, _ down: Float, _ sunX: Float, _ sunY: Float, _ size: PixelSize,
@@ -201,7 +201,7 @@ struct Landscape {
         }
     }
 
-    /// How far trees rise above the ground: cones with ragged branches, several to a spot.
+    /// The height of trees above the ground: cones with ragged branches, several at each spot.
     private func trees(_ across: Float, _ side: Float, _ width: Float, _ noise: Noise) -> Float {
         let spacing: Float = 0.045
         let spot = Int32((across / spacing).rounded(.down))

@@ -1,8 +1,8 @@
-/// Randomness that is the same every time: a pure function of place and seed.
+/// Reproducible noise: a pure function of position and seed.
 struct Noise {
     let seed: UInt32
 
-    /// 0 to 1, unrelated between neighbours.
+    /// A value from 0 to 1 that is unrelated to that of its neighbours.
     @inline(__always)
     func grain(_ x: Int32, _ y: Int32) -> Float {
         var bits = UInt32(bitPattern: x) &* 0x8DA6_B343 ^ UInt32(bitPattern: y) &* 0xD816_3841 ^ seed
@@ -12,7 +12,7 @@ struct Noise {
         return Float(bits >> 8) * (1 / 16_777_216)
     }
 
-    /// 0 to 1, smooth, with features of size 1.
+    /// A smooth value from 0 to 1, with features of size 1.
     @inline(__always)
     func smooth(_ x: Float, _ y: Float) -> Float {
         let (left, top) = (x.rounded(.down), y.rounded(.down))
@@ -24,7 +24,8 @@ struct Noise {
         return upper + (lower - upper) * along
     }
 
-    /// 0 to 1: so many layers of smooth noise, each twice as fine and half as strong.
+    /// A value from 0 to 1: the sum of several layers of smooth noise, each twice as fine and half as strong as the
+    /// previous one.
     @inline(__always)
     func cloud(_ x: Float, _ y: Float, octaves: Int) -> Float {
         var (sum, weight, total) = (Float(0), Float(0.5), Float(0))

@@ -1,20 +1,20 @@
 public import WebImageCodecs
 public import WebImageCore
 
-/// One picture of a catalogue: how it is drawn, and how it is written.
+/// A picture of a catalogue: how it is drawn, and how it is encoded.
 public struct SamplePicture: Sendable {
     /// Draws the picture upright.
     public typealias Drawing = @Sendable (PixelSize) throws(WebImageError) -> Image
 
-    /// Unique in its catalogue, fit for a file name: `"sunset"`.
+    /// The name, which is unique in its catalogue and valid as a file name: `"sunset"`.
     public let name: String
-    /// What it shows and what is special about its file, in one line.
+    /// The picture's content and the peculiarity of its file, in one line.
     public let description: String
-    /// Upright, after ``orientation`` was applied.
+    /// The size of the upright picture, after applying ``orientation``.
     public let displaySize: PixelSize
     public let format: ImageFormat
     public let options: EncodeOptions
-    /// The tag to store. The pixels are stored turned the other way, so that applying it makes them upright.
+    /// The orientation tag to store. The pixels are stored turned, so that applying the tag makes them upright.
     public let orientation: Orientation
     private let drawing: Drawing
 
@@ -34,27 +34,27 @@ public struct SamplePicture: Sendable {
     /// The name with the format's extension: `"sunset.jpg"`.
     public var fileName: String { "\(name).\(format.fileExtension)" }
 
-    /// The picture upright, as it should look once it was loaded.
+    /// Draws the upright picture, as it looks when it is loaded.
     ///
-    /// - Complexity: up to a second of CPU for the 12-megapixel ones; peak memory is the picture's.
+    /// - Complexity: up to a second of CPU for pictures of 12 megapixels. Peak memory is that of the picture.
     public func draw() throws(WebImageError) -> Image { try drawing(displaySize) }
 
-    /// The picture as its file holds it: turned, with the tag that turns it back.
+    /// Draws the picture as its file stores it: turned, with the tag that turns it back.
     public func drawStored() throws(WebImageError) -> Image {
         let upright = try draw()
         return orientation == .up ? upright : try upright.stored(for: orientation)
     }
 
-    /// The picture's file.
+    /// Encodes the picture's file.
     ///
-    /// - Throws: `formatNotBuilt` when `coders` has none that writes ``format``; `cannotEncode`.
+    /// - Throws: `formatNotBuilt` if `coders` has no encoder for ``format``; `cannotEncode`.
     public func encoded(by coders: CoderRegistry = .standard) throws(WebImageError) -> [UInt8] {
         try coders.encoder(for: format).encode(drawStored(), as: format, options)
     }
 }
 
 extension Image {
-    /// This upright picture with its pixels turned so that `orientation` makes them upright again.
+    /// This upright picture, stored so that applying `orientation` makes it upright again.
     func stored(for orientation: Orientation) throws(WebImageError) -> Image {
         let storedSize = orientation.storedSize(of: size)
         let bytesPerPixel = layout.bytesPerPixel

@@ -10,7 +10,7 @@ public import WebImageCore
 
 extension SamplePictures {
     /// A test card: an arrow that points up, a different colour in each corner (red and green above, blue and yellow
-    /// below), circles, grey steps and its size. Opaque. Shows at a glance whether a picture was turned or mirrored.
+    /// below), circles, grey steps and its size. Opaque. It shows at a glance whether a picture was turned or mirrored.
     public static func testCard(_ size: PixelSize) throws(WebImageError) -> Image {
         try Canvas.image(size, alpha: .opaque) { canvas in
             let (width, height) = (Float(size.width), Float(size.height))

@@ -2,8 +2,8 @@ public import WebImageCodecs
 import WebImageCore
 
 extension SamplePictures {
-    /// The pictures of the demo: each kind of file that a loader meets, as pretty as code can draw it. Descriptions are
-    /// at most 20 letters, so that they fit a contact sheet.
+    /// The pictures of the demo, with each kind of file that a loader meets. Descriptions are at most 20 letters, so
+    /// that they fit a contact sheet.
     public static let demo: [SamplePicture] = [
         SamplePicture(
             "sunset", "baseline JPEG", width: 1600, height: 1067, as: .jpeg, EncodeOptions(quality: 85),
@@ -46,7 +46,7 @@ extension SamplePictures {
         SamplePicture("test-card", "opaque PNG", width: 1280, height: 720, as: .png, drawing: testCard),
     ]
 
-    /// A picture in every format that `coders` write and read and that ``demo`` has none of, in the order of the
+    /// A picture in each format that `coders` can write and read and that ``demo`` does not have, sorted by the
     /// formats' names.
     public static func gallery(of coders: CoderRegistry = .standard) -> [SamplePicture] {
         let missing = Set(coders.encodableFormats).intersection(coders.decodableFormats)
@@ -61,7 +61,7 @@ extension SamplePictures {
         }
     }
 
-    /// In turn what lossy formats are made for, what lossless ones are, and what shows alpha.
+    /// In turn a motif for lossy formats, one for lossless formats, and one with alpha.
     private static let motifs: [(name: String, drawing: SamplePicture.Drawing)] = [
         ("sunset", sunset), ("wheel", colorWheel), ("nebula", nebula), ("logo", logo), ("dawn", dawn),
         ("julia", julia), ("night", night),

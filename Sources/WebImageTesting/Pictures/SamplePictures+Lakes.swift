@@ -4,18 +4,18 @@ extension SamplePictures {
     /// One of many views over lakes, each with hills, a sky and a sun or moon of its own. Opaque.
     ///
     /// - Parameters:
-    ///   - number: tells them apart. The same number gives the same picture at all sizes.
-    ///   - size: of the picture.
+    ///   - number: identifies the lake. The same number gives the same picture at all sizes.
+    ///   - size: the size of the picture.
     public static func lake(_ number: Int, _ size: PixelSize) throws(WebImageError) -> Image {
         try Landscape.numbered(number).draw(size)
     }
 
-    /// Which time of day a lake of a number shows: `sunset`, `dawn` or `night`.
+    /// The time of day of a lake: `sunset`, `dawn` or `night`.
     public static func timeOfLake(_ number: Int) -> String { ["sunset", "dawn", "night"][number % 3] }
 }
 
 extension Landscape {
-    /// One of the three times of day, a little on its way to another one, with hills of its own.
+    /// One of the three times of day, slightly mixed with another one, and with hills of its own.
     fileprivate static func numbered(_ number: Int) -> Landscape {
         let times = [sunset, dawn, night]
         let noise = Noise(seed: 9001)

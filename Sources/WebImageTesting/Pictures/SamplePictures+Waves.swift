@@ -1,12 +1,12 @@
 public import WebImageCore
 
 extension SamplePictures {
-    /// Frames of rings that run outwards without end, each frame opaque: for animations.
+    /// Opaque frames of rings that move outwards in a loop, for animations.
     ///
     /// - Parameters:
-    ///   - size: of each frame.
-    ///   - frames: how many there are; the first follows the last.
-    ///   - hue: of the rings, 0 to 1.
+    ///   - size: the size of each frame.
+    ///   - frames: the number of frames; the first one follows the last one.
+    ///   - hue: the hue of the rings, 0 to 1.
     public static func waves(_ size: PixelSize, frames: Int, hue: Float) throws(WebImageError) -> [Image] {
         var images: [Image] = []
         for frame in 0..<frames {

@@ -8,15 +8,15 @@ public import WebImageCore
     import Darwin
 #endif
 
-/// Pictures that the project draws itself, the same every time, at any size. Drawing costs CPU: keep it off Swift's
-/// cooperative pool for large sizes.
+/// Pictures that the project draws itself, at any size. The same call always gives the same picture. Drawing takes CPU
+/// time: for large sizes, do not call it on Swift's cooperative pool.
 ///
-/// All throw `limitExceeded` for an empty size, and nothing else.
+/// All functions throw `limitExceeded` for an empty size, and no other errors.
 public enum SamplePictures {
     /// The sun sets over a mountain lake. Opaque, as fine in detail as a photograph.
     public static func sunset(_ size: PixelSize) throws(WebImageError) -> Image { try Landscape.sunset.draw(size) }
 
-    /// The sunset with the grain of a camera's picture, which makes its JPEG as large as a camera's. Opaque.
+    /// The sunset with the grain of a camera's picture, so that its JPEG is as large as a camera's. Opaque.
     public static func grainySunset(_ size: PixelSize) throws(WebImageError) -> Image {
         try Landscape.sunset.grainy.draw(size)
     }

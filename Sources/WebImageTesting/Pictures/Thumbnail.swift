@@ -1,13 +1,13 @@
 import WebImageCore
 
-/// A picture shrunk by averaging, to be drawn on a canvas: straight alpha, values from 0 to 1.
+/// A picture reduced by averaging, to be drawn on a canvas: straight alpha, values from 0 to 1.
 struct Thumbnail {
     let width: Int
     let height: Int
     /// Four values a pixel, premultiplied.
     private let values: [Float]
 
-    /// Never larger than the picture.
+    /// Reduces the picture to fit `place`; it is never enlarged.
     init(_ image: Image, fitting place: PixelSize) {
         let (fullWidth, fullHeight) = (Float(image.size.width), Float(image.size.height))
         let scale = min(1, Float(place.width) / fullWidth, Float(place.height) / fullHeight)

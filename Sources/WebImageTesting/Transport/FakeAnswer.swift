@@ -2,16 +2,16 @@ public import HTTPTypes
 public import WebImageCore
 public import WebImageDownload
 
-/// What a ``FakeTransport`` answers to one request.
+/// The answer of a ``FakeTransport`` to one request.
 public struct FakeAnswer: Sendable {
-    /// nil: it fails before there is a head.
+    /// The head of the response; nil if the transfer fails before it.
     public var head: ResponseHead?
     public var body: [UInt8]
-    /// How the transfer ends; nil in good order.
+    /// The error with which the transfer ends; nil if it succeeds.
     public var failure: WebImageError?
-    /// The receiver gets the body in pieces of at most so many bytes. Default 64 KiB.
+    /// The most bytes of the body that the receiver gets at a time. Default 64 KiB.
     public var pieceSize: Int
-    /// Gates to wait at, each after so many bytes of the body; -1 means before the head.
+    /// Gates to wait at, each after this many bytes of the body; -1 means before the head.
     var holds: [(offset: Int, gate: Gate)]
 
     public init(head: ResponseHead?, body: [UInt8] = [], failure: WebImageError? = nil) {
@@ -22,7 +22,7 @@ public struct FakeAnswer: Sendable {
         holds = []
     }
 
-    /// 200 with a body and its length.
+    /// An answer with status 200, a body and its length.
     public static func bytes(
         _ body: [UInt8], contentType: String = "application/octet-stream", headers: HTTPFields = [:]
     ) -> FakeAnswer {
@@ -31,26 +31,26 @@ public struct FakeAnswer: Sendable {
         return .status(200, body: body, headers: all)
     }
 
-    /// A status with a body (none by default) and its length.
+    /// An answer with a status, a body (by default empty) and its length.
     public static func status(_ status: Int, body: [UInt8] = [], headers: HTTPFields = [:]) -> FakeAnswer {
         var headers = headers
         if headers[.contentLength] == nil, status != 304, status != 204 { headers[.contentLength] = "\(body.count)" }
         return FakeAnswer(head: ResponseHead(status: status, headers: headers, remoteAddress: "127.0.0.1"), body: body)
     }
 
-    /// A redirect; `target` is an absolute URL or a path.
+    /// A redirect. `target` is an absolute URL or a path.
     public static func redirect(to target: String, status: Int = 302) -> FakeAnswer {
         .status(status, headers: [.location: target])
     }
 
-    /// No answer at all.
+    /// A failure without a response.
     public static func failure(_ error: WebImageError) -> FakeAnswer { FakeAnswer(head: nil, failure: error) }
 
-    /// The same, but it goes on only when the gate opens.
+    /// Returns the answer with a wait until the gate opens.
     ///
     /// - Parameters:
-    ///   - gate: what it waits at.
-    ///   - offset: how many bytes of the body come first; nil holds the head back too.
+    ///   - gate: the gate.
+    ///   - offset: the number of bytes of the body that are sent before the wait; nil waits before the head.
     public func held(by gate: Gate, after offset: Int? = nil) -> FakeAnswer {
         var copy = self
         copy.holds.append((max(offset ?? -1, -1), gate))
@@ -58,7 +58,7 @@ public struct FakeAnswer: Sendable {
         return copy
     }
 
-    /// The same, but it fails after so many bytes of the body.
+    /// Returns the answer with a failure after this many bytes of the body.
     public func failing(
         after offset: Int,
         with error: WebImageError = WebImageError(.connectionLost, "the connection was reset while the body came")
@@ -69,7 +69,7 @@ public struct FakeAnswer: Sendable {
         return copy
     }
 
-    /// The same in smaller or larger pieces.
+    /// Returns the answer with another size of its pieces.
     public func inPieces(of size: Int) -> FakeAnswer {
         var copy = self
         copy.pieceSize = max(size, 1)

@@ -3,7 +3,7 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// How far one scripted transfer has come. A value: every method says what is to be done then.
+/// The state of one scripted transfer. It is a value whose methods return the next action.
 struct FakeDelivery {
     enum Action {
         case connect
@@ -11,9 +11,9 @@ struct FakeDelivery {
         case piece(Range<Int>)
         case endBatch
         case finish(Result<TransportTimings, WebImageError>, wasCancelled: Bool)
-        /// Nothing until the gate opens, or the transfer is ended.
+        /// Do nothing until the gate opens or the transfer is ended.
         case wait(Gate)
-        /// Nothing until the transfer is resumed or ended.
+        /// Do nothing until the transfer is resumed or ended.
         case rest
     }
 
@@ -26,7 +26,7 @@ struct FakeDelivery {
 
     let answer: FakeAnswer
     var isPaused = false
-    /// What ends the transfer before its time.
+    /// The error that ends the transfer early.
     var ending: WebImageError?
     private let bodyCount: Int
     private let isFirst: Bool
@@ -47,7 +47,7 @@ struct FakeDelivery {
         if let ending { return finish(.failure(ending)) }
         if stage == .start {
             stage = .head
-            // A transfer that fails without an answer has no connection to tell of.
+            // A transfer that fails without a response reports no connection.
             if answer.head != nil { return .connect }
         }
         if isPaused { return idle(.rest) }
@@ -92,13 +92,14 @@ struct FakeDelivery {
     }
 }
 
-/// One transfer of a ``FakeTransport``: calls the receiver as its delivery says, never twice at once.
+/// One transfer of a ``FakeTransport``. It calls the receiver as its delivery says, and never from two threads at a
+/// time.
 final class FakeTransfer: TransportTransfer {
     private struct State {
         var delivery: FakeDelivery
-        /// Held until it has been told of the end.
+        /// Retained until it was told of the end.
         var receiver: (any TransportReceiver)?
-        /// A thread is in the loop of `deliver`, or on its way there.
+        /// Whether a thread is in the loop of `deliver`, or is about to enter it.
         var isDelivering = false
         var waitsForGate = false
         var resumes = 0
@@ -138,7 +139,7 @@ final class FakeTransfer: TransportTransfer {
         continueDelivery()
     }
 
-    /// Sees to it that what is due is delivered; a delivery that is under way sees to it itself.
+    /// Delivers what is due, unless a delivery is running, which then does it.
     func continueDelivery() {
         let mustStart = state.withLock { state in
             defer { state.isDelivering = true }
@@ -150,7 +151,7 @@ final class FakeTransfer: TransportTransfer {
 
     private func deliver() {
         while true {
-            // What ends the loop is decided under the same lock as `isDelivering`, so that no wake-up is lost.
+            // The decision to end the loop is made under the same lock as `isDelivering`, so that no wake-up is lost.
             let (action, receiver, resumes, listensToGate) = state.withLock { state in
                 let action = state.delivery.next()
                 let receiver = state.receiver
@@ -174,7 +175,7 @@ final class FakeTransfer: TransportTransfer {
                 give(range, to: receiver, resumesBefore: resumes)
             case .endBatch: receiver.didEndBatch()
             case .finish(let result, let wasCancelled):
-                // The books first: who is woken by the end may look into them.
+                // The transfer is recorded first, since a waiter that the end wakes may read the records.
                 whenFinished(self, wasCancelled)
                 receiver.didFinish(result)
                 return
@@ -186,8 +187,8 @@ final class FakeTransfer: TransportTransfer {
         }
     }
 
-    /// A reader on another thread may resume before the receiver's `.pause` has come back here: then the later of the
-    /// two, the resume, holds.
+    /// Gives bytes to the receiver. A reader on another thread may resume before the receiver's `.pause` is returned
+    /// here. The resume is then the later of the two, and counts.
     private func give(_ range: Range<Int>, to receiver: any TransportReceiver, resumesBefore: Int) {
         let flow = body.withUnsafeBytes { receiver.didReceive(UnsafeRawBufferPointer(rebasing: $0[range])) }
         guard flow == .pause else { return }

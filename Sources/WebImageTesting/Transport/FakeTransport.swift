@@ -4,20 +4,20 @@ import WebImageCore
 public import WebImageDownload
 import WebImageSystem
 
-/// A transport without a network: it gives the answers that a test scripts, and remembers what was asked.
+/// A transport without a network. It gives the answers that a test scripts, and records the requests.
 ///
-/// It keeps the promises of ``HTTPTransport`` and, like the real one, refuses URLs that it cannot ask for. Any thread
-/// may use it.
+/// It fulfils the contract of ``HTTPTransport`` and, like the real transport, refuses URLs that it cannot request. Any
+/// thread may use it.
 public final class FakeTransport: HTTPTransport {
-    /// Where the receivers are called.
+    /// The thread on which receivers are called.
     public enum Delivery: Sendable {
-        /// On one thread of the transport's own, as the real one does.
+        /// One thread of the transport, as with the real transport.
         case ownThread
-        /// On the thread that starts, resumes or cancels a transfer or opens a gate, before that call returns.
+        /// The thread that starts, resumes or cancels a transfer or opens a gate, before that call returns.
         case inline
     }
 
-    /// Makes the answer to a request; must not block. nil: 404.
+    /// Makes the answer to a request; must not block. Nil means 404.
     public typealias Handler = @Sendable (TransportRequest) -> FakeAnswer?
 
     private struct Books: Sendable {
@@ -38,7 +38,7 @@ public final class FakeTransport: HTTPTransport {
 
     private let script = Guarded(Script())
     private let books = Observed(Books())
-    /// How often each URL was asked for, also by requests whose answer is still being made.
+    /// The number of requests for each URL, including those whose answer is still being made.
     private let started = Guarded<[String: Int]>([:])
     private let thread: ThreadPool?
 
@@ -50,13 +50,13 @@ public final class FakeTransport: HTTPTransport {
 
     // MARK: - What is answered
 
-    /// Gives `answers` for a URL: the n-th to the n-th request, the last to all that follow.
+    /// Sets the answers for a URL: the n-th answers the n-th request, and the last one all further requests.
     public func answer(_ url: String, _ answers: FakeAnswer...) {
         precondition(!answers.isEmpty, "a URL needs an answer")
         script.withLock { $0.answers[url] = answers }
     }
 
-    /// Gives what `handler` says for every URL that has no answer of its own.
+    /// Sets the handler for all URLs without answers of their own.
     public func answerAll(_ handler: @escaping Handler) { script.withLock { $0.handler = handler } }
 
     // MARK: - What happened
@@ -64,28 +64,28 @@ public final class FakeTransport: HTTPTransport {
     /// Every request, in order.
     public var requests: [TransportRequest] { books.read { $0.requests } }
 
-    /// How many requests came for a URL.
+    /// The number of requests for a URL.
     public func hits(_ url: String) -> Int { books.read { $0.counts[url] ?? 0 } }
 
-    /// How many requests for a URL were cancelled before they finished.
+    /// The number of requests for a URL that were cancelled before they finished.
     public func cancels(_ url: String) -> Int { books.read { $0.cancels[url] ?? 0 } }
 
-    /// How many transfers were started and have not finished.
+    /// The number of transfers that have started and not finished.
     public var running: Int { books.read { $0.running } }
 
-    /// Waits until so many requests came for a URL; false when they did not in time or the task was cancelled.
+    /// Waits until `count` requests have come for a URL; false if they do not in time or the task is cancelled.
     @discardableResult
     public func waitForHits(_ url: String, _ count: Int = 1, timeout: Duration = .seconds(120)) async -> Bool {
         await books.wait(timeout) { $0.counts[url] ?? 0 >= count }
     }
 
-    /// Waits until so many requests for a URL were cancelled.
+    /// Waits until `count` requests for a URL were cancelled.
     @discardableResult
     public func waitForCancels(_ url: String, _ count: Int = 1, timeout: Duration = .seconds(120)) async -> Bool {
         await books.wait(timeout) { $0.cancels[url] ?? 0 >= count }
     }
 
-    /// Waits until no more than so many transfers run.
+    /// Waits until at most `count` transfers are running.
     @discardableResult
     public func waitForRunning(atMost count: Int, timeout: Duration = .seconds(120)) async -> Bool {
         await books.wait(timeout) { $0.running <= count }
@@ -95,7 +95,8 @@ public final class FakeTransport: HTTPTransport {
 
     public func start(_ request: TransportRequest, receiver: any TransportReceiver) -> any TransportTransfer {
         let earlier = started.withLock { Self.next(of: &$0[request.url, default: 0]) }
-        // Before it is counted: a test that waits for the request may then change what the answer was made of.
+        // The answer is made before the request is counted, since a test that waits for the request may then change
+        // what the answer depends on.
         let answer = answer(to: request, earlier: earlier)
         let number = books.change { books in
             books.requests.append(request)
@@ -136,7 +137,7 @@ public final class FakeTransport: HTTPTransport {
         return handler?(request) ?? .status(404)
     }
 
-    /// What the real transport says to a URL that it cannot ask for.
+    /// The error of the real transport for a URL that it cannot request.
     private static func refusal(of url: String) -> WebImageError? {
         let parts = url.utf8
         let isHTTP = url.hasPrefix("http://") || url.hasPrefix("https://")

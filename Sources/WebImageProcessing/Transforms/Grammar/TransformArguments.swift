@@ -7,7 +7,7 @@ struct TransformArguments {
         let value: Substring
         let text: String
 
-        /// In UTF-8 bytes of the whole text.
+        /// The range of the argument in UTF-8 bytes of the whole text.
         var range: Range<Int> {
             let start = text.utf8.distance(from: text.startIndex, to: value.startIndex)
             return start..<start + value.utf8.count

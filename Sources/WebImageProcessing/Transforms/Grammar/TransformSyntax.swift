@@ -36,7 +36,7 @@ struct TransformSyntax: Sendable {
         ] + NamedColors.Kind.allCases.map { TransformSyntax($0) }
 }
 
-/// An operation with exactly one kind of step.
+/// An operation whose text is exactly one kind of step.
 protocol WrittenOperation: TransformOperation {
     static var name: String { get }
     static var usage: String { get }

@@ -5,7 +5,8 @@ extension ImageTransformer where Self == ImageTransform {
     /// repeated.
     ///
     /// - Parameters:
-    ///   - sigma: the standard deviation in pixels, at most 1000; the blur reaches about three times as far. 0 does nothing.
+    ///   - sigma: the standard deviation in pixels, at most 1000; the blur reaches about three times as far. 0 does
+    ///     nothing.
     ///   - cut: leaves out weights below this fraction of the central weight, as libvips and imgproxy do to save time
     ///     (they use 0.2), and rounds the others to twentieths. If the kernel still reaches farther than 31 pixels, a
     ///     full Gaussian of the same width is used. Default nil: no visible weight is left out.
@@ -41,7 +42,7 @@ struct Blur: WrittenOperation, PlannedOperation {
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
         let sigma = try checked(sigma, in: Self.sigmas, "a blur's sigma")
         if let cut { _ = try checked(cut, in: Self.cuts, "a blur's cut") }
-        // A smaller sigma does not reach a neighbour.
+        // A smaller sigma would not reach a neighbouring pixel.
         guard sigma >= 0.1 else { return }
         builder.filter(BlurPlan.gaussian(builder.size, sigma: sigma, cut: cut))
     }

@@ -23,7 +23,8 @@ extension ImageTransformer where Self == ImageTransform {
 
     /// Raises each colour component to a power.
     ///
-    /// - Parameter gamma: above 1 middle tones become brighter, below 1 darker: the power is its inverse. From 0.01 to 100.
+    /// - Parameter gamma: the inverse of the power, from 0.01 to 100. Above 1 middle tones become brighter, below 1
+    ///   darker.
     public static func gamma(_ gamma: Double) -> ImageTransform { .named(.gamma, gamma) }
 
     private static func named(_ kind: NamedColors.Kind, _ amount: Double) -> ImageTransform {
@@ -31,7 +32,7 @@ extension ImageTransformer where Self == ImageTransform {
     }
 }
 
-/// Any matrix.
+/// Changes colours by any matrix.
 struct Colors: WrittenOperation, PlannedOperation {
     static let name = "matrix"
     static let usage = "matrix:N,N,... (20 numbers, row by row)"
@@ -62,7 +63,7 @@ struct Colors: WrittenOperation, PlannedOperation {
     }
 }
 
-/// The named matrices.
+/// Changes colours by one of the named matrices, or by a power.
 struct NamedColors: PlannedOperation {
     enum Kind: String, CaseIterable {
         case gray, sepia, brightness, contrast, saturation, hue, invert, opacity, gamma
@@ -116,7 +117,7 @@ extension NamedColors.Kind {
 }
 
 extension TransformSyntax {
-    /// The syntax of one of them.
+    /// The syntax of one kind.
     init(_ kind: NamedColors.Kind) {
         let name = kind.rawValue
         let usage = kind == .invert ? name : name + (kind.standard == nil ? ":AMOUNT" : "[:AMOUNT]")

@@ -19,7 +19,7 @@ extension ImageTransformer where Self == ImageTransform {
     /// - Parameters:
     ///   - width: in pixels.
     ///   - height: in pixels.
-    ///   - gravity: which part. Default the middle.
+    ///   - gravity: which part is kept. Default the middle.
     public static func crop(width: Int, height: Int, at gravity: Gravity = .center) -> ImageTransform {
         ImageTransform(Crop(size: PixelSize(width: width, height: height), gravity: gravity))
     }
@@ -28,7 +28,7 @@ extension ImageTransformer where Self == ImageTransform {
     ///
     /// - Parameters:
     ///   - shape: a square or a circle, as large as the shorter side.
-    ///   - gravity: which part. Default the middle.
+    ///   - gravity: which part is kept. Default the middle.
     public static func crop(_ shape: CropShape, at gravity: Gravity = .center) -> ImageTransform {
         ImageTransform(Crop(shape: shape, gravity: gravity))
     }
@@ -36,7 +36,7 @@ extension ImageTransformer where Self == ImageTransform {
 
 /// A part with a size or a shape, placed by gravity.
 struct Crop: GeometryOperation {
-    /// nil: the largest of the shape.
+    /// The size of the part; nil for the largest part of the shape.
     var size: PixelSize?
     var shape = CropShape.square
     let gravity: Gravity

@@ -1,10 +1,10 @@
 import CPixels
 public import WebImageCore
 
-/// A run of pixels in one row, which a closure changes. Components go from 0 to 1, and are not multiplied by alpha. Those
-/// of invisible pixels are 0.
+/// A run of pixels in one row, which a closure changes. Components go from 0 to 1, and are not multiplied by alpha. The
+/// components of invisible pixels are 0.
 ///
-/// Valid while the closure runs.
+/// It is valid only while the closure runs.
 public struct PixelStretch {
     /// The position of the first pixel in the picture.
     public let x: Int
@@ -49,7 +49,7 @@ extension SIMD4<Float> {
 /// multiplied by alpha, so that transparent pixels have no weight. Beyond the edges of the picture the edge pixels are
 /// repeated.
 ///
-/// Valid while the closure runs.
+/// It is valid only while the closure runs.
 public struct PixelNeighborhood {
     /// The position of the central pixel.
     public fileprivate(set) var x = 0
@@ -82,7 +82,7 @@ extension ImageTransformer where Self == ImageTransform {
     /// Changes pixels with a closure that sees single pixels. It shares its pass with other transforms.
     ///
     /// - Parameters:
-    ///   - id: says all that the result depends on, every parameter included.
+    ///   - id: contains everything that the result depends on, including every parameter.
     ///   - keepsOpaque: whether an opaque picture stays opaque. Default true.
     ///   - change: changes the pixels. Called for runs of at most 256 pixels, by several threads at once.
     public static func customPixels(
@@ -93,7 +93,7 @@ extension ImageTransformer where Self == ImageTransform {
     /// whole picture.
     ///
     /// - Parameters:
-    ///   - id: says all that the result depends on, every parameter included.
+    ///   - id: contains everything that the result depends on, including every parameter.
     ///   - reach: the distance of the farthest pixel that the closure reads, in rows and columns, at most 256.
     ///   - make: returns a pixel, multiplied by its alpha. Called for each pixel, by several threads at once.
     public static func customNeighbors(
@@ -127,7 +127,7 @@ struct CustomPixels: PlannedOperation, PointOperation {
     let id: String
     let keepsOpaque: Bool
     let change: @Sendable (PixelStretch) -> Void
-    /// Not known, because it calls a closure.
+    /// Unknown, because a closure is called; assumed to be true.
     let takesLong = true
 
     var text: String { TransformText("custom-pixels").add(fileNamed: id).add("translucent", if: !keepsOpaque).text }
@@ -162,7 +162,7 @@ final class NeighborStage: ResampleStage {
     private let end: Int
     private(set) var rowsDone: Int
 
-    /// - Parameter rows: those that are made.
+    /// - Parameter rows: the rows that are made.
     init(_ operation: CustomNeighbors, size: PixelSize, rows: Range<Int>) {
         self.operation = operation
         self.size = size

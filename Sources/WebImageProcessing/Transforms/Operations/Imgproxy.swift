@@ -1,7 +1,8 @@
 import WebImageCore
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Rotates, flips, crops and scales as imgproxy does. At the beginning of a chain it is a part of decoding.
+    /// Rotates, flips, crops and scales as imgproxy does. At the beginning of a chain, it is carried out during
+    /// decoding.
     public static func imgproxy(_ geometry: ImgproxyGeometry) -> ImageTransform {
         ImageTransform(Imgproxy(geometry: geometry))
     }
@@ -31,7 +32,7 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
     var scales: Bool { true }
     var needsPixels: Bool { geometry.gravity.kind == .smart || geometry.cropPlace.kind == .smart }
 
-    /// With a crop before the scaling it is the crop that reads pixels.
+    /// A crop before the scaling would be the one that reads the pixels.
     var scalesFirst: Bool { needsPixels && geometry.cropWidth == 0 && geometry.cropHeight == 0 }
 
     func fold(into fold: inout GeometryFold) throws(WebImageError) {
@@ -40,9 +41,10 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
         fold.crop(x: kept.x, y: kept.y, to: layout.kept)
     }
 
-    /// Only the scaling: the smaller picture is then turned, and cropped.
+    /// Folds only the scaling. The chain then turns and crops the smaller picture.
     func foldScaling(into fold: inout GeometryFold) throws(WebImageError) {
-        // Behind another step it would not be recognized; of vector pictures only their sharpness is lost without it.
+        // After another step, `compile` would not recognise the scaled picture. A vector picture is folded
+        // nevertheless, since it would otherwise lose its sharpness.
         guard fold.isIdentity || fold.isVector else { return }
         let before = fold.turn
         try foldTurnsAndScaling(into: &fold)
@@ -52,14 +54,14 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
     @discardableResult private func foldTurnsAndScaling(
         into fold: inout GeometryFold
     ) throws(WebImageError) -> ImgproxyGeometry.Layout {
-        // After another step the picture is in display orientation, as if that step had been done separately.
+        // After another step, the picture is in display orientation, as if that step had been done separately.
         let (stored, before) = (fold.isIdentity ? fold.orientation : .up, fold.turn)
         let shrinking = fold.isIdentity ? fold.shrinking : nil
         for turn in try turns() { turn.fold(into: &fold) }
         let orientation = stored.followed(by: before.inverse.followed(by: fold.turn))
         let layout = geometry.layout(
             for: fold.size, isVector: fold.isVector || isOfDrawing, shrinking: shrinking)
-        // imgproxy crops before it rotates, so numbers are rounded there.
+        // imgproxy crops before it rotates, so that positions are rounded in the directions of the stored picture.
         let isReversed = orientation.reverses(layout.source)
         let part = ImgproxyGeometry.position(
             of: layout.crop, in: layout.source, geometry.cropPlace, dpr: 1, isReversed: isReversed)
@@ -126,8 +128,8 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
                     x: Double(x), y: Double(y), width: Double(size.width), height: Double(size.height))))
     }
 
-    /// The picture in the file, if ``foldScaling(into:)`` has it decoded in the size that the builder has now; nil: what
-    /// the builder has is to be scaled.
+    /// The size of the picture in the file, turned, if decoding has already scaled it to the builder's current size as
+    /// ``foldScaling(into:)`` planned. Nil if the builder's picture is still to be scaled.
     private func sourceScaledWhileDecoded(
         _ builder: ProgramBuilder
     ) -> (size: PixelSize, shrinking: ImgproxyShrinking?)? {
@@ -180,7 +182,7 @@ struct ImgproxyCanvas: WrittenOperation, PlannedOperation {
 extension ProgramBuilder {
     /// The layout of a geometry for the picture before it was scaled; nil if its size is unknown.
     func imgproxyLayout(_ geometry: ImgproxyGeometry) -> ImgproxyGeometry.Layout? {
-        // The scaling may have been part of decoding: then the source is the picture in the file.
+        // If the scaling was part of decoding, the source is the picture in the file.
         let whole = original.map { geometry.rotation % 2 == 0 ? $0.size : $0.size.transposed }
         guard let source = imgproxySource ?? whole.map({ ($0, original?.shrinking) }) else { return nil }
         return geometry.layout(
@@ -188,7 +190,7 @@ extension ProgramBuilder {
     }
 }
 
-/// One of the operations that cannot fail.
+/// A turn or flip, which cannot fail.
 protocol TurningOperation: GeometryOperation {
     func fold(into fold: inout GeometryFold)
 }
@@ -202,7 +204,7 @@ extension ImgproxyGeometry {
 
     private static let sides = 0...TransformArguments.longestSide
 
-    /// - Throws: `transformFailed` for numbers that make no sense.
+    /// - Throws: `transformFailed` for invalid numbers.
     func check() throws(WebImageError) {
         let lengths = [width, height, minWidth, minHeight, maxResultDimension] + padding.all
         let factors = [zoomX, zoomY, dpr]
@@ -296,7 +298,7 @@ extension ImgproxyGeometry.Place {
 }
 
 extension ImageTransform {
-    /// The geometry that the text of an imgproxy step says; nil for other steps. For tests.
+    /// The geometry of the imgproxy step in a text; nil for other steps. For tests.
     package static func imgproxyGeometry(of text: String) throws(TransformSyntaxError) -> ImgproxyGeometry? {
         (try parse(text).first?.operation as? Imgproxy)?.geometry
     }

@@ -4,13 +4,13 @@ extension ImageTransformer where Self == ImageTransform {
     /// Draws another picture over the picture, placed as imgproxy does. Use it after ``imgproxy(_:)`` and its canvas.
     ///
     /// - Parameters:
-    ///   - mark: the picture to draw. It may reach beyond the edges, where it is cut off.
+    ///   - mark: the picture to draw. Parts beyond the edges are cut off.
     ///   - place: the position; offsets from 1 on are in pixels, and are multiplied by the geometry's `dpr`. For tiles
-    ///     the offsets are the gaps; a negative one is cut off the mark, half of it at each side.
-    ///   - scale: the size into which the mark is fitted, as a fraction of the picture's; 0: the mark's own size.
+    ///     the offsets are the gaps between them. For a negative gap, the mark is cropped, by half of it on each side.
+    ///   - scale: the size into which the mark is fitted, as a fraction of the picture's; 0 keeps the mark's own size.
     ///   - opacity: 0 to 1.
     ///   - tiles: whether the mark is repeated over the whole picture.
-    ///   - geometry: the geometry of the ``imgproxy(_:)`` before it.
+    ///   - geometry: the geometry of the ``imgproxy(_:)`` step before this one.
     public static func imgproxyWatermark(
         _ mark: Image, at place: ImgproxyGeometry.Place = .init(), scale: Double = 0, opacity: Double = 1,
         tiles: Bool = false, behind geometry: ImgproxyGeometry
@@ -55,7 +55,7 @@ struct ImgproxyWatermark: PlannedOperation {
         builder.point(point)
     }
 
-    /// It may extend beyond the picture, but not lie outside of it.
+    /// Places one mark, which may extend beyond the picture, but not lie outside of it.
     private func single(_ mark: Image, over size: PixelSize, _ dpr: Double) -> OverlayOperation {
         func start(_ side: Int, _ length: Int, _ isStart: Bool, _ isEnd: Bool, _ value: Double) -> Int {
             let offset = Self.offset(value, side, dpr)
@@ -72,7 +72,8 @@ struct ImgproxyWatermark: PlannedOperation {
             mode: .normal, gaps: nil)
     }
 
-    /// An odd number of tiles in each direction, from whose middle the picture's size is cropped.
+    /// Repeats the mark an odd number of times in each direction. The picture's size is cropped from the middle of the
+    /// tiles.
     private func tiled(
         _ mark: Image, over size: PixelSize, _ dpr: Double
     ) throws(WebImageError) -> OverlayOperation {

@@ -3,8 +3,8 @@ import WebImageCore
 extension ImageTransformer where Self == ImageTransform {
     /// Replaces the picture by squares, each with the mean of its pixels.
     ///
-    /// - Parameter side: the side of a square, in pixels; at least 1, which changes nothing. More than the
-    ///   picture's longer side counts as that side.
+    /// - Parameter side: the side of a square in pixels; at least 1, which changes nothing. A side longer than the
+    ///   picture's longer side counts as that one.
     public static func pixelate(_ side: Int) -> ImageTransform { ImageTransform(Pixelate(side: side)) }
 }
 

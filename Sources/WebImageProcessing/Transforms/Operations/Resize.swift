@@ -6,7 +6,7 @@ extension ImageTransformer where Self == ImageTransform {
     /// - Parameters:
     ///   - target: the size, and how the picture is fitted to it.
     ///   - gravity: which part of a cropped picture is kept (``/WebImageCore/ImageFit/cover``). Default the middle.
-    ///   - filter: Default ``ResampleFilter/lanczos3``.
+    ///   - filter: the filter for scaling. Default ``ResampleFilter/lanczos3``.
     public static func resize(
         _ target: TargetSize, at gravity: Gravity = .center, filter: ResampleFilter = .lanczos3
     ) -> ImageTransform { ImageTransform(Resize(target: target, gravity: gravity, filter: filter)) }
@@ -90,7 +90,8 @@ struct Resize: WrittenOperation, GeometryOperation {
             SmartCrop(kept: plan.outputStored), size: plan.outputStored, isOpaque: builder.isOpaque)
     }
 
-    /// The plan for a picture; for an off-centre part also the size of the whole picture, at the scale of that part.
+    /// The plan for a picture. For an off-centre part, `whole` is the size of the whole picture at the scale of that
+    /// part.
     private func plan(for fold: GeometryFold) -> (ResizePlan, whole: PixelSize?) {
         var target = target
         if fold.isVector { target.upscale = true }

@@ -16,7 +16,7 @@ public struct CornerRadii: Hashable, Sendable, Codable {
         self.init(topLeft: radius, topRight: radius, bottomRight: radius, bottomLeft: radius)
     }
 
-    /// From the top left clockwise, as CSS has it.
+    /// The radii from the top left clockwise, as in CSS.
     var all: [Double] { [topLeft, topRight, bottomRight, bottomLeft] }
 }
 
@@ -26,7 +26,7 @@ extension ImageTransformer where Self == ImageTransform {
     /// - Parameters:
     ///   - radius: in pixels; at most half of the shorter side counts, so that `.infinity` makes a circle of a square.
     ///   - border: the width in pixels of a line along the edge, inside of the picture. Default 0: none.
-    ///   - borderColor: Default black.
+    ///   - borderColor: the colour of the line. Default black.
     public static func roundCorners(
         _ radius: Double, border: Double = 0, borderColor: RGBAColor = .black
     ) -> ImageTransform { .roundCorners(CornerRadii(radius), border: border, borderColor: borderColor) }
@@ -93,7 +93,7 @@ struct RoundCorners: WrittenOperation, PlannedOperation {
 /// A rectangle with round corners.
 struct RoundedRect: Sendable {
     let size: PixelSize
-    /// From the top left clockwise.
+    /// The radii from the top left clockwise.
     let radii: [Double]
 
     /// The coverage of a pixel by the shape, reduced by `inset` on all sides: exact along straight edges, with an error
@@ -104,7 +104,7 @@ struct RoundedRect: Sendable {
         let isRight = px > width / 2
         let isLower = py > height / 2
         let radius = max(radii[isLower ? (isRight ? 2 : 3) : (isRight ? 1 : 0)] - inset, 0)
-        // From the nearest edges.
+        // The distances from the nearest edges.
         let across = (isRight ? width - px : px) - inset
         let down = (isLower ? height - py : py) - inset
         if across < radius, down < radius {

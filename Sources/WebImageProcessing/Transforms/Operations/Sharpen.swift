@@ -1,8 +1,8 @@
 import WebImageCore
 
 extension ImageTransformer where Self == ImageTransform {
-    /// Sharpens edges by adding the difference between the colours of the picture and of a blurred copy ("unsharp mask").
-    /// Alpha is not changed, and transparent pixels have no weight.
+    /// Sharpens edges by adding the difference between the colours of the picture and of a blurred copy ("unsharp
+    /// mask"). Alpha is not changed, and transparent pixels have no weight.
     ///
     /// - Parameters:
     ///   - sigma: the standard deviation of the blur, in pixels, from 0.1 to 100. Default 1.

@@ -14,7 +14,7 @@ struct SharpenLightness: WrittenOperation, PlannedOperation {
     static let name = "sharpen-lightness"
     static let usage = "sharpen-lightness:SIGMA"
     static let sigmas = 0.01...1000.0
-    /// Weights below this part of the middle one are left out, as libvips does it.
+    /// Weights below this fraction of the middle one are left out, as in libvips.
     private static let cut = 0.1
 
     let sigma: Double

@@ -8,10 +8,10 @@ import WebImageCore
     import Darwin
 #endif
 
-/// Keeps the part that attracts attention, like libvips' "attention": edges, strong reds and skin tones, each by its
-/// amount around a position.
+/// Keeps the part that attracts the most attention, like libvips' "attention" crop: edges, strong reds and skin tones
+/// around a position count.
 struct SmartCrop: CuttingOperation {
-    /// Not larger than the picture.
+    /// The size of the part; not larger than the picture.
     let kept: PixelSize
 
     func part(of image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> CutPart {
@@ -84,10 +84,10 @@ private struct AttentionMap {
         return 100 * (1 - (away * away).sum().squareRoot())
     }
 
-    /// The maximum after blurring.
+    /// The position of the maximum after blurring.
     func peak(sigma: Double) -> (x: Int, y: Int) {
         let side = Self.side
-        // libvips' weights: twentieths of the one in the middle, and none under a fifth of it.
+        // libvips' weights: multiples of a twentieth of the middle weight, without those under a fifth of it.
         let bell = (0...side).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }.prefix { $0 >= 0.2 }
         let reach = bell.count - 1
         let weights = (-reach...reach).map { Float((20 * bell[abs($0)]).rounded()) }

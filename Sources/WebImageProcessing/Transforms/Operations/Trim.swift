@@ -9,10 +9,11 @@ extension ImageTransformer where Self == ImageTransform {
     /// - Parameters:
     ///   - threshold: how far a component may differ from the margin's colour, of 255. Default 10.
     ///   - color: the colour of the margins. Default nil: that of the pixel at the top left.
-    ///   - equalHorizontally: whether the same is cut off left and right, the lesser of both. Default false.
-    ///   - equalVertically: whether the same is cut off at top and bottom. Default false.
+    ///   - equalHorizontally: whether the same width is cut off left and right, the lesser of the two. Default false.
+    ///   - equalVertically: whether the same height is cut off at top and bottom, the lesser of the two. Default false.
     ///   - asImgproxy: whether to trim like imgproxy: animations are not changed, and the top left pixel and the sides
-    ///     are those of the stored picture, before its orientation is applied. Only as the first step. Default false.
+    ///     are those of the stored picture, before its orientation is applied. This works only as the first step.
+    ///     Default false.
     public static func trim(
         threshold: Double = 10, color: RGBColor? = nil, equalHorizontally: Bool = false, equalVertically: Bool = false,
         asImgproxy: Bool = false
@@ -95,17 +96,18 @@ struct TrimWork: CuttingOperation {
 
 /// Finds the rectangle that contains everything except the margins.
 private struct MarginFinder {
-    /// nil: there are only margins.
+    /// The rectangle; nil if there are only margins.
     private(set) var box: (x: Int, y: Int, size: PixelSize)?
 
     private let image: Image
     private let width: Int
     private let background: [UInt8]
     private let threshold: Int32
-    /// Three rows over magenta, each with an extra pixel at both ends.
+    /// Three rows over magenta. Each has an extra pixel at both ends.
     private var rows: [[UInt8]]
 
-    /// - Parameter orientation: of the stored picture, whose top left pixel has the colour of the margins.
+    /// - Parameter orientation: the orientation of the stored picture, whose top left pixel has the colour of the
+    ///   margins.
     init(
         _ image: Image, _ trim: Trim, _ orientation: Orientation, _ checkpoint: TransformProgram.Checkpoint?
     ) throws(WebImageError) {

@@ -54,7 +54,7 @@ struct Turn: WrittenOperation, GeometryOperation {
     static let name = "turn"
     static let usage = "turn:90|180|270"
 
-    /// Clockwise, 0 to 3.
+    /// The number of clockwise quarter turns, 0 to 3.
     let quarters: Int
 
     init(quarters: Int) { self.quarters = quarters }

@@ -7,7 +7,7 @@ extension ImageTransformer where Self == ImageTransform {
     /// - Parameters:
     ///   - strength: the strength of the colour in the corners, 0 to 1. Default 0.5.
     ///   - start: where the darkening begins: 0 is the middle of the picture, 1 the corners. Default 0.3.
-    ///   - color: Default black.
+    ///   - color: the colour of the corners. Default black.
     public static func vignette(
         strength: Double = 0.5, start: Double = 0.3, color: RGBAColor = .black
     ) -> ImageTransform { ImageTransform(Vignette(strength: strength, start: start, color: color)) }
@@ -62,7 +62,7 @@ struct VignetteOperation: PointOperation {
                 let across = (Float(x + index) + 0.5 - halfWidth) / halfWidth
                 let distance = ((across * across + down * down) * 0.5).squareRoot()
                 let place = min(max((distance - start) / room, 0), 1)
-                // Smooth at both ends.
+                // The curve is smooth at both ends.
                 amounts.initializeElement(at: index, to: place * place * (3 - 2 * place) * strength)
             }
             if let amounts = amounts.baseAddress { wi_run_mix(run, count, amounts, parts) }

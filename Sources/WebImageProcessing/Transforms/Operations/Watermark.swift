@@ -5,7 +5,7 @@ extension ImageTransformer where Self == ImageTransform {
     /// Draws another picture over the picture.
     ///
     /// - Parameters:
-    ///   - mark: the picture to draw. It may reach beyond the edges, where it is cut off.
+    ///   - mark: the picture to draw. Parts beyond the edges are cut off.
     ///   - gravity: the position. Default in the middle.
     ///   - offset: the distance from the position, away from the edge that the gravity names, in pixels. Default 0.
     ///   - scale: the size into which the mark is fitted, as a fraction of the picture's width and height. Default nil:
@@ -122,7 +122,7 @@ struct OverlayOperation: PointOperation {
     let y: Int
     var opacity: Float
     let mode: BlendMode
-    /// Between tiles; nil: there is one.
+    /// The gaps between tiles; nil if the mark is not repeated.
     let gaps: (x: Int, y: Int)?
 
     func changes(x: Int, y: Int, count: Int) -> Bool {
@@ -135,7 +135,7 @@ struct OverlayOperation: PointOperation {
         let stretches = row == nil ? [] : stretches(x..<x + count)
         if stretches.isEmpty, mode.keepsWhatIsBeside { return }
         let over = PixelRun()
-        // Outside of the mark the source has alpha 0, which some modes blend, too.
+        // Outside of the mark the source has alpha 0, which some modes blend as well.
         PixelRun.fill(over.planes, with: .clear, count: count)
         let part = PixelRun()
         let samples = RowSamples(mark.layout, mark.alpha)
@@ -150,14 +150,14 @@ struct OverlayOperation: PointOperation {
         wi_run_blend(run, over.planes, count, mode.code)
     }
 
-    /// The row of the mark over a row of the picture; nil: none.
+    /// The row of the mark that covers a row of the picture; nil if there is none.
     private func row(_ row: Int) -> Int? {
         let height = mark.size.height
         let inside = gaps.map { (row - y) % (height + $0.y) } ?? row - y
         return inside >= 0 && inside < height ? inside : nil
     }
 
-    /// The parts of a row that the mark covers: their first column, that of the mark, and their length.
+    /// The parts of a row that the mark covers: their first column, the mark's column there, and their length.
     private func stretches(_ columns: Range<Int>) -> [(start: Int, column: Int, length: Int)] {
         let width = mark.size.width
         guard let gaps else {

@@ -1,11 +1,11 @@
 import CPixels
 
-/// Colour steps from bytes to bytes, without an intermediate conversion to planes of floats.
+/// Colour steps on bytes that need no conversion to planes of floats.
 struct ByteColors {
     let steps: [wi_color_step]
-    /// The curve after the steps; nil: none.
+    /// The curve after the steps; nil if there is none.
     let curve: ColorCurve?
-    /// The output of each byte for red, green and blue, if no step mixes them.
+    /// The output for each byte of red, green and blue, if no step mixes the channels.
     private let tables: [UInt8]?
 
     /// - Parameter bends: whether curves may be used.
@@ -34,7 +34,7 @@ struct ByteColors {
         }
     }
 
-    /// Computed by the steps themselves, from a row of all grays.
+    /// Computes the tables by applying the steps to a row of all grays.
     private static func tables(_ steps: [wi_color_step]) -> [UInt8] {
         let grays = (0..<256).flatMap { [UInt8](repeating: UInt8($0), count: 4) }
         var made = grays
@@ -55,7 +55,8 @@ struct ByteColors {
         return joined
     }
 
-    /// Steps that take bytes and produce values for clamping to bytes, or for a curve; unnecessary clamps are left out.
+    /// Adapts the steps to input in bytes, and to output that is clamped to bytes or fed to a curve. Unnecessary clamps
+    /// are left out.
     private static func compiled(_ steps: ArraySlice<wi_color_step>, bends: Bool) -> [wi_color_step] {
         var steps = Array(steps)
         if steps.first?.isPower ?? true { steps.insert(.identity, at: 0) }
@@ -88,7 +89,7 @@ extension wi_color_step {
 
     var isPower: Bool { kind == WI_COLOR_POWER || kind == WI_COLOR_BRIEF_POWER }
 
-    /// The factor of red, green or blue to itself.
+    /// The factor with which a channel enters its own output.
     func factor(_ part: Int) -> Float { self[5 * part] }
     func added(_ part: Int) -> Float { self[4 * part + 3] }
     func low(_ part: Int) -> Float { withUnsafeBytes(of: low) { $0.bindMemory(to: Float.self)[part] } }
@@ -109,11 +110,11 @@ extension wi_color_step {
         withUnsafeMutableBytes(of: &high) { $0.bindMemory(to: Float.self)[part] = highest }
     }
 
-    /// Larger factors are not multiplied: a long chain of them would end in infinity, which times 0 is not a number.
+    /// Larger factors are not combined: a long chain of them would end in infinity, which times 0 is NaN.
     private static let largestFactor: Float = 1e6
 
-    /// This step and the next as one, if neither mixes channels: two clamps become one, between the second step's output
-    /// for the first one's bounds.
+    /// Combines this step and the next, if neither mixes channels. The clamp of this step, as the next step maps its
+    /// bounds, is combined with the next step's clamp.
     ///
     /// - Returns: nil if both are needed.
     fileprivate func joined(with next: wi_color_step) -> wi_color_step? {
@@ -168,7 +169,7 @@ extension wi_color_step {
                 least += min(ends[0], ends[1])
                 most += max(ends[0], ends[1])
             }
-            // Written so that what is not a number keeps both clamps.
+            // Written so that NaN keeps both clamps.
             if !(least >= low(part) - slack) { reachesLow = true }
             if !(most <= high(part) + slack) { reachesHigh = true }
             guard least <= most else { return low(part)...high(part) }

@@ -8,12 +8,12 @@ import CPixels
     import Darwin
 #endif
 
-/// The end of a chain that does not mix channels and raises them to a power, approximated by 32 parabolas.
+/// The end of a chain of steps that raises channels to a power and does not mix them, approximated by 32 parabolas.
 ///
 /// The parabolas cover numbers from 1/256 to 1, four for each doubling. The values of channels from 0 to 1 are mapped
-/// to that range, so that the steep beginning of a power has the shortest ones.
+/// to that range, so that the steep beginning of a power gets the shortest parabolas.
 struct ColorCurve {
-    /// The factor for a channel, and the number that is then added.
+    /// The factor that maps a channel to the range, and the number that is then added.
     static let scale: Float = 255.0 / 256
     static let least: Float = 1.0 / 256
     /// The largest number below 1.
@@ -22,9 +22,9 @@ struct ColorCurve {
     private static let mostError = 0.03
     private static let count = 32
 
-    /// As `wi_color_row_8` takes them.
+    /// The numbers of the parabolas in the order of `wi_color_row_8`.
     let numbers: [Float]
-    /// How many steps it stands for.
+    /// The number of steps that the curve replaces.
     let stepCount: Int
 
     /// - Returns: nil if the chain has no such end, the processor does not support curves, or the error of a parabola
@@ -43,7 +43,8 @@ struct ColorCurve {
             for quarter in 0..<4 {
                 let width = scalbn(0.25, Int32(octave))
                 let start = scalbn(1.0, Int32(octave)) + Double(quarter) * width
-                // Through both ends and the middle, so that the curve is continuous, and black stays black.
+                // Each parabola passes through both ends and the middle, so that the curve is continuous, and black
+                // stays black.
                 let ends = [wanted(start), wanted(start + width / 2), wanted(start + width)]
                 let third = (ends[0] - 2 * ends[1] + ends[2]) * 2 / (width * width)
                 let second = (ends[2] - ends[0]) / width - third * (2 * start + width)
@@ -71,7 +72,7 @@ extension wi_color_step {
             }
     }
 
-    /// What it makes of red, and of the others alike.
+    /// The output of the step for red; the other channels are treated alike.
     fileprivate func value(of x: Double) -> Double {
         if isPower { return pow(min(max(x, 0), 1), Double(values.0)) }
         return min(max(x * Double(factor(0)) + Double(added(0)), Double(low(0))), Double(high(0)))

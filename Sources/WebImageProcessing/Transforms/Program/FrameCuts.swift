@@ -11,12 +11,12 @@ struct CutPart: Hashable, Sendable {
     func fits(_ whole: PixelSize) -> Bool { x + size.width <= whole.width && y + size.height <= whole.height }
 }
 
-/// Crops a picture by its pixels. All frames of an animation are cropped alike.
+/// An operation that crops a picture by the content of its pixels. All frames of an animation are cropped alike.
 protocol CuttingOperation: WholeOperation {
     /// Whether frames of an animation stay whole. Default false.
     var isForStillsOnly: Bool { get }
 
-    /// - Parameter checkpoint: called now and then; its error ends the search.
+    /// - Parameter checkpoint: called now and then; its error ends the search for the part.
     func part(of image: Image, _ checkpoint: TransformProgram.Checkpoint?) throws(WebImageError) -> CutPart
 }
 
@@ -32,8 +32,8 @@ extension CuttingOperation {
     }
 }
 
-/// The crops of an animation's frames that depend on pixels: the first processed frame determines them. Any thread may
-/// use it.
+/// The crops of an animation's frames that depend on pixels. The frame that is processed first determines them. Any
+/// thread may use them.
 package final class FrameCuts: Sendable {
     private let parts = Guarded<[Int: CutPart]>([:])
 

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Sharpens rows of floats by their lightness, L of CIE Lab; for its amounts see
+/// Sharpens rows of floats by their lightness, L of CIE Lab. The amounts are described at
 /// ``ImageTransformer/sharpenLightness(sigma:)``.
 ///
 /// With f the function of Lab (CIE 15, 8.2.1), L is 116 f(Y) - 16, a 500 (f(X) - f(Y)) and b 200 (f(Y) - f(Z)): if only
@@ -16,7 +16,7 @@ struct LightnessSharpening: Sendable {
     private static let threshold: Float = 2
     private static let slope: Float = 3
     private static let most: (lighter: Float, darker: Float) = (10, 20)
-    /// From linear red, green and blue of sRGB to X, Y and Z, each a part of white's (IEC 61966-2-1).
+    /// From linear red, green and blue of sRGB to X, Y and Z, each relative to white's (IEC 61966-2-1).
     private static let toXYZ: [SIMD3<Float>] = [
         SIMD3(0.4124 / 0.95047, 0.3576 / 0.95047, 0.1805 / 0.95047), SIMD3(0.2126, 0.7152, 0.0722),
         SIMD3(0.0193 / 1.088827, 0.1192 / 1.088827, 0.9505 / 1.088827),

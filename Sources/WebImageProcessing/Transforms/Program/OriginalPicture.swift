@@ -2,11 +2,11 @@ package import WebImageCore
 
 /// The properties of a picture's file, independent of later processing.
 package struct OriginalPicture: Hashable, Sendable {
-    /// In display orientation.
+    /// The size in display orientation.
     package var size: PixelSize
-    /// Whether it can be drawn in any size.
+    /// Whether the picture can be drawn in any size.
     package var isVector: Bool
-    /// How imgproxy decodes it.
+    /// How imgproxy's decoder scales the picture down.
     package var shrinking: ImgproxyShrinking?
 
     package init(_ header: ImageHeader) {
@@ -15,6 +15,6 @@ package struct OriginalPicture: Hashable, Sendable {
 }
 
 extension Image.Info {
-    /// nil for a picture that did not come from a file.
+    /// The picture's file; nil for a picture that did not come from a file.
     package var original: OriginalPicture? { header.map(OriginalPicture.init) }
 }

@@ -11,7 +11,7 @@ struct PassBand: Sendable {
 }
 
 extension TransformPass {
-    /// The bands to share with idle threads; one if there are none, or sharing gains nothing.
+    /// The bands to share with idle threads. There is only one if there are no such threads, or sharing gains nothing.
     func bands(_ helpers: TransformProgram.Helpers?) -> [PassBand] {
         let whole = band(0..<output.height)
         let pixels = view.width * view.height + Double(output.width) * Double(output.height)
@@ -29,7 +29,7 @@ extension TransformPass {
         return (0..<count).map { band(edges[$0]..<edges[$0 + 1]) }
     }
 
-    /// - Parameter rows: of the result; at least one.
+    /// - Parameter rows: the rows of the result; at least one.
     private func band(_ rows: Range<Int>) -> PassBand {
         var made: [Range<Int>] = []
         var rows = rows
@@ -42,7 +42,7 @@ extension TransformPass {
 
     /// Calls `body` for each band, on this thread and on idle ones.
     ///
-    /// - Throws: the error of `body` for one of them.
+    /// - Throws: an error that `body` threw for one of the bands.
     func share(
         _ bands: [PassBand], with helpers: TransformProgram.Helpers?,
         _ body: @escaping @Sendable (PassBand) throws(WebImageError) -> Void
@@ -58,7 +58,8 @@ extension TransformPass {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    /// Two threads do not read memory faster: work that takes little more than that would cost more and gain nothing.
+    /// Whether the work takes longer than reading memory. Two threads do not read memory faster, so that sharing less
+    /// work would only cost time.
     private var takesLong: Bool {
         let points = stages.flatMap { stage -> [any PointOperation] in
             if case .points(let operations) = stage.work { operations } else { [] }
@@ -66,14 +67,15 @@ extension TransformPass {
         return points.count > 1 || points.contains(where: \.takesLong) || stages.contains(where: \.looksAround)
     }
 
-    /// A picture on a larger canvas is usually small, and not all bands would have rows of it.
+    /// Whether the pass can be divided. A picture on a larger canvas is usually small, and some bands would have no
+    /// rows of it.
     private var canBeParted: Bool {
         stages.allSatisfy { if case .canvas = $0.work { false } else { true } }
     }
 }
 
 extension TransformPass.Stage {
-    /// Whether a pixel depends on several ones.
+    /// Whether a pixel depends on several pixels of the input.
     fileprivate var looksAround: Bool {
         switch work {
         case .resample, .sharpen, .neighbors: true
@@ -81,7 +83,7 @@ extension TransformPass.Stage {
         }
     }
 
-    /// The rows of the input that these rows of the result are made of.
+    /// The input rows from which these rows of the result are made.
     fileprivate func inputRows(for rows: Range<Int>) -> Range<Int> {
         switch work {
         case .resample(let axes): axes.inputRows(for: rows)

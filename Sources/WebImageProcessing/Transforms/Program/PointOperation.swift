@@ -5,11 +5,11 @@ import WebImageCore
 protocol PointOperation: Sendable {
     /// Changes the run of `count` straight pixels that begins at column `x` of row `y`.
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int)
-    /// Whether it changes any pixel of such a run. Runs that no operation changes are copied.
+    /// Whether the operation changes any pixel of such a run. Runs that no operation changes are copied.
     func changes(x: Int, y: Int, count: Int) -> Bool
     /// The combination of this operation and the next; nil if both are needed.
     func joined(with next: any PointOperation) -> (any PointOperation)?
-    /// Whether it takes longer than reading and writing the pixels.
+    /// Whether the operation takes longer than reading and writing the pixels.
     var takesLong: Bool { get }
     /// The same operation for colours only; nil if it depends on alpha or position.
     var colorStep: wi_color_step? { get }
@@ -22,7 +22,7 @@ extension PointOperation {
     var colorStep: wi_color_step? { nil }
 }
 
-/// Colours by a matrix.
+/// Changes colours by a matrix.
 struct MatrixOperation: PointOperation {
     let matrix: ColorMatrix
     let colorStep: wi_color_step?
@@ -38,8 +38,8 @@ struct MatrixOperation: PointOperation {
         wi_run_matrix_alpha(run, count, matrix.values)
     }
 
-    /// Between two matrices colours are clamped to 0...1, and invisible ones are black. Both are combined if that makes no
-    /// difference.
+    /// Between two matrices, colours are clamped to 0...1, and invisible pixels become black. Both matrices are
+    /// combined if that makes no difference.
     func joined(with next: any PointOperation) -> (any PointOperation)? {
         guard let next = next as? MatrixOperation, matrix.staysWithin, !next.matrix.showsInvisible else { return nil }
         return MatrixOperation(matrix: matrix.followed(by: next.matrix))
@@ -57,7 +57,7 @@ struct PowerOperation: PointOperation {
     }
 }
 
-/// One colour, composited over or under each pixel.
+/// Composites one colour over or under each pixel.
 struct FillOperation: PointOperation {
     let color: RGBAColor
     let mode: BlendMode
@@ -76,7 +76,7 @@ extension PixelRun {
         for (index, value) in parts.enumerated() { plane(index, of: run).update(repeating: value, count: count) }
     }
 
-    /// Planes for as long as `body` runs.
+    /// Calls `body` with planes that are valid during the call.
     static func withPlanes(_ body: (PixelPlanes) -> Void) {
         withUnsafeTemporaryAllocation(byteCount: length * 16, alignment: 32) { memory in
             if let base = memory.baseAddress { body(PixelPlanes(base)) }

@@ -3,7 +3,8 @@ import WebImageCore
 /// Compiles a chain: collects the work of each transform in order, and combines it into as few passes and stages as
 /// possible.
 struct ProgramBuilder {
-    /// Each stage of a pass keeps some rows of floats, and calls the next one: further stages are in another pass.
+    /// The most stages of a pass; further stages are in another pass. Each stage keeps some rows of floats, and calls
+    /// the next one.
     static let mostStages = 64
 
     /// The current size of the picture.
@@ -20,9 +21,9 @@ struct ProgramBuilder {
     private var geometry: GeometryFold
     private var points: [any PointOperation] = []
     private var stages: [TransformPass.Stage] = []
-    /// The size of the pass's source.
+    /// The size of the current pass's source.
     private var sourceSize: PixelSize
-    /// The part of it that is used.
+    /// The part of the source that is used.
     private var view: PixelRect
 
     init(size: PixelSize, isOpaque: Bool, original: OriginalPicture?, limits: DecodeLimits) {
@@ -35,13 +36,13 @@ struct ProgramBuilder {
         view = PixelRect(size)
     }
 
-    /// How imgproxy decodes the picture, if it is as its file has it: whole, and nothing has been done to it.
+    /// How imgproxy's decoder scales the picture down, if the picture is still as its file has it: whole and unchanged.
     var shrinking: ImgproxyShrinking? {
         let isUntouched = parts.isEmpty && stages.isEmpty && points.isEmpty && geometry.isIdentity
         return isUntouched && size == original?.size ? original?.shrinking : nil
     }
 
-    // MARK: what a transform may want
+    // MARK: what a transform may add
 
     mutating func geometry(_ operation: any GeometryOperation) throws(WebImageError) {
         if !points.isEmpty { endPoints() }
@@ -79,7 +80,7 @@ struct ProgramBuilder {
 
     /// - Parameters:
     ///   - x: the position of the picture on the canvas, which contains it completely.
-    ///   - color: of the area around it.
+    ///   - color: the colour of the area around it.
     mutating func canvas(_ canvas: PixelSize, x: Int, y: Int, color: RGBAColor) throws(WebImageError) {
         try limits.check(canvas)
         guard canvas != size else { return }
@@ -90,7 +91,7 @@ struct ProgramBuilder {
     }
 
     /// - Parameters:
-    ///   - size: of the result.
+    ///   - size: the size of the result.
     ///   - isOpaque: whether the result is opaque.
     mutating func whole(_ operation: any WholeOperation, size: PixelSize, isOpaque: Bool) throws(WebImageError) {
         try limits.check(size)
@@ -100,7 +101,7 @@ struct ProgramBuilder {
         begin(size)
     }
 
-    /// For an operation whose result has a size that depends on pixels: the rest is compiled when it is known.
+    /// Adds an operation whose result has a size that depends on pixels. The rest is compiled when that size is known.
     mutating func whole(_ operation: any WholeOperation, then rest: ArraySlice<ImageTransform>) -> TransformProgram {
         endPass()
         parts.append(.whole(operation))

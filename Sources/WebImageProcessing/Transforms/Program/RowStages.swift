@@ -1,13 +1,13 @@
 import CPixels
 import WebImageCore
 
-/// Takes rows one by one, and lets a stage process them; its output goes to the next stage.
+/// Receives rows one by one, and lets a stage process them. The stage's output goes to `next`.
 final class StageInput: RowOutput {
     let window: RowWindow
     private let stage: any ResampleStage
     private let next: any RowOutput
 
-    /// - Parameter size: the width of the incoming rows, and their number.
+    /// - Parameter size: the width and the number of the incoming rows.
     init(_ stage: any ResampleStage, size: PixelSize, bytesPerPixel: Int, next: any RowOutput) {
         window = RowWindow(bytesPerRow: size.width * bytesPerPixel, height: size.height)
         self.stage = stage
@@ -23,7 +23,7 @@ final class StageInput: RowOutput {
     }
 }
 
-/// The rows of a pass's result, which a checkpoint may end.
+/// Receives the rows of a pass's result. A checkpoint may end the pass.
 final class PassOutput: RowOutput {
     let pixels: PixelBuffer
     let checkpoint: TransformProgram.Checkpoint?
@@ -41,7 +41,7 @@ final class PassOutput: RowOutput {
     func commit(_ index: Int) {}
 }
 
-/// Floats for one row, which each user overwrites.
+/// Memory for one row of floats, which each user overwrites.
 final class RowScratch {
     let floats: UnsafeMutablePointer<Float>
     private let memory: AlignedMemory
@@ -99,10 +99,10 @@ final class PixelRun {
     }
 }
 
-/// Applies consecutive operations on single pixels, run by run, while a run is in the first-level cache.
+/// Applies consecutive operations on single pixels, run by run, so that each run stays in the first-level cache.
 final class PointRunner {
     private let operations: [any PointOperation]
-    /// The operations for bytes; nil if some do not concern colours only.
+    /// The operations for bytes; nil if some operations depend on alpha or position.
     private let byteColors: ByteColors?
     private let run = PixelRun()
     private let width: Int
@@ -148,19 +148,19 @@ final class PointRunner {
     }
 }
 
-/// Changes rows of floats pixel by pixel on their way: in the memory of the next stage, or while they are stored.
+/// Changes rows of floats pixel by pixel before they reach `next`, in the memory of `next` or while they are stored.
 final class PointOutput: RowOutput {
     private let runner: PointRunner
     private let input: RowSamples
     private let output: RowSamples
     private let next: any RowOutput
-    /// nil if the next stage's row has the same size.
+    /// Memory for a row of floats; nil if a row of `next` has the same size.
     private let scratch: RowScratch?
     private var row: UnsafeMutableRawPointer?
 
     /// - Parameters:
-    ///   - input: floats, with the alpha that they have by then.
-    ///   - output: what the next one takes.
+    ///   - input: the format of the incoming rows: floats, with the alpha that they have at this point.
+    ///   - output: the format that `next` takes.
     init(
         _ operations: [any PointOperation], width: Int, from input: RowSamples, to output: RowSamples,
         next: any RowOutput
@@ -189,20 +189,20 @@ final class PointOutput: RowOutput {
     }
 }
 
-/// Rows on a larger canvas.
+/// Places rows on a larger canvas.
 final class CanvasOutput: RowOutput {
     private let plan: CanvasPlan
     private let next: any RowOutput
     /// The rows of the canvas to make.
     private let rows: Range<Int>
-    /// The rows of the picture that come.
+    /// The rows of the picture that will arrive.
     private let inputs: Range<Int>
     /// The first row of the canvas that is not complete.
     private var nextRow: Int
-    /// For the row of a picture that no row of the canvas needs.
+    /// Memory for a row of the picture that no row of the canvas needs.
     private let unseen: RowScratch?
 
-    /// - Parameter rows: those of the canvas that are made.
+    /// - Parameter rows: the rows of the canvas that are made.
     /// - Throws: `limitExceeded` without memory.
     init(_ plan: CanvasPlan, rows: Range<Int>, next: any RowOutput) throws(WebImageError) {
         self.plan = plan
@@ -245,13 +245,14 @@ final class CanvasOutput: RowOutput {
 struct CanvasPlan: Sendable, Hashable {
     let picture: PixelSize
     let canvas: PixelSize
-    /// Not negative; the canvas contains the picture completely.
+    /// The position of the picture; not negative. The canvas contains the picture completely.
     let x: Int
     let y: Int
-    /// Premultiplied.
+    /// The colour of the canvas, premultiplied.
     let color: SIMD4<Float>
 
-    /// The rows of the picture for these of the canvas; at least one, whose arrival starts the margins.
+    /// The rows of the picture that these rows of the canvas need. There is at least one, because the arrival of a row
+    /// starts the margins.
     func inputRows(for rows: Range<Int>) -> Range<Int> {
         let first = min(max(rows.lowerBound - y, 0), picture.height - 1)
         return first..<max(min(rows.upperBound - y, picture.height), first + 1)

@@ -39,12 +39,12 @@ final class SharpenOutput: RowOutput {
     private let combiner: Combiner
     private let blur: any RowOutput
 
-    /// - Parameter rows: those that are made.
+    /// - Parameter rows: the rows that are made.
     init(
         _ plan: SharpenPlan, size: PixelSize, rows: Range<Int>, isOpaque: Bool, next: any RowOutput
     ) throws(WebImageError) {
         combiner = try Combiner(plan, size: size, rows: rows, next: next)
-        // A lightness has no alpha.
+        // Rows of lightness have no alpha.
         let floats = RowSamples.floats(isOpaque: isOpaque || plan.rule == .lightness)
         var (output, rows): (any RowOutput, Range<Int>) = (combiner, rows)
         for filter in plan.blur.reversed() {
@@ -84,14 +84,14 @@ struct SharpenPlan: Sendable {
     let blur: [SizedAxes]
     let rule: Rule
 
-    /// The input rows for these.
+    /// The input rows that these rows need.
     func inputRows(for rows: Range<Int>) -> Range<Int> {
         let blurred = blur.reversed().reduce(rows) { $1.axes.inputRows(for: $0) }
         return min(blurred.lowerBound, rows.lowerBound)..<max(blurred.upperBound, rows.upperBound)
     }
 
-    /// The amount, if it can be applied to a blur that is rounded to bytes: then a result is at most one level off in
-    /// addition to its own rounding. Otherwise nil.
+    /// The amount, if it can be applied to a blur that is rounded to bytes. The result is then at most one level off,
+    /// in addition to its own rounding. Otherwise nil.
     var mildAmount: Float? {
         guard case .colors(let amount, 0) = rule, amount <= 1 else { return nil }
         return amount
@@ -104,7 +104,7 @@ struct SizedAxes: Sendable {
     let axes: ResampleAxes
 }
 
-/// The same for opaque bytes in memory: takes their blurred rows.
+/// Sharpens opaque bytes in memory; receives their blurred rows.
 final class ByteSharpenOutput: RowOutput {
     private let amount: Float
     private let sharp: HeldRows

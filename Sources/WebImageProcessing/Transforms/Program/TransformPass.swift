@@ -1,6 +1,7 @@
 import WebImageCore
 
-/// Consecutive stages that work row by row, from one buffer to another. Between them there are floats without rounding.
+/// Consecutive stages that work row by row, from one buffer to another. The rows between them are floats, without
+/// rounding.
 struct TransformPass: Sendable {
     /// One stage of a pass.
     struct Stage: Sendable {
@@ -17,24 +18,24 @@ struct TransformPass: Sendable {
         let work: Work
         let input: PixelSize
         let output: PixelSize
-        /// Whether all pixels are opaque after it.
+        /// Whether all pixels are opaque after the stage.
         let isOpaque: Bool
 
-        /// Whether its pixels are sums of weighted pixels.
+        /// Whether each pixel of the result is a weighted sum of pixels.
         var onlyWeighs: Bool { if case .resample = work { true } else { false } }
     }
 
-    /// The whole pixels of the source to begin with.
+    /// The whole pixels of the source with which the pass begins.
     var view: PixelRect
     var stages: [Stage] = []
-    /// The final turn of its result.
+    /// The turn of the result at the end.
     var turn = Orientation.up
 
-    /// A result may have too few rows to check often enough.
+    /// The number of source rows between checkpoints, since a result may have too few rows to check often enough.
     private static let rowsBetweenCheckpoints = 16
     private static let opaqueBytes = RowSamples(kind: .eight, alpha: .opaque)
 
-    /// Before the turn.
+    /// The size of the result before the turn.
     var output: PixelSize {
         stages.last?.output ?? PixelSize(width: Int(view.width), height: Int(view.height))
     }
@@ -42,9 +43,10 @@ struct TransformPass: Sendable {
     /// Runs the pass.
     ///
     /// - Parameters:
-    ///   - layout: of the result, whose alpha is opaque or straight.
+    ///   - layout: the layout of the result, whose alpha is opaque or straight.
     ///   - helpers: threads that take a part of a large picture while they are idle. The result is the same.
-    ///   - checkpoint: called before each row of the result, and after some rows of the source; its error ends the pass.
+    ///   - checkpoint: called before each row of the result, and after some rows of the source; its error ends the
+    ///     pass.
     /// - Throws: `limitExceeded` without memory, and the error of the checkpoint.
     func run(
         _ image: Image, to layout: PixelLayout, with helpers: TransformProgram.Helpers? = nil,
@@ -69,7 +71,8 @@ struct TransformPass: Sendable {
         let isOpaque = stages.last?.isOpaque ?? (source.samples.alpha == .opaque)
         var next: any RowOutput = result
         var samples = RowSamples(result.pixels.layout, isOpaque ? .opaque : .straight)
-        // Opaque bytes that are only weighted are processed as integers: twice as fast, and within one level.
+        // Opaque bytes that are only weighted are processed as integers, which is twice as fast, and exact to one
+        // level.
         let bytes = Self.opaqueBytes
         let staysBytes = samples == bytes && source.samples == bytes && stages.allSatisfy(\.onlyWeighs)
         for index in stages.indices.dropFirst().reversed() {
@@ -107,7 +110,7 @@ struct TransformPass: Sendable {
         }
     }
 
-    /// Stores floats if the next output does not take them.
+    /// Converts floats for `next` if it does not take them.
     private func takingFloats(
         _ next: any RowOutput, _ stage: Stage, _ samples: RowSamples
     ) throws(WebImageError) -> any RowOutput {
@@ -131,7 +134,7 @@ struct TransformPass: Sendable {
             guard let amount = plan.mildAmount, source.samples == Self.opaqueBytes, samples == source.samples else {
                 fallthrough
             }
-            // Bytes in, bytes out, and the original rows are in memory.
+            // The input and the output are bytes, and the original rows are in memory.
             let output = ByteSharpenOutput(amount, source.rows, size: stage.input, next: next)
             try feed(plan.blur, source, band.rows[0], output, checkpoint)
         case .crop, .canvas, .neighbors:
@@ -141,7 +144,7 @@ struct TransformPass: Sendable {
         }
     }
 
-    /// - Parameter rows: the rows of the filters' result to make.
+    /// - Parameter rows: the rows of the filters' result that are made.
     private func feed(
         _ filters: [SizedAxes], _ source: Source, _ rows: Range<Int>, _ output: any RowOutput,
         _ checkpoint: TransformProgram.Checkpoint?
@@ -176,7 +179,7 @@ struct TransformPass: Sendable {
         _ next: any RowOutput, _ checkpoint: TransformProgram.Checkpoint?
     ) throws(WebImageError) {
         let runner = PointRunner(operations, width: source.size.width)
-        // Consecutive unchanged rows are copied together: most of a picture that gets round corners.
+        // Consecutive unchanged rows are copied together. Most rows of a picture that gets round corners are unchanged.
         let copies = samples == source.samples || (samples.kind == source.samples.kind && samples.alpha == .straight)
         let whole = copies && samples.kind != .floats ? (next as? PassOutput)?.pixels : nil
         var y = rows.lowerBound

@@ -2,11 +2,12 @@ package import WebImageCore
 
 /// An operation that needs all pixels at once.
 protocol WholeOperation: Sendable {
-    /// Whether it takes 16 bits a channel as well as 8.
+    /// Whether the operation takes pixels of 16 bits a channel as well as of 8.
     var takesDeepPixels: Bool { get }
     /// - Parameters:
-    ///   - image: upright, with any alpha mode.
-    ///   - layout: that of a result with new colours. One with those of the picture may keep the picture's.
+    ///   - image: an upright picture, with any alpha mode.
+    ///   - layout: the layout of a result with new colours. A result with the picture's colours may keep the picture's
+    ///     layout.
     ///   - checkpoint: called now and then; its error ends the operation.
     func apply(
         _ image: Image, to layout: PixelLayout, _ checkpoint: TransformProgram.Checkpoint?
@@ -16,7 +17,7 @@ protocol WholeOperation: Sendable {
 /// A chain of transforms, compiled for pictures of one size. A value: several threads may run it at once.
 ///
 /// Operations that need few rows at a time pass rows of floats from stage to stage, which are rounded once, at the end.
-/// Operations that need all pixels at once are between passes; what comes between is rounded to 16 bits a channel.
+/// Operations that need all pixels at once are between passes; intermediate pictures are rounded to 16 bits a channel.
 package struct TransformProgram: Sendable {
     enum Part: Sendable {
         case pass(TransformPass, isOpaque: Bool)
@@ -25,18 +26,18 @@ package struct TransformProgram: Sendable {
         case rest(ArraySlice<ImageTransform>)
     }
 
-    /// Called between rows, by every thread that takes a part; its error ends the program.
+    /// Called between rows, by every thread that takes a part. Its error ends the program.
     package typealias Checkpoint = @Sendable () throws(WebImageError) -> Void
 
     /// Threads that take a part of a large picture while they are idle.
     package struct Helpers: Sendable {
-        /// How many bands there are for each thread, so that none waits long for another one.
+        /// The number of bands for each thread, so that no thread waits long for another.
         static let bandsPerThread = 2
 
         let threads: any IdleThreads
-        /// From so many pixels on, source and result together, another thread is worthwhile.
+        /// From this number of pixels on, source and result together, another thread is worthwhile.
         let leastPixels: Double
-        /// The share of the source that all bands together may read twice.
+        /// The share of the source that all bands together may read more than once.
         let mostRepeated: Double
 
         package init(_ threads: any IdleThreads, leastPixels: Double = 1_000_000, mostRepeated: Double = 0.05) {
@@ -58,10 +59,10 @@ package struct TransformProgram: Sendable {
     }
 
     /// - Parameters:
-    ///   - size: of the pictures, in display orientation.
+    ///   - size: the size of the pictures, in display orientation.
     ///   - isOpaque: whether all their pixels are opaque.
     ///   - original: the properties of the pictures' file; nil if there is none.
-    ///   - limits: for the result and intermediate pictures.
+    ///   - limits: the limits for the result and intermediate pictures.
     /// - Throws: `limitExceeded` if the result or an intermediate picture is too large, `transformFailed` for a
     ///   transform that cannot be applied to a picture of this size.
     package init(
@@ -86,10 +87,10 @@ package struct TransformProgram: Sendable {
         self = builder.finish()
     }
 
-    /// Whether pictures stay unchanged.
+    /// Whether the program leaves pictures unchanged.
     package var isIdentity: Bool { parts.isEmpty }
 
-    // What tests count.
+    // For tests.
 
     package var passCount: Int { passes.count }
     package var stageCount: Int { passes.reduce(0) { $0 + $1.stages.count } }
@@ -106,9 +107,9 @@ package struct TransformProgram: Sendable {
     /// Runs the program on this thread.
     ///
     /// - Parameters:
-    ///   - image: upright, of the size that the program was made for.
+    ///   - image: an upright picture of the size for which the program was made.
     ///   - helpers: threads that take a part of a large picture while they are idle. The result is the same.
-    ///   - frames: the crops of the other frames of the same animation; nil: it is not a frame.
+    ///   - frames: the crops that the frames of the same animation share; nil if the picture is not a frame.
     ///   - checkpoint: ends the program early. A closure that gets the whole picture is not interrupted.
     /// - Throws: `limitExceeded` without memory, and errors of the checkpoint and of the program's closures.
     package func run(
@@ -118,7 +119,7 @@ package struct TransformProgram: Sendable {
         var image = image
         var program = self
         var cutsDone = 0
-        // Not recursive: a chain may have thousands of operations that need the preceding picture's size.
+        // A loop and not a recursion: a chain may have thousands of operations that need the preceding picture's size.
         while let rest = try program.runParts(&image, to: layout, helpers, frames, checkpoint, &cutsDone) {
             program = try TransformProgram(
                 rest, size: image.size, isOpaque: image.alpha == .opaque, original: image.info.original, limits: limits)
@@ -126,7 +127,7 @@ package struct TransformProgram: Sendable {
         return try image.with(layout: layout)
     }
 
-    /// - Parameter layout: of the result of the whole chain.
+    /// - Parameter layout: the layout of the result of the whole chain.
     /// - Returns: the transforms that remain, for which the size is now known; nil if there are none.
     private func runParts(
         _ image: inout Image, to layout: PixelLayout, _ helpers: Helpers?, _ frames: FrameCuts?,
@@ -155,7 +156,7 @@ package struct TransformProgram: Sendable {
         return nil
     }
 
-    /// Intermediate pictures have more bits than their source.
+    /// The layout of the result of a part. Intermediate pictures have 16 bits a channel, if the next part takes them.
     private func layoutBehind(_ index: Int, _ layout: PixelLayout) -> PixelLayout {
         guard index + 1 < parts.count else { return layout }
         if case .whole(let next) = parts[index + 1], !next.takesDeepPixels { return layout }
@@ -164,7 +165,7 @@ package struct TransformProgram: Sendable {
 }
 
 extension Image {
-    /// The same picture with so many bits a channel.
+    /// The same picture with the layout's bits a channel.
     fileprivate func with(layout: PixelLayout) throws(WebImageError) -> Image {
         if layout == self.layout { return self }
         return Image(pixels: try pixels.inLayout(layout), info: info)
