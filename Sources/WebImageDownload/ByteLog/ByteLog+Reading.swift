@@ -38,7 +38,7 @@ extension ByteLog {
 
     /// Returns the bytes from `offset` on that are contiguous. May read a file, so the thread must be allowed to block.
     ///
-    /// - Parameter wanted: up to so many bytes are joined if they are available but not contiguous.
+    /// - Parameter wanted: how many bytes to join in one chunk if they are available but not contiguous.
     package func read(at offset: Int, together wanted: Int = 0) -> Step {
         let (place, there, end) = state.withLock { ($0.place(of: offset), $0.count - offset, $0.end) }
         switch place {

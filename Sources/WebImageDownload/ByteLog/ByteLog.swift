@@ -227,7 +227,7 @@ package final class ByteLog: @unchecked Sendable {
         return writer.hasFault ? .proceed : .pause
     }
 
-    /// Whether so many bytes may stay in memory that the disk should have.
+    /// Reserves memory for `count` bytes that the failing disk could not take. Returns false if there is too little.
     private func strand(_ count: Int) -> Bool {
         guard count <= settings.emergencyLimit else { return false }
         let more = count - writer.stranded

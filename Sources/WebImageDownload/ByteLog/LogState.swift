@@ -147,7 +147,8 @@ struct LogState {
         return releaseCharges()
     }
 
-    /// Includes bytes that were charged before the writer noticed the failure.
+    /// After the disk failed, takes all pending bytes off the budget, including those charged before the writer noticed
+    /// the failure. Returns their number.
     mutating func releaseCharges() -> Int {
         guard fault != nil else { return 0 }
         var freed = 0

@@ -95,7 +95,7 @@ extension MemoryCookieJar.State {
         cookies[cookie.domain] = same.isEmpty ? nil : same
     }
 
-    /// Removes what has expired, and then the oldest.
+    /// Removes expired cookies, then the oldest ones.
     fileprivate mutating func makeRoom(for most: Int, at now: Int64) {
         var left = cookies.values.flatMap { $0 }.filter { !$0.isExpired(at: now) }.sorted { $0.number < $1.number }
         if left.count > most { left.removeFirst(left.count - most) }

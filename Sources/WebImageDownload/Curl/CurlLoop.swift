@@ -40,7 +40,8 @@ final class CurlLoop: @unchecked Sendable {
         precondition(wi_curl_initialise() == 0, "libcurl cannot be initialised")
         guard let multi = curl_multi_init() else { fatalError("no memory for libcurl") }
         self.multi = multi
-        // Without a free file descriptor libcurl can make nothing to wake the thread with; it then looks by itself.
+        // Without a free file descriptor, libcurl cannot create its wake-up channel: the thread then wakes by itself
+        // every 20 ms.
         longestSleep = curl_multi_wakeup(multi) == CURLM_OK ? 60_000 : 20
         options = CurlOptions(certificateBundle: settings.certificateBundle)
         wi_curl_set_multi_number(multi, CURLMOPT_MAXCONNECTS, settings.maxIdleConnections)
@@ -52,7 +53,8 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Not done when the thread ends: another thread may be between the inbox and `curl_multi_wakeup`.
+    /// The multi handle is not freed when the thread ends: another thread may be between the inbox and
+    /// `curl_multi_wakeup`.
     deinit { curl_multi_cleanup(multi) }
 
     func post(_ command: Command) {

@@ -1,8 +1,8 @@
 import HTTPTypes
 import WebImageSystem
 
-/// Hooks, loaders and providers are closures and objects, and credentials are secrets: options that hold any of them throw
-/// `EncodingError`, so that nothing is lost or told in silence.
+/// Hooks, loaders and providers are closures and objects, and credentials are secrets. Options that hold any of them
+/// throw `EncodingError`, so that nothing is silently lost or disclosed.
 extension DownloadOptions: Codable {
     public init(from decoder: any Decoder) throws { self = try Self.form.read(from: decoder) }
 
@@ -53,7 +53,7 @@ extension TLSPolicy: Codable {
     }
 }
 
-/// A policy with a rule of its own throws `EncodingError`: the rule is a closure.
+/// A policy with a rule of the caller's throws `EncodingError`: the rule is a closure.
 extension AddressPolicy: Codable {
     public init(from decoder: any Decoder) throws { self = try Self.form.read(from: decoder) }
 

@@ -14,8 +14,8 @@ package struct RequestFingerprint: Hashable, Sendable {
 /// A request whose source is known, ready to be joined or started. It is made once and kept with the load, because
 /// parsing a URL costs more than joining a transfer.
 package final class ResolvedRequest: Sendable {
-    /// Two requests with equal keys share one transfer: it has the fingerprint, and the options that one request must
-    /// not change for another. Deadlines and retries are those of the first request.
+    /// Two requests with equal keys share one transfer. The key has the fingerprint, and the options that one request
+    /// must not change for another. Deadlines and retries are not in it: those of the first request apply.
     struct Key: Hashable, Sendable {
         let fingerprint: RequestFingerprint
         /// Includes the password: a caller that does not know it must not share the answer.
@@ -37,7 +37,8 @@ package final class ResolvedRequest: Sendable {
         let contentTypes: ContentTypes?
         /// The names of provider, modifiers, decryptor and loader.
         let hooks: [String?]
-        /// What a provider knows besides its name.
+        /// The provider's fixed user and password, if it has them: providers with the same name may have different
+        /// ones.
         let secret: BasicCredentials?
         let prepared: PreparedRequest?
     }
@@ -108,7 +109,7 @@ extension ResolvedRequest.Rest {
 extension ResolvedRequest {
     /// The URL in normal form without fragment, user and password, from which the key of the original is made.
     package var originalURL: String { originalName.text }
-    /// ``originalURL``, hashed.
+    /// ``originalURL`` with its hash.
     package var originalName: CacheKey { key.fingerprint.name }
     /// The same request with fields added to the caller's.
     package func adding(_ fields: HTTPFields) -> ResolvedRequest {
@@ -130,7 +131,7 @@ extension ResolvedRequest {
 
     /// The user, if the answer depends on it.
     package var credentialScope: String? { key.fingerprint.credentialScope }
-    /// Whether the user depends on more than the key of its original and the downloader's settings: on a password, a
+    /// Whether the user depends on more than the key of the original and the downloader's settings: on a password, a
     /// jar's cookies, a file, or what a modifier sets.
     package var dependsOnMore: Bool {
         if key.credentials != nil { return true }
@@ -148,7 +149,7 @@ extension ResolvedRequest {
     }
     /// True for `http` and `https`.
     package var isFromWeb: Bool { web != nil }
-    /// In lower case; empty if there is none.
+    /// The URL's scheme in lower case; empty if there is none.
     var scheme: String { URLReference(source.text[...]).scheme?.lowercased() ?? "" }
     /// The URL in the form for messages.
     package var shown: String { source.shown }

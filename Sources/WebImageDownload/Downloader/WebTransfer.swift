@@ -24,9 +24,9 @@ final class WebTransfer: Transfer, TransportReceiver {
     let owner: any TransferOwner
     let state: Guarded<State>
     private let urgency = Atomic(LoadPriority.normal.rawValue)
-    /// True if the log asked for a pause and nothing waits for its end yet. Only the transport's thread uses it.
+    /// Set when the log asks for a pause, until the transfer waits for its end. Only the transport's thread uses it.
     private let wantsRoom = Atomic(false)
-    /// The same for the brake.
+    /// The same for a pause by the brake.
     private let wantsRelease = Atomic(false)
     /// True while only the brake pauses the transfer.
     private let isBraked = Atomic(false)
@@ -77,7 +77,7 @@ final class WebTransfer: Transfer, TransportReceiver {
         if needsPreparation { prepare(hop: start.hop) } else { launch(outgoing(), hop: start.hop) }
     }
 
-    /// Why the next hop is not allowed; nil if it is. If it is, the host's circuit breaker admits a request.
+    /// Why the next hop is not allowed; nil if it is: the host's circuit breaker has then admitted a request.
     ///
     /// - Parameter isAdmitted: whether the breaker has admitted it already.
     func refusal(of url: WebURL, isAdmitted: Bool = false) -> WebImageError? {

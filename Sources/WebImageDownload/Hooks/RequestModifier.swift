@@ -67,7 +67,7 @@ public struct RequestModifier: Sendable {
             .filter { changed[$0] != given[$0] }.sorted { $0.canonicalName < $1.canonicalName }
     }
 
-    /// Makes a modifier that may take time.
+    /// Makes an asynchronous modifier.
     public init(name: String, modify: @escaping @Sendable (OutgoingRequest) async throws -> OutgoingRequest?) {
         self.name = name
         self.modify = modify

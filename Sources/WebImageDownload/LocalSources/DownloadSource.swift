@@ -80,7 +80,7 @@ enum DownloadSource: Sendable {
         }
     }
 
-    /// In the form for messages.
+    /// The source in the form for messages.
     var shown: String {
         switch self {
         case .web(let url): redactedURL(url.text)
