@@ -127,7 +127,7 @@ extension DiskCache {
     }
 
     /// Locks an entry's file against others that append a trailer. Call it in the entry's turn.
-    /// - Returns: nil if another one has the lock, or the file has been replaced.
+    /// - Returns: nil if another thread or process has the lock, or the file has been replaced.
     func lock(_ known: KnownEntry, _ id: EntryID, forWriting: Bool = false) throws(FileFault) -> Int32? {
         let path = folder.layout.path(of: id)
         guard let file = try folder.openLocked(path, forWriting: forWriting) else { return nil }

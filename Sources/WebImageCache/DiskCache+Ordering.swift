@@ -16,7 +16,7 @@ extension DiskCache {
     /// and as long as its write is not cancelled. Does not block.
     package func expect(_ entry: some ExpectedEntry) { unwritten.expect(entry) }
 
-    /// The entry has been written, or will not be.
+    /// Ends ``expect(_:)``: the entry has been written, or will not be.
     package func endExpecting(_ entry: some ExpectedEntry) { unwritten.endExpecting(entry) }
 
     /// The expected entry of a key, unless its write was cancelled.

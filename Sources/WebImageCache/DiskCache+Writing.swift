@@ -170,7 +170,7 @@ extension DiskCache {
         return isPublished
     }
 
-    /// Call it in the entry's turn.
+    /// Puts a finished file in the place of the entry's file. Call it in the entry's turn.
     /// - Returns: false if the entry's file is no longer `replaced`.
     private func replace(
         _ replaced: KnownEntry?, by temporary: FilePath, as record: DiskIndex.Record, reserved: Int64, _ number: UInt64

@@ -63,10 +63,10 @@ public struct DiskCacheConfiguration: Sendable {
     /// second. Expired entries are never served, whether they are removed or not. Nil: they are removed only when the
     /// cache is opened and used. Default one hour.
     public var maintenanceInterval: Duration? = .seconds(3600)
-    /// Whether expired entries are removed when the manager that uses the cache is drained, if
-    /// there is time left. Default: yes.
+    /// Whether expired entries are removed when the manager that uses the cache is drained, if there is time left.
+    /// Default true.
     public var removesExpiredWhenDrained = true
-    /// Quiet by default.
+    /// The logger. The default one logs nothing.
     public var logger = Logger(label: "webimage.cache") { _ in SwiftLogNoOpLogHandler() }
 
     public init(directory: String, namespace: String = "default", limits: Limits = Limits()) {

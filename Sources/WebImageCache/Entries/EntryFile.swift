@@ -28,7 +28,7 @@ struct EntryFile {
     /// If false, reading bytes that are not in the system's memory fails.
     var mayWait = true
 
-    /// Nil when there is none.
+    /// Opens an entry's file; nil if there is none.
     static func open(
         _ path: String, _ files: any FileSystem, _ access: FileAccess = .readOwn
     ) throws(FileFault) -> EntryFile? {
@@ -45,7 +45,7 @@ struct EntryFile {
         }
     }
 
-    /// Also nil if opening would wait for a disk.
+    /// Opens an entry's file; nil if there is none, or if opening would wait for a disk.
     static func openAtOnce(_ path: FilePath, _ files: any FileSystem) -> EntryFile? {
         files.openAtOnce(path).map { EntryFile(files: files, file: $0, path: path, mayWait: false) }
     }

@@ -16,7 +16,7 @@ extension CacheLayout {
         var shards: [(number: Int, status: FileStatus)] = []
         /// The paths of temporary files beside them.
         var temporaries: [String] = []
-        /// Why some of them could not be looked at.
+        /// Why some of the directories could not be examined.
         var fault: FileFault?
 
         var numbers: [Int] { shards.map(\.number) }

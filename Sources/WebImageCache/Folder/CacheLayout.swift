@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// Where things lie in a cache's directory.
+/// The paths in a cache's directory.
 ///
 /// ```
 /// <directory>/CACHEDIR.TAG

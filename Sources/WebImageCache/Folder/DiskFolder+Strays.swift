@@ -10,7 +10,7 @@ extension DiskFolder {
     /// The directories without entries in which caches make temporary files: for the index, and to ask for the time.
     var otherTemporaryDirectories: [String] { [layout.versionDirectory, layout.indexDirectory] }
 
-    /// The sizes of all of them, by path; removes abandoned ones. Lists every shard.
+    /// The sizes of all temporary files of other caches, by path; removes abandoned ones. Lists every shard.
     func findStrays() -> [String: Int64] {
         var strays: [String: Int64] = [:]
         for directory in otherTemporaryDirectories + existingShards().map(layout.shardDirectory) {
@@ -21,7 +21,7 @@ extension DiskFolder {
         return strays
     }
 
-    /// The same for known ones, and for what this cache could not remove.
+    /// The same for the files at `paths`, and for files that this cache could not remove.
     func checkStrays(_ paths: some Sequence<String>) -> [String: Int64] {
         var strays: [String: Int64] = [:]
         for path in leftovers.withLock({ $0.union(paths) }) { noteStray(path, &strays) }

@@ -110,8 +110,8 @@ final class DiskFolder: Sendable {
 
     /// Opens an entry's file again and locks it, as for appending a trailer. Network file systems lock only files that
     /// are open for writing.
-    /// - Parameter forWriting: whether something will be appended, for which a file that can only be read is of no use.
-    /// - Returns: nil if another one has the lock, or the file is missing.
+    /// - Parameter forWriting: whether something will be appended. If so, a file that cannot be written is an error.
+    /// - Returns: nil if another thread or process has the lock, or the file is missing.
     func openLocked(_ path: String, forWriting: Bool = false) throws(FileFault) -> Int32? {
         let file: Int32
         do {

@@ -66,7 +66,7 @@ struct DiskIndex {
         link(makeNode(record), newerThan: newestNode)
     }
 
-    /// The entry's file has changed; it keeps its place in the order.
+    /// Records that the entry's file has changed; the entry keeps its place in the order.
     mutating func update(_ record: Record) {
         guard let place = places[record.id] else { return set(record) }
         bytes += record.bytes - nodes[Int(place)].record.bytes
@@ -143,7 +143,7 @@ struct DiskIndex {
         }
     }
 
-    // MARK: - The heap of what was adopted
+    // MARK: - The heap of adopted entries
 
     private mutating func insertAdopted(_ place: Int32) {
         lastTicket += 1
@@ -242,7 +242,7 @@ struct DiskIndex {
         }
     }
 
-    // MARK: - What is written down
+    // MARK: - Written entries
 
     mutating func forEachPlace(inShard shard: Int, _ body: (inout DiskIndex, Int32) -> Void) {
         var place = firstInShard[shard]

@@ -51,7 +51,7 @@ extension IndexKeeper {
             measureOwnFiles()
             let delay = books.withLock { books in
                 books.journal.changes.note(shards: young)
-                // What they wait for may never come, so nothing is scheduled for them.
+                // What unsettled directories wait for may never come, so nothing is scheduled for them.
                 books.journal.changes.putBack(IndexChanges.Taken(changed: unsettled))
                 if !changed.isEmpty { books.journal.flushCost = folder.clock.now - begin }
                 return young.isEmpty ? nil : books.scheduleFlush()
@@ -90,7 +90,7 @@ extension IndexKeeper {
         return (stamps, young, unsettled)
     }
 
-    /// The state of a file of the index, and the index that knows its content.
+    /// The state of a file of the index, and the generation of the index in memory that knows its content.
     struct KnownIndexFile {
         var written: IndexStore.Written
         let generation: Int

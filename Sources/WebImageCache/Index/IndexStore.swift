@@ -130,7 +130,7 @@ struct IndexStore {
                     files.close(file)
                     return nil
                 }
-                // Its content may be in another file by now.
+                // The file may have been replaced meanwhile.
                 let inode = try files.status(of: file).inode
                 if try files.linkStatus(at: path(number)).inode == inode { return file }
             } catch  where !error.isMissing {

@@ -14,7 +14,7 @@ public protocol EvictionOrder: Sendable {
     /// Records a hit of an entry; called only with ``seesEveryHit``.
     mutating func use(_ id: Int)
     mutating func setCost(_ cost: Int, of id: Int)
-    /// Removes an entry that its owner removed.
+    /// Removes an entry that left the cache without being a victim.
     mutating func remove(_ id: Int)
     mutating func removeAll()
 

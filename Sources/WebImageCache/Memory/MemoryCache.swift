@@ -48,7 +48,7 @@ public final class MemoryCache: Sendable {
 
     let shards: [MemoryShard]
     private let readerLocks: ReaderLocks
-    /// The same without reference counting, which would cost as much as the lock of a hit.
+    /// The shards without reference counting, which would cost as much as the lock of a hit.
     private let uncounted: [Unmanaged<MemoryShard>]
     /// Locked before a shard, never after it.
     let ledger: Guarded<MemoryLedger>
@@ -120,7 +120,7 @@ public final class MemoryCache: Sendable {
     /// A picture that is larger than the limit is not stored, but an older one with that key is removed anyway.
     /// - Parameters:
     ///   - image: the picture.
-    ///   - key: what it is found by.
+    ///   - key: the key of the picture.
     ///   - lifetime: how long the picture is found; nil: without limit.
     /// - Returns: whether the picture was stored.
     @discardableResult

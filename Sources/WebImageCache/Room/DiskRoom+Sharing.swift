@@ -143,7 +143,7 @@ extension DiskRoom {
             let owner = try folder.files.open(ownerPath, .readWrite)
             let inode: UInt64
             do throws(FileFault) {
-                // Another cache may be looking whether it is locked.
+                // Another cache may hold the lock for a moment, to find out whether this one is alive.
                 guard try folder.files.lock(owner, within: Self.markPatience) else {
                     throw FileFault("flock", ownerPath, EWOULDBLOCK)
                 }

@@ -18,14 +18,14 @@ final class DiskRoom: Sendable {
     let membership = Guarded<DiskMembership?>(nil)
     /// The next removal of expired entries.
     let maintenance = Guarded<ScheduledAction?>(nil)
-    /// Remove what else has expired in the directory.
+    /// Functions that remove other expired files of the directory, such as partial bodies.
     private let otherRemovals = Guarded<[@Sendable () -> Void]>([])
 
     init(_ folder: DiskFolder, _ books: GuardedBooks, _ index: IndexKeeper, _ executor: any WorkExecutor) {
         (self.folder, self.books, self.index, self.executor) = (folder, books, index, executor)
     }
 
-    /// Finds out what the directory holds, and what of it must leave. Blocks.
+    /// Scans the directory, and starts eviction if it is needed. Blocks.
     func open() {
         index.finishScan()
         startUpkeep()
