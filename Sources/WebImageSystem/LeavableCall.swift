@@ -34,7 +34,7 @@ package final class LeavableCall<Result: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - left: counts the call if it is abandoned.
-    ///   - stackSize: of its thread, in bytes; only the used part takes memory.
+    ///   - stackSize: the stack size of its thread, in bytes; only the used part takes memory.
     ///   - leaves: called every 20 milliseconds; returns whether to abandon the call.
     package static func run(
         among left: LeftCalls = .ofProcess, stackSize: Int, leaves: () -> Bool,
