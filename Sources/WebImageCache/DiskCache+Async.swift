@@ -126,7 +126,7 @@ extension DiskCache {
         try await answerWhenOpen(.low) { () throws(WebImageError) in try self.importSDWebImage(directory, keys: keys) }
     }
 
-    /// The same for pictures that SDWebImage may have stored under other keys.
+    /// Imports pictures that SDWebImage may have stored under other keys than those of this library.
     package func importSDWebImage(
         _ directory: String, _ pictures: [SDWebImagePicture]
     ) async throws(WebImageError) -> Int {

@@ -28,7 +28,7 @@ public struct DiskMove: Hashable, Sendable {
 extension DiskCache {
     private enum Outcome {
         case moved, dropped, left
-        /// The file has been removed by others.
+        /// Another thread or process has removed the file.
         case gone
     }
 
@@ -74,7 +74,7 @@ extension DiskCache {
     /// The entries of a directory, and how many of them, or of its parts, could not be looked at.
     private func entryFiles(in source: CacheLayout) -> (found: [(id: EntryID, modified: Int64)], unread: Int) {
         var (found, unread): ([(EntryID, Int64)], Int) = ([], 0)
-        /// Returns nil if `look` fails, and counts the failure unless the file was removed by others.
+        /// Returns nil if `look` fails, and counts the failure unless the file was removed meanwhile.
         func attempt<Value>(_ look: () throws(FileFault) -> Value) -> Value? {
             do throws(FileFault) { return try look() } catch {
                 if !error.isMissing {

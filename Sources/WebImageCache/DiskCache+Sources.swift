@@ -78,7 +78,7 @@ extension DiskCache {
         try importSDWebImage(directory, keys.map { SDWebImagePicture(key: $0, name: $0.text) })
     }
 
-    /// The same for pictures that SDWebImage may have stored under other keys.
+    /// Imports pictures that SDWebImage may have stored under other keys than those of this library. Blocks.
     package func importSDWebImage(
         _ directory: String, _ pictures: [SDWebImagePicture]
     ) throws(WebImageError) -> Int {

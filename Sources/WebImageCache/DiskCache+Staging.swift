@@ -27,7 +27,7 @@ extension DiskCache {
         return tellReplaced != nil
     }
 
-    /// The same for a caller that holds a lock.
+    /// Like ``stage(_:_:_:priority:completion:)``, for a caller that holds a lock.
     ///
     /// - Returns: a function that calls the completion of the entry that this one replaces, to be called once the lock
     ///   is released; nil if the entry was not accepted.

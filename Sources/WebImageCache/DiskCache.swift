@@ -99,6 +99,7 @@ public final class DiskCache: Sendable {
         }
     }
 
+    /// What the cache has done since it was opened.
     public var statistics: DiskStatistics { books.withLock { $0.statistics } }
 
     /// Hits and misses of all processes that have used the directory, as far as they have saved them, and those of this

@@ -44,6 +44,7 @@ public struct DiskEntry: Sendable {
 public struct DiskEntryInfo: Hashable, Sendable {
     /// The key; nil if the cache stores only hashes of keys.
     public let key: CacheKey?
+    /// The path of the entry's file.
     public let path: String
     /// The length of the body.
     public let bodyLength: ByteCount

@@ -25,6 +25,7 @@ public struct IndexedHeap<ID: Hashable, Rank: Comparable> {
         }
     }
 
+    /// Removes an element; returns whether it was in the heap.
     @inlinable @discardableResult
     public mutating func remove(_ id: ID) -> Bool {
         guard let position = positions.removeValue(forKey: id) else { return false }
@@ -37,6 +38,7 @@ public struct IndexedHeap<ID: Hashable, Rank: Comparable> {
         return true
     }
 
+    /// Removes and returns the first element; nil if the heap is empty.
     @inlinable public mutating func popFirst() -> ID? {
         guard let id = nodes.first?.id else { return nil }
         remove(id)

@@ -8,11 +8,11 @@ import Synchronization
 package final class LeavableCall<Result: Sendable>: Sendable {
     package enum Outcome {
         case ended(Result)
-        /// It is still running.
+        /// The caller has abandoned the call, which is still running.
         case left
-        /// It was not begun, because too many abandoned calls are running.
+        /// The call was not begun, because too many abandoned calls are running.
         case refused
-        /// It was not begun, because the system has no thread left.
+        /// The call was not begun, because the system has no thread left.
         case noThread
     }
 

@@ -49,6 +49,7 @@ public struct DiskMetadata: Hashable, Sendable {
     public var expiresAt: Int64?
     /// The URL that the bytes came from, without credentials.
     public var url: String?
+    /// The picture format, if it is known.
     public var format: ImageFormat?
     /// The HTTP status of the response.
     public var status: Int?

@@ -63,7 +63,7 @@ struct EntryFile {
         return try readAll(length: status.size, most: most)
     }
 
-    /// The same for a file with an expected length; another length is a failure.
+    /// Reads and checks a file with an expected length; another length is a failure.
     func readAll(
         length: Int64, most: Int64
     ) throws(FileFault) -> Check<(trailer: EncodedTrailer, body: [UInt8])> {

@@ -5,7 +5,7 @@ import WebImageSystem
 
 /// A cache's directory: the paths of its files, the check whether it can be trusted, and changes of single files.
 ///
-/// It knows the file system, but neither the index nor limits nor the order of writes.
+/// This class uses the file system, but knows neither the index nor limits nor the order of writes.
 final class DiskFolder: Sendable {
     /// Held while files of some of the entries, or their records in the index, are changed.
     private final class Turn: Sendable {
@@ -40,7 +40,7 @@ final class DiskFolder: Sendable {
         try withTurn(ofShard: id.shard, change)
     }
 
-    /// The same for all entries of one of the 256 directories.
+    /// Runs `change` while no other thread changes entries of one of the 256 directories.
     func withTurn<Result, Failure: Error>(
         ofShard shard: Int, _ change: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

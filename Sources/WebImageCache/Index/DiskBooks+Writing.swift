@@ -77,7 +77,7 @@ extension DiskBooks {
     ) {
         for id in scan.finish(shardTimes: shardTimes) { found.remove(id) }
         for record in index.recordsByDate { found.set(record) }
-        // Exchanged, not copied, because others wait for the lock.
+        // Exchanged, not copied, because other threads wait for the lock.
         swap(&index, &found)
         ledger.setStrays(strays)
         if let freeSpace { ledger.setAutomaticLimit(free: freeSpace, used: used) }

@@ -11,7 +11,7 @@ struct DiskIndex {
         var record: Record
         var older: Int32 = none
         var newer: Int32 = none
-        /// Its ticket in the heap; nil: it is in the list.
+        /// The node's ticket in the heap; nil if the node is in the list.
         var ticket: Int64?
         /// Whether the entry is in the file, and with which date if the date is the only difference.
         var isWritten = false
@@ -152,7 +152,8 @@ struct DiskIndex {
         adopted.insert(place, at: adoptedTime(place) ?? .zero)
     }
 
-    /// By date; adopted entries come before others of the same second. Nil for a node that is not in the heap.
+    /// The time of a node in the heap: by date; entries that were adopted earlier come first within a second. Nil for a
+    /// node that is not in the heap.
     private func adoptedTime(_ place: Int32) -> Duration? {
         let node = nodes[Int(place)]
         return node.ticket.map { Duration(secondsComponent: node.record.date, attosecondsComponent: $0) }
@@ -295,7 +296,7 @@ struct DiskIndex {
         places(inShard: shard).map { nodes[Int($0)].record }
     }
 
-    /// From the oldest to the newest. O(n).
+    /// All records, from the oldest to the newest. O(n).
     var recordsByDate: [Record] { placesByDate.map { nodes[Int($0)].record } }
 
     /// A problem of sums and links; nil if there is none. For tests; O(n).

@@ -69,12 +69,12 @@ extension IndexKeeper {
         var (stamps, young, unsettled): ([Int: IndexStamp], [Int], [Int]) = ([:], [], [])
         for shard in shards {
             guard let status = try? folder.shardStatus(shard) else {
-                // It seems to be missing: then none of its entries in the index exists.
+                // The directory seems to be missing: then none of its entries in the index exists.
                 if reconcile(shard, checksKnown: checksKnown) == nil { stamps[shard] = IndexStamp.none }
                 continue
             }
             if status.isYoung(at: now) {
-                // With a date in the future it stays young until then: the clock was set back.
+                // A directory with a date in the future stays young until that date: the clock was set back.
                 if status.modifiedNanoseconds > now { unsettled.append(shard) } else { young.append(shard) }
                 continue
             }

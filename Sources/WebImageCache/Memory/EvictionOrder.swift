@@ -22,7 +22,8 @@ public protocol EvictionOrder: Sendable {
     ///
     /// - Parameters:
     ///   - limit: the cost that all entries together may have.
-    ///   - uses: returns how often an entry was hit since the last such question, 3 for three times and more.
+    ///   - uses: returns how often an entry was hit since it was last asked about that entry; 3 means three times or
+    ///     more.
     mutating func takeVictim(limit: Int, uses: (Int) -> Int) -> Int?
 
     /// All ids, as far as known in the order of eviction. For tests and tools.

@@ -107,7 +107,7 @@ extension MemoryCache {
         return true
     }
 
-    /// Evicts entries until there is room for so much more.
+    /// Evicts entries until there is room for `cost` more bytes and `places` more entries.
     func makeRoom(cost: Int, places: Int, _ ledger: inout MemoryLedger, into departed: inout [MemoryTable.Entry]) {
         let (most, entries) = (max(ledger.limits.room - cost, 0), max(ledger.limits.places - places, 0))
         while ledger.cost > most || ledger.count > entries {

@@ -180,7 +180,7 @@ final class PartialFile: PartialBody {
         state.end += Int64(bytes.count)
     }
 
-    /// Extends the file for so many more bytes, if the store has the room.
+    /// Extends the file so that `bytes` more can be written, if the store has the room.
     private func makeRoom(_ bytes: Int64, _ file: Int32, _ state: inout State) throws(FileFault) -> Bool {
         let missing = state.end + bytes - state.size
         guard missing > 0 else { return true }
@@ -204,7 +204,7 @@ final class PartialFile: PartialBody {
                 try? store.files.remove(path)
                 store.noteEnd(key)
             }
-            // Only now may others claim it.
+            // Only now may another transfer claim the file.
             store.files.closeLocked(file)
         }
     }

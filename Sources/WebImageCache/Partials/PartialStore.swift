@@ -192,8 +192,8 @@ package final class PartialStore: PartialBodyStore {
             do throws(FileFault) {
                 let isOurs = try files.lock(file, within: .zero)
                 let status = try files.status(of: file)
-                // Its owner may have removed it before releasing the lock: then the name belongs to another file, or to
-                // none.
+                // The file's owner may have removed it before releasing the lock: then the name belongs to another
+                // file, or to none.
                 if isOurs, (try? files.status(at: path))?.inode == status.inode { return (file, status.size) }
                 files.closeLocked(file)
                 if !isOurs { return nil }
@@ -243,7 +243,7 @@ package final class PartialStore: PartialBodyStore {
         return PartialFileFormat.decode(fixed, text: text)
     }
 
-    /// Extends a claimed file by at least so many bytes.
+    /// Extends a claimed file by at least `bytes` bytes.
     ///
     /// - Returns: its new length; nil if the limit leaves no room, or another process holds on to the lock.
     func grow(_ file: Int32, _ path: String, from size: Int64, by bytes: Int64) throws(FileFault) -> Int64? {

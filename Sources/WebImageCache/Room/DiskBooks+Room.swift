@@ -113,7 +113,8 @@ extension DiskBooks {
         ledger.share.account(known: victim.bytes, freed: freed)
     }
 
-    /// The file of an evicted entry could not be removed: it still counts, and others are tried before it.
+    /// The file of an evicted entry could not be removed: the entry still counts, and other entries are evicted before
+    /// it.
     mutating func didNotEvict(_ victim: DiskIndex.Victim) {
         ledger.endLeaving(victim)
         guard !index.contains(victim.id) else { return }

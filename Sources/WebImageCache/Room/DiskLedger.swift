@@ -12,7 +12,7 @@ struct DiskLedger {
     /// Entries that were removed from the index and whose files still exist.
     private var leaving: [EntryID: Int64] = [:]
     private(set) var leavingBytes: Int64 = 0
-    /// Temporary files of others, by path: found by the scan, checked again until they are removed.
+    /// Temporary files of other caches, by path: found by the scan, checked again until they are removed.
     private(set) var strays: [String: Int64] = [:]
     /// The length of the file system's blocks, a power of two.
     private(set) var blockLength: Int64 = 4096
@@ -44,7 +44,7 @@ struct DiskLedger {
         /// The inode of the file, and when it was last seen.
         var inode: UInt64?
         var seen: Duration?
-        /// If the others could not be reached: the time of the next attempt.
+        /// If the common file could not be locked: the time of the next attempt.
         var aloneUntil: Duration?
     }
 
@@ -56,7 +56,7 @@ struct DiskLedger {
     var ageBasis: DiskCacheConfiguration.AgeBasis { limits.ageBasis }
     var mostEntries: Int? { limits.count.map { max($0, 0) } }
     var byteLimit: Int64 { limits.bytes.map { Int64(max($0.bytes, 0)) } ?? automaticLimit }
-    /// No entry of ours is longer than the limit, which may have been higher before.
+    /// No entry is longer than the limit, which may have been higher before.
     var longestEntry: Int64 { max(byteLimit, 1 << 30) }
     /// The part of the limit for entries.
     var capacity: Int64 { max(byteLimit - overhead - indexBytes - (keepsPartials ? partialLimit : 0), 0) }
@@ -162,7 +162,7 @@ struct DiskLedger {
 
     // MARK: - Others
 
-    /// Temporary files of others count even if there are no other caches.
+    /// The bytes of other caches' temporary files. They count even if there are no other caches.
     var strayBytes: Int64 { strays.values.reduce(0, +) }
     var hasOthers: Bool { share.hasOthers }
     /// The number of recounts; nil without other caches.
@@ -176,7 +176,8 @@ struct DiskLedger {
     mutating func setOthers(_ areThere: Bool) { share.setOthers(areThere, strays: strayBytes) }
 
     /// Whether the common total is wrong, because another cache died or two changed the same file at once.
-    /// - Parameter promised: the bytes that the others may have on the disk in addition to those that can be counted.
+    /// - Parameter promised: the bytes that the other caches may have on the disk in addition to those that can be
+    ///   counted.
     func isTotalAmiss(promised: Int64) -> Bool { share.isAmiss(promised: promised, slack: max(grain * 2, 8192)) }
 
     /// The whole directory was removed.

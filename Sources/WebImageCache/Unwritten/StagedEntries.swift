@@ -50,7 +50,7 @@ struct StagedEntries {
         return entry
     }
 
-    /// The same for a caller that needs it on disk; nil: there is none.
+    /// Returns what a caller that needs an entry on disk must do; nil: there is no such entry.
     mutating func turn(_ id: EntryID) -> Turn? {
         if let entry = take(id) { return .write(entry) }
         guard let entry = entries[id] else { return nil }

@@ -5,7 +5,7 @@ import WebImageSystem
 /// All entries that are not on disk yet, and the order of their writes: which writes are open, which were cancelled by
 /// later changes, which entries are staged, and which ones other code will write.
 ///
-/// It knows neither the directory nor the index: a writer asks it whether its write is still wanted.
+/// This class knows neither the directory nor the index: a writer asks it whether its write is still wanted.
 final class UnwrittenEntries: Sendable {
     private struct State {
         var writes = OpenWrites()

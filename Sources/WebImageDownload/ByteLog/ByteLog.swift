@@ -152,7 +152,7 @@ package final class ByteLog: @unchecked Sendable {
     }
 
     /// Appends the next bytes of a file; all bytes before them must be from the same file. Memory keeps as many as it
-    /// has room for. The others are read from the file again, which the system should have in its cache by then.
+    /// has room for. The others are read from the file again, which the system's page cache should hold by then.
     func append(_ bytes: UnsafeRawBufferPointer, of file: LogFile) {
         writer.source = file
         let kept = roomInMemory(for: bytes.count)

@@ -3,7 +3,7 @@ import WebImageCore
 /// A piece of a log's bytes in memory.
 struct LogPiece {
     let storage: ByteStorage
-    /// Its position in the log.
+    /// The position of the piece in the log.
     let offset: Int
     var count: Int
     /// False if the bytes are to be written to the file.

@@ -55,7 +55,7 @@ package final class CacheRequest: Sendable {
     ]
     private static let pragma = HTTPField.Name("Pragma")
 
-    /// The same request as it was actually sent, with unchanged cache directives.
+    /// Returns the request as it was actually sent, with unchanged cache directives.
     func sent(as hop: SentHop) -> CacheRequest { CacheRequest(self, sentAs: hop) }
 
     private init(_ request: CacheRequest, sentAs hop: SentHop) {

@@ -34,7 +34,7 @@ public struct SharedFreshness: Hashable, Sendable {
         case unlimited
         /// One of them is temporary and states no lifetime.
         case unstated
-        /// For so many more seconds. 0: they must be followed again each time.
+        /// They may be reused for that many more seconds; if 0, they must be followed again each time.
         case limited(Int)
     }
 

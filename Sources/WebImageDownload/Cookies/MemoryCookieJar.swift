@@ -7,7 +7,7 @@ import WebImageSystem
 /// rejected.
 public final class MemoryCookieJar: CookieJar {
     fileprivate struct State {
-        /// By domain, the oldest first.
+        /// The cookies by domain, the oldest first.
         var cookies: [String: [Cookie]] = [:]
         var count = 0
         /// How many cookies have been added.
@@ -29,6 +29,7 @@ public final class MemoryCookieJar: CookieJar {
     /// The number of cookies, including expired ones.
     public var count: Int { state.withLock { $0.count } }
 
+    /// Removes all cookies.
     public func removeAll() {
         state.withLock { $0 = State() }
         changed.add(1, ordering: .relaxed)

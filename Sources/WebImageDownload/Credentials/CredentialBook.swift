@@ -48,7 +48,8 @@ final class CredentialBook: Sendable {
 
     /// The credentials for an origin: the known ones unless they were refused, else the provider's answer.
     ///
-    /// - Parameter time: how long others wait for the same answer, by `clock`; then the provider is asked anew.
+    /// - Parameter time: how long other downloads wait for the same answer, by `clock`; then they ask the provider
+    ///   anew.
     /// - Throws: `authenticationFailed` if the provider fails or has none.
     func credentials(
         of provider: CredentialProvider, for question: CredentialQuestion, persistence: CredentialPersistence,

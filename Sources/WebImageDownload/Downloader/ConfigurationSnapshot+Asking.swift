@@ -13,7 +13,7 @@ extension ConfigurationSnapshot {
 
     /// The properties of a request that the rules of HTTP caching need: all that is sent with it.
     ///
-    /// The fields are not known until the request's modifier was called (``preparation(of:)``).
+    /// If the request has a modifier, the fields are not known until it was called (``preparation(of:)``).
     package func cacheRequest(for resolved: ResolvedRequest) -> CacheRequest {
         let request = resolved.request
         let options = request.changedOptions

@@ -243,7 +243,7 @@ final class DownloadCenter: TransferOwner {
             state.withLock { state in
                 state.resting[id] = nil
                 state.queue.release(id)
-                // It may have ended meanwhile.
+                // The transfer may have ended meanwhile.
                 guard let entry = state.entries[id] else { return state.startable() }
                 state.queue.enqueueAgain(id, host: host, priority: entry.priority ?? .normal)
                 return state.startable()
@@ -258,7 +258,7 @@ final class DownloadCenter: TransferOwner {
                 return state.startable()
             })
         transferExpects(deadline: end)
-        // It may have ended meanwhile.
+        // The transfer may have ended meanwhile.
         state.withLock { state in if state.resting[id] != nil { state.resting[id] = true } }
     }
 

@@ -67,7 +67,7 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    /// The same for a request that was resolved before.
+    /// Like the other method, for a request that was resolved before.
     ///
     /// - Parameters:
     ///   - snapshot: the settings to use; nil: ``snapshot``.
@@ -174,9 +174,11 @@ public struct DownloadCounters: Hashable, Sendable {
     public var started: Int
     /// Requests that shared a transfer of another request.
     public var joined: Int
+    /// Transfers that have a slot, including slow ones.
     public var running: Int
     /// Running transfers that are slow: see ``DownloadConfiguration/spareForSlowOrigins``.
     public var slow = 0
+    /// Transfers that wait for a slot.
     public var waiting: Int
     /// Transfers that failed and wait for their next attempt.
     public var resting = 0

@@ -78,7 +78,7 @@ struct RequestPreparation: Sendable {
     private func prepared(_ changed: OutgoingRequest?, _ further: [String] = []) -> PreparedRequest {
         var mark = further
         let jar = request.options.handlesCookies ? snapshot.configuration.cookieJar : nil
-        // The changes are counted before the cookies are read: if they change in between, others do not join this load.
+        // The changes are counted before the cookies are read: if they change in between, no other load joins this one.
         if let changes = jar?.changes { mark.append("jar:\(changes)") }
         let cookies = jar?.cookies(for: url.text)
         if let cookies { mark.append("cookies:" + cookies) }

@@ -111,7 +111,7 @@ extension ResolvedRequest {
     package var originalURL: String { originalName.text }
     /// ``originalURL`` with its hash.
     package var originalName: CacheKey { key.fingerprint.name }
-    /// The same request with fields added to the caller's.
+    /// Returns the same request with fields added to the caller's.
     package func adding(_ fields: HTTPFields) -> ResolvedRequest {
         if fields.isEmpty { return self }
         var request = request
@@ -121,7 +121,7 @@ extension ResolvedRequest {
         return (try? ResolvedRequest(request)) ?? self
     }
 
-    /// The same request with its preparation.
+    /// Returns the same request with its preparation.
     package func prepared(_ prepared: PreparedRequest) -> ResolvedRequest {
         var request = request
         request.prepared = prepared

@@ -40,6 +40,7 @@ public struct TransferMetrics: Sendable {
     public var timings: TransportTimings?
     /// The time from the request to the end.
     public var total: Duration = .zero
+    /// The number of redirects that were followed.
     public var redirects = 0
     /// The number of failed attempts before the last one.
     public var retries = 0

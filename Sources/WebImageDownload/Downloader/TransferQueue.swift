@@ -65,7 +65,7 @@ package struct TransferQueue: Sendable {
         enum State {
             case waiting
             case running(LoadPriority, isSlow: Bool)
-            /// It has run and may be queued again.
+            /// The transfer has run and may be queued again.
             case idle
         }
 
@@ -261,7 +261,7 @@ package struct TransferQueue: Sendable {
         running.note(-1, priority, isSlow: isSlow)
         guard let index = hosts.index(forKey: name) else { return }
         hosts.values[index].running.note(-1, priority, isSlow: isSlow)
-        // The rest of the host's state changes only if others wait or the host has no transfers left.
+        // The rest of the host's state changes only if other transfers wait or the host has none left.
         if !hosts.values[index].waiting.isEmpty || hosts.values[index].running.count == 0 { update(name) }
     }
 

@@ -7,7 +7,7 @@ struct TransferHop {
     private(set) var number = 0
     /// Nil until `start` has returned.
     var handle: (any TransportTransfer)?
-    /// Whether it was stopped before the handle was available.
+    /// Whether the transfer was stopped before the handle was available.
     var mustStop = false
     var mustResume = false
     /// The running modifiers and providers.

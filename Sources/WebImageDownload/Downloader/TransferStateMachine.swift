@@ -104,7 +104,7 @@ struct TransferStateMachine: Sendable {
         return true
     }
 
-    /// The same for a request that modifiers or providers must process first; ``prepared(at:)`` follows.
+    /// Like ``start(at:)``, for a request that modifiers or providers must process first; ``prepared(at:)`` follows.
     mutating func prepare(at now: Duration) -> Bool {
         guard case .waiting = state else { return false }
         state = .preparing

@@ -249,8 +249,8 @@ final class WebTransfer: Transfer, TransportReceiver {
         case .failure(let error): failure = error
         }
         settleCircuit(CircuitBreaker.outcome(status: nil, failure: failure))
-        // When the transfer rests or waits again, others may end its log, so all received bytes must be published
-        // before. The last bytes of a complete body are published with the end of the log.
+        // When the transfer rests or waits again, other threads may end its log, so all received bytes must be
+        // published before. The last bytes of a complete body are published with the end of the log.
         if failure != nil || !state.withLock({ $0.machine.isWhole }) { log.publish() }
         let now = surroundings.clock.now
         carryOut(

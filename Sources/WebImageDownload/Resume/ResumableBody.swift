@@ -71,7 +71,7 @@ package struct ResumableBody: Sendable {
     package init(_ request: CacheRequest, mode: CacheMode, rules: Rules = Rules()) {
         self.rules = rules
         mayResume = request.isPlainGet
-        // If the user is not known yet, it could not be determined later to whom the beginning belongs.
+        // If the user is not known yet, it could not be determined later to whom the stored beginning belongs.
         mayWrite = mode.stores && !request.control.noStore && request.knowsScope
         scope = Self.scope(of: request)
     }
@@ -172,8 +172,8 @@ package struct ResumableBody: Sendable {
     /// continues where this one broke off.
     ///
     /// - Parameter failure: nil if the transport reported a complete body.
-    /// - Returns: what to do with the copy in the store, and the error; a complete body with missing bytes is an error,
-    ///   too.
+    /// - Returns: what to do with the copy in the store, and the error. If bytes are missing, a body that was reported
+    ///   as complete ends with an error, too.
     package mutating func ended(_ failure: WebImageError?) -> (keep: KeepAction, failure: WebImageError?) {
         guard phase != .ended else { return (.nothing, failure) }
         let hadBody = phase == .receiving

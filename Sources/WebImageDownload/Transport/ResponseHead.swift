@@ -58,7 +58,7 @@ public struct ResponseHead: Sendable {
     public var version: Version
     private var content: Content
 
-    /// When the answer arrived, and by which redirects; nil if that is not known.
+    /// When the answer arrived, and how long its redirects may be reused; nil if that is not known.
     package var arrival: Arrival? {
         get { content.arrival }
         set { content = Content(content.fields, remoteAddress: content.remoteAddress, arrival: newValue) }
