@@ -86,7 +86,7 @@ package enum AtomicFile {
         _ path: String, _ older: stat?, _ bytes: [UInt8], _ isSynchronised: Bool
     ) throws(FileFault) {
         let folder = folder(of: path)
-        // Not made from the file's own name, which may have the maximum length already.
+        // The name is not made from the file's own name, which may have the maximum length already.
         let temporary = "\(folder).webimage-\(UInt64.random(in: .min ... .max)).part"
         func fill(_ file: Int32) throws(FileFault) {
             try send(bytes, to: file)

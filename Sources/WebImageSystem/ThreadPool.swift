@@ -43,7 +43,7 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
     }
 
-    /// Makes a pool for long computations, such as decoding. Its threads let threads go first that have little to do at
+    /// Makes a pool for long computations, such as decoding. Its threads give way to threads that have little to do at
     /// a time, such as those of the network. Under overload, answers then wait for less long.
     package static func computing(name: String, width: Int) -> ThreadPool {
         ThreadPool(name: name, width: width, startThread: startComputingThread(named:_:))
@@ -175,7 +175,7 @@ package struct FIFO<Element> {
 /// Starts a thread with a name; returns false if the system has none left.
 package typealias ThreadStarter = @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool
 
-/// Like ``startThread(named:_:)``, but the thread, and all that it starts, lets threads go first that have little to do
+/// Like ``startThread(named:_:)``, but the thread, and all that it starts, gives way to threads that have little to do
 /// at a time.
 @discardableResult
 package func startComputingThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {

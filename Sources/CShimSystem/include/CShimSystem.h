@@ -15,9 +15,9 @@
 /// Names the calling thread; names of more than 15 bytes may be cut.
 void wi_name_thread(const char *_Nonnull name);
 
-/// Lets threads go first that have little to do, such as those that wait for the network; in exchange the calling thread computes
-/// for longer at a time. Its share of the processor stays the same. Threads and processes that it starts inherit this. Does
-/// nothing if the system does not allow it, or if the thread has a scheduling policy of its own.
+/// Makes the calling thread give way to threads that have little to do, such as those that wait for the network; in exchange it
+/// computes for longer at a time. Its share of the processor stays the same. Threads and processes that it starts inherit this.
+/// Does nothing if the system does not allow it, or if the thread has a scheduling policy of its own.
 void wi_compute_in_long_turns(void);
 
 /// Opens a file without a name in `directory`, close-on-exec, mode 0600. Returns -1 and sets errno.

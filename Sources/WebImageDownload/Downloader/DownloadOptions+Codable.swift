@@ -53,7 +53,7 @@ extension TLSPolicy: Codable {
     }
 }
 
-/// A policy with a rule of the caller's throws `EncodingError`: the rule is a closure.
+/// A policy with the caller's own rule throws `EncodingError`: the rule is a closure.
 extension AddressPolicy: Codable {
     public init(from decoder: any Decoder) throws { self = try Self.form.read(from: decoder) }
 

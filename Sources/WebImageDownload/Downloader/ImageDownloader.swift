@@ -96,7 +96,7 @@ public final class ImageDownloader: Sendable {
         center.makeLog(of: beginning, continuedBy: download, head, limit: limit, whenBegun: whenBegun)
     }
 
-    /// Pauses transfers of low priority while those who store the bodies fall behind: they pull it.
+    /// The brake, which pauses transfers of low priority. Those who store the bodies pull it while they fall behind.
     package var brake: TransferBrake { center.surroundings.brake }
 
     // MARK: Configuration

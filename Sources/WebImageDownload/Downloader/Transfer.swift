@@ -23,10 +23,10 @@ protocol Transfer: AnyObject, Sendable {
 }
 
 extension Transfer {
-    /// Transfers of local sources do not use the priority.
+    /// Transfers of files and `data:` URLs get their priority when they are made.
     func note(_ priority: LoadPriority) {}
 
-    /// Transfers of local sources are never paused by the brake.
+    /// Transfers of files and `data:` URLs are never paused by the brake.
     func goOnIfUrgent() {}
 
     var firstDeadline: Duration? { nil }

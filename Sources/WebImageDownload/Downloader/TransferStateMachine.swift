@@ -298,7 +298,7 @@ struct TransferStateMachine: Sendable {
                 .badContentType, "the content type \(type.prefix(64)) is not wanted", status: head.status)
         }
         var beginning = InterruptedBody.Beginning.again
-        // An answer without a body may announce a length
+        // An answer without a body may announce a length (RFC 9112 section 6.3).
         let length = chain.method == .head || [204, 304].contains(head.status) ? nil : length
         if isContinued {
             guard try partial.continue(head, from: chain.current) else { return drain(.hop, length: length, at: now) }

@@ -24,7 +24,8 @@ final class WebTransfer: Transfer, TransportReceiver {
     let owner: any TransferOwner
     let state: Guarded<State>
     private let urgency = Atomic(LoadPriority.normal.rawValue)
-    /// Set when the log asks for a pause, until the transfer waits for its end. Only the transport's thread uses it.
+    /// Set when the log asks for a pause; cleared when the transfer begins to wait for its end. Only the transport's
+    /// thread uses it.
     private let wantsRoom = Atomic(false)
     /// The same for a pause by the brake.
     private let wantsRelease = Atomic(false)
