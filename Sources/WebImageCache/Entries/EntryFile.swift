@@ -14,7 +14,7 @@ struct EntryFile {
         let trailer: EncodedTrailer
     }
 
-    /// Larger entries are read from their end, so that a huge file that is not an entry is detected before memory is
+    /// The end of a larger file is checked first, so that a huge file that is not an entry is detected before memory is
     /// allocated for it.
     private static let largeSize: Int64 = 1 << 20
     /// Most trailers are much shorter; longer ones need a second read.

@@ -9,7 +9,7 @@ import WebImageCore
 ///                                                            of them, file systems would take ever longer to make them
 /// <directory>/<namespace>/v1/owners/<process>-<start>       one locked file for each cache that writes here
 /// <directory>/<namespace>/v1/usage                          the bytes that all of them take together
-/// <directory>/<namespace>/v1/index/<a>                      what 16 shards hold, so that the next start knows at once
+/// <directory>/<namespace>/v1/index/<a>                      the entries of 16 shards, so that a start needs no scan
 /// <directory>/<namespace>/v1/partial                        beginnings of bodies
 /// ```
 struct CacheLayout: Sendable {

@@ -103,7 +103,7 @@ struct IndexFile {
         }
     }
 
-    /// The same content without outdated frames.
+    /// Encodes the content without outdated frames.
     func encoded() -> [UInt8] {
         var out = ByteWriter()
         if counts != DiskCounts() { IndexFrame.counts(counts).encode(to: &out) }

@@ -9,7 +9,8 @@ public protocol EvictionOrder: Sendable {
     /// for a lock.
     static var seesEveryHit: Bool { get }
 
-    /// Adds a new entry. The hash identifies a key that was in the cache before.
+    /// Adds a new entry. The hash identifies its key, so that an order can recognise a key that was in the cache
+    /// before.
     mutating func insert(_ id: Int, hash: Int, cost: Int)
     /// Records a hit of an entry; called only with ``seesEveryHit``.
     mutating func use(_ id: Int)

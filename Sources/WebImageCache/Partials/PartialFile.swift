@@ -198,7 +198,7 @@ final class PartialFile: PartialBody {
             guard let file = state.file else { return }
             state.file = nil
             if keeping, state.length > 0 {
-                // Returns the room that was taken ahead; if that fails, the next claim does it.
+                // Gives back the room that was taken ahead; if that fails, the next claim does it.
                 if state.size != state.end { try? store.files.truncate(file, to: state.end) }
             } else {
                 try? store.files.remove(path)

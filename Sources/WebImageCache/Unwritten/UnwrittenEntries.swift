@@ -48,7 +48,8 @@ final class UnwrittenEntries: Sendable {
     private let clock: any LoadClock
     // Values that leave the state are released after the lock, because a write that ends then takes the lock itself.
     private let state = Guarded(State())
-    /// How many entries are staged or expected. A hit reads only this, and takes no lock if it is zero.
+    /// How many entries are staged, expected or about to be removed. A hit reads only this, and takes no lock if it is
+    /// zero.
     private let count = Atomic<Int>(0)
 
     init(_ clock: any LoadClock) { self.clock = clock }
@@ -143,7 +144,7 @@ final class UnwrittenEntries: Sendable {
         _ = change { $0.expected.updateValue(expected, forKey: id) }
     }
 
-    /// The entry has been written, or will not be.
+    /// Ends ``expect(_:)``: the entry has been written, or will not be.
     func endExpecting(_ entry: some ExpectedEntry) {
         let id = EntryID(entry.key)
         _ = change { $0.expected[id]?.entry === entry ? $0.expected.removeValue(forKey: id) : nil }

@@ -7,7 +7,7 @@ extension ByteLog {
     package enum Step: Sendable {
         /// Bytes that begin exactly at the offset.
         case chunk(ByteChunk)
-        /// Nothing yet: see ``ByteLog/whenReadable(after:run:)``.
+        /// There are no bytes yet; wait for them with ``ByteLog/whenReadable(after:run:)``.
         case wait
         case end(End)
     }
@@ -146,7 +146,7 @@ extension ByteLog {
         {
             return array
         }
-        // Array's own initializer rethrows without a type.
+        // `Array`'s own initializer does not throw typed errors.
         var failure: WebImageError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             do throws(WebImageError) {

@@ -175,7 +175,7 @@ package final class ByteLog: @unchecked Sendable {
     /// Makes the appended bytes visible to readers, and wakes those that wait for them.
     package func publish() { publish(end: nil) }
 
-    /// Publishes, and ends the log. Later calls do nothing.
+    /// Publishes the appended bytes, and ends the log. Later calls do nothing.
     package func finish(_ end: End) { publish(end: end) }
 
     /// Ends the log with the bytes that are published. May be called on any thread, also while the writer writes: bytes

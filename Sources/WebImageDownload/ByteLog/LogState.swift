@@ -121,7 +121,7 @@ struct LogState {
         return (piece, fileCount)
     }
 
-    /// Returns the bytes that no longer count against the budget.
+    /// Records that a piece was written. Returns the number of bytes that no longer count against the budget.
     mutating func didWrite(_ piece: LogPiece, to file: LogFile) -> Int {
         self.file = file
         fileCount += piece.count

@@ -35,7 +35,8 @@ extension HTTPCacheRules {
             && (!stored.vary.contains { $0.name == "cookie" } || matchesCookies(request, stored))
     }
 
-    /// A `public` answer that varies by a secret field contradicts itself, and is treated as one for this user.
+    /// Whether an answer varies by a secret field. If it is also `public`, it contradicts itself, and is treated as one
+    /// for this user.
     private func namesSecrets(_ stored: StoredResponse, of request: CacheRequest) -> Bool {
         if stored.vary.isEmpty { return false }
         let secrets = request.secretNames.union(["authorization", "cookie"])
@@ -56,7 +57,7 @@ extension HTTPCacheRules {
         return digest(FieldIdentity.value(value, of: name))
     }
 
-    /// Records the user for whom an answer is.
+    /// Records for which requests and which user an answer is valid.
     ///
     /// - Returns: false if this could not be determined later; the answer must then not be stored.
     func bind(_ stored: inout StoredResponse, to request: CacheRequest, _ arrival: CacheExchange.Arrival) -> Bool {

@@ -16,7 +16,7 @@ struct AskerScope: Sendable {
     /// count then.
     var ofModifier: String?
 
-    /// Nil if there is no particular user.
+    /// A text that identifies the user; nil if there is no particular user.
     ///
     /// - Parameter target: the URL that a modifier has substituted for the requested one; nil: none.
     func text(sending fields: HTTPFields, to target: String?) -> String? {

@@ -96,7 +96,8 @@ final class CurlLoop: @unchecked Sendable {
         stop()
     }
 
-    /// When libcurl 7.88 gives up an address, it does not ask to be called again for the next one.
+    /// How long the thread may sleep now, in milliseconds. While a transfer is connecting, it wakes often: when libcurl
+    /// 7.88 gives up an address, it does not ask to be called again for the next one.
     private var sleep: Int32 { live.contains { !$0.isConnected } ? min(longestSleep, 500) : longestSleep }
 
     private func takeCommands(_ commands: inout [Command]) -> Bool {
@@ -168,7 +169,7 @@ final class CurlLoop: @unchecked Sendable {
             curl_multi_remove_handle(multi, handle.easy)
             handle.letGo()
             if spareHandles.count < 64 { spareHandles.append(handle) }
-            // The last transfer moves into its place.
+            // The last transfer moves into the place of the removed one.
             let last = live.removeLast()
             if last !== transfer {
                 last.place = transfer.place

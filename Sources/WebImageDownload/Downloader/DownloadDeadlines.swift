@@ -3,7 +3,7 @@ public struct DownloadDeadlines: Hashable, Sendable, Codable {
     /// A minimum speed of a body.
     public struct MinimumSpeed: Hashable, Sendable, Codable {
         public var bytesPerSecond: Int
-        /// The time over which it is measured; at least 100 ms. Default 10 s.
+        /// The time over which the speed is measured; at least 100 ms. Default 10 s.
         public var window: Duration
 
         public init(bytesPerSecond: Int, window: Duration = .seconds(10)) {

@@ -132,7 +132,7 @@ public final class ImageDownloader: Sendable {
 
     // MARK: Observing
 
-    /// The numbers of running, waiting and finished transfers.
+    /// How many transfers were started and joined, and how many are running and waiting now.
     public var counters: DownloadCounters { center.counters }
 
     /// The events of all transfers from now on. Each call returns a sequence of its own.

@@ -44,7 +44,7 @@ struct RequestPreparation: Sendable {
         self.snapshot = snapshot
     }
 
-    /// Nil if the modifier must be waited for.
+    /// The prepared request; nil if the modifier must be awaited.
     func atOnce() -> PreparedRequest? {
         guard let modifier else { return prepared(nil) }
         guard let change = modifier.change else { return nil }

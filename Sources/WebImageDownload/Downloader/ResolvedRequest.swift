@@ -18,7 +18,7 @@ package final class ResolvedRequest: Sendable {
     /// must not change for another. Deadlines and retries are not in it: those of the first request apply.
     struct Key: Hashable, Sendable {
         let fingerprint: RequestFingerprint
-        /// Includes the password: a caller that does not know it must not share the answer.
+        /// The credentials, including the password: a caller that does not know it must not share the answer.
         let credentials: BasicCredentials?
         /// The other options; nil if all have their default values.
         let rest: Rest?
@@ -48,7 +48,7 @@ package final class ResolvedRequest: Sendable {
     /// The parsed URL of a web address; nil for other sources.
     let web: WebURL?
     let key: Key
-    /// Hashed once, because it is looked up several times for each download.
+    /// The hash of the key, computed once, because the key is looked up several times for each download.
     private let keyHash: Int
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.

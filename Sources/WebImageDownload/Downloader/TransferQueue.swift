@@ -52,7 +52,7 @@ package struct TransferQueue: Sendable {
 
     private struct Rank: Comparable, Sendable {
         let priority: LoadPriority
-        /// The smaller one goes first.
+        /// The transfer with the smaller number goes first.
         let turn: Int
 
         static func < (left: Rank, right: Rank) -> Bool {

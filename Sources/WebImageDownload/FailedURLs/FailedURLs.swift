@@ -83,9 +83,9 @@ public final class FailedURLs: Sendable {
         _ request: ResolvedRequest, _ error: WebImageError, settings: Int = 0, retryAfter: Duration? = nil
     ) {
         if request.isLocal { return }
-        // The policy may hold code of the user's, which is not called under the lock.
+        // The policy may hold a closure of the user's, which must not be called under the lock.
         let lifetime = policy.lifetime(of: error, url: request.shown, retryAfter: retryAfter)
-        // A failure that says nothing about the URL is not a success either.
+        // A failure that says nothing about the URL does not change its entry: it is not a success either.
         guard lifetime > .zero else { return }
         let now = clock.now
         state.withLock { state in

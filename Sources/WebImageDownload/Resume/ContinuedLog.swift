@@ -75,7 +75,8 @@ final class ContinuedLog: @unchecked Sendable {
         }
     }
 
-    /// An origin may send less than the requested rest (RFC 9110 section 15.3.7).
+    /// The end of the log: an error if the body does not have the announced length. An origin may send less than the
+    /// requested rest (RFC 9110 section 15.3.7).
     private func checked(_ end: ByteLog.End) -> ByteLog.End {
         let count = target.receivedCount
         guard case .complete = end, let wholeLength, count != wholeLength else { return end }

@@ -33,7 +33,7 @@ package struct CircuitBreaker: Sendable {
     private struct Circuit {
         var failures = 0
         var pause: Duration = .zero
-        /// Nil while requests are allowed.
+        /// Until when requests are refused; nil while they are allowed.
         var closedUntil: Duration?
         var isProbing = false
         var touched: Duration = .zero

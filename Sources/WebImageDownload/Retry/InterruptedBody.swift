@@ -32,7 +32,7 @@ struct InterruptedBody: Sendable {
         case another
     }
 
-    /// The condition for the rest; nil if the whole body must be sent again.
+    /// The information to request the rest; nil if the whole body must be sent again.
     private var point: ResumePoint? {
         guard kept > 0, isWhole, let head else { return nil }
         return ResumePoint(head, Self.arrival(from: place))

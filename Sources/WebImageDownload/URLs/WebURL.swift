@@ -18,7 +18,7 @@ package struct WebURL: Hashable, Sendable {
         let scheme: Scheme
         let port: Int
         let credentials: BasicCredentials?
-        /// In bytes of the text.
+        /// The positions of host and path, in bytes of the text.
         let hostRange: Range<Int>
         let pathRange: Range<Int>
 
