@@ -8,7 +8,7 @@
 #include <signal.h>
 #include "CShimSystem.h"
 #if __has_include(<xlocale.h>)
-/* Where macOS has locales of their own. */
+/* macOS declares `newlocale` and `uselocale` here. */
 #include <xlocale.h>
 #endif
 
@@ -59,7 +59,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     wi_curl_hooks *hooks = context;
     char text[INET6_ADDRSTRLEN + 1] = {0};
     if (purpose == CURLSOCKTYPE_IPCXN && hooks->address) {
-        /* An address of a family that the policy cannot be asked about is not allowed. */
+        /* An address of a family that the policy does not know is not allowed. */
         if (address_text(&address->addr, text, sizeof text) != 0) return CURL_SOCKET_BAD;
         if (!hooks->address(text, hooks->context)) return CURL_SOCKET_BAD;
     }
@@ -84,7 +84,7 @@ CURLcode wi_curl_set_hooks(CURL *easy, wi_curl_hooks *hooks) {
     if (!result) result = curl_easy_setopt(easy, CURLOPT_WRITEDATA, hooks);
     if (!result) result = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_request);
     if (!result) result = curl_easy_setopt(easy, CURLOPT_PREREQDATA, hooks);
-    /* Opened here also without a policy, so that no socket is inherited by a child process. */
+    /* Sockets are opened here even without a policy, so that child processes inherit none. */
     if (!result) result = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     if (!result) result = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, hooks);
     return result;
@@ -131,7 +131,7 @@ static void make_locale(void) {
 }
 
 char *wi_curl_ascii_host(const char *host) {
-    /* libidn2 takes the name to be in the locale's encoding, which is ASCII in a program that never set one. */
+    /* libidn2 expects the name in the locale's encoding, which is ASCII in a program that never sets a locale. */
     pthread_once(&locale_once, make_locale);
     CURLU *url = utf8 ? curl_url() : NULL;
     if (!url) return NULL;

@@ -13,7 +13,7 @@
 int wi_open_temporary(const char *directory) {
     int file = wi_open_nameless(directory, 0600);
     if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
-    /* Not every file system has files without a name: a named one, removed at once. */
+    /* Not every file system supports files without names. Makes a file with a name, which is removed at once. */
     char path[4096];
     if (snprintf(path, sizeof path, "%s/.webimage-XXXXXX", directory) >= (int)sizeof path) {
         errno = ENAMETOOLONG;
@@ -32,7 +32,7 @@ int wi_exchange(int one_directory, const char *one, int other_directory, const c
 
 long wi_write_both(
     int file, const void *head, size_t head_count, const void *tail, size_t tail_count, int64_t offset) {
-    /* Read only, whatever their type says. */
+    /* The bytes are only read, although `iov_base` is not const. */
     struct iovec parts[] = {
         {.iov_base = (void *)(uintptr_t)head, .iov_len = head_count},
         {.iov_base = (void *)(uintptr_t)tail, .iov_len = tail_count}};
@@ -65,7 +65,7 @@ int wi_status_at(int directory, const char *name, int is_of_link, wi_status *sta
 
 int wi_remove(int directory, const char *name) {
     if (unlinkat(directory, name, 0) == 0) return 0;
-    /* Linux says so by itself; POSIX has EPERM, which may mean other things. */
+    /* Linux reports EISDIR itself; POSIX demands EPERM, which may have other reasons. */
     struct stat found;
     if (errno == EPERM) {
         int is_directory = fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(found.st_mode);

@@ -1,9 +1,9 @@
 #pragma once
-/* Between the files of this shim. */
+/* Functions that the files of this shim share. */
 
-/// How many processors the machine has that are not switched off, at least 1.
+/// The number of processors that are switched on, at least 1.
 int wi_online_processors(void);
 
-/// Returns -1 and sets errno, also where there is no such call.
+/// Like `wi_exchange`, with the system's own error numbers. Returns -1 and sets errno, also if there is no such call.
 int wi_exchange_names(
     int one_directory, const char *_Nonnull one, int other_directory, const char *_Nonnull other);

@@ -1,4 +1,4 @@
-/* What only Linux has. Other systems' ways to the same: Portable.c. */
+/* The system calls of Linux. Portable.c has the same functions for other systems. */
 #define _GNU_SOURCE
 #include "CShimSystem.h"
 
@@ -25,7 +25,7 @@ void wi_name_thread(const char *name) {
     pthread_setname_np(pthread_self(), cut);
 }
 
-/* Headers do not have it, older C libraries not the two calls. */
+/* struct sched_attr, which headers do not declare. Older C libraries do not have the two calls either. */
 struct wi_schedule { uint32_t size, policy; uint64_t flags; int32_t nice; uint32_t priority; uint64_t runtime, deadline, period; };
 static const uint64_t long_turn = 20000000;
 
@@ -33,7 +33,7 @@ void wi_compute_in_long_turns(void) {
     struct wi_schedule schedule = {0};
     if (syscall(SYS_sched_getattr, 0, &schedule, sizeof schedule, 0) != 0 || schedule.policy != SCHED_OTHER) return;
     schedule.policy = SCHED_BATCH;
-    /* How long a turn is, since Linux 6.12; older ones ignore it. */
+    /* The length of a turn in nanoseconds, since Linux 6.12. Older versions ignore it. */
     schedule.runtime = long_turn;
     syscall(SYS_sched_setattr, 0, &schedule, 0);
 }
@@ -53,12 +53,12 @@ int wi_open_nameless(const char *directory, uint32_t mode) {
     return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 }
 
-/* RENAME_EXCHANGE; musl has neither the name nor the function. */
+/* 2 is RENAME_EXCHANGE; musl has neither the constant nor the function. */
 int wi_exchange_names(int one_directory, const char *one, int other_directory, const char *other) {
     return (int)syscall(SYS_renameat2, one_directory, one, other_directory, other, 2u);
 }
 
-/* Older headers do not have it, nor the two flags. */
+/* struct open_how and two of its flags, which older headers do not declare. */
 struct wi_open_how { uint64_t flags, mode, resolve; };
 static const uint64_t resolve_no_links = 0x04, resolve_cached = 0x20;
 
@@ -93,7 +93,7 @@ int wi_open_at_once(int directory, const char *name) {
 long wi_read_at_once(int file, void *bytes, size_t count, int64_t offset) {
 #if defined(SYS_preadv2) && defined(__LP64__)
     struct iovec part = {.iov_base = bytes, .iov_len = count};
-    /* RWF_NOWAIT. The offset in two halves, of which the first takes all on these machines. */
+    /* 8 is RWF_NOWAIT. The offset is passed in two halves, of which the first holds all of it on 64-bit machines. */
     return syscall(SYS_preadv2, file, &part, 1ul, (unsigned long)offset, 0ul, 8);
 #else
     (void)file;

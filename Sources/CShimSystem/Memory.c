@@ -1,6 +1,6 @@
 #include "CShimSystem.h"
 
-// Tells which libc it is.
+// Defines `__GLIBC__` if the C library is glibc.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,12 +16,12 @@ int64_t wi_machine_memory(void) {
     return pages > 0 && size > 0 ? pages * size : 0;
 }
 
-// From here on a block is mapped for itself, where a large page begins. The first write to a small page costs more than a
-// system call, and a block from the allocator either has those, or goes back to the system with its neighbours when it is freed:
-// measured, 16 MiB take 0.4 ms to 1 ms in large pages and 6 ms in small ones.
+// A block of at least this size is mapped on its own, at the beginning of a large page. The first write to a small page costs more
+// than a system call, and a block from the allocator either consists of small pages, or is returned to the system with its
+// neighbours when it is freed. Measured: 16 MiB take 0.4 ms to 1 ms in large pages and 6 ms in small ones.
 enum { WI_LARGE = 8 << 20, WI_LARGE_PAGE = 2 << 20 };
 
-// Sanitizers look after the allocator's blocks only.
+// Sanitizers check only blocks of the allocator.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define WI_NO_LARGE_BLOCKS
@@ -37,22 +37,23 @@ static int wi_is_large(size_t count) {
 #endif
 }
 
-// Whole small pages, and whole large ones where that adds less than half a one.
+// Rounds up to whole large pages if that adds at most half a large page, otherwise to whole small pages.
 static size_t wi_mapped_size(size_t count) {
     size_t rest = count % WI_LARGE_PAGE, page = (size_t)sysconf(_SC_PAGESIZE);
     if (rest >= WI_LARGE_PAGE / 2) return count + WI_LARGE_PAGE - rest;
     return (count + page - 1) / page * page;
 }
 
-// glibc keeps twice as much free memory as the largest block that it saw freed, up to 32 MiB: enough for what a decoder takes for
-// a picture of that size. Our blocks pass it by, so it is shown one, which nobody writes to. Measured: without it a JPEG XL of 4
-// megapixels takes 2300 pages anew each time, a tenth of its decode. Who has set a limit of his own (`M_TRIM_THRESHOLD`) keeps it.
+// glibc keeps twice as much free memory as the largest block that it saw freed, up to 32 MiB: enough for the memory that a decoder
+// takes for a picture of that size. Our blocks bypass glibc, so we show it one, which nobody writes to. Measured: without it a
+// JPEG XL of 4 megapixels takes 2300 fresh pages each time, a tenth of its decode. A limit that the program itself has set
+// (`M_TRIM_THRESHOLD`) stays.
 static void wi_show_allocator(size_t count) {
 #if defined(__GLIBC__)
     static _Atomic size_t shown;
     if (count > 32 << 20 || count <= atomic_load_explicit(&shown, memory_order_relaxed)) return;
     atomic_store_explicit(&shown, count, memory_order_relaxed);
-    // A compiler leaves out what is freed unused.
+    // Volatile, because a compiler removes allocations that are freed unused.
     void *volatile block = malloc(count);
     free(block);
 #else
@@ -60,8 +61,8 @@ static void wi_show_allocator(size_t count) {
 #endif
 }
 
-// Blocks that were freed last, for the next picture of that size: as much as the allocator would keep. (With `MADV_FREE`, by which
-// the system may take their pages, a reuse costs as much as fresh ones.)
+// The blocks that were freed last, kept for the next picture of that size: as much as the allocator would keep. (With `MADV_FREE`,
+// which lets the system take their pages, a reuse would cost as much as fresh pages.)
 enum { WI_KEPT_BLOCKS = 2, WI_MOST_KEPT = 32 << 20 };
 typedef struct wi_block {
     char *memory;
@@ -75,7 +76,7 @@ static void wi_unmap(wi_block block) {
     if (block.memory) munmap(block.memory, block.size);
 }
 
-// A kept block that is as large as that, and not much larger; of no size without one.
+// Takes a kept block of at least that size, and not much larger; an empty one if there is none.
 static wi_block wi_take_kept(size_t size) {
     wi_block found = {0};
     pthread_mutex_lock(&wi_kept_lock);
@@ -101,7 +102,7 @@ static void wi_keep(wi_block block) {
     wi_unmap(block);
 }
 
-// Forgets the kept blocks, those to come, too, where `for_good`.
+// Frees the kept blocks. If `for_good`, no blocks are kept from now on.
 static void wi_drop_kept(int for_good) {
     wi_block dropped[WI_KEPT_BLOCKS];
     pthread_mutex_lock(&wi_kept_lock);

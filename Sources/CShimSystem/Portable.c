@@ -1,5 +1,5 @@
-/* What Linux.c does, in the words of POSIX; in Apple's where POSIX has none. Never compiled on a Mac yet. On Linux it can
-   be built and tested with WEBIMAGE_PORTABLE set in the environment, which Package.swift reads. */
+/* The functions of Linux.c for other systems: by POSIX, and by Apple's own calls where POSIX has none. Not compiled on a Mac
+   yet. On Linux it can be built and tested with WEBIMAGE_PORTABLE set in the environment, which Package.swift reads. */
 #define _GNU_SOURCE
 #include "CShimSystem.h"
 
@@ -27,7 +27,7 @@ void wi_compute_in_long_turns(void) {}
 int wi_processor_count(void) { return wi_online_processors(); }
 
 int wi_current_processor(void) {
-    /* The thread instead, by the address of what the system knows of it: threads are spread over the numbers as well. */
+    /* A hash of the thread's identifier, which spreads threads over the numbers as well. */
     return (int)(((uint64_t)(uintptr_t)pthread_self() * 0x9E3779B97F4A7C15) >> 48);
 }
 
@@ -86,7 +86,7 @@ void wi_remove_memory_file(int file, const char *name) {
 
 void wi_wish_for_large_pages(void *start, size_t count) { (void)start, (void)count; }
 
-/* A child that another thread starts between the two calls inherits the file: nothing better is to be had. */
+/* A child process that another thread starts between the two calls inherits the file. There is no better way. */
 static int kept_from_children(int file) {
     if (file >= 0) fcntl(file, F_SETFD, FD_CLOEXEC);
     return file;
@@ -121,7 +121,7 @@ long wi_send(int socket, const void *bytes, size_t count) {
 #endif
 }
 
-/* Where the system reports a half-closed connection only so. */
+/* Systems without POLLRDHUP report a half-closed connection by POLLHUP. */
 short wi_poll_finished_sending(void) {
 #ifdef POLLRDHUP
     return POLLRDHUP;

@@ -16,7 +16,7 @@ static int is_reachable(const struct ifaddrs *one) {
 
 int wi_network_is_there(void) {
     struct ifaddrs *all = NULL;
-    // Who cannot find out goes on as if it were there.
+    // If this cannot be determined, the network is assumed to be there.
     if (getifaddrs(&all) != 0) return 1;
     int is_there = 0;
     for (const struct ifaddrs *one = all; one && !is_there; one = one->ifa_next) is_there = is_reachable(one);

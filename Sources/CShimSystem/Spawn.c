@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #ifdef __APPLE__
-/* Libraries cannot see the variable itself. */
+/* On macOS libraries cannot access the variable `environ` itself. */
 #include <crt_externs.h>
 #define environ (*_NSGetEnviron())
 #else

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* For the signal handler, which can be given nothing. One question at a time is asked: `is_asking` sees to it. */
+/* The state of the signal handler, to which nothing can be passed. `is_asking` ensures that only one query runs at a time. */
 static atomic_flag is_asking = ATOMIC_FLAG_INIT;
 static struct termios settings_before;
 static int terminal;
@@ -18,7 +18,7 @@ static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 enum { DEADLY_COUNT = sizeof deadly / sizeof *deadly };
 static struct sigaction actions_before[DEADLY_COUNT];
 
-/* Puts the terminal back, then lets the signal do what it would have done. */
+/* Restores the terminal's settings, then lets the signal have its usual effect. */
 static void leave(int number) {
     int kept = errno;
     tcsetattr(terminal, TCSANOW, &settings_before);
@@ -50,7 +50,7 @@ static long milliseconds_now(void) {
     return (long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Reads up to the byte that ends the answer; what a person typed before it is skipped. */
+/* Reads up to the byte that ends the answer. Text that a person typed before the answer is skipped. */
 static int read_answer(int input, char last, int milliseconds, char *answer, int capacity) {
     static const char head[] = "\033[?";
     long end = milliseconds_now() + milliseconds;
@@ -66,7 +66,7 @@ static int read_answer(int input, char last, int milliseconds, char *answer, int
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (got <= 0) return -1;
         if (count < 3) {
-            // Matches the head, beginning anew where it breaks off.
+            // Matches the head, and starts again at a mismatch.
             count = byte == head[count] ? count + 1 : byte == head[0];
             continue;
         }
@@ -79,7 +79,7 @@ static int read_answer(int input, char last, int milliseconds, char *answer, int
 int wi_ask_terminal(
     int input, int output, const char *question, char last, int milliseconds, char *answer, int capacity) {
     pid_t foreground = tcgetpgrp(input);
-    // In the background, to change the terminal would stop the process.
+    // If the process is in the background, changing the terminal would stop it.
     if (foreground >= 0 && foreground != getpgrp()) return -1;
     if (atomic_flag_test_and_set(&is_asking)) return -1;
     int result = -1;
@@ -95,7 +95,7 @@ int wi_ask_terminal(
             if (write(output, question, length) == (ssize_t)length) {
                 result = read_answer(input, last, milliseconds, answer, capacity);
             }
-            // An answer that is on its way, or the rest of a strange one, must not become the shell's input.
+            // A late answer, or the rest of an unexpected one, must not become the shell's input.
             tcsetattr(input, result < 0 ? TCSAFLUSH : TCSANOW, &settings_before);
         }
         forget_signals();

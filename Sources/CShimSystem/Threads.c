@@ -14,7 +14,7 @@ int wi_online_processors(void) {
 #if defined(__GLIBC__)
 enum { DEFAULT_STACK = 0 };
 #else
-/* Half a megabyte on macOS and an eighth with musl, which deep calls of the C libraries overflow: as much as with glibc. */
+/* As with glibc. macOS has half a megabyte and musl an eighth, which deep calls in C libraries overflow. */
 enum { DEFAULT_STACK = 8 << 20 };
 #endif
 
@@ -60,7 +60,7 @@ void wi_signal_all(wi_condition *condition) { pthread_cond_broadcast(&condition-
 
 int wi_wait_for(wi_condition *condition, void *mutex, int64_t nanoseconds) {
 #ifdef __APPLE__
-    /* Which has no attribute for the clock, and a call of its own. */
+    /* macOS has no attribute for the clock, but a call that takes a relative time. */
     struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     return pthread_cond_timedwait_relative_np(&condition->condition, mutex, &time);
 #else

@@ -126,7 +126,7 @@ extension DiskCache {
         try await answerWhenOpen(.low) { () throws(WebImageError) in try self.importSDWebImage(directory, keys: keys) }
     }
 
-    /// The same for pictures that SDWebImage may have stored under other keys.
+    /// Imports pictures that SDWebImage may have stored under other keys than those of this library.
     package func importSDWebImage(
         _ directory: String, _ pictures: [SDWebImagePicture]
     ) async throws(WebImageError) -> Int {
@@ -154,7 +154,7 @@ extension DiskCache {
         try await answerWhenOpen(.low) { () throws(WebImageError) in try self.verify() }
     }
 
-    /// For operations that need the content of the directory to be known.
+    /// Runs an operation that needs to know the content of the directory, once the directory has been scanned.
     private func answerWhenOpen<Value: Sendable>(
         _ priority: LoadPriority, _ work: @escaping @Sendable () throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {

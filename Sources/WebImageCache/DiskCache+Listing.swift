@@ -7,7 +7,7 @@ extension DiskCache {
     /// - Throws: if a part of the directory cannot be listed.
     package func entries() throws(WebImageError) -> [DiskEntryInfo] {
         index.finishScan()
-        // Who staged an entry that cannot be written is told so.
+        // An entry that cannot be written is reported to the caller that staged it.
         _ = try? writeAllStaged()
         var found: [DiskEntryInfo] = []
         do throws(FileFault) {

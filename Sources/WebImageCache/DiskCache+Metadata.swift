@@ -27,7 +27,7 @@ extension DiskCache {
     ///   held.
     /// - Returns: false when nothing was changed: there is no such entry, `change` returned nil, or there is no room for
     ///   longer metadata.
-    /// - Throws: `locked` when others keep changing the entry; `noSpace`, `readOnly`, `cacheIO`.
+    /// - Throws: `locked` when other threads or processes keep changing the entry; `noSpace`, `readOnly`, `cacheIO`.
     @discardableResult
     package func changeMetadata(
         _ key: CacheKey, _ change: (DiskMetadata) -> DiskMetadata?
@@ -126,8 +126,8 @@ extension DiskCache {
         return try result.get()
     }
 
-    /// Locks an entry's file against others that append a trailer. Call it in the entry's turn.
-    /// - Returns: nil if another one has the lock, or the file has been replaced.
+    /// Locks an entry's file against other threads and processes that append a trailer. Call it in the entry's turn.
+    /// - Returns: nil if another thread or process has the lock, or the file has been replaced.
     func lock(_ known: KnownEntry, _ id: EntryID, forWriting: Bool = false) throws(FileFault) -> Int32? {
         let path = folder.layout.path(of: id)
         guard let file = try folder.openLocked(path, forWriting: forWriting) else { return nil }

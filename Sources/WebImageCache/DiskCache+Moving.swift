@@ -28,7 +28,7 @@ public struct DiskMove: Hashable, Sendable {
 extension DiskCache {
     private enum Outcome {
         case moved, dropped, left
-        /// The file has been removed by others.
+        /// Another thread or process has removed the file.
         case gone
     }
 
@@ -74,7 +74,7 @@ extension DiskCache {
     /// The entries of a directory, and how many of them, or of its parts, could not be looked at.
     private func entryFiles(in source: CacheLayout) -> (found: [(id: EntryID, modified: Int64)], unread: Int) {
         var (found, unread): ([(EntryID, Int64)], Int) = ([], 0)
-        /// Nil for what fails, which is counted unless the file has been removed by others.
+        /// Returns nil if `look` fails, and counts the failure unless the file was removed meanwhile.
         func attempt<Value>(_ look: () throws(FileFault) -> Value) -> Value? {
             do throws(FileFault) { return try look() } catch {
                 if !error.isMissing {
@@ -166,7 +166,7 @@ extension DiskCache {
         }
     }
 
-    /// Removes an entry's file that was copied. From a file system that cannot be written it cannot be removed.
+    /// Removes an entry's file that was copied. Returns false if that fails, as on a read-only file system.
     private func removeCopied(_ file: EntryFile) -> Bool {
         do throws(FileFault) {
             try folder.files.remove(file.path)

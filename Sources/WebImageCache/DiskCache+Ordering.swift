@@ -12,11 +12,11 @@ extension DiskCache {
         DiskWriteOrder(EntryID(key), unwritten, isRemoval: true)
     }
 
-    /// Makes an entry readable before it is written, and replaces an earlier expected one; until ``endExpecting(_:)``,
-    /// and as long as its write is not cancelled. Does not block.
+    /// Makes an entry readable before it is written, until ``endExpecting(_:)`` or until its write is cancelled.
+    /// Replaces an earlier expected entry. Does not block.
     package func expect(_ entry: some ExpectedEntry) { unwritten.expect(entry) }
 
-    /// The entry has been written, or will not be.
+    /// Ends ``expect(_:)``: the entry has been written, or will not be.
     package func endExpecting(_ entry: some ExpectedEntry) { unwritten.endExpecting(entry) }
 
     /// The expected entry of a key, unless its write was cancelled.

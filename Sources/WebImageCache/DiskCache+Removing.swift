@@ -51,7 +51,7 @@ extension DiskCache {
             failure = failure ?? error
         }
         if let failure { throw writing(failure, failure.path) }
-        // Entries still in the index were stored since, or removed by others.
+        // Entries still in the index were stored since, or removed by other processes.
         for record in books.withLock({ $0.index.recordsByDate }) { forget(record.id) }
         room.tellOthers()
     }

@@ -3,10 +3,11 @@ import WebImageSystem
 
 // Reads entries that the cache lacks from read-only sources.
 extension DiskCache {
-    /// Larger picture files of others are not read.
+    /// Larger files of a source are not read.
     private static let mostForeignBytes: Int64 = 256 << 20
 
-    /// Called after a miss was counted.
+    /// Looks for an entry in the read-only sources. Call it after a miss was counted: if an entry is found, the miss
+    /// becomes a hit.
     func readElsewhere(_ key: CacheKey, _ id: EntryID) -> DiskEntry? {
         for source in configuration.readOnlySources {
             guard let entry = read(key, id, from: source) else { continue }
@@ -77,7 +78,7 @@ extension DiskCache {
         try importSDWebImage(directory, keys.map { SDWebImagePicture(key: $0, name: $0.text) })
     }
 
-    /// The same for pictures that SDWebImage may have stored under other keys.
+    /// Imports pictures that SDWebImage may have stored under other keys than those of this library. Blocks.
     package func importSDWebImage(
         _ directory: String, _ pictures: [SDWebImagePicture]
     ) throws(WebImageError) -> Int {

@@ -9,7 +9,7 @@ extension DiskCache {
     /// does not block.
     ///
     /// - Parameters:
-    ///   - key: what it is found by.
+    ///   - key: the key of the entry.
     ///   - body: the bytes.
     ///   - metadata: the metadata of the entry.
     ///   - priority: the priority of the write.
@@ -27,10 +27,10 @@ extension DiskCache {
         return tellReplaced != nil
     }
 
-    /// The same for a caller that holds a lock.
+    /// Like ``stage(_:_:_:priority:completion:)``, for a caller that holds a lock.
     ///
-    /// - Returns: what tells the entry that this one replaces, to be called once the lock is released; nil if the entry
-    ///   was not accepted.
+    /// - Returns: a function that calls the completion of the entry that this one replaces, to be called once the lock
+    ///   is released; nil if the entry was not accepted.
     package func stageUnderLock(
         _ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata, priority: LoadPriority = .low,
         completion: @escaping @Sendable (Result<Bool, WebImageError>) -> Void

@@ -8,7 +8,7 @@ extension DiskCache {
     /// - Throws: if a part of the directory cannot be listed, after all other entries were read.
     package func verify() throws(WebImageError) -> DiskVerification {
         index.finishScan()
-        // Who staged an entry that cannot be written is told so.
+        // An entry that cannot be written is reported to the caller that staged it.
         _ = try? writeAllStaged()
         var report = DiskVerification()
         do throws(FileFault) {

@@ -19,7 +19,7 @@ extension DiskCache {
         return try put(key, id, body, metadata, number)
     }
 
-    /// The same for a body in one array.
+    /// Stores a body that is one array. Blocks.
     @discardableResult
     package func store(_ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata) throws(WebImageError) -> Bool {
         var result: Result<Bool, WebImageError> = .success(false)
@@ -33,7 +33,7 @@ extension DiskCache {
         return try result.get()
     }
 
-    /// The same for a body in parts.
+    /// Stores a body that consists of several parts. Blocks.
     @discardableResult
     package func store(_ key: CacheKey, _ parts: [[UInt8]], _ metadata: DiskMetadata) throws(WebImageError) -> Bool {
         let writer = try makeWriter(for: key)
@@ -170,7 +170,7 @@ extension DiskCache {
         return isPublished
     }
 
-    /// Call it in the entry's turn.
+    /// Puts a finished file in the place of the entry's file. Call it in the entry's turn.
     /// - Returns: false if the entry's file is no longer `replaced`.
     private func replace(
         _ replaced: KnownEntry?, by temporary: FilePath, as record: DiskIndex.Record, reserved: Int64, _ number: UInt64

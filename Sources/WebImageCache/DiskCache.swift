@@ -24,7 +24,8 @@ public final class DiskCache: Sendable {
     let index: IndexKeeper
     let room: DiskRoom
 
-    /// Returns at once; the directory is scanned in the background, and made when there is something to write.
+    /// Makes a cache. Returns at once: the directory is scanned in the background, and created when the first entry is
+    /// written.
     ///
     /// - Parameters:
     ///   - configuration: the directory and the limits.
@@ -33,7 +34,7 @@ public final class DiskCache: Sendable {
         self.init(configuration, executor: ThreadPool(name: "wi-disk", width: max(threads, 1)))
     }
 
-    /// Returns at once; the directory is scanned in the background, and created when the first entry is written.
+    /// Makes a cache with an executor of the caller's. Returns at once, like the public initializer.
     ///
     /// - Parameters:
     ///   - executor: runs the asynchronous operations and the background work.
@@ -54,7 +55,7 @@ public final class DiskCache: Sendable {
         if let interval = configuration.maintenanceInterval { room.scheduleMaintenance(every: interval) }
     }
 
-    /// Lower limits apply to the next store; background work then makes room.
+    /// Sets the limits. Lower limits apply to the next store; background work then makes room.
     package func setLimits(_ limits: DiskCacheConfiguration.Limits) {
         books.withLock { $0.ledger.setLimits(limits) }
         room.startUpkeep()
@@ -98,6 +99,7 @@ public final class DiskCache: Sendable {
         }
     }
 
+    /// What the cache has done since it was opened.
     public var statistics: DiskStatistics { books.withLock { $0.statistics } }
 
     /// Hits and misses of all processes that have used the directory, as far as they have saved them, and those of this

@@ -13,6 +13,7 @@ public struct DiskCacheConfiguration: Sendable {
         case creation
     }
 
+    /// How much a cache may hold, and for how long.
     public struct Limits: Hashable, Sendable {
         /// The most space that the directory may take, in allocated bytes, for all processes that use it together.
         /// Temporary files and the cache's own index count. A sixteenth of it, at most 64 MiB, is reserved for the
@@ -45,6 +46,7 @@ public struct DiskCacheConfiguration: Sendable {
     /// The name of a folder in that directory. Caches with different namespaces share nothing. A string that cannot be
     /// the name of a folder, because it is empty, consists of dots or contains a slash, is replaced by another name.
     public var namespace: String
+    /// How much the cache may hold, and for how long.
     public var limits: Limits
     /// Whether an entry is synchronised to the disk before it is renamed. Default false: an entry that a power failure
     /// has damaged is found by its checks in any case.
@@ -63,10 +65,10 @@ public struct DiskCacheConfiguration: Sendable {
     /// second. Expired entries are never served, whether they are removed or not. Nil: they are removed only when the
     /// cache is opened and used. Default one hour.
     public var maintenanceInterval: Duration? = .seconds(3600)
-    /// Whether expired entries are removed when the manager that uses the cache is drained, if
-    /// there is time left. Default: yes.
+    /// Whether expired entries are removed when the manager that uses the cache is drained, if there is time left.
+    /// Default true.
     public var removesExpiredWhenDrained = true
-    /// Quiet by default.
+    /// The logger. The default one logs nothing.
     public var logger = Logger(label: "webimage.cache") { _ in SwiftLogNoOpLogHandler() }
 
     public init(directory: String, namespace: String = "default", limits: Limits = Limits()) {

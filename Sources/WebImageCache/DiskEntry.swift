@@ -33,7 +33,7 @@ public struct DiskEntry: Sendable {
         (self.key, self.body, folder, name, known) = (key, body, nil, path, .encoded(trailer))
     }
 
-    /// The path does not retain the open directory.
+    /// Keeps the path as text, so that the entry does not retain the open directory.
     init(key: CacheKey, body: [UInt8], trailer: EncodedTrailer, path: FilePath) {
         (self.key, self.body, known) = (key, body, .encoded(trailer))
         (folder, name) = (path.directory?.path, path.name)
@@ -44,6 +44,7 @@ public struct DiskEntry: Sendable {
 public struct DiskEntryInfo: Hashable, Sendable {
     /// The key; nil if the cache stores only hashes of keys.
     public let key: CacheKey?
+    /// The path of the entry's file.
     public let path: String
     /// The length of the body.
     public let bodyLength: ByteCount

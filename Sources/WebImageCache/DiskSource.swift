@@ -32,7 +32,7 @@ public struct DiskSource: Sendable {
 package struct SDWebImagePicture: Sendable {
     /// The key under which this library stores it.
     package var key: CacheKey
-    /// SDWebImage's own key: for a URL the text that the program wrote, also its fragment, user and upper-case letters.
+    /// SDWebImage's own key: for a URL the text as the program wrote it, with fragment, user and upper-case letters.
     package var name: String
 
     package init(key: CacheKey, name: String) { (self.key, self.name) = (key, name) }

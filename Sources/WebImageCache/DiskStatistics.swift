@@ -4,7 +4,7 @@ public import WebImageCore
 public struct DiskUsage: Hashable, Sendable {
     /// The allocated space of entries and of temporary files, including files that are being written.
     public var bytes: ByteCount
-    /// Entries.
+    /// The number of entries.
     public var count: Int
     /// The limit that this process never lets `bytes` exceed.
     public var limit: ByteCount

@@ -9,14 +9,14 @@ package import WebImageCore
     import Darwin
 #endif
 
-/// Writes files so that they are there whole or not at all.
+/// Writes files atomically: a file has either its old content or all of the new.
 package enum AtomicFile {
-    /// Writes a file, or replaces an older one, whose permissions and owner it keeps as far as the system allows. A file that
-    /// is read-only is refused. Symbolic links are followed, also to what is not there yet. A device or a pipe is written to
-    /// as it is. Blocks.
+    /// Writes a file, or replaces an older one, whose permissions and owner it keeps as far as the system allows. A
+    /// read-only file is refused. Symbolic links are followed, even if their target does not exist yet. A device or a
+    /// pipe is written to directly. Blocks.
     ///
-    /// - Parameter isSynchronised: whether the bytes are on the disk before the older file goes, so that one of the two is
-    ///   there after a power failure.
+    /// - Parameter isSynchronised: whether the bytes are on the disk before the older file is replaced, so that one of
+    ///   the two survives a power failure.
     package static func write(_ bytes: [UInt8], to path: String, isSynchronised: Bool = false) throws(FileFault) {
         var older = stat()
         guard stat(path, &older) == 0 else {
@@ -26,7 +26,7 @@ package enum AtomicFile {
         switch older.st_mode & S_IFMT {
         case S_IFDIR: throw FileFault("open", path, EISDIR)
         case S_IFREG:
-            // Renaming needs no permission for the file that goes, but who made it read-only meant it.
+            // Renaming needs no permission for the replaced file, but a file that was made read-only must stay.
             guard access(path, W_OK) == 0 else { throw FileFault("access", path, errno) }
             try replace(target(of: path), older, bytes, isSynchronised)
         // A device or a pipe cannot be replaced by a file.
@@ -38,7 +38,7 @@ package enum AtomicFile {
         }
     }
 
-    /// Writes all bytes to what is open already: a pipe, a terminal, a file from where it is. Blocks.
+    /// Writes all bytes to an open pipe, terminal or file, to a file from its current position on. Blocks.
     package static func send(_ bytes: [UInt8], to descriptor: Int32) throws(FileFault) {
         try bytes.withBytes { bytes throws(FileFault) in
             var done = 0
@@ -57,10 +57,11 @@ package enum AtomicFile {
         }
     }
 
-    /// Where symbolic links lead, also to what is not there yet: the links stay, and the file behind them is replaced.
+    /// The path that symbolic links lead to, which need not exist yet: the links stay, and the file behind them is
+    /// replaced.
     private static func target(of path: String) -> String {
         var path = path
-        // As many as Linux follows.
+        // Linux follows as many links.
         for _ in 0..<40 {
             guard let next = content(ofLink: path) else { break }
             path = next.hasPrefix("/") ? next : folder(of: path) + next
@@ -78,14 +79,14 @@ package enum AtomicFile {
         }
     }
 
-    /// Ends in a slash; empty for the working directory.
+    /// The folder of a path, with the slash at its end; empty for the working directory.
     private static func folder(of path: String) -> Substring { path.lastIndex(of: "/").map { path[...$0] } ?? "" }
 
     private static func replace(
         _ path: String, _ older: stat?, _ bytes: [UInt8], _ isSynchronised: Bool
     ) throws(FileFault) {
         let folder = folder(of: path)
-        // Not made of the file's own name, which may have the greatest length already.
+        // The name is not made from the file's own name, which may have the maximum length already.
         let temporary = "\(folder).webimage-\(UInt64.random(in: .min ... .max)).part"
         func fill(_ file: Int32) throws(FileFault) {
             try send(bytes, to: file)
@@ -95,7 +96,7 @@ package enum AtomicFile {
         if try !makeNameless(temporary, in: folder.isEmpty ? "." : String(folder), fill) {
             try make(temporary, isPrivate: older != nil, fill)
         }
-        // Renamed also where there is nothing to replace: programs that watch folders look for that.
+        // Renamed even if there is nothing to replace: programs that watch folders wait for a rename.
         do throws(FileFault) {
             try PosixFileSystem().rename(temporary, to: path)
         } catch {
@@ -104,9 +105,9 @@ package enum AtomicFile {
         }
     }
 
-    /// Makes a file that gets its name when it is whole: who ends this process meanwhile leaves nothing behind.
+    /// Makes a file that gets its name when it is complete: if the process is killed before, nothing is left behind.
     ///
-    /// - Returns: false where the file system has no files without names.
+    /// - Returns: false if the file system does not support files without names.
     private static func makeNameless(
         _ path: String, in folder: String, _ fill: (Int32) throws(FileFault) -> Void
     ) throws(FileFault) -> Bool {
@@ -117,7 +118,8 @@ package enum AtomicFile {
         return linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
     }
 
-    /// - Parameter isPrivate: while it is written, nobody else reads what the older file kept to its owner.
+    /// - Parameter isPrivate: whether only the owner may read the file while it is written, as may have been so for the
+    ///   older file.
     private static func make(
         _ path: String, isPrivate: Bool, _ fill: (Int32) throws(FileFault) -> Void
     ) throws(FileFault) {
@@ -125,7 +127,7 @@ package enum AtomicFile {
         guard file >= 0 else { throw FileFault("open", path, errno) }
         var fault: FileFault?
         do throws(FileFault) { try fill(file) } catch { fault = error }
-        // File systems of a network may notice only now that the disk is full.
+        // Network file systems may report only now that the disk is full.
         if close(file) != 0, fault == nil { fault = FileFault("close", path, errno) }
         guard let fault else { return }
         unlink(path)
@@ -133,7 +135,8 @@ package enum AtomicFile {
     }
 
     private static func keepRights(of older: stat, _ file: Int32) {
-        // Only an administrator gives files away; others can still keep the group. Before the mode, of which it clears bits.
+        // Only an administrator may change the owner; others can still keep the group. Done before the mode is set,
+        // because changing the owner clears bits of it.
         if fchown(file, older.st_uid, older.st_gid) != 0 { _ = fchown(file, .max, older.st_gid) }
         _ = fchmod(file, older.st_mode & 0o7777)
     }
@@ -154,7 +157,7 @@ extension FileFault {
     }
 }
 
-/// The system's call, which the method of that name hides.
+/// Calls the system's `write`, which the method of that name hides.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

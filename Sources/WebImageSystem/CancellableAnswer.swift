@@ -14,7 +14,7 @@ package final class CancellableAnswer<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Also true if the waiting task was cancelled.
+    /// Whether an answer was given, or the waiting task was cancelled.
     package var isGiven: Bool { state.withLock { $0.answer != nil } }
 
     package func give(_ answer: Answer) {
@@ -27,7 +27,7 @@ package final class CancellableAnswer<Value: Sendable>: Sendable {
         waiting?.resume(returning: answer)
     }
 
-    /// Gives what `work` returns or throws. A task that was cancelled waits for nothing any more: then it is not done.
+    /// Gives what `work` returns or throws. If the waiting task was cancelled, `work` is not run.
     package func give(from work: () throws(WebImageError) -> Value) {
         if !isGiven { give(Result(catching: work)) }
     }
@@ -50,10 +50,10 @@ package final class CancellableAnswer<Value: Sendable>: Sendable {
 }
 
 extension WorkExecutor {
-    /// Does `work` here, and returns or throws what it does.
+    /// Runs `work` on this executor, and returns or throws its result.
     ///
-    /// - Throws: `cancelled` as soon as the task is cancelled; work that has not begun is then never done, and work that has
-    ///   begun is completed.
+    /// - Throws: `cancelled` as soon as the task is cancelled; work that has not begun is then never run, and work that
+    ///   has begun is completed.
     package func answer<Value: Sendable>(
         _ priority: LoadPriority, _ work: @escaping @Sendable () throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {

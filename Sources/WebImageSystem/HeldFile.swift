@@ -4,7 +4,7 @@ import WebImageCore
 package struct HeldFile: Sendable {
     package let descriptor: Int32
     package let byteCount: Int
-    /// Keeps it open.
+    /// The object that keeps the file open.
     package let holder: any Sendable & AnyObject
 
     package init(descriptor: Int32, byteCount: Int, holder: any Sendable & AnyObject) {

@@ -1,8 +1,8 @@
 /// A binary heap whose elements can be found, moved and removed by their identity; the one that comes first is on top.
 /// Every change costs O(log n).
 ///
-/// Public, in a module that no product offers: the compiler specializes and inlines in other modules only what is public
-/// (Swift 6.3), and unspecialized every call asks for the metadata of its tuples.
+/// Public, although no product offers this module: the compiler (Swift 6.3) specializes and inlines only public code in
+/// other modules, and every unspecialized call looks up the metadata of its tuples.
 public struct IndexedHeap<ID: Hashable, Rank: Comparable> {
     @usableFromInline var nodes: [(id: ID, rank: Rank)] = []
     @usableFromInline var positions: [ID: Int] = [:]
@@ -13,7 +13,7 @@ public struct IndexedHeap<ID: Hashable, Rank: Comparable> {
     @inlinable public var isEmpty: Bool { nodes.isEmpty }
     @inlinable public var first: (id: ID, rank: Rank)? { nodes.first }
 
-    /// Puts `id` in, or moves it to its new place.
+    /// Inserts `id`, or moves it to its new place.
     @inlinable public mutating func set(_ id: ID, to rank: Rank) {
         if let position = positions[id] {
             nodes[position].rank = rank
@@ -25,6 +25,7 @@ public struct IndexedHeap<ID: Hashable, Rank: Comparable> {
         }
     }
 
+    /// Removes an element; returns whether it was in the heap.
     @inlinable @discardableResult
     public mutating func remove(_ id: ID) -> Bool {
         guard let position = positions.removeValue(forKey: id) else { return false }
@@ -37,6 +38,7 @@ public struct IndexedHeap<ID: Hashable, Rank: Comparable> {
         return true
     }
 
+    /// Removes and returns the first element; nil if the heap is empty.
     @inlinable public mutating func popFirst() -> ID? {
         guard let id = nodes.first?.id else { return nil }
         remove(id)

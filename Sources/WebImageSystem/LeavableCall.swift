@@ -8,11 +8,11 @@ import Synchronization
 package final class LeavableCall<Result: Sendable>: Sendable {
     package enum Outcome {
         case ended(Result)
-        /// It is still running.
+        /// The caller has abandoned the call, which is still running.
         case left
-        /// It was not begun, because too many abandoned calls are running.
+        /// The call was not begun, because too many abandoned calls are running.
         case refused
-        /// It was not begun, because the system has no thread left.
+        /// The call was not begun, because the system has no thread left.
         case noThread
     }
 
@@ -34,7 +34,7 @@ package final class LeavableCall<Result: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - left: counts the call if it is abandoned.
-    ///   - stackSize: of its thread, in bytes; only the used part takes memory.
+    ///   - stackSize: the stack size of its thread, in bytes; only the used part takes memory.
     ///   - leaves: called every 20 milliseconds; returns whether to abandon the call.
     package static func run(
         among left: LeftCalls = .ofProcess, stackSize: Int, leaves: () -> Bool,

@@ -1,5 +1,5 @@
 #if os(Linux) && !WI_PORTABLE
-    // Not used by name: the two functions below are in its library.
+    // Imported only for its library, which has the two functions below.
     import Dispatch
 
     #if canImport(Glibc)
@@ -8,7 +8,7 @@
         import Musl
     #endif
 
-    // CoreFoundation's run loop serves libdispatch's main queue, which runs Swift's main actor, in the same way.
+    // CoreFoundation's run loop uses these functions to serve libdispatch's main queue, which runs Swift's main actor.
     @_silgen_name("_dispatch_get_main_queue_handle_4CF") private func mainQueueHandle() -> Int32
     @_silgen_name("_dispatch_main_queue_callback_4CF") private func drainMainQueue(_ message: UnsafeMutableRawPointer?)
 

@@ -57,7 +57,7 @@ package final class Monitor<Value>: @unchecked Sendable {
         }
     }
 
-    /// The same, however long it takes.
+    /// Like ``wait(atMost:for:)``, without a time limit.
     package func wait<Result>(for body: (inout Value) -> Result?) -> Result {
         while true {
             if let result = wait(atMost: MonotonicCondition.longestDelay, for: body) { return result }

@@ -9,7 +9,7 @@ import CShimSystem
 #endif
 
 /// A condition variable whose waits use the monotonic clock, because setting back the wall clock would prolong them.
-/// Its creator must destroy it.
+/// The owner of the value must destroy it.
 struct MonotonicCondition {
     private let condition: OpaquePointer
 

@@ -159,7 +159,7 @@ package struct PosixFileSystem: FileSystem {
         var space = statvfs()
         _ = try check("statvfs", path) { statvfs(path, &space) }
         let unit = Int64(clamping: space.f_frsize)
-        // A file system of a network or of a program may say anything.
+        // A network file system, or one in user space, may report any number.
         func bytes(_ blocks: some FixedWidthInteger) -> Int64 {
             let (bytes, overflow) = Int64(clamping: blocks).multipliedReportingOverflow(by: unit)
             return overflow ? Self.mostSpace : min(bytes, Self.mostSpace)
@@ -179,7 +179,7 @@ package struct PosixFileSystem: FileSystem {
     }
 
     package func lock(_ file: Int32, within patience: Duration) throws(FileFault) -> Bool {
-        // The system's own wait has no time limit.
+        // Tries again and again, because the system's own wait has no time limit.
         var (waited, pause): (Duration, Duration) = (.zero, .microseconds(50))
         while true {
             do {

@@ -10,7 +10,7 @@ package import WebImageCore
 
 /// The texts of the system's error numbers.
 package enum SystemErrorText {
-    /// `"No space left on device"` for `ENOSPC`.
+    /// The text of an error number: `"No space left on device"` for `ENOSPC`.
     package static func of(_ number: Int32) -> String {
         // Since version 2.32, glibc's text is per thread; before, only that of unknown numbers is shared.
         guard let text = strerror(number) else { return "error \(number)" }

@@ -12,7 +12,7 @@ package enum TerminalQuestion {
     ///   - input: the source of the answer; must be a terminal, else there is no answer.
     ///   - output: the target of the query.
     ///   - milliseconds: how long to wait.
-    /// - Returns: nil without an answer in time, or in the background.
+    /// - Returns: nil if no answer arrives in time, or if the process is in the background.
     package static func deviceAttributes(input: Int32, output: Int32, milliseconds: Int) -> [Int]? {
         var answer = [CChar](repeating: 0, count: 128)
         let count = wi_ask_terminal(

@@ -43,8 +43,8 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
     }
 
-    /// A pool for work that computes for long, such as decoding: the threads let others go first, those of the network
-    /// among them, which have little to do at a time. Under overload, answers then wait for less long.
+    /// Makes a pool for long computations, such as decoding. Its threads give way to threads that have little to do at
+    /// a time, such as those of the network. Under overload, answers then wait for less long.
     package static func computing(name: String, width: Int) -> ThreadPool {
         ThreadPool(name: name, width: width, startThread: startComputingThread(named:_:))
     }
@@ -55,7 +55,7 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Pieces of work that have not begun.
+    /// The number of pieces of work that have not begun.
     package var waitingCount: Int {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -100,7 +100,7 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         }
         if start { queues.threads += 1 }
         pthread_mutex_unlock(mutex)
-        // Not earlier: the thread would wake only to wait for the mutex.
+        // Signalled after the unlocking: otherwise the thread would wake only to wait for the mutex.
         if wake { workArrived.signal() }
         if start, !startThread(name, { self.serve() }) { workWithoutThread() }
     }
@@ -175,7 +175,8 @@ package struct FIFO<Element> {
 /// Starts a thread with a name; returns false if the system has none left.
 package typealias ThreadStarter = @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool
 
-/// As ``startThread(named:_:)``; the thread, and what it starts, lets other threads go first that have little to do.
+/// Like ``startThread(named:_:)``, but the thread, and all that it starts, gives way to threads that have little to do
+/// at a time.
 @discardableResult
 package func startComputingThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     startThread(named: name) {

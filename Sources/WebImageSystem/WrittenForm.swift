@@ -49,7 +49,7 @@ package struct WrittenForm<Group> {
     /// - Throws: `EncodingError.invalidValue` for a value that cannot be encoded.
     package func write(_ group: Group, to encoder: any Encoder) throws {
         if let refusal = refusal(group) {
-            // Not the group itself: errors are printed, and it may hold secrets.
+            // The error does not contain the group itself: errors are printed, and the group may hold secrets.
             throw EncodingError.invalidValue(
                 "\(Group.self)", EncodingError.Context(codingPath: encoder.codingPath, debugDescription: refusal))
         }

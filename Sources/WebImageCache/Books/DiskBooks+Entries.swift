@@ -3,7 +3,7 @@ import WebImageCore
 // Events of single entries, and of the whole directory.
 extension DiskBooks {
     /// Reserved bytes have become an entry, or a change of one.
-    /// - Parameter freed: the bytes that the change has taken from the disk; nil: the known size of the entry.
+    /// - Parameter freed: the bytes that the change has freed on the disk; nil: the known size of the entry.
     mutating func fulfil(
         _ reserved: Int64, _ record: DiskIndex.Record, keepsPlace: Bool = false, freed: Freed? = nil
     ) {
@@ -34,7 +34,8 @@ extension DiskBooks {
         guard var record = index.record(of: id) else { return adopt(status.record(of: id)) }
         let isOther = record.bytes != status.blockBytes
         guard isOther || status.modified > record.recordedDate else { return }
-        // If another cache has used it later, it gets its place in the order when its turn to be evicted comes.
+        // If another cache has used the entry later, the entry gets its place in the order when its turn to be evicted
+        // comes.
         record.recordedDate = max(record.recordedDate, status.modified)
         if isOther {
             ledger.share.account(known: record.bytes - status.blockBytes, freed: .nothing)
@@ -60,7 +61,7 @@ extension DiskBooks {
         /// The file's length.
         let length: Int64
         let expires: Int64
-        /// The file's date is outdated and should be updated.
+        /// Whether the file's date is outdated and should be updated.
         let isBehind: Bool
         let flushDelay: Duration?
     }
@@ -95,7 +96,7 @@ extension DiskBooks {
         return isBehind
     }
 
-    /// A used entry is not in the index: it was about to be evicted, or another cache has stored it.
+    /// Takes back a used entry that is not in the index: it was about to be evicted, or another cache has stored it.
     /// - Returns: whether the date of its file should be updated.
     mutating func comeBack(_ record: DiskIndex.Record, usedAt now: Int64) -> Bool {
         var record = record

@@ -19,7 +19,8 @@ struct DiskBooks {
     var known: Int64 { index.bytes + ledger.reserved + ledger.leavingBytes }
     /// All bytes on the disk that count, and the reserved ones.
     var used: Int64 { known + ledger.share.foreign }
-    /// The same without what others have reserved ahead; never less than what was seen in the directory.
+    /// ``used`` without the bytes that other caches have reserved ahead; never less than what was seen in the
+    /// directory.
     var usage: Int64 { used - ledger.share.othersHeadroom(strays: ledger.strayBytes) }
 }
 

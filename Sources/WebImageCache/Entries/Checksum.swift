@@ -7,7 +7,7 @@ enum Checksum {
     static func of(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { of($0) } }
 }
 
-/// The same checksum for bytes in parts.
+/// The checksum of bytes that arrive in parts.
 struct RunningChecksum: ~Copyable, @unchecked Sendable {
     // Sendable: it is the only owner of the state that it points to.
     private let state: OpaquePointer

@@ -20,8 +20,8 @@ public struct DiskMetadata: Hashable, Sendable {
 
         /// The field as entries with hashed keys store it; nil: not at all.
         ///
-        /// Without the URL nobody can tell which cookies would be sent there now. The name of a host that does not exist and
-        /// a value that no cookies have keep the entry from those who might send others.
+        /// Without the URL it cannot be determined which cookies would be sent there now. The field then names a host
+        /// that does not exist and a value that no cookies have, so that no request matches it.
         var withoutURL: Field? {
             if name == Self.place { return nil }
             guard name.hasPrefix(Self.cookies), name != Self.cookies else { return self }
@@ -49,6 +49,7 @@ public struct DiskMetadata: Hashable, Sendable {
     public var expiresAt: Int64?
     /// The URL that the bytes came from, without credentials.
     public var url: String?
+    /// The picture format, if it is known.
     public var format: ImageFormat?
     /// The HTTP status of the response.
     public var status: Int?

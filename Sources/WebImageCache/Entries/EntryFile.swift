@@ -14,7 +14,7 @@ struct EntryFile {
         let trailer: EncodedTrailer
     }
 
-    /// Larger entries are read from their end, so that a huge file that is not an entry is detected before memory is
+    /// The end of a larger file is checked first, so that a huge file that is not an entry is detected before memory is
     /// allocated for it.
     private static let largeSize: Int64 = 1 << 20
     /// Most trailers are much shorter; longer ones need a second read.
@@ -28,7 +28,7 @@ struct EntryFile {
     /// If false, reading bytes that are not in the system's memory fails.
     var mayWait = true
 
-    /// Nil when there is none.
+    /// Opens an entry's file; nil if there is none.
     static func open(
         _ path: String, _ files: any FileSystem, _ access: FileAccess = .readOwn
     ) throws(FileFault) -> EntryFile? {
@@ -45,7 +45,7 @@ struct EntryFile {
         }
     }
 
-    /// Also nil if opening would wait for a disk.
+    /// Opens an entry's file; nil if there is none, or if opening would wait for a disk.
     static func openAtOnce(_ path: FilePath, _ files: any FileSystem) -> EntryFile? {
         files.openAtOnce(path).map { EntryFile(files: files, file: $0, path: path, mayWait: false) }
     }
@@ -63,7 +63,7 @@ struct EntryFile {
         return try readAll(length: status.size, most: most)
     }
 
-    /// The same for a file with an expected length; another length is a failure.
+    /// Reads and checks a file with an expected length; another length is a failure.
     func readAll(
         length: Int64, most: Int64
     ) throws(FileFault) -> Check<(trailer: EncodedTrailer, body: [UInt8])> {

@@ -22,7 +22,7 @@ struct EntryID: Hashable, Sendable {
         words = (digest.0.bigEndian, digest.1.bigEndian, digest.2.bigEndian, digest.3.bigEndian)
     }
 
-    /// The digest's 32 bytes.
+    /// Takes the digest's 32 bytes; nil if there are more or fewer.
     init?(bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }

@@ -16,7 +16,7 @@ extension CacheLayout {
         var shards: [(number: Int, status: FileStatus)] = []
         /// The paths of temporary files beside them.
         var temporaries: [String] = []
-        /// Why some of them could not be looked at.
+        /// Why some of the directories could not be examined.
         var fault: FileFault?
 
         var numbers: [Int] { shards.map(\.number) }
@@ -63,14 +63,14 @@ extension CacheLayout {
         return true
     }
 
-    /// Whether it is a directory of this user that no other user can change.
+    /// Whether a file is a directory of this user that no other user can change.
     static func isOurs(_ status: FileStatus) -> Bool {
         status.isDirectory && !status.isLink && status.owner == ThisProcess.user
             && status.permissions & writableByOthers == 0
     }
 
-    /// The existing directories of entries, in order; without those that are links, or that other users can change: what
-    /// is behind them is not ours.
+    /// The existing directories of entries, in order, without those that are links or that other users can change:
+    /// their content is not ours.
     func shards(_ files: some FileSystem) throws(FileFault) -> ShardList {
         var list = ShardList()
         let names: [String]

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// Where things lie in a cache's directory.
+/// The paths in a cache's directory.
 ///
 /// ```
 /// <directory>/CACHEDIR.TAG
@@ -8,8 +8,8 @@ import WebImageCore
 /// <directory>/<namespace>/v1/<aa>/.<process>-<start>-<number> entries that are being written. In one directory for all
 ///                                                            of them, file systems would take ever longer to make them
 /// <directory>/<namespace>/v1/owners/<process>-<start>       one locked file for each cache that writes here
-/// <directory>/<namespace>/v1/usage                          what all of them take together
-/// <directory>/<namespace>/v1/index/<a>                      what 16 shards hold, so that the next start knows at once
+/// <directory>/<namespace>/v1/usage                          the bytes that all of them take together
+/// <directory>/<namespace>/v1/index/<a>                      the entries of 16 shards, so that a start needs no scan
 /// <directory>/<namespace>/v1/partial                        beginnings of bodies
 /// ```
 struct CacheLayout: Sendable {
@@ -48,7 +48,7 @@ struct CacheLayout: Sendable {
 
     /// The number of the directory with that name; nil for any other name.
     static func shard(named name: String) -> Int? {
-        // Not by `Int(_:radix:)`, which takes signs and capitals, too.
+        // The name is compared, because `Int(_:radix:)` also accepts signs and capitals.
         guard let shard = Int(name, radix: 16), shardNames.indices.contains(shard), shardNames[shard] == name else {
             return nil
         }

@@ -20,7 +20,7 @@ extension FileFault {
     var isUntrusted: Bool { call == Self.trust }
     private static let trust = "trust"
 
-    /// The system's words.
+    /// The system's text for the error number.
     private var reason: String { SystemErrorText.of(errorNumber) }
 
     private var advice: String {

@@ -1,7 +1,7 @@
 import WebImageCore
 
-// A clock that runs ahead leaves dates in the future behind. Until then such entries would not expire, and would be evicted
-// last.
+// A clock that runs ahead leaves files with dates in the future. Until these dates such entries would not expire, and
+// would be evicted last.
 extension DiskFolder {
     /// The status of an entry's file. A date in the future becomes now, in the file, too, so that the next process knows how
     /// old the entry has become since.

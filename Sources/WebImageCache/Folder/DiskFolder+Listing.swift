@@ -4,7 +4,7 @@ import WebImageCore
 extension DiskFolder {
     /// Calls `body` with every file that has the name of an entry.
     ///
-    /// - Throws: if some cannot be listed, after all others were.
+    /// - Throws: if some files cannot be listed, after all others were.
     func forEachEntryFile(_ body: (EntryID, String) -> Void) throws(FileFault) {
         let list = try listShards()
         var fault = list.fault
@@ -15,7 +15,7 @@ extension DiskFolder {
                     if let id = EntryID(name: name), id.shard == shard { body(id, directory + "/" + name) }
                 }
             } catch {
-                // It may have been removed meanwhile.
+                // The directory may have been removed meanwhile.
                 if !error.isMissing { fault = error }
             }
         }

@@ -51,7 +51,8 @@ extension DiskFolder {
         return discard(taken)
     }
 
-    /// - Returns: the freed bytes; 0 if the removal failed: the file counts, and is tried again with the files of others.
+    /// - Returns: the freed bytes; 0 if the removal failed. The file then still counts, and its removal is tried again
+    ///   together with that of abandoned files of others.
     private func discard(_ taken: FilePath) -> Int64 {
         let bytes = (try? files.status(at: taken))?.blockBytes ?? 0
         do throws(FileFault) {

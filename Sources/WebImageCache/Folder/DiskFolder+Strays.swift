@@ -4,13 +4,13 @@ import WebImageSystem
 
 // Temporary files of other caches, which are being written or were left by a process that ended.
 extension DiskFolder {
-    /// Older temporary files of others are abandoned.
+    /// Temporary files of other caches that are older than this, in seconds, are abandoned if their cache is not alive.
     private static let temporaryLifetime: Int64 = 3600
 
     /// The directories without entries in which caches make temporary files: for the index, and to ask for the time.
     var otherTemporaryDirectories: [String] { [layout.versionDirectory, layout.indexDirectory] }
 
-    /// The sizes of all of them, by path; removes abandoned ones. Lists every shard.
+    /// The sizes of all temporary files of other caches, by path; removes abandoned ones. Lists every shard.
     func findStrays() -> [String: Int64] {
         var strays: [String: Int64] = [:]
         for directory in otherTemporaryDirectories + existingShards().map(layout.shardDirectory) {
@@ -21,7 +21,8 @@ extension DiskFolder {
         return strays
     }
 
-    /// The same for known ones, and for what this cache could not remove.
+    /// Like ``findStrays()``, for the files at `paths` and for those that this cache could not remove. Lists no
+    /// directory.
     func checkStrays(_ paths: some Sequence<String>) -> [String: Int64] {
         var strays: [String: Int64] = [:]
         for path in leftovers.withLock({ $0.union(paths) }) { noteStray(path, &strays) }

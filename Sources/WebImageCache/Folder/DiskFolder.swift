@@ -5,7 +5,7 @@ import WebImageSystem
 
 /// A cache's directory: the paths of its files, the check whether it can be trusted, and changes of single files.
 ///
-/// It knows the file system, but neither the index nor limits nor the order of writes.
+/// This class uses the file system, but knows neither the index nor limits nor the order of writes.
 final class DiskFolder: Sendable {
     /// Held while files of some of the entries, or their records in the index, are changed.
     private final class Turn: Sendable {
@@ -40,7 +40,7 @@ final class DiskFolder: Sendable {
         try withTurn(ofShard: id.shard, change)
     }
 
-    /// The same for all entries of one of the 256 directories.
+    /// Runs `change` while no other thread changes entries of one of the 256 directories.
     func withTurn<Result, Failure: Error>(
         ofShard shard: Int, _ change: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -110,8 +110,8 @@ final class DiskFolder: Sendable {
 
     /// Opens an entry's file again and locks it, as for appending a trailer. Network file systems lock only files that
     /// are open for writing.
-    /// - Parameter forWriting: whether something will be appended, for which a file that can only be read is of no use.
-    /// - Returns: nil if another one has the lock, or the file is missing.
+    /// - Parameter forWriting: whether something will be appended. If so, a file that cannot be written is an error.
+    /// - Returns: nil if another thread or process has the lock, or the file is missing.
     func openLocked(_ path: String, forWriting: Bool = false) throws(FileFault) -> Int32? {
         let file: Int32
         do {

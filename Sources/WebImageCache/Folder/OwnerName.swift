@@ -31,13 +31,13 @@ struct OwnerName: Hashable {
     }
 
     private static let clockPrefix = ".clock-"
-    /// The name of the file by which it asks for the time of the file system.
+    /// The name of the file with which the cache asks for the time of the file system.
     var clockName: String { Self.clockPrefix + text }
 
     private static func isDigit(_ character: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character)
     }
 
-    /// The prefix of the names of its temporary files.
+    /// The prefix of the names of the cache's temporary files.
     var temporaryPrefix: String { ".\(text)-" }
 }

@@ -19,7 +19,7 @@ struct TemporaryNames: ~Copyable, Sendable {
         return name
     }
 
-    /// Whether a path has such a name.
+    /// Whether the file at a path has such a name.
     func contain(_ path: String) -> Bool {
         path.split(separator: "/").last.map { $0.hasPrefix(prefix) } ?? false
     }

@@ -24,11 +24,11 @@ extension DiskBooks {
         return .seconds(2)
     }
 
-    /// The frames to append to a file of the index; they count as written from now on.
+    /// Returns the frames to append to a file of the index; they count as written from now on.
     /// - Parameters:
     ///   - stamps: the directories that the index was just compared with, and their stamps.
     ///   - used: directories in which entries were used, possibly without other changes.
-    /// - Returns: also the length of the file without outdated frames.
+    /// - Returns: the frames, and the length of the file without outdated frames.
     mutating func takeFrames(
         _ stamps: [Int: IndexStamp], _ used: [Int], _ counts: DiskCounts, file: Int
     ) -> (frames: [IndexFrame], needed: Int) {
@@ -46,7 +46,7 @@ extension DiskBooks {
         return (frames, needed)
     }
 
-    /// Takes room for the growth of the index; no entry is evicted for it.
+    /// Takes room for the growth of the index; no entry is evicted for it. Returns false if there is too little.
     mutating func growIndex(by bytes: Int64) -> Bool {
         guard used <= ledger.capacity - bytes else { return false }
         ledger.indexBytes += bytes
@@ -77,7 +77,7 @@ extension DiskBooks {
     ) {
         for id in scan.finish(shardTimes: shardTimes) { found.remove(id) }
         for record in index.recordsByDate { found.set(record) }
-        // Exchanged, not copied, because others wait for the lock.
+        // Exchanged, not copied, because other threads wait for the lock.
         swap(&index, &found)
         ledger.setStrays(strays)
         if let freeSpace { ledger.setAutomaticLimit(free: freeSpace, used: used) }

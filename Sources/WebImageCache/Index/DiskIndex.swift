@@ -11,7 +11,7 @@ struct DiskIndex {
         var record: Record
         var older: Int32 = none
         var newer: Int32 = none
-        /// Its ticket in the heap; nil: it is in the list.
+        /// The node's ticket in the heap; nil if the node is in the list.
         var ticket: Int64?
         /// Whether the entry is in the file, and with which date if the date is the only difference.
         var isWritten = false
@@ -66,7 +66,7 @@ struct DiskIndex {
         link(makeNode(record), newerThan: newestNode)
     }
 
-    /// The entry's file has changed; it keeps its place in the order.
+    /// Records that the entry's file has changed; the entry keeps its place in the order.
     mutating func update(_ record: Record) {
         guard let place = places[record.id] else { return set(record) }
         bytes += record.bytes - nodes[Int(place)].record.bytes
@@ -143,7 +143,7 @@ struct DiskIndex {
         }
     }
 
-    // MARK: - The heap of what was adopted
+    // MARK: - The heap of adopted entries
 
     private mutating func insertAdopted(_ place: Int32) {
         lastTicket += 1
@@ -152,7 +152,8 @@ struct DiskIndex {
         adopted.insert(place, at: adoptedTime(place) ?? .zero)
     }
 
-    /// By date; adopted entries come before others of the same second. Nil for a node that is not in the heap.
+    /// The time of a node in the heap: by date; entries that were adopted earlier come first within a second. Nil for a
+    /// node that is not in the heap.
     private func adoptedTime(_ place: Int32) -> Duration? {
         let node = nodes[Int(place)]
         return node.ticket.map { Duration(secondsComponent: node.record.date, attosecondsComponent: $0) }
@@ -242,7 +243,7 @@ struct DiskIndex {
         }
     }
 
-    // MARK: - What is written down
+    // MARK: - Written entries
 
     mutating func forEachPlace(inShard shard: Int, _ body: (inout DiskIndex, Int32) -> Void) {
         var place = firstInShard[shard]
@@ -295,7 +296,7 @@ struct DiskIndex {
         places(inShard: shard).map { nodes[Int($0)].record }
     }
 
-    /// From the oldest to the newest. O(n).
+    /// All records, from the oldest to the newest. O(n).
     var recordsByDate: [Record] { placesByDate.map { nodes[Int($0)].record } }
 
     /// A problem of sums and links; nil if there is none. For tests; O(n).

@@ -2,7 +2,7 @@
 struct IndexChanges {
     /// The numbers of directories, in order.
     struct Taken {
-        /// Directories with other entries than before.
+        /// Directories whose entries have changed.
         var changed: [Int] = []
         /// Directories whose entries were used.
         var used: [Int] = []

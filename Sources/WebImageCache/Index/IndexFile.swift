@@ -6,8 +6,8 @@ import WebImageCore
 /// dates of use, and counts. Changes are appended, so that no more is written than has changed; from time to time the
 /// file is rewritten without outdated frames. The first invalid frame ends it.
 ///
-/// It is a cache of the directory and never takes precedence over it: its records of a directory count only if that
-/// directory is still the same and has the same modification time.
+/// The file is a cache of the directory and never takes precedence over it: its records of a directory count only if
+/// that directory is still the same and has the same modification time.
 struct IndexFile {
     /// The entries of one directory.
     struct Shard {
@@ -103,7 +103,7 @@ struct IndexFile {
         }
     }
 
-    /// The same content without outdated frames.
+    /// Encodes the content without outdated frames.
     func encoded() -> [UInt8] {
         var out = ByteWriter()
         if counts != DiskCounts() { IndexFrame.counts(counts).encode(to: &out) }

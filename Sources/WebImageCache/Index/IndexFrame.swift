@@ -29,12 +29,12 @@ enum IndexFrame: Hashable {
 
     private static let changeLength = 28
 
-    /// The length of a directory with so many entries in a file without outdated frames.
+    /// The length of a directory with `records` entries in a file without outdated frames.
     static func length(records: Int) -> Int {
         headLength + changeLength + records * recordLength + checksumLength
     }
 
-    /// Its length in the file.
+    /// The length of the frame in the file.
     var length: Int {
         switch self {
         case .change(_, _, let records, let removed):

@@ -8,7 +8,7 @@ struct IndexJournal {
     /// How long the last writing took.
     var flushCost: Duration = .zero
     var flushesPutOff = 0
-    /// Earlier hits and misses of all caches of this directory that are not written yet.
+    /// The written hits and misses of all caches of this directory.
     var earlierCounts = DiskCounts()
     /// The written hits and misses of this cache.
     private(set) var writtenCounts = DiskCounts()

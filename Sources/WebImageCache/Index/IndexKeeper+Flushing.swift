@@ -51,7 +51,7 @@ extension IndexKeeper {
             measureOwnFiles()
             let delay = books.withLock { books in
                 books.journal.changes.note(shards: young)
-                // What they wait for may never come, so nothing is scheduled for them.
+                // What unsettled directories wait for may never come, so nothing is scheduled for them.
                 books.journal.changes.putBack(IndexChanges.Taken(changed: unsettled))
                 if !changed.isEmpty { books.journal.flushCost = folder.clock.now - begin }
                 return young.isEmpty ? nil : books.scheduleFlush()
@@ -69,12 +69,12 @@ extension IndexKeeper {
         var (stamps, young, unsettled): ([Int: IndexStamp], [Int], [Int]) = ([:], [], [])
         for shard in shards {
             guard let status = try? folder.shardStatus(shard) else {
-                // It seems to be missing: then none of its entries in the index exists.
+                // The directory seems to be missing: then none of its entries in the index exists.
                 if reconcile(shard, checksKnown: checksKnown) == nil { stamps[shard] = IndexStamp.none }
                 continue
             }
             if status.isYoung(at: now) {
-                // With a date in the future it stays young until then: the clock was set back.
+                // A directory with a date in the future stays young until that date: the clock was set back.
                 if status.modifiedNanoseconds > now { unsettled.append(shard) } else { young.append(shard) }
                 continue
             }
@@ -90,7 +90,7 @@ extension IndexKeeper {
         return (stamps, young, unsettled)
     }
 
-    /// The state of a file of the index, and the index that knows its content.
+    /// The state of a file of the index, and the generation of the index in memory that knows its content.
     struct KnownIndexFile {
         var written: IndexStore.Written
         let generation: Int

@@ -28,8 +28,8 @@ extension IndexKeeper {
     }
 
     /// Compares a shard of the index with its directory, which takes precedence.
-    /// - Parameter checksKnown: whether files that the index has are checked, too, because others may have replaced
-    ///   them.
+    /// - Parameter checksKnown: whether files that the index has are checked, too, because other caches may have
+    ///   replaced them.
     /// - Returns: the status of the directory before it was listed; nil if it is missing or cannot be read.
     @discardableResult
     func reconcile(_ shard: Int, checksKnown: Bool = true) -> FileStatus? {
@@ -37,7 +37,7 @@ extension IndexKeeper {
         return reconcile(shard, checksKnown: checksKnown, &holdsTemporaries)
     }
 
-    /// - Parameter holdsTemporaries: set if the directory holds temporary files of others.
+    /// - Parameter holdsTemporaries: set to true if the directory holds temporary files.
     func reconcile(_ shard: Int, checksKnown: Bool, _ holdsTemporaries: inout Bool) -> FileStatus? {
         guard (try? folder.check()) != nil else { return nil }
         let directory = folder.layout.shardDirectory(shard)

@@ -10,8 +10,8 @@ extension IndexKeeper {
         var times = [Int64?](repeating: nil, count: 256)
         /// Shards without current records in the index files.
         var scanned: [Int] = []
-        /// Temporary files of others in these shards and beside them; the other shards have none. Those of the index are
-        /// found later, with the expired entries.
+        /// Temporary files of other caches in these shards and beside them; the other shards have none. Those of the
+        /// index are found later, with the expired entries.
         var strays: [String: Int64] = [:]
         var counts = DiskCounts()
     }

@@ -5,7 +5,7 @@ import WebImageSystem
 /// Keeps the index consistent with the directory, which takes precedence: scans it when the cache is opened, learns the
 /// changes of other caches, and writes the index, so that the next process need not scan.
 ///
-/// It knows the folder and the books, but neither the distribution of room nor the order of writes.
+/// This class uses the folder and the books, but knows neither the distribution of room nor the order of writes.
 final class IndexKeeper: Sendable {
     let folder: DiskFolder
     let books: GuardedBooks

@@ -35,11 +35,11 @@ struct IndexStore {
         case busy
     }
 
-    /// A file may be so much longer than twice its necessary length before it is rewritten.
+    /// By how many bytes a file may exceed twice its necessary length before it is rewritten.
     private static let slack = 16 << 10
-    /// How long to wait for others to append something.
+    /// How long to wait while other processes append to a file.
     private static let patience: Duration = .milliseconds(20)
-    /// Longer files are not ours.
+    /// Longer files were not written by a cache.
     private static let mostBytes: Int64 = 1 << 30
 
     let layout: CacheLayout
@@ -65,7 +65,7 @@ struct IndexStore {
         return IndexFile(try files.readAll(file, Int(status.size), at: 0))
     }
 
-    /// The disk space that a file needs for so many more bytes.
+    /// The disk space that a file needs for `bytes` more bytes.
     func growth(_ number: Int, by bytes: Int) -> Int64 {
         let status = try? files.status(at: path(number))
         return FileStatus.blocks((status?.size ?? 0) + Int64(bytes)) - (status?.blockBytes ?? 0)
@@ -130,7 +130,7 @@ struct IndexStore {
                     files.close(file)
                     return nil
                 }
-                // Its content may be in another file by now.
+                // The file may have been replaced meanwhile.
                 let inode = try files.status(of: file).inode
                 if try files.linkStatus(at: path(number)).inode == inode { return file }
             } catch  where !error.isMissing {

@@ -9,12 +9,13 @@ public protocol EvictionOrder: Sendable {
     /// for a lock.
     static var seesEveryHit: Bool { get }
 
-    /// Adds a new entry. The hash identifies a key that was in the cache before.
+    /// Adds a new entry. The hash identifies its key, so that an order can recognise a key that was in the cache
+    /// before.
     mutating func insert(_ id: Int, hash: Int, cost: Int)
     /// Records a hit of an entry; called only with ``seesEveryHit``.
     mutating func use(_ id: Int)
     mutating func setCost(_ cost: Int, of id: Int)
-    /// Removes an entry that its owner removed.
+    /// Removes an entry that left the cache without being a victim.
     mutating func remove(_ id: Int)
     mutating func removeAll()
 
@@ -22,7 +23,8 @@ public protocol EvictionOrder: Sendable {
     ///
     /// - Parameters:
     ///   - limit: the cost that all entries together may have.
-    ///   - uses: returns how often an entry was hit since the last such question, 3 for three times and more.
+    ///   - uses: returns how often an entry was hit since it was last asked about that entry; 3 means three times or
+    ///     more.
     mutating func takeVictim(limit: Int, uses: (Int) -> Int) -> Int?
 
     /// All ids, as far as known in the order of eviction. For tests and tools.

@@ -4,7 +4,7 @@ package import WebImageCore
 package struct ImageVariant: Hashable, Sendable {
     /// The same for all sizes of one picture: its original key and everything else that changes pixels.
     package var group: CacheKey
-    /// In display orientation, as all sizes here.
+    /// The size in display orientation, like all sizes here.
     package var size: PixelSize
     package var fit: ImageFit
     /// The size of the whole picture, before scaling.
@@ -21,7 +21,7 @@ package struct ImageVariant: Hashable, Sendable {
     var isComplete: Bool { size == originalSize }
 }
 
-/// How well a picture of one size is suited if another size is requested, the best last.
+/// How well a picture of one size suits a request for another size, from the worst to the best.
 ///
 /// Coil's rule: a picture is suitable if it covers both sides within a pixel, and is at most twice as large on each.
 package enum VariantFitness: Int, Comparable, Sendable {

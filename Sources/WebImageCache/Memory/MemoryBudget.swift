@@ -10,6 +10,6 @@ public struct MemoryBudget: Hashable, Sendable {
     /// The budget that the kernel reports for this process, read once; 1 GiB if it reports nothing.
     public static let ofThisProcess = SystemMemory.budget
 
-    /// A fifth of what is available, at most 512 MiB.
+    /// How much a memory cache should take: a fifth of ``available``, at most 512 MiB.
     public var cacheCost: ByteCount { min(ByteCount(available.bytes / 5), .mebibytes(512)) }
 }

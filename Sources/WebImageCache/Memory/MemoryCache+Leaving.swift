@@ -2,8 +2,9 @@ import Synchronization
 public import WebImageCore
 import WebImageSystem
 
-/// Removal of pictures. Removed ones are passed out in `departed`, which the callers release after the locks.
+/// Removes pictures. The removed entries are collected in `departed`, which the callers release after the locks.
 extension MemoryCache {
+    /// Removes the picture of a key. If somebody still holds it, it is no longer found, either.
     public func remove(_ key: CacheKey) {
         var departed: [MemoryTable.Entry] = []
         ledger.withLock { takeOut(key, remembers: false, &$0, into: &departed) }
@@ -50,7 +51,7 @@ extension MemoryCache {
         }
     }
 
-    /// Another entry may have the key by now.
+    /// Removes an expired entry, unless another entry has the key by now.
     func removeExpired(_ key: CacheKey) {
         var departed: [MemoryTable.Entry] = []
         ledger.withLock { ledger in
@@ -106,7 +107,7 @@ extension MemoryCache {
         return true
     }
 
-    /// Evicts entries until there is room for so much more.
+    /// Evicts entries until there is room for `cost` more bytes and `places` more entries.
     func makeRoom(cost: Int, places: Int, _ ledger: inout MemoryLedger, into departed: inout [MemoryTable.Entry]) {
         let (most, entries) = (max(ledger.limits.room - cost, 0), max(ledger.limits.places - places, 0))
         while ledger.cost > most || ledger.count > entries {

@@ -29,7 +29,7 @@ extension MemoryCache {
             return (member, match)
         }
         for (member, match) in matches.sorted(by: Self.isBetter) {
-            // It may have been evicted meanwhile.
+            // The picture may have been evicted meanwhile.
             if let image = image(for: member.key) {
                 return VariantMatch(image: image, key: member.key, fitness: match)
             }

@@ -33,6 +33,7 @@ public final class MemoryCache: Sendable {
     public struct Statistics: Hashable, Sendable {
         /// Pictures that were found, including evicted ones that somebody held.
         public var hits = 0
+        /// Look-ups that found no picture.
         public var misses = 0
         /// Pictures that were evicted because of a limit or to free memory.
         public var evictions = 0
@@ -48,7 +49,7 @@ public final class MemoryCache: Sendable {
 
     let shards: [MemoryShard]
     private let readerLocks: ReaderLocks
-    /// The same without reference counting, which would cost as much as the lock of a hit.
+    /// The shards without reference counting, which would cost as much as the lock of a hit.
     private let uncounted: [Unmanaged<MemoryShard>]
     /// Locked before a shard, never after it.
     let ledger: Guarded<MemoryLedger>
@@ -120,7 +121,7 @@ public final class MemoryCache: Sendable {
     /// A picture that is larger than the limit is not stored, but an older one with that key is removed anyway.
     /// - Parameters:
     ///   - image: the picture.
-    ///   - key: what it is found by.
+    ///   - key: the key of the picture.
     ///   - lifetime: how long the picture is found; nil: without limit.
     /// - Returns: whether the picture was stored.
     @discardableResult
@@ -180,8 +181,10 @@ public final class MemoryCache: Sendable {
 
     /// The cost of all pictures: their bytes, with ``entryOverhead`` for each.
     public var cost: ByteCount { ledger.withLock { ByteCount($0.cost) } }
+    /// The number of pictures.
     public var count: Int { ledger.withLock { $0.count } }
 
+    /// What the cache has done since it was made.
     public var statistics: Statistics {
         var sum = ledger.withLock { Statistics(hits: $0.heldHits, evictions: $0.evictions, heldHits: $0.heldHits) }
         let counts = readerLocks.counts

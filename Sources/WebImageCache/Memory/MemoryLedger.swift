@@ -23,7 +23,7 @@ struct MemoryLedger: ~Copyable {
         if let variant { variants.insert(variant, key) }
     }
 
-    /// The order has removed the entry already.
+    /// Records that an entry has left. The eviction order has removed it already.
     mutating func left(_ entry: MemoryTable.Entry) {
         cost -= entry.cost
         count -= 1

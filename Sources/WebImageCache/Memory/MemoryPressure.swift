@@ -15,7 +15,7 @@ public enum MemoryPressureLevel: Int, Comparable, Sendable, CaseIterable {
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The kernel's memory figures at one moment; nil if they are not available.
+/// The kernel's memory figures at one moment. A figure is nil if it is not available.
 package struct MemoryPressureReading: Hashable, Sendable {
     /// For the nearest control group with a limit: its memory without droppable pages, and its lowest limit, in bytes.
     package var used: Int?

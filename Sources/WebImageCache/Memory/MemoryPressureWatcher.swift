@@ -4,8 +4,8 @@ package import WebImageSystem
 
 /// Reports to its owner when memory is short. The owner of caches creates it and stops it.
 ///
-/// If the kernel can report pressure, it is one blocked thread, which costs nothing; otherwise a timer. While memory is
-/// short it checks again every two seconds, so that caches continue to free memory until it is not.
+/// If the kernel can report pressure, the watcher is one blocked thread, which costs nothing; otherwise it is a timer.
+/// While memory is short it checks again every two seconds, so that caches continue to free memory until it is not.
 package final class MemoryPressureWatcher: Sendable {
     private struct State {
         var gauge = MemoryPressureGauge()
@@ -97,7 +97,7 @@ package final class MemoryPressureWatcher: Sendable {
         }
     }
 
-    /// There is only one timer at a time.
+    /// Replaces the timer: there is only one at a time.
     private func schedule(after wait: Duration) {
         let action = clock.schedule(at: clock.now + wait) { [weak self] in self?.look() }
         let old = state.withLock { state -> ScheduledAction? in

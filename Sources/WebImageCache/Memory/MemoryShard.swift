@@ -7,7 +7,7 @@ final class MemoryShard: @unchecked Sendable {
     // Sendable: `state` is read under one of the shard's locks and changed under all of them.
     enum Answer {
         case hit(Image, Int32)
-        /// Not in the cache, but held by a caller.
+        /// The picture is not in the cache, but a caller holds it.
         case held(Image)
         case expired
         case miss

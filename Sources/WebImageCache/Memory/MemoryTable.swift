@@ -24,7 +24,7 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
             extras = expires == nil && variant == nil ? nil : Extras(expires: expires, variant: variant)
         }
 
-        /// On the cache's clock; nil: never.
+        /// The end of its lifetime by the cache's clock; nil: without end.
         var expires: Duration? { extras?.expires }
         var variant: ImageVariant? { extras?.variant }
 
@@ -170,7 +170,7 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
             let entry = slots[slot].entry
             if entry == Self.none { break }
             let home = entries[Int(entry)].key.hashCode & mask
-            // It may fill the gap only if the gap is not before its home slot.
+            // The entry may fill the gap only if the gap is not before its home slot.
             if (slot - home) & mask >= (slot - gap) & mask {
                 slots[gap] = slots[slot]
                 gap = slot

@@ -18,7 +18,7 @@ package final class PollAlarm: MemoryPressureAlarm {
     private let descriptors: Guarded<[Int32]>
     private let stopEnd: Guarded<Int32?>
 
-    /// nil if the kernel supports none of them.
+    /// Nil if no PSI file accepts a trigger.
     ///
     /// - Parameters:
     ///   - events: files that report their changes; those that cannot be opened are left out.

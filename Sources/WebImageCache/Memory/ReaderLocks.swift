@@ -15,7 +15,7 @@ final class ReaderLocks: @unchecked Sendable {
 
     private typealias Lock = Guarded<Counts>
 
-    /// Further processors share these.
+    /// Further processors share the locks of these.
     private static let mostProcessors = 16
     private static let lineLength = 128
 

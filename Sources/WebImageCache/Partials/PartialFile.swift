@@ -180,7 +180,7 @@ final class PartialFile: PartialBody {
         state.end += Int64(bytes.count)
     }
 
-    /// Extends the file for so many more bytes, if the store has the room.
+    /// Extends the file so that `bytes` more can be written, if the store has the room.
     private func makeRoom(_ bytes: Int64, _ file: Int32, _ state: inout State) throws(FileFault) -> Bool {
         let missing = state.end + bytes - state.size
         guard missing > 0 else { return true }
@@ -198,13 +198,13 @@ final class PartialFile: PartialBody {
             guard let file = state.file else { return }
             state.file = nil
             if keeping, state.length > 0 {
-                // Returns the room that was taken ahead; if that fails, the next claim does it.
+                // Gives back the room that was taken ahead; if that fails, the next claim does it.
                 if state.size != state.end { try? store.files.truncate(file, to: state.end) }
             } else {
                 try? store.files.remove(path)
                 store.noteEnd(key)
             }
-            // Only now may others claim it.
+            // Only now may another transfer claim the file.
             store.files.closeLocked(file)
         }
     }

@@ -23,7 +23,7 @@ package final class PartialStore: PartialBodyStore {
         package var found = 0
         /// How many beginnings were removed for lack of room or for their age.
         package var dropped = 0
-        /// How many bytes were not stored for lack of room.
+        /// How often bytes were not stored for lack of room.
         package var refusals = 0
         /// How many operations failed.
         package var faults = 0
@@ -76,7 +76,8 @@ package final class PartialStore: PartialBodyStore {
     /// The size of the files, including room that was taken ahead. Blocks.
     package var usedBytes: ByteCount { ByteCount(Int(listing().reduce(0) { $0 + $1.bytes })) }
 
-    /// Removes what is too old, or holds a key that must not be stored, and makes ``mayHave(_:)`` exact. Blocks.
+    /// Removes unclaimed files that are too old or hold a key that must not be stored, and makes ``mayHave(_:)`` exact.
+    /// Blocks.
     package func prepare() {
         removeExpired()
         let known = Set(listing().map(\.id))
@@ -121,10 +122,10 @@ package final class PartialStore: PartialBodyStore {
         return drop(id)
     }
 
-    /// Removes what is kept of an original for others, or with other header fields, unless it is claimed. It is found
-    /// only if keys are stored. Blocks.
+    /// Removes the beginnings of an original that are for other users or were requested with other header fields,
+    /// unless they are claimed. They are found only if keys are stored. Blocks.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: how many were removed.
     package func removeOthers(of plain: CacheKey) -> Int {
         listing().count { found in key(in: found.path)?.isOriginal(of: plain) == true && drop(found.id) }
     }
@@ -191,8 +192,8 @@ package final class PartialStore: PartialBodyStore {
             do throws(FileFault) {
                 let isOurs = try files.lock(file, within: .zero)
                 let status = try files.status(of: file)
-                // Its owner may have removed it before releasing the lock: then the name belongs to another file, or to
-                // none.
+                // The file's owner may have removed it before releasing the lock: then the name belongs to another
+                // file, or to none.
                 if isOurs, (try? files.status(at: path))?.inode == status.inode { return (file, status.size) }
                 files.closeLocked(file)
                 if !isOurs { return nil }
@@ -242,7 +243,7 @@ package final class PartialStore: PartialBodyStore {
         return PartialFileFormat.decode(fixed, text: text)
     }
 
-    /// Extends a claimed file by at least so many bytes.
+    /// Extends a claimed file by at least `bytes` bytes.
     ///
     /// - Returns: its new length; nil if the limit leaves no room, or another process holds on to the lock.
     func grow(_ file: Int32, _ path: String, from size: Int64, by bytes: Int64) throws(FileFault) -> Int64? {

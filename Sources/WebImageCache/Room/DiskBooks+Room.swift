@@ -19,7 +19,7 @@ extension DiskBooks {
         return true
     }
 
-    /// Reserves bytes from the headroom, which the others count as taken already, so that they need not be told.
+    /// Reserves bytes from the headroom, which the other caches count as taken already, so that they need not be told.
     mutating func reserveHeadroom(_ bytes: Int64) -> Bool {
         guard bytes <= ledger.share.headroom, reserveFreeRoom(bytes) else { return false }
         ledger.share.didPromiseHeadroom(bytes)
@@ -45,7 +45,7 @@ extension DiskBooks {
 
     private var isOverCount: Bool {
         guard let limit = ledger.mostEntries else { return false }
-        // Where nothing can be evicted, one may be written, unless there may be none at all.
+        // If nothing can be evicted, one entry may be written nevertheless, unless the limit is zero.
         return index.count + max(ledger.entriesBeingWritten, 1) > limit && (index.count > 0 || limit == 0)
     }
 
@@ -113,7 +113,8 @@ extension DiskBooks {
         ledger.share.account(known: victim.bytes, freed: freed)
     }
 
-    /// The file of an evicted entry could not be removed: it still counts, and others are tried before it.
+    /// The file of an evicted entry could not be removed: the entry still counts, and other entries are evicted before
+    /// it.
     mutating func didNotEvict(_ victim: DiskIndex.Victim) {
         ledger.endLeaving(victim)
         guard !index.contains(victim.id) else { return }

@@ -7,12 +7,12 @@ struct DiskLedger {
     private var automaticLimit: Int64 = 1 << 30
     /// Blocks that are reserved for entries that are being written.
     private(set) var reserved: Int64 = 0
-    /// Each may become one more entry.
+    /// How many entries are being written; each may become one more entry.
     var entriesBeingWritten = 0
     /// Entries that were removed from the index and whose files still exist.
     private var leaving: [EntryID: Int64] = [:]
     private(set) var leavingBytes: Int64 = 0
-    /// Temporary files of others, by path: found by the scan, checked again until they are removed.
+    /// Temporary files of other caches, by path: found by the scan, checked again until they are removed.
     private(set) var strays: [String: Int64] = [:]
     /// The length of the file system's blocks, a power of two.
     private(set) var blockLength: Int64 = 4096
@@ -20,17 +20,17 @@ struct DiskLedger {
     var overhead: Int64 = 0
     /// Blocks of the index's files.
     var indexBytes: Int64 = 0
-    /// Partial bodies are stored next to the entries; another object counts them.
+    /// Whether partial bodies are stored next to the entries; another object counts them.
     var keepsPartials = false
-    /// Background eviction is running.
+    /// Whether background eviction is running.
     var isEvicting = false
-    /// It evicts down to ``lowWater``.
+    /// Whether it evicts down to ``lowWater``.
     var evictsToLowWater = false
-    /// A trim is running.
+    /// Whether a trim is running.
     var isTrimming = false
     /// The bytes of the other caches of the same directory.
     var share = DiskShare()
-    /// The file with the common total.
+    /// What is known of the file with the common total.
     var common = CommonFile()
     /// How many bytes may be written before the minimum of free space is reached; nil if it is not known.
     private(set) var spareSpace: Int64?
@@ -39,12 +39,12 @@ struct DiskLedger {
 
     /// The state of the file with the common total.
     struct CommonFile {
-        /// The cache has joined the others but does not know the directory's content yet.
+        /// Whether the cache has joined the others, but does not know the directory's content yet.
         var isStranger = false
         /// The inode of the file, and when it was last seen.
         var inode: UInt64?
         var seen: Duration?
-        /// If the others could not be reached: the time of the next attempt.
+        /// If the common file could not be locked: the time of the next attempt.
         var aloneUntil: Duration?
     }
 
@@ -56,7 +56,7 @@ struct DiskLedger {
     var ageBasis: DiskCacheConfiguration.AgeBasis { limits.ageBasis }
     var mostEntries: Int? { limits.count.map { max($0, 0) } }
     var byteLimit: Int64 { limits.bytes.map { Int64(max($0.bytes, 0)) } ?? automaticLimit }
-    /// No entry of ours is longer than the limit, which may have been higher before.
+    /// No entry is longer than the limit, which may have been higher before.
     var longestEntry: Int64 { max(byteLimit, 1 << 30) }
     /// The part of the limit for entries.
     var capacity: Int64 { max(byteLimit - overhead - indexBytes - (keepsPartials ? partialLimit : 0), 0) }
@@ -65,13 +65,13 @@ struct DiskLedger {
     /// Background eviction starts above this size and ends at ``lowWater``.
     var highWater: Int64 { capacity / 10 * 9 }
     var lowWater: Int64 { capacity / 10 * 8 }
-    /// A negligible part of the limit, in whole blocks. At most 1 GiB: the length of a cache's own file says it (``DiskPromise``),
-    /// and file systems refuse files of many terabytes.
+    /// A negligible part of the limit, in whole blocks. At most 1 GiB: it is encoded in the length of a cache's own
+    /// file (``DiskPromise``), and file systems refuse files of many terabytes.
     var grain: Int64 { min(byteLimit / 256, 1 << 30) & ~4095 }
 
     /// The given tenths of the maximum number of entries.
     func countAt(tenths: Int) -> Int {
-        // In two parts, because the maximum may be the largest number.
+        // In two parts, because the maximum may be `Int.max`.
         mostEntries.map { $0 / 10 * tenths + ($0 % 10 * tenths + 9) / 10 } ?? .max
     }
 
@@ -147,7 +147,7 @@ struct DiskLedger {
         return bytes > spareSpace || unmeasuredBytes + bytes > 8 << 20
     }
 
-    /// No disk is that large; the sum of two such sizes is still a number.
+    /// No disk is that large; the sum of two such sizes does not overflow.
     private static let mostSpace = 1 << 61
 
     /// - Parameter free: the bytes that can still be written to the disk; reserved bytes are subtracted.
@@ -162,7 +162,7 @@ struct DiskLedger {
 
     // MARK: - Others
 
-    /// Temporary files of others count even if there are no other caches.
+    /// The bytes of other caches' temporary files. They count even if there are no other caches.
     var strayBytes: Int64 { strays.values.reduce(0, +) }
     var hasOthers: Bool { share.hasOthers }
     /// The number of recounts; nil without other caches.
@@ -176,7 +176,8 @@ struct DiskLedger {
     mutating func setOthers(_ areThere: Bool) { share.setOthers(areThere, strays: strayBytes) }
 
     /// Whether the common total is wrong, because another cache died or two changed the same file at once.
-    /// - Parameter promised: the bytes that the others may have on the disk in addition to those that can be counted.
+    /// - Parameter promised: the bytes that the other caches may have on the disk in addition to those that can be
+    ///   counted.
     func isTotalAmiss(promised: Int64) -> Bool { share.isAmiss(promised: promised, slack: max(grain * 2, 8192)) }
 
     /// The whole directory was removed.

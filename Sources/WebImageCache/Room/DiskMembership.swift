@@ -24,9 +24,9 @@ struct DiskTotal: Hashable {
     /// No disk is that large.
     private static let mostBytes: Int64 = 1 << 60
 
-    /// Includes ``headroom``.
+    /// The bytes of all caches, including ``headroom``.
     var bytes: Int64
-    /// The part that is not used yet, but may be used without asking.
+    /// The part that is not used yet, but may be used without accessing the file.
     var headroom: Int64
     /// How often it was recounted from the directory.
     var recounts: UInt64 = 0
@@ -61,7 +61,8 @@ struct DiskTotal: Hashable {
 /// An upper bound of the bytes that one cache may have on the disk in addition to those that the others can count, in
 /// blocks of 4 KiB.
 ///
-/// Its own file encodes it by its length, 2048 times ``blocks`` plus ``headroom``: a sparse file takes no room.
+/// The cache's own file encodes both in its length, 2048 times ``blocks`` plus ``headroom``: a sparse file takes no
+/// room.
 struct DiskPromise: Hashable {
     /// The blocks of entries that are being written, and ``headroom``.
     var blocks: Int64 = 0
@@ -76,8 +77,8 @@ struct DiskPromise: Hashable {
 
     var length: Int64 { blocks << 11 | headroom }
 
-    /// Whether a file with the value `self` should be changed to `new`: the value must not be too low, and need not be
-    /// much too high.
+    /// Whether a file with the value `self` should be changed to `new`: its value must never be too low, and should not
+    /// be much too high.
     func isOutdone(by new: DiskPromise) -> Bool {
         new.blocks > blocks || new.headroom != headroom || new.blocks - new.headroom < (blocks - headroom) / 4
     }

@@ -16,7 +16,7 @@ extension DiskRoom {
         guard evicts else { return }
         executor.run(.low) { [weak self] in
             guard let self else { return }
-            // Only now is it known which caches have joined.
+            // Joining shows which other caches there are.
             tellOthers()
             if books.withLock({ $0.ledger.hasOthers }) { learnOfOthers() }
             evictStep()

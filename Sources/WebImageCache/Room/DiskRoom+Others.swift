@@ -6,7 +6,7 @@ import WebImageSystem
 // meanwhile that others wait for: changes during the reading are read again, and only the last few of them under the
 // common file's lock.
 extension DiskRoom {
-    /// How many entries are read, at most, while others wait: some milliseconds of work.
+    /// How many entries are read, at most, while other caches wait: some milliseconds of work.
     static let mostReadWhileLocked = 1000
 
     /// The other caches that write to the directory.
@@ -83,7 +83,8 @@ extension DiskRoom {
         let promised = first.promised + bytesOfNobody(strays, first)
         let recounts = books.withLock { books in
             guard books.ledger.hasOthers else { return false }
-            // A cache that has just joined expects to find no others.
+            // If other caches died, or none are left, the total is recounted. A cache that has just joined may find
+            // none: that is no reason.
             if !books.ledger.common.isStranger, !first.dead.isEmpty || first.names.isEmpty { return true }
             return !first.names.isEmpty && books.ledger.isTotalAmiss(promised: promised)
         }
@@ -96,7 +97,7 @@ extension DiskRoom {
             guard case .total(let total) = meetOthers(&membership) else { return unlockTotal(membership) }
             updateTotal(&membership) { books in
                 if let total { books.meet(total) }
-                // Others changed too much meanwhile; the next time may show that there are no others.
+                // Other caches changed too much meanwhile; the next attempt may show that there are none.
                 if !first.names.isEmpty { books.ledger.setOthers(true) }
                 books.ledger.setStrays(strays)
             }
@@ -105,7 +106,8 @@ extension DiskRoom {
 
     private static let mostRounds = 3
 
-    /// Tells the others the result, unless so much has changed meanwhile that the directory must be read again.
+    /// Publishes the result to the other caches, unless so much has changed meanwhile that the directory must be read
+    /// again.
     /// - Parameter began: when the reading of all entries began, by the file system's clock; nil: there was none.
     private func finishLearning(
         _ first: Others, _ strays: [String: Int64], recounts: Bool, since began: Int64?

@@ -14,7 +14,7 @@ import WebImageSystem
 // Several caches, of one or more processes, share a directory under one limit. A cache joins when it first requests
 // room; from then on every request is decided with the common total, which is in one file.
 extension DiskRoom {
-    /// Runs `decide` with books that include the other caches' bytes, and tells the others the changes.
+    /// Runs `decide` with books that include the other caches' bytes, and publishes the changes to these caches.
     ///
     /// If the directory cannot be shared, because it is read-only or its file system has no locks, the cache decides by
     /// its own knowledge.
@@ -41,10 +41,11 @@ extension DiskRoom {
         return books.withLock { decide(&$0) }
     }
 
-    /// Tells the others the changes, and learns how many bytes they take.
+    /// Publishes this cache's changes to the other caches, and learns how many bytes these take.
     func tellOthers() { sharing { _ in } }
 
-    /// Reserves room that the others count as taken already. Not if the directory was replaced since they were told.
+    /// Reserves room that the other caches count as taken already. Returns false if there is too little, or if the
+    /// directory was replaced since they were told.
     func reserveHeadroom(_ bytes: Int64) -> Bool {
         let now = folder.clock.now
         let (headroom, inode, seen) = books.withLock {
@@ -76,9 +77,9 @@ extension DiskRoom {
 
     /// The result of an attempt to lock the common file.
     enum Meeting {
-        /// It is locked, with this total; nil if its content is invalid.
+        /// The file is locked, and has this total; nil if its content is invalid.
         case total(DiskTotal?)
-        /// The same, but this cache does not know the directory's content yet.
+        /// The file is locked, but this cache does not know the directory's content yet.
         case stranger
         /// The directory cannot be shared at present; nothing is locked.
         case nobody
@@ -143,13 +144,14 @@ extension DiskRoom {
             let owner = try folder.files.open(ownerPath, .readWrite)
             let inode: UInt64
             do throws(FileFault) {
-                // Another cache may be looking whether it is locked.
+                // Another cache may hold the lock for a moment, to find out whether this one is alive.
                 guard try folder.files.lock(owner, within: Self.markPatience) else {
                     throw FileFault("flock", ownerPath, EWOULDBLOCK)
                 }
                 inode = try folder.files.status(of: usage).inode
             } catch {
-                // A mark without a lock would say that this cache is dead, and others would remove what it is writing.
+                // A mark without a lock would mean that this cache is dead, and other caches would remove the files
+                // that it is writing.
                 try? folder.files.remove(ownerPath)
                 folder.files.closeLocked(owner)
                 throw error
@@ -158,7 +160,7 @@ extension DiskRoom {
             let knowsAll = others.dead.isEmpty && index.adoptChanges(most: Self.mostReadWhileLocked)
             index.measureOwnFiles()
             books.withLock { books in
-                // Bytes that are not known yet count as those of others.
+                // Bytes that are not known yet count as those of other caches.
                 books.join(total, isAlone: knowsAll && others.names.isEmpty)
                 books.ledger.common.isStranger = !knowsAll
                 (books.ledger.common.inode, books.ledger.common.seen) = (inode, nil)
@@ -177,7 +179,7 @@ extension DiskRoom {
         books.withLock { $0.ledger.share.leave() }
     }
 
-    /// Changes the books and tells the others; unlocks the common file.
+    /// Changes the books, and publishes the changes to the other caches. Unlocks the common file.
     func updateTotal<Result: Sendable>(
         _ membership: inout DiskMembership?, isLast: Bool = false, _ decide: (inout DiskBooks) -> Result
     ) -> Result {

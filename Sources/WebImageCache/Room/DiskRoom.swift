@@ -5,27 +5,27 @@ import WebImageSystem
 /// Keeps the cache within its limits: reserves room for writes, evicts the least recently used entries, and shares the
 /// limits with the other caches of the directory.
 ///
-/// It knows the folder, the books and the index, but not what is written.
+/// This class uses the folder, the books and the index, but does not know which entries are written.
 final class DiskRoom: Sendable {
     let folder: DiskFolder
     let books: GuardedBooks
     let index: IndexKeeper
     let executor: any WorkExecutor
-    /// Held during eviction, so that others that need room wait for the room being freed. Taken before the turns of
-    /// entries.
+    /// Held during eviction, so that other threads that need room wait for the room being freed. Taken before the turns
+    /// of entries.
     let evictionTurn = Guarded(())
     /// Taken before the books' lock and before the turns of entries, after the eviction turn.
     let membership = Guarded<DiskMembership?>(nil)
     /// The next removal of expired entries.
     let maintenance = Guarded<ScheduledAction?>(nil)
-    /// Remove what else has expired in the directory.
+    /// Functions that remove other expired files of the directory, such as partial bodies.
     private let otherRemovals = Guarded<[@Sendable () -> Void]>([])
 
     init(_ folder: DiskFolder, _ books: GuardedBooks, _ index: IndexKeeper, _ executor: any WorkExecutor) {
         (self.folder, self.books, self.index, self.executor) = (folder, books, index, executor)
     }
 
-    /// Finds out what the directory holds, and what of it must leave. Blocks.
+    /// Scans the directory, and starts eviction if it is needed. Blocks.
     func open() {
         index.finishScan()
         startUpkeep()

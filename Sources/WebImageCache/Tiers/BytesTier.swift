@@ -12,8 +12,8 @@ public import WebImageCore
 /// deadline is over. It should then end soon, since the next change of that key waits for it.
 ///
 /// After five failures in a row the manager leaves a tier alone for a second, then for longer. Errors with the codes
-/// `bodyTooLarge`, `requestRefused`, `locked`, `cancelled`, `corruptEntry` and `limitExceeded` are no such failures: they say
-/// that one call was refused.
+/// `bodyTooLarge`, `requestRefused`, `locked`, `cancelled`, `corruptEntry` and `limitExceeded` do not count as
+/// failures: they say that one call was refused.
 ///
 /// A tier must return exactly the bytes that were stored, or nothing: a tier that cannot trust its storage should keep
 /// a checksum with them. The manager decides from the metadata which requests may be answered with an entry.

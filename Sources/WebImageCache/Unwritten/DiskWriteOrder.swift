@@ -1,5 +1,5 @@
-/// A place in the order of all writes of a key, taken before there is anything to write. The write is cancelled by a
-/// later removal, and by a store that begins later and ends earlier. Also the place of such a removal.
+/// A place in the order of all writes and removals of a key, taken before there is anything to write. A write is
+/// cancelled by a later removal, and by a store that begins later and ends earlier.
 package final class DiskWriteOrder: Sendable {
     let number: UInt64
     private let id: EntryID
@@ -13,6 +13,6 @@ package final class DiskWriteOrder: Sendable {
 
     deinit { if isRemoval { entries.endRemoval(id) } else { entries.end(id) } }
 
-    /// Whether the write is not cancelled.
+    /// Whether the write or removal is not cancelled.
     package var isWanted: Bool { entries.wants(number, id) }
 }

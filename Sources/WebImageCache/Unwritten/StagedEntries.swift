@@ -10,7 +10,7 @@ struct StagedEntry: UnwrittenEntry {
     let metadata: DiskMetadata
     let number: UInt64
     let completion: @Sendable (Answer) -> Void
-    /// A thread is writing it.
+    /// Whether a thread is writing it.
     var isTaken = false
 
     func allBytes() -> [UInt8] { body }
@@ -18,7 +18,7 @@ struct StagedEntry: UnwrittenEntry {
 
 /// The entries that were passed to the cache and are not on disk yet: by name, only the newest of each.
 struct StagedEntries {
-    /// What a caller must do that needs an entry on disk.
+    /// What a caller that needs an entry on disk must do.
     enum Turn {
         case write(StagedEntry)
         /// Another thread is writing it.
@@ -50,7 +50,7 @@ struct StagedEntries {
         return entry
     }
 
-    /// The same for a caller that needs it on disk; nil: there is none.
+    /// Returns what a caller that needs an entry on disk must do; nil: there is no such entry.
     mutating func turn(_ id: EntryID) -> Turn? {
         if let entry = take(id) { return .write(entry) }
         guard let entry = entries[id] else { return nil }

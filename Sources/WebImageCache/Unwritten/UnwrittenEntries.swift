@@ -3,9 +3,9 @@ import WebImageCore
 import WebImageSystem
 
 /// All entries that are not on disk yet, and the order of their writes: which writes are open, which were cancelled by
-/// later changes, which entries are staged, and which others are about to write.
+/// later changes, which entries are staged, and which ones other code will write.
 ///
-/// It knows neither the directory nor the index: a writer asks it whether its write is still wanted.
+/// This class knows neither the directory nor the index: a writer asks it whether its write is still wanted.
 final class UnwrittenEntries: Sendable {
     private struct State {
         var writes = OpenWrites()
@@ -48,7 +48,8 @@ final class UnwrittenEntries: Sendable {
     private let clock: any LoadClock
     // Values that leave the state are released after the lock, because a write that ends then takes the lock itself.
     private let state = Guarded(State())
-    /// How many entries are staged or expected. A hit reads only this, and takes no lock if it is zero.
+    /// How many entries are staged, expected or about to be removed. A hit reads only this, and takes no lock if it is
+    /// zero.
     private let count = Atomic<Int>(0)
 
     init(_ clock: any LoadClock) { self.clock = clock }
@@ -135,7 +136,7 @@ final class UnwrittenEntries: Sendable {
 
     private func isAlive(_ entry: any UnwrittenEntry) -> Bool { entry.metadata.isAlive(at: clock.wallTime) }
 
-    // MARK: - What others will write
+    // MARK: - Expected entries
 
     /// Makes an entry readable before it is written, and replaces an earlier expected one.
     func expect(_ entry: some ExpectedEntry) {
@@ -143,18 +144,18 @@ final class UnwrittenEntries: Sendable {
         _ = change { $0.expected.updateValue(expected, forKey: id) }
     }
 
-    /// The entry has been written, or will not be.
+    /// Ends ``expect(_:)``: the entry has been written, or will not be.
     func endExpecting(_ entry: some ExpectedEntry) {
         let id = EntryID(entry.key)
         _ = change { $0.expected[id]?.entry === entry ? $0.expected.removeValue(forKey: id) : nil }
     }
 
-    // MARK: - What the cache will write
+    // MARK: - Staged entries
 
     /// Stages an entry. A waiting one of the same name is replaced, and not written.
     /// - Parameter most: how many bytes may wait; a single entry always may.
-    /// - Returns: its place in the order of all writes, and what tells the replaced entry's completion, to be called
-    ///   without locks held; nil if too much is waiting.
+    /// - Returns: its place in the order of all writes, and a function that calls the replaced entry's completion, to
+    ///   be called without locks held; nil if too much is waiting.
     func stage(
         _ id: EntryID, _ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata, most: Int,
         completion: @escaping @Sendable (StagedEntry.Answer) -> Void
@@ -171,7 +172,7 @@ final class UnwrittenEntries: Sendable {
     }
 
     /// Removes a waiting entry, so that it is not written; returns whether there was one.
-    /// - Parameter number: only an entry that began before it; nil: any.
+    /// - Parameter number: only an entry that was staged before this number is removed; nil: any.
     @discardableResult
     func unstage(_ id: EntryID, before number: UInt64? = nil) -> Bool {
         if isEmpty { return false }
@@ -195,7 +196,7 @@ final class UnwrittenEntries: Sendable {
     /// Gives a waiting entry to its writer, once; it stays readable until ``finish(_:_:_:)``.
     func take(_ id: EntryID, _ number: UInt64) -> StagedEntry? { state.withLock { $0.staged.take(id, number: number) } }
 
-    /// What a caller must do that needs an entry on disk; nil: the entry is not waiting.
+    /// What a caller that needs an entry on disk must do; nil: the entry is not waiting.
     func turn(_ id: EntryID) -> StagedEntries.Turn? { isEmpty ? nil : state.withLock { $0.staged.turn(id) } }
 
     /// Ends a write, and tells its waiters the result.

@@ -4,9 +4,9 @@ package import WebImageCore
 package protocol UnwrittenEntry: Sendable {
     var key: CacheKey { get }
     var metadata: DiskMetadata { get }
-    /// Its place in the order of all writes.
+    /// The place of the entry's write in the order of all writes.
     var number: UInt64 { get }
-    /// Its bytes. May block for a file.
+    /// Returns the entry's bytes. May block for a file.
     func allBytes() throws(WebImageError) -> [UInt8]
 }
 

@@ -69,7 +69,7 @@ public struct AddressPolicy: Sendable {
         return rule?.allows(text) ?? true
     }
 
-    /// Why a request must not be made according to its URL; nil if it may.
+    /// Why the policy refuses a request because of its URL; nil if it does not.
     func refusal(scheme: String, host: String = "", port: Int = 0) -> WebImageError? {
         func refused(_ what: String) -> WebImageError {
             WebImageError(.addressRefused, "the address policy does not allow \(what)")
@@ -85,7 +85,7 @@ public struct AddressPolicy: Sendable {
         return nil
     }
 
-    /// The pattern in the spelling of URL hosts.
+    /// The pattern as hosts of URLs are spelled: in lower case, other scripts in their `xn--` form.
     private static func normal(_ pattern: String) -> String {
         if pattern.utf8.allSatisfy({ $0 < 0x80 }) { return pattern.lowercased() }
         let isWild = pattern.hasPrefix("*.")

@@ -58,6 +58,6 @@ package struct ByteChunk: Sendable {
     /// The array that holds exactly these bytes, if there is one.
     package var wholeArray: [UInt8]? { start == 0 && storage.array?.count == count ? storage.array : nil }
 
-    /// A copy.
+    /// A copy of the bytes.
     package var array: [UInt8] { withUnsafeBytes { Array($0) } }
 }

@@ -7,7 +7,7 @@ extension ByteLog {
     package enum Step: Sendable {
         /// Bytes that begin exactly at the offset.
         case chunk(ByteChunk)
-        /// Nothing yet: see ``ByteLog/whenReadable(after:run:)``.
+        /// There are no bytes yet; wait for them with ``ByteLog/whenReadable(after:run:)``.
         case wait
         case end(End)
     }
@@ -38,7 +38,7 @@ extension ByteLog {
 
     /// Returns the bytes from `offset` on that are contiguous. May read a file, so the thread must be allowed to block.
     ///
-    /// - Parameter wanted: up to so many bytes are joined if they are available but not contiguous.
+    /// - Parameter wanted: how many bytes to join in one chunk if they are available but not contiguous.
     package func read(at offset: Int, together wanted: Int = 0) -> Step {
         let (place, there, end) = state.withLock { ($0.place(of: offset), $0.count - offset, $0.end) }
         switch place {
@@ -146,7 +146,7 @@ extension ByteLog {
         {
             return array
         }
-        // Array's own initializer rethrows without a type.
+        // `Array`'s own initializer does not throw typed errors.
         var failure: WebImageError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             do throws(WebImageError) {

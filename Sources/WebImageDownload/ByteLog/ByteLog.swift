@@ -152,7 +152,7 @@ package final class ByteLog: @unchecked Sendable {
     }
 
     /// Appends the next bytes of a file; all bytes before them must be from the same file. Memory keeps as many as it
-    /// has room for. The others are read from the file again, which the system should have in its cache by then.
+    /// has room for. The others are read from the file again, which the system's page cache should hold by then.
     func append(_ bytes: UnsafeRawBufferPointer, of file: LogFile) {
         writer.source = file
         let kept = roomInMemory(for: bytes.count)
@@ -175,7 +175,7 @@ package final class ByteLog: @unchecked Sendable {
     /// Makes the appended bytes visible to readers, and wakes those that wait for them.
     package func publish() { publish(end: nil) }
 
-    /// Publishes, and ends the log. Later calls do nothing.
+    /// Publishes the appended bytes, and ends the log. Later calls do nothing.
     package func finish(_ end: End) { publish(end: end) }
 
     /// Ends the log with the bytes that are published. May be called on any thread, also while the writer writes: bytes
@@ -227,7 +227,7 @@ package final class ByteLog: @unchecked Sendable {
         return writer.hasFault ? .proceed : .pause
     }
 
-    /// Whether so many bytes may stay in memory that the disk should have.
+    /// Reserves memory for `count` bytes that the failing disk could not take. Returns false if there is too little.
     private func strand(_ count: Int) -> Bool {
         guard count <= settings.emergencyLimit else { return false }
         let more = count - writer.stranded

@@ -3,7 +3,7 @@ import WebImageCore
 /// A piece of a log's bytes in memory.
 struct LogPiece {
     let storage: ByteStorage
-    /// Its position in the log.
+    /// The position of the piece in the log.
     let offset: Int
     var count: Int
     /// False if the bytes are to be written to the file.
@@ -121,7 +121,7 @@ struct LogState {
         return (piece, fileCount)
     }
 
-    /// Returns the bytes that no longer count against the budget.
+    /// Records that a piece was written. Returns the number of bytes that no longer count against the budget.
     mutating func didWrite(_ piece: LogPiece, to file: LogFile) -> Int {
         self.file = file
         fileCount += piece.count
@@ -147,7 +147,8 @@ struct LogState {
         return releaseCharges()
     }
 
-    /// Includes bytes that were charged before the writer noticed the failure.
+    /// After the disk failed, takes all pending bytes off the budget, including those charged before the writer noticed
+    /// the failure. Returns their number.
     mutating func releaseCharges() -> Int {
         guard fault != nil else { return 0 }
         var freed = 0

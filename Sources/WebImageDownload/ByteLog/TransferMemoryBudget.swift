@@ -20,7 +20,8 @@ package final class TransferMemoryBudget: Sendable {
     /// The most bytes that all logs together keep in memory beyond the limit because the disk fails.
     private var mostStranded: Int { max(limit / 4, 16 << 20) }
 
-    /// Takes room for bytes that no file can take, for as long as their log lives. Nobody waits for such room.
+    /// Reserves memory for bytes that no file can take, for as long as their log lives. Returns false if there is none:
+    /// nobody waits for such memory.
     func strand(_ bytes: Int) -> Bool {
         state.withLock { state in
             guard state.stranded + bytes <= mostStranded else { return false }
@@ -44,7 +45,7 @@ package final class TransferMemoryBudget: Sendable {
 
     private var mostKept: Int { limit - limit / 4 }
 
-    /// Whether bytes that can also be read elsewhere may be kept.
+    /// Whether a log may keep bytes in memory that it can also read from a file.
     var mayKeepMore: Bool { state.withLock { $0.used < mostKept } }
 
     var isOver: Bool { state.withLock { $0.used > limit } }

@@ -17,7 +17,7 @@ package enum CacheDecision: Sendable {
 
 /// What the head of an answer means for the cache.
 package enum CacheAnswer: Sendable {
-    /// Treat the answer as without a cache; `plan` says what to store of it.
+    /// Treat the answer as if there were no cache; the plan says what to store of it.
     case proceed(StorePlan)
     /// Nothing has changed: the entry's body is the answer, and no other body follows.
     case useStored(StoredResponse, StorePlan)

@@ -69,7 +69,7 @@ package final class CacheExchange: Sendable {
         return fields
     }
 
-    /// The same request without its conditions, for when the entry's body is found to be missing.
+    /// The exchange without its conditions, for when the entry's body is found to be missing.
     package var unconditional: CacheExchange {
         CacheExchange(
             rules: rules, mode: mode, request: request, base: nil, isBackground: isBackground, asksConditionally: false)

@@ -2,7 +2,7 @@
 package enum CacheMode: String, Hashable, Sendable, CaseIterable {
     /// Any entry; the network on a miss.
     case cacheFirst
-    /// As HTTP demands (RFC 9111 and RFC 5861).
+    /// An entry if HTTP allows it (RFC 9111 and RFC 5861).
     case httpRules
     /// An entry only after the origin has confirmed it.
     case revalidate

@@ -1,7 +1,7 @@
 package import HTTPTypes
 
 /// The properties of a request that the HTTP rules need: the request as it will be sent, without the fields that the
-/// rules add. Constant; a reference, since it goes with every stage of a load.
+/// rules add. Immutable, and a class, since every stage of a load passes it on.
 package final class CacheRequest: Sendable {
     package let method: HTTPRequest.Method
     /// All fields, including those of the configuration and the modifier, since `Vary` may name any of them. Without
@@ -55,7 +55,7 @@ package final class CacheRequest: Sendable {
     ]
     private static let pragma = HTTPField.Name("Pragma")
 
-    /// The same request as it was actually sent, with unchanged cache directives.
+    /// Returns the request as it was actually sent, with unchanged cache directives.
     func sent(as hop: SentHop) -> CacheRequest { CacheRequest(self, sentAs: hop) }
 
     private init(_ request: CacheRequest, sentAs hop: SentHop) {

@@ -3,9 +3,9 @@ import HTTPTypes
 /// Determines who may use an answer.
 ///
 /// An answer is bound to the request that it was for: by `Vary` to the fields that it names and, unless it is `public`,
-/// to the user and to the cookies that the jar sent to each place on the way. A look-up compares that with what would
-/// be sent now. If this cannot be determined before a request is sent, because only a later hop sent it, the answer is
-/// not stored.
+/// to the user and to the cookies that the jar sent to each URL on the way. A look-up compares these with those that
+/// would be sent now. If this cannot be determined before a request is sent, because only a later hop sent them, the
+/// answer is not stored.
 extension HTTPCacheRules {
     /// Whether an answer is valid for a request, regardless of its age: by `Vary` and by user.
     package func isFor(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
@@ -35,7 +35,8 @@ extension HTTPCacheRules {
             && (!stored.vary.contains { $0.name == "cookie" } || matchesCookies(request, stored))
     }
 
-    /// A `public` answer that varies by a secret field contradicts itself, and is treated as one for this user.
+    /// Whether an answer varies by a secret field. If it is also `public`, it contradicts itself, and is treated as one
+    /// for this user.
     private func namesSecrets(_ stored: StoredResponse, of request: CacheRequest) -> Bool {
         if stored.vary.isEmpty { return false }
         let secrets = request.secretNames.union(["authorization", "cookie"])
@@ -56,7 +57,7 @@ extension HTTPCacheRules {
         return digest(FieldIdentity.value(value, of: name))
     }
 
-    /// Records the user for whom an answer is.
+    /// Records for which requests and which user an answer is valid.
     ///
     /// - Returns: false if this could not be determined later; the answer must then not be stored.
     func bind(_ stored: inout StoredResponse, to request: CacheRequest, _ arrival: CacheExchange.Arrival) -> Bool {
@@ -84,7 +85,7 @@ extension HTTPCacheRules {
         return true
     }
 
-    /// False if it cannot be determined what the answer varies by.
+    /// Adds the names in a `Vary` field. Returns false if it cannot be determined by which fields the answer varies.
     private func addVaryNames(of value: String?, to names: inout Set<String>) -> Bool {
         guard let value else { return true }
         guard case .fields(let some) = VaryRule(value) else { return false }

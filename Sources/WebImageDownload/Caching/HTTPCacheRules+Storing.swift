@@ -68,8 +68,8 @@ extension HTTPCacheRules {
         return merged
     }
 
-    /// Adds the fields by which a 304 says that the entry varies. Those that it leaves out stay: the entry's answer named
-    /// them, and some servers send no `Vary` with a 304.
+    /// Adds the names in the `Vary` of a 304 to those of the entry. Names that the 304 leaves out stay: the entry's
+    /// answer had them, and some servers send no `Vary` with a 304.
     ///
     /// - Returns: false if it cannot be determined what the entry varies by.
     func narrow(

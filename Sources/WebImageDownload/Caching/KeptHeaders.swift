@@ -7,7 +7,7 @@ public import HTTPTypes
 /// stored: `Connection` and the headers that it names, `Transfer-Encoding`, `Set-Cookie`, `Content-Length`,
 /// `Content-Encoding` and similar ones.
 public struct KeptHeaders: Hashable, Sendable, ExpressibleByArrayLiteral {
-    /// Only what caching needs.
+    /// Only the headers that caching needs.
     public static let standard: KeptHeaders = []
     /// Every header that may be stored, 64 at most.
     public static let all: KeptHeaders = {

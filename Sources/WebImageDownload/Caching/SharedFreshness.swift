@@ -22,7 +22,8 @@ public struct SharedFreshness: Hashable, Sendable {
     /// For how many seconds the answer may be served stale while it is renewed (RFC 5861 section 3); nil: the origin does
     /// not say.
     public let staleWhileRevalidate: Int?
-    /// The same if the origin fails (section 4).
+    /// For how many seconds the answer may be served stale if the origin fails (RFC 5861 section 4); nil: the origin
+    /// does not say.
     public let staleIfError: Int?
     /// How long the redirects that led to the answer may be reused. The answer itself must not be reused for longer.
     public let redirects: Redirects
@@ -33,7 +34,7 @@ public struct SharedFreshness: Hashable, Sendable {
         case unlimited
         /// One of them is temporary and states no lifetime.
         case unstated
-        /// For so many more seconds. 0: they must be followed again each time.
+        /// They may be reused for that many more seconds; if 0, they must be followed again each time.
         case limited(Int)
     }
 
@@ -45,8 +46,8 @@ public struct SharedFreshness: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - head: the head of an answer that has just arrived or was read from a cache, as a response has it: it knows how
-    ///     long the origin took and which redirects led to it. One that was made by hand knows of neither.
+    ///   - head: the head of an answer that has just arrived or was read from a cache, as in a response: it records how
+    ///     long the origin took and which redirects led to it. A head that a program made itself records neither.
     ///   - now: seconds since 1970.
     public init(_ head: ResponseHead, now: Int) {
         var rules = HTTPCacheRules(digest: { $0 })

@@ -57,7 +57,7 @@ package struct StoredResponse: Hashable, Sendable {
     /// When the origin made the answer; if it has no clock, when the answer arrived (RFC 9110 section 6.6.1).
     var date: Int64 { self["date"].flatMap { HTTPTimestamp($0, now: responseTime) }?.seconds ?? responseTime }
 
-    /// Whether its tag tells exactly which bytes it has.
+    /// Whether the answer has a strong entity tag: one that identifies the exact bytes of the body.
     package var hasStrongTag: Bool { entityTag.map { !$0.isWeak } ?? false }
 
     /// Whether the origin can be asked to confirm the answer.

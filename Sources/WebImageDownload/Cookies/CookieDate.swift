@@ -9,7 +9,7 @@ enum CookieDate {
     static func seconds(_ text: String) -> Int64? {
         guard text.utf8.count <= 64 else { return nil }
         var (time, day, month, year): ([Int]?, Int?, Int?, Int?)
-        // Each word is the first of these that it can be and that is not known yet.
+        // Each word is taken for the first of these that it can be and that was not found yet.
         for word in text.lowercased().utf8.split(whereSeparator: isSeparator) {
             if time == nil, let found = Self.time(word) {
                 time = found
@@ -43,7 +43,7 @@ enum CookieDate {
         return numbers.count == 3 ? numbers : nil
     }
 
-    /// The digits at the beginning of a word; nil if there are more of them, or fewer.
+    /// The number at the beginning of a word; nil if it has more or fewer digits than `lengths` allows.
     private static func number(_ word: Substring.UTF8View, _ lengths: ClosedRange<Int>) -> Int? {
         let digits = word.prefix(while: isDigit)
         return lengths.contains(digits.count) ? Int(Substring(digits)) : nil

@@ -7,7 +7,7 @@ import WebImageSystem
 /// rejected.
 public final class MemoryCookieJar: CookieJar {
     fileprivate struct State {
-        /// By domain, the oldest first.
+        /// The cookies by domain, the oldest first.
         var cookies: [String: [Cookie]] = [:]
         var count = 0
         /// How many cookies have been added.
@@ -29,6 +29,7 @@ public final class MemoryCookieJar: CookieJar {
     /// The number of cookies, including expired ones.
     public var count: Int { state.withLock { $0.count } }
 
+    /// Removes all cookies.
     public func removeAll() {
         state.withLock { $0 = State() }
         changed.add(1, ordering: .relaxed)
@@ -95,7 +96,7 @@ extension MemoryCookieJar.State {
         cookies[cookie.domain] = same.isEmpty ? nil : same
     }
 
-    /// Removes what has expired, and then the oldest.
+    /// Removes expired cookies, then the oldest ones.
     fileprivate mutating func makeRoom(for most: Int, at now: Int64) {
         var left = cookies.values.flatMap { $0 }.filter { !$0.isExpired(at: now) }.sorted { $0.number < $1.number }
         if left.count > most { left.removeFirst(left.count - most) }

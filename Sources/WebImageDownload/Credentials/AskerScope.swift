@@ -10,13 +10,13 @@ struct AskerScope: Sendable {
     var parts: [String] = []
     /// The fields whose values identify the user.
     var secretHeaders = Self.usualSecrets
-    /// The further fields that a modifier has changed: what it sets may say who asks.
+    /// The other fields that a modifier has changed: they may identify the user, too.
     var changedHeaders: [HTTPField.Name] = []
     /// The user that a modifier declares: neither the secrets that it sets nor the URL that it sends the request to
     /// count then.
     var ofModifier: String?
 
-    /// Nil if there is no particular user.
+    /// A text that identifies the user; nil if there is no particular user.
     ///
     /// - Parameter target: the URL that a modifier has substituted for the requested one; nil: none.
     func text(sending fields: HTTPFields, to target: String?) -> String? {

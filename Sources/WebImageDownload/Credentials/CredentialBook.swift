@@ -2,8 +2,8 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// The answers of credential providers, by provider and origin. If several downloads need the same, the provider is
-/// asked once.
+/// The answers of credential providers, by provider and origin. If several downloads need the same answer, the provider
+/// is asked once.
 final class CredentialBook: Sendable {
     private struct Place: Hashable {
         let provider: String
@@ -48,7 +48,8 @@ final class CredentialBook: Sendable {
 
     /// The credentials for an origin: the known ones unless they were refused, else the provider's answer.
     ///
-    /// - Parameter time: how long others wait for the same answer, by `clock`; then the provider is asked anew.
+    /// - Parameter time: how long other downloads wait for the same answer, by `clock`; then they ask the provider
+    ///   anew.
     /// - Throws: `authenticationFailed` if the provider fails or has none.
     func credentials(
         of provider: CredentialProvider, for question: CredentialQuestion, persistence: CredentialPersistence,
@@ -79,7 +80,7 @@ final class CredentialBook: Sendable {
         }
     }
 
-    /// An answer that comes after all was forgotten, or too late, may be that of another user.
+    /// Keeps an answer, unless it comes too late or after ``forgetAll()``: it may then be that of another user.
     private func note(
         _ answer: Result<Credentials?, any Error>, of asked: Question, at place: Place,
         _ persistence: CredentialPersistence
@@ -91,7 +92,7 @@ final class CredentialBook: Sendable {
         }
     }
 
-    /// Nobody waits for an answer any longer that does not come.
+    /// Drops a question that was not answered in time, so that nobody waits for it any longer.
     private func drop(_ asked: Question, at place: Place) {
         state.withLock { state in
             if state.entries[place]?.question?.number == asked.number { state.entries[place] = nil }
@@ -99,7 +100,7 @@ final class CredentialBook: Sendable {
         asked.task.cancel()
     }
 
-    /// Also the answers that are on their way.
+    /// Forgets all answers, including those that are still awaited.
     func forgetAll() { state.withLock { $0.entries = [:] } }
 
     private static func none(_ cause: (any Error)?) -> WebImageError {

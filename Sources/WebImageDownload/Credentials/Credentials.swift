@@ -12,18 +12,18 @@ public struct BasicCredentials: Hashable, Sendable, CustomStringConvertible, Cus
         self.password = password
     }
 
-    /// Tells neither.
+    /// Reveals neither the user nor the password.
     public var description: String { "(credentials)" }
     public var debugDescription: String { description }
-    /// Empty, so that `dump` tells neither.
+    /// Empty, so that `dump` reveals neither.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// How a name and a password are sent to the server.
 public enum AuthenticationScheme: String, Hashable, Sendable, Codable {
-    /// RFC 7617, with the first request.
+    /// Basic authentication (RFC 7617), sent with the first request.
     case basic
-    /// RFC 7616: the password itself is not sent. Costs a second round trip.
+    /// Digest authentication (RFC 7616): the password itself is not sent. Costs a second round trip.
     case digest
     /// The strongest scheme that the server offers. Costs a second round trip.
     case negotiated
@@ -33,10 +33,10 @@ public enum AuthenticationScheme: String, Hashable, Sendable, Codable {
 public enum Credentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// - Parameter scheme: nil: the scheme that the server asks for.
     case password(BasicCredentials, AuthenticationScheme? = nil)
-    /// RFC 6750: a token without the word `Bearer`.
+    /// A bearer token (RFC 6750), without the word `Bearer`.
     case bearer(String)
 
-    /// Tells nothing of it.
+    /// Reveals nothing about the credentials.
     public var description: String { "(credentials)" }
     public var debugDescription: String { description }
 }
@@ -57,7 +57,7 @@ public struct CredentialQuestion: Sendable {
 public struct CredentialProvider: Sendable {
     /// Identifies the provider and the user for whom it works: two providers with the same name share answers.
     public var name: String
-    /// Distinguishes two values with the same user name: the password that each of them has.
+    /// The fixed user and password, which distinguish providers with the same name.
     var secret: BasicCredentials?
     /// Whether the provider is asked before the first request to an origin, as is usual for bearer tokens. Default
     /// false: it is asked when the origin answers 401.
@@ -65,8 +65,8 @@ public struct CredentialProvider: Sendable {
     /// Returns credentials for a question. If it returns nil, the download fails with `authenticationFailed`; if it
     /// throws, that error is the cause.
     ///
-    /// After a 401 it is asked once more. When the same credentials are refused for many downloads, it is asked once
-    /// for all of them.
+    /// After a 401 the provider is asked once more. When the same credentials are refused for many downloads, it is
+    /// asked once for all of them.
     public var credentials: @Sendable (CredentialQuestion) async throws -> Credentials?
 
     public init(
@@ -104,7 +104,7 @@ public struct CredentialProvider: Sendable {
 
 /// How long a provider's answer is kept.
 public enum CredentialPersistence: Hashable, Sendable {
-    /// For the download that asked.
+    /// Only for the download that asked.
     case none
     /// In memory, for as long as the downloader lives.
     case session

@@ -31,7 +31,8 @@ public struct TLSPolicy: Hashable, Sendable {
     /// SHA-256 of the public keys that servers may have, in base64 as in `sha256//…` of curl: the certificate must be
     /// trusted *and* its key be one of these. Default none: any key.
     public var pinnedKeys: Set<String>
-    /// Sent to the requested origin, but not to origins that redirects lead to. Default nil.
+    /// The client certificate. It is sent to the requested origin, but not to origins that redirects lead to. Default
+    /// nil.
     public var clientCertificate: ClientCertificate?
 
     public init(

@@ -3,9 +3,9 @@ package import WebImageCore
 
 /// Undoes the `Content-Encoding` of a body, and stops in the middle of a piece when its receiver wants no more bytes.
 ///
-/// We ask for no coding, because pictures are compressed already, but servers and object stores apply one all the same.
-/// libcurl would decode a whole piece of 16 KiB, of which gzip makes up to 16 MiB, and keep in memory what a paused
-/// receiver does not take. It belongs to the loop's thread.
+/// The transport asks for no coding, because pictures are compressed already, but servers and object stores apply one
+/// all the same. libcurl would decode a whole piece of 16 KiB, of which gzip makes up to 16 MiB, and keep in memory
+/// what a paused receiver does not take. A decoder belongs to the loop's thread.
 package final class ContentDecoder {
     package enum Outcome {
         /// All of the piece was decoded and delivered.
@@ -36,7 +36,7 @@ package final class ContentDecoder {
     /// Whether the bytes so far end where the coded body ends.
     package var isWhole: Bool { wi_coding_is_whole(coding) != 0 }
 
-    /// Decodes a piece and delivers what comes of it, up to 64 KiB at a time, until `deliver` returns false.
+    /// Decodes a piece and delivers the decoded bytes, up to 64 KiB at a time, until `deliver` returns false.
     package func decode(_ piece: UnsafeRawBufferPointer, deliver: (UnsafeRawBufferPointer) -> Bool) -> Outcome {
         // After a stop, libcurl may divide the piece.
         let skipped = min(decodedBytes, piece.count)

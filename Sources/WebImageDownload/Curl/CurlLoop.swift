@@ -40,7 +40,8 @@ final class CurlLoop: @unchecked Sendable {
         precondition(wi_curl_initialise() == 0, "libcurl cannot be initialised")
         guard let multi = curl_multi_init() else { fatalError("no memory for libcurl") }
         self.multi = multi
-        // Without a free file descriptor libcurl can make nothing to wake the thread with; it then looks by itself.
+        // Without a free file descriptor, libcurl cannot create its wake-up channel: the thread then wakes by itself
+        // every 20 ms.
         longestSleep = curl_multi_wakeup(multi) == CURLM_OK ? 60_000 : 20
         options = CurlOptions(certificateBundle: settings.certificateBundle)
         wi_curl_set_multi_number(multi, CURLMOPT_MAXCONNECTS, settings.maxIdleConnections)
@@ -52,7 +53,8 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Not done when the thread ends: another thread may be between the inbox and `curl_multi_wakeup`.
+    /// The multi handle is not freed when the thread ends: another thread may be between the inbox and
+    /// `curl_multi_wakeup`.
     deinit { curl_multi_cleanup(multi) }
 
     func post(_ command: Command) {
@@ -94,7 +96,8 @@ final class CurlLoop: @unchecked Sendable {
         stop()
     }
 
-    /// When libcurl 7.88 gives up an address, it does not ask to be called again for the next one.
+    /// How long the thread may sleep now, in milliseconds. While a transfer is connecting, it wakes often: when libcurl
+    /// 7.88 gives up an address, it does not ask to be called again for the next one.
     private var sleep: Int32 { live.contains { !$0.isConnected } ? min(longestSleep, 500) : longestSleep }
 
     private func takeCommands(_ commands: inout [Command]) -> Bool {
@@ -166,7 +169,7 @@ final class CurlLoop: @unchecked Sendable {
             curl_multi_remove_handle(multi, handle.easy)
             handle.letGo()
             if spareHandles.count < 64 { spareHandles.append(handle) }
-            // The last transfer moves into its place.
+            // The last transfer moves into the place of the removed one.
             let last = live.removeLast()
             if last !== transfer {
                 last.place = transfer.place

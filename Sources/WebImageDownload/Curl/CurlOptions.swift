@@ -13,7 +13,8 @@ import WebImageCore
 /// Sets the options of a transfer. libcurl's own timers, redirects, retries and limits stay off: we have our own.
 struct CurlOptions {
     private var trust: TrustFiles
-    /// Otherwise libcurl would look for each of them with every transfer.
+    /// Whether the environment names a proxy. If it does not, libcurl is told so: it would look for each variable with
+    /// every transfer.
     private let knowsProxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
         .contains { (name: String) in getenv(name) != nil }
 
@@ -59,7 +60,8 @@ struct CurlOptions {
         handle.noteSetting(of: request)
     }
 
-    /// In milliseconds. libcurl divides it among the addresses of a host; the end is for our own clock to judge.
+    /// The connect timeout in milliseconds, which libcurl divides among the addresses of a host. It is a second longer
+    /// than the deadline, which our own clock enforces.
     private static func connectTimeout(of request: TransportRequest) -> Int {
         guard let timeout = request.connectTimeout, timeout < .seconds(1_000_000) else { return Int(Int32.max) }
         return Int(max(timeout, .zero) / .milliseconds(1)) + 1000
@@ -76,7 +78,7 @@ struct CurlOptions {
             case .negotiated: wi_curl_set_number(easy, CURLOPT_HTTPAUTH, basic | digest)
             }
         } else if let file = request.netrcFile {
-            // libcurl says nothing about a file that it cannot read.
+            // libcurl silently ignores a file that it cannot read.
             guard access(file, R_OK) == 0 else {
                 let code: WebImageError.Code =
                     switch errno {
@@ -121,7 +123,7 @@ struct CurlOptions {
         if let body = request.body {
             body.withUnsafeBytes { _ = wi_curl_set_body(easy, $0.baseAddress, $0.count) }
             wi_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
-            // libcurl would add both fields.
+            // A line without a value keeps libcurl from adding the field.
             list = curl_slist_append(list, "Expect:") ?? list
             if request.headers[.contentType] == nil { list = curl_slist_append(list, "Content-Type:") ?? list }
         }

@@ -21,7 +21,7 @@ enum CurlResult {
             return .failure(WebImageError(.truncatedBody, message))
         }
         if let refusal = transfer.bodyRefusal { return .failure(refusal) }
-        // Some of several addresses may be refused and another one connected to.
+        // If a host has several addresses, some may be refused before another one is connected to.
         if !transfer.isConnected, let address = transfer.refusedAddress {
             return .failure(WebImageError(.addressRefused, "the address policy does not allow \(address)"))
         }

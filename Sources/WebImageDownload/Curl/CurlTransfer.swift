@@ -26,8 +26,9 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     /// The index among the running transfers.
     @exclusivity(unchecked) var place = 0
     @exclusivity(unchecked) private(set) var isConnected = false
-    /// True while the receiver wants no more bytes, and while libcurl has been told so.
+    /// True while the receiver wants no more bytes.
     @exclusivity(unchecked) private var isPaused = false
+    /// True while libcurl is paused and holds bytes back.
     @exclusivity(unchecked) private var isHeld = false
     /// True when the receiver was called in this batch.
     @exclusivity(unchecked) private var isTouched = false
@@ -39,7 +40,7 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     private(set) var isRepeatRefused = false
     /// Undoes the body's coding, if it has one that we know.
     @exclusivity(unchecked) private var decoder: ContentDecoder?
-    /// Why no byte of the body is taken, or no more.
+    /// Why the body is refused, from its first byte or in its middle.
     private(set) var bodyRefusal: WebImageError?
     private(set) var refusedAddress: String?
     @exclusivity(unchecked) private(set) var bodyBytes = 0
@@ -133,7 +134,7 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         if receiver?.didReceive(bytes) == .pause { isPaused = true }
     }
 
-    /// Whether libcurl's good end is one in the middle of a coded body.
+    /// Whether a transfer that libcurl reports as complete ends in the middle of a coded body.
     var isCutShort: Bool { decoder?.isWhole == false }
 
     func becomeReady(_ address: UnsafePointer<CChar>?) -> Bool {
@@ -182,7 +183,8 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         }
     }
 
-    /// libcurl undoes transfer codings, too, although nobody asks for one; a paused receiver could not stop it.
+    /// Refuses transfer codings other than `chunked`. libcurl would undo them, although nobody asks for one, and a
+    /// paused receiver could not stop it.
     private func refuseTransferCoding(_ field: String?) throws(WebImageError) {
         let codings = (field ?? "").split(separator: ",").map { String($0).trimmingBlanks().lowercased() }
         if codings.allSatisfy(["chunked", "identity"].contains) { return }

@@ -4,6 +4,7 @@
 /// requested without compression (`identity`): pictures would hardly shrink, and a compressed body could be a
 /// decompression bomb.
 public final class CurlTransport: HTTPTransport {
+    /// The settings of a transport.
     public struct Settings: Sendable {
         /// How many unused connections are kept open. Default 64.
         public var maxIdleConnections = 64
@@ -15,6 +16,7 @@ public final class CurlTransport: HTTPTransport {
 
     private let loop: CurlLoop
 
+    /// Makes a transport, with a thread that ends when the transport is released or shut down.
     public init(settings: Settings = Settings()) { loop = CurlLoop(settings: settings) }
 
     deinit { loop.post(.stop) }

@@ -4,8 +4,8 @@ import WebImageSystem
 
 /// Determines the user and the fields of requests, and which answers are accepted.
 extension ConfigurationSnapshot {
-    /// What must be found out before the caches are searched or another load is joined: what the modifier sets, and
-    /// which cookies the jar has.
+    /// Prepares a request before the caches are searched or another load is joined: calls its modifier and reads the
+    /// jar's cookies. The result is `takesTime` if the modifier must be awaited.
     package func preparation(of request: ResolvedRequest) -> ImageDownloader.Preparation {
         guard let preparation = RequestPreparation(request, self) else { return .notNeeded }
         return preparation.atOnce().map { .done($0) } ?? .takesTime
@@ -13,7 +13,7 @@ extension ConfigurationSnapshot {
 
     /// The properties of a request that the rules of HTTP caching need: all that is sent with it.
     ///
-    /// They are not known if its modifier has not been asked yet (``preparation(of:)``).
+    /// If the request has a modifier, the fields are not known until it was called (``preparation(of:)``).
     package func cacheRequest(for resolved: ResolvedRequest) -> CacheRequest {
         let request = resolved.request
         let options = request.changedOptions
@@ -59,7 +59,7 @@ extension ConfigurationSnapshot {
 
     /// Whether the request accepts a stored answer, by its status and its type.
     package func accepts(_ stored: StoredResponse, for request: ResolvedRequest) -> Bool {
-        // For other sources neither is checked.
+        // Only answers over HTTP have a status and a content type to check.
         guard request.web != nil else { return true }
         let statuses = request.request.changedOptions?.value.acceptableStatuses ?? configuration.acceptableStatuses
         guard statuses.contains(stored.status) else { return false }
@@ -87,7 +87,7 @@ extension ConfigurationSnapshot {
 }
 
 extension DownloadConfiguration {
-    /// What the provider, the certificate and the configuration's hooks say about the user.
+    /// The parts of the user's identity that come from the configuration: provider, client certificate and hooks.
     func scopeParts(of resolved: ResolvedRequest) -> [String] {
         let options = resolved.request.changedOptions
         var parts: [String] = []

@@ -1,11 +1,12 @@
 import HTTPTypes
 package import WebImageCore
 
-/// The settings that all downloads share which begin before the next change of the configuration, held by one
-/// reference. A load takes a snapshot when it begins and uses it to its end, so that the key that it looks up, the
-/// fields that it sends and the key that the answer is stored under belong together.
+/// The settings of all downloads that begin before the configuration changes again, held by one reference. A load takes
+/// a snapshot when it begins and uses it to its end, so that the key that it looks up, the fields that it sends and the
+/// key that the answer is stored under belong together.
 package final class ConfigurationSnapshot: Sendable {
-    /// How many changes of what is sent came before. An answer from under one number may not be valid under another.
+    /// How many changes of what is sent came before this snapshot. An answer received under one number may not be valid
+    /// under another.
     package let number: Int
     let configuration: DownloadConfiguration
     /// The request with the configuration's settings; requests that change none of them share its storage.

@@ -5,7 +5,7 @@ import WebImageSystem
 /// One caller's share in a transfer, which counts until ``cancel()`` or until it is released. The transfer ends with
 /// its last share. Safe to use from any thread.
 package final class Download: Sendable {
-    /// Everything that arrives, and how it ends.
+    /// The log of the bytes that arrive; it also says how the transfer ends.
     package let log: ByteLog
     /// True if the transfer existed already.
     package let wasJoined: Bool

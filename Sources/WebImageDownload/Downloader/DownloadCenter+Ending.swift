@@ -29,7 +29,7 @@ extension DownloadCenter {
         let unmarked = state.withLock { state -> [any Transfer] in
             state.isEnding = true
             let unmarked = state.entries.values.filter { !$0.finishesWhenDrained }.map(\.transfer)
-            // Otherwise the end of one would start a waiting one that is about to end.
+            // Otherwise the end of one transfer would start a waiting one that is about to be ended, too.
             for transfer in unmarked { state.queue.removeWaiting(transfer.id) }
             return unmarked
         }
@@ -51,7 +51,7 @@ extension DownloadCenter {
         let transfers = state.withLock { state in
             for entry in state.table.values { entry.isInTable = false }
             state.table = [:]
-            // Otherwise the end of one would start another.
+            // Otherwise the end of one transfer would start another.
             state.queue.removeAllWaiting()
             return state.entries.values.map(\.transfer)
         }

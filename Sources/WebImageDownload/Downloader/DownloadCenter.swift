@@ -21,7 +21,7 @@ final class DownloadCenter: TransferOwner {
         var beginning: [any Transfer] = []
         var isBeginning = false
         var isShutDown = false
-        /// Accepts only marked transfers.
+        /// Whether only transfers that may finish when the downloader is drained are accepted.
         var isEnding = false
         /// The callers that wait for the last transfer to end.
         var drains: [CancellableAnswer<Void>] = []
@@ -96,8 +96,8 @@ final class DownloadCenter: TransferOwner {
         if let refusal = refusal(of: resolved, snapshot) {
             return Download(failed: refusal.at(resolved.source.shown))
         }
-        // Made without the lock, because this is the most expensive part. It is discarded if another caller was
-        // quicker.
+        // Made without the lock, because this is the most expensive part. The new transfer is discarded if another
+        // caller was quicker.
         let (transfer, pump, log) = makeTransfer(
             nextID.add(1, ordering: .relaxed).newValue, resolved, priority, snapshot)
         typealias Outcome = (download: Download, isNew: Bool, startsAtOnce: Bool, startable: [any Transfer])
@@ -243,7 +243,7 @@ final class DownloadCenter: TransferOwner {
             state.withLock { state in
                 state.resting[id] = nil
                 state.queue.release(id)
-                // It may have ended meanwhile.
+                // The transfer may have ended meanwhile.
                 guard let entry = state.entries[id] else { return state.startable() }
                 state.queue.enqueueAgain(id, host: host, priority: entry.priority ?? .normal)
                 return state.startable()
@@ -258,7 +258,7 @@ final class DownloadCenter: TransferOwner {
                 return state.startable()
             })
         transferExpects(deadline: end)
-        // It may have ended meanwhile.
+        // The transfer may have ended meanwhile.
         state.withLock { state in if state.resting[id] != nil { state.resting[id] = true } }
     }
 
@@ -302,7 +302,7 @@ final class DownloadCenter: TransferOwner {
         logger?.warning("a host keeps failing and is left alone", metadata: ["host": "\(host)"])
     }
 
-    // MARK: The whole
+    // MARK: Counters and configuration
 
     var counters: DownloadCounters {
         state.withLock { state in
@@ -313,7 +313,7 @@ final class DownloadCenter: TransferOwner {
         }
     }
 
-    /// The current configuration, by one reference.
+    /// The settings of loads that begin now.
     var snapshot: ConfigurationSnapshot { state.withLock { $0.snapshot } }
 
     /// A change applies to transfers that begin afterwards; limits and order apply at once.
@@ -363,7 +363,7 @@ final class DownloadCenter: TransferOwner {
 
 extension DownloadConfiguration {
     var queueLimits: TransferQueue.Limits {
-        // A million stands for "no limit".
+        // Avoids an overflow if `maxConcurrent` is `Int.max` for "no limit".
         TransferQueue.Limits(
             total: maxConcurrent, perHost: maxConcurrentPerHost, reserved: reservedForUrgent,
             spare: spareForSlowOrigins ?? min(maxConcurrent, 1 << 20) * 3, waiting: maxWaiting)

@@ -11,7 +11,8 @@ public struct DownloadConfiguration: Sendable {
     }
 
     /// The most transfers at a time. Default 64. Transfers of ``/WebImageCore/LoadPriority/veryLow`` also begin only
-    /// within this limit, but do not count against other transfers: when others begin, up to as many more may run.
+    /// within this limit, but do not count against other transfers: if others begin while they run, up to twice as many
+    /// may run.
     public var maxConcurrent = 64
     /// The most transfers at a time to one host and port, counted in the same way. Default 6.
     public var maxConcurrentPerHost = 6
@@ -30,12 +31,13 @@ public struct DownloadConfiguration: Sendable {
     public var reservedForUrgent = 1
     /// The order of downloads with the same priority. Default first in, first out.
     public var order = Order.firstInFirstOut
+    /// How long the phases of a download may take.
     public var deadlines = DownloadDeadlines()
     /// The longest body that is accepted. Default 64 MiB.
     public var bodyLimit = ByteCount.mebibytes(64)
     /// The most redirects that are followed; one more fails with `tooManyRedirects`. Default 10.
     public var redirectLimit = 10
-    /// Whether a redirect may lead from `https` to `http`. Default false: `redirectRefused`.
+    /// Whether a redirect may lead from `https` to `http`. Default false: such a redirect fails with `redirectRefused`.
     public var allowsRedirectsToHTTP = false
     /// The headers whose values identify the user. An answer is served only to requests with the same values, unless
     /// the answer is `public`; and these headers are not sent to another origin after a redirect. Default
@@ -54,7 +56,7 @@ public struct DownloadConfiguration: Sendable {
     public var headers: HTTPFields
     /// Whether HTTP/2 is offered to `https` hosts. Default true.
     public var allowsHTTP2 = true
-    /// The proxy. Default: as the environment says.
+    /// The proxy. Default: the proxy that the environment variables name, if any.
     public var proxy = ProxySettings.environment
     /// The TLS settings for requests without their own. Default: the system's trust, no pins, no client certificate.
     ///
@@ -70,14 +72,15 @@ public struct DownloadConfiguration: Sendable {
     public var credentialPersistence = CredentialPersistence.session
     /// The store for the cookies of requests that handle cookies. Default: a store in memory, for this downloader.
     public var cookieJar: any CookieJar = MemoryCookieJar()
-    /// Whether cookies that come with a redirect are sent to its target, and forgotten with the end of the download. Some
-    /// sites redirect to the same URL until a cookie comes back. For requests that do not handle cookies. Default false.
+    /// Whether cookies that come with a redirect are sent to its target. They are forgotten at the end of the download.
+    /// Some sites redirect to the same URL until a cookie comes back. Only for requests that do not handle cookies.
+    /// Default false.
     public var keepsRedirectCookies = false
-    /// For requests that have none of their own. Default nil.
+    /// The request modifier for requests without their own. Default nil.
     public var requestModifier: RequestModifier?
-    /// For requests that have none of their own. Default nil.
+    /// The response modifier for requests without their own. Default nil.
     public var responseModifier: ResponseModifier?
-    /// For requests that have none of their own. Default nil.
+    /// The decryptor for requests without their own. Default nil.
     public var decryptor: BodyDecryptor?
     /// The loaders for URLs with schemes that the downloader does not know; the last one is asked first. A URL that no
     /// loader accepts fails with `unsupportedScheme`. Default none.
@@ -90,9 +93,10 @@ public struct DownloadConfiguration: Sendable {
     /// How many bytes of a body are kept in memory; the rest goes to a temporary file while it is read, except for
     /// local files. Default 4 MiB.
     public var memoryPerTransfer = ByteCount.mebibytes(4)
-    /// The same for all bodies together. Default 64 MiB.
+    /// How many bytes of all bodies together are kept in memory. Default 64 MiB.
     public var memoryForAll = ByteCount.mebibytes(64)
-    /// The directory for temporary files, which have no name. Default `$TMPDIR`, else `/tmp`.
+    /// The directory for temporary files. They have no names and vanish when they are closed. Default `$TMPDIR`, else
+    /// `/tmp`.
     public var temporaryDirectory = defaultTemporaryDirectory()
 
     /// - Parameter formats: the picture formats to ask for, the most wanted first.

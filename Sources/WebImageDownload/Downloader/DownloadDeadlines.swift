@@ -3,7 +3,7 @@ public struct DownloadDeadlines: Hashable, Sendable, Codable {
     /// A minimum speed of a body.
     public struct MinimumSpeed: Hashable, Sendable, Codable {
         public var bytesPerSecond: Int
-        /// The time over which it is measured; at least 100 ms. Default 10 s.
+        /// The time over which the speed is measured; at least 100 ms. Default 10 s.
         public var window: Duration
 
         public init(bytesPerSecond: Int, window: Duration = .seconds(10)) {
@@ -12,14 +12,15 @@ public struct DownloadDeadlines: Hashable, Sendable, Codable {
         }
     }
 
-    /// How long connecting may take, for each redirect again. Default 10 s.
+    /// How long connecting may take, counted anew for each redirect. Default 10 s.
     public var connect: Duration?
     /// How long the head of the answer may take after that. Default 15 s.
     public var firstByte: Duration?
-    /// How long may pass between two pieces of the body. The time stands still while nobody reads. Default 15 s.
+    /// How long may pass between two pieces of the body. Time in which the download is paused does not count. Default
+    /// 15 s.
     public var idle: Duration?
-    /// The minimum speed of a body; a slower one fails with `tooSlow`. The time stands still while nobody reads.
-    /// Default 1 KiB a second over 30 s.
+    /// The minimum speed of a body; a slower one fails with `tooSlow`. Time in which the download is paused does not
+    /// count. Default 1 KiB a second over 30 s.
     public var minimumSpeed: MinimumSpeed?
     /// How long the whole download may take, from the call to the last byte, including the queue and redirects. Default
     /// nil.
@@ -38,7 +39,8 @@ public struct DownloadDeadlines: Hashable, Sendable, Codable {
 }
 
 extension DownloadDeadlines {
-    /// Whether a host that misses one of these has missed that of `others`, too.
+    /// Whether each deadline is at least as long as that of `others`: a host that misses one of them would have missed
+    /// that of `others`, too.
     func areNoShorter(than others: DownloadDeadlines) -> Bool {
         func isNoShorter(_ own: Duration?, _ other: Duration?) -> Bool {
             guard let own else { return true }

@@ -1,8 +1,8 @@
 import HTTPTypes
 import WebImageSystem
 
-/// Hooks, loaders and providers are closures and objects, and credentials are secrets: options that hold any of them throw
-/// `EncodingError`, so that nothing is lost or told in silence.
+/// Hooks, loaders and providers are closures and objects, and credentials are secrets. Options that hold any of them
+/// throw `EncodingError`, so that nothing is silently lost or disclosed.
 extension DownloadOptions: Codable {
     public init(from decoder: any Decoder) throws { self = try Self.form.read(from: decoder) }
 
@@ -23,7 +23,7 @@ extension DownloadOptions: Codable {
             ], refusal: \.unwritable)
     }
 
-    /// Why it cannot be encoded; nil if it can.
+    /// Why the value cannot be encoded; nil if it can.
     private var unwritable: String? {
         if credentials != nil { return "credentials are secret, and not written down" }
         if credentialProvider != nil { return "a credential provider cannot be written down" }
@@ -47,13 +47,13 @@ extension TLSPolicy: Codable {
         WrittenForm(Self(), [.option("trust", \.trust), .option("pinnedKeys", \.pinnedKeys)], refusal: \.unwritable)
     }
 
-    /// Why it cannot be encoded; nil if it can.
+    /// Why the value cannot be encoded; nil if it can.
     private var unwritable: String? {
         clientCertificate == nil ? nil : "a client certificate is secret, and not written down"
     }
 }
 
-/// A policy with a rule of its own throws `EncodingError`: the rule is a closure.
+/// A policy with the caller's own rule throws `EncodingError`: the rule is a closure.
 extension AddressPolicy: Codable {
     public init(from decoder: any Decoder) throws { self = try Self.form.read(from: decoder) }
 
@@ -70,13 +70,13 @@ extension AddressPolicy: Codable {
             ], refusal: \.unwritable)
     }
 
-    /// Why it cannot be encoded; nil if it can.
+    /// Why the value cannot be encoded; nil if it can.
     private var unwritable: String? {
         hasOwnRule ? "an address policy with a rule of its own cannot be written down" : nil
     }
 }
 
-/// Encoded as its text.
+/// A range is encoded as its text.
 extension AddressRange: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

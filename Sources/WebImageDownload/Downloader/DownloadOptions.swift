@@ -16,8 +16,8 @@ public struct DownloadOptions: Hashable, Sendable {
     public var bodyLimit: ByteCount?
     /// How long each phase of a transfer may take. Default nil: the downloader's deadlines.
     public var deadlines: DownloadDeadlines?
-    /// Which failures are retried, how often and when. Default nil: the downloader's policy (2 retries).
-    /// ``RetryPolicy/never``: none; `.none` is Swift's word for nil.
+    /// Which failures are retried, how often and when. Default nil: the downloader's policy (2 retries). For no
+    /// retries, write ``RetryPolicy/never``: `.none` means nil here.
     public var retry: RetryPolicy?
     /// How many redirects are followed. Default nil: the downloader's limit (10).
     public var redirectLimit: Int?
@@ -29,7 +29,7 @@ public struct DownloadOptions: Hashable, Sendable {
     /// with `shutDown`.
     public var finishesWhenDrained = false
 
-    // MARK: Who asks
+    // MARK: The user
 
     /// The credentials, which are sent to the requested origin only. The user's name is part of the request's identity.
     /// Default nil: the user and password in the URL, if it has them.
@@ -51,7 +51,7 @@ public struct DownloadOptions: Hashable, Sendable {
     /// served only to requests with the same cookies, unless it is `public`.
     public var handlesCookies = false
 
-    // MARK: Whom to trust
+    // MARK: Trust
 
     /// Trust, pinned keys and client certificate of TLS connections. Default nil: the downloader's settings.
     public var tls: TLSPolicy?
@@ -66,8 +66,8 @@ public struct DownloadOptions: Hashable, Sendable {
     public var requestModifier: RequestModifier?
     /// Changes each answer's head, or refuses it. Its name is part of the request's identity. Default nil.
     public var responseModifier: ResponseModifier?
-    /// Makes the picture's bytes from the received ones; the caches store the bytes that it made. Its name is part of
-    /// the request's identity. Default nil.
+    /// Turns the received bytes into the picture's; the caches store the result. Its name is part of the request's
+    /// identity. Default nil.
     public var decryptor: BodyDecryptor?
     private var ownLoader: NamedLoader?
 
@@ -80,7 +80,8 @@ public struct DownloadOptions: Hashable, Sendable {
         set { ownLoader = newValue.map(NamedLoader.init) }
     }
 
-    /// Whether it holds a closure or an object. These cannot be compared, so two equal values may behave differently.
+    /// Whether the options hold a closure or an object. These cannot be compared, so two equal values may behave
+    /// differently.
     package var hasHooks: Bool {
         requestModifier != nil || responseModifier != nil || decryptor != nil || credentialProvider != nil
             || loader != nil || addressPolicy?.hasOwnRule == true
@@ -111,7 +112,7 @@ private struct NamedLoader: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(loader.name) }
 }
 
-// MARK: - Hooks are what their names say
+// MARK: - Hooks are compared by name
 
 extension RequestModifier: Hashable {
     public static func == (one: Self, other: Self) -> Bool {
@@ -135,7 +136,7 @@ extension BodyDecryptor: Hashable {
 }
 
 extension CredentialProvider: Hashable {
-    /// True if the providers have the same name, the same password if there is one, and are asked at the same time.
+    /// True if the providers have the same name, the same fixed password if they have one, and the same `asksAhead`.
     public static func == (one: Self, other: Self) -> Bool {
         one.name == other.name && one.secret == other.secret && one.asksAhead == other.asksAhead
     }

@@ -20,7 +20,7 @@ public struct DownloadRequest: Sendable {
     package var settings = MostlyDefault<DownloadOptions>()
     /// ``options``; nil if they are unchanged. Reading one of them retains none of the others.
     package var changedOptions: MostlyDefaultBox<DownloadOptions>? { settings.changed }
-    /// What was found out before the caches were asked; nil: nothing, or not yet.
+    /// The information collected before the caches were asked; nil if none is needed, or not yet.
     package var prepared: PreparedRequest?
     /// Whether the loader is the configuration's default for such URLs, which is not a part of the identity.
     package var hasUsualLoader = false

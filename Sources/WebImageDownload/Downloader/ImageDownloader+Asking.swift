@@ -16,7 +16,7 @@ extension ImageDownloader {
     ///
     /// A modifier that fails or refuses is asked again when the request is sent; its error is then that of the load.
     ///
-    /// - Parameter end: when to stop waiting even earlier; nil: not earlier.
+    /// - Parameter end: an earlier time at which to stop waiting; nil: none.
     package func prepare(
         _ request: ResolvedRequest, by snapshot: ConfigurationSnapshot, until end: Duration? = nil
     ) async -> PreparedRequest? {

@@ -67,7 +67,7 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    /// The same for a request that was resolved before.
+    /// Like the other method, for a request that was resolved before.
     ///
     /// - Parameters:
     ///   - snapshot: the settings to use; nil: ``snapshot``.
@@ -82,13 +82,13 @@ public final class ImageDownloader: Sendable {
     /// The settings of a load that begins now.
     package var snapshot: ConfigurationSnapshot { center.snapshot }
 
-    /// Makes one log from the beginning of a body, which an earlier transfer stored, and the rest, which is being
-    /// received.
+    /// Makes one log from the beginning of a body, which an earlier transfer stored, and the rest, which `download`
+    /// receives.
     ///
     /// - Parameters:
     ///   - head: the head of the whole body.
-    ///   - whenBegun: called once: with the log when it holds the beginning and the claim is no longer read, or with
-    ///   nil if the beginning cannot be read.
+    ///   - whenBegun: called once: with the log when it holds the whole beginning and `beginning` is no longer read, or
+    ///     with nil if the beginning cannot be read.
     package func makeLog(
         of beginning: any PartialBody, continuedBy download: Download, _ head: ResponseHead,
         limit: ByteCount, whenBegun: @escaping @Sendable (ByteLog?) -> Void
@@ -96,7 +96,7 @@ public final class ImageDownloader: Sendable {
         center.makeLog(of: beginning, continuedBy: download, head, limit: limit, whenBegun: whenBegun)
     }
 
-    /// To be pulled by those who store the bodies, while they cannot follow.
+    /// The brake, which pauses transfers of low priority. Those who store the bodies pull it while they fall behind.
     package var brake: TransferBrake { center.surroundings.brake }
 
     // MARK: Configuration
@@ -130,9 +130,9 @@ public final class ImageDownloader: Sendable {
         set { center.isSuspended = newValue }
     }
 
-    // MARK: What happens
+    // MARK: Observing
 
-    /// The numbers of running, waiting and finished transfers.
+    /// How many transfers were started and joined, and how many are running and waiting now.
     public var counters: DownloadCounters { center.counters }
 
     /// The events of all transfers from now on. Each call returns a sequence of its own.
@@ -150,7 +150,7 @@ public final class ImageDownloader: Sendable {
     /// Forgets the answers of credential providers.
     public func forgetCredentials() { center.credentials.forgetAll() }
 
-    // MARK: The end
+    // MARK: Ending
 
     /// Ends every transfer with `cancelled`.
     public func cancelAll() { center.cancelAll() }
@@ -160,8 +160,8 @@ public final class ImageDownloader: Sendable {
     /// `limit`. A cancelled task does not wait. The downloader is then shut down.
     public func drain(within limit: Duration) async { await center.drain(within: limit) }
 
-    /// Begins a drain by a caller that knows of marked downloads to come: from now on only such are accepted, and all
-    /// others end.
+    /// Begins a drain whose caller still has marked downloads to start: from now on only such downloads are accepted,
+    /// and all others end.
     package func endUnmarked() { center.endUnmarked() }
 
     /// Ends every transfer, now and later, with `shutDown`.
@@ -174,9 +174,11 @@ public struct DownloadCounters: Hashable, Sendable {
     public var started: Int
     /// Requests that shared a transfer of another request.
     public var joined: Int
+    /// Transfers that have a slot, including slow ones.
     public var running: Int
     /// Running transfers that are slow: see ``DownloadConfiguration/spareForSlowOrigins``.
     public var slow = 0
+    /// Transfers that wait for a slot.
     public var waiting: Int
     /// Transfers that failed and wait for their next attempt.
     public var resting = 0

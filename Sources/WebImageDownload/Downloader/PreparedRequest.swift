@@ -44,7 +44,7 @@ struct RequestPreparation: Sendable {
         self.snapshot = snapshot
     }
 
-    /// Nil if the modifier must be waited for.
+    /// The prepared request; nil if the modifier must be awaited.
     func atOnce() -> PreparedRequest? {
         guard let modifier else { return prepared(nil) }
         guard let change = modifier.change else { return nil }
@@ -59,7 +59,8 @@ struct RequestPreparation: Sendable {
         return prepared(changed)
     }
 
-    /// It is not known what would have been sent, so the load cannot be joined.
+    /// The result if the modifier fails. What would have been sent is not known, so the mark is unique and the load
+    /// cannot be joined.
     var failed: PreparedRequest {
         prepared(nil, ["failed:\(Self.counter.add(1, ordering: .relaxed).newValue)"])
     }
@@ -77,7 +78,7 @@ struct RequestPreparation: Sendable {
     private func prepared(_ changed: OutgoingRequest?, _ further: [String] = []) -> PreparedRequest {
         var mark = further
         let jar = request.options.handlesCookies ? snapshot.configuration.cookieJar : nil
-        // In this order, so that a load with cookies that change meanwhile is not joined by others.
+        // The changes are counted before the cookies are read: if they change in between, no other load joins this one.
         if let changes = jar?.changes { mark.append("jar:\(changes)") }
         let cookies = jar?.cookies(for: url.text)
         if let cookies { mark.append("cookies:" + cookies) }

@@ -14,11 +14,11 @@ package struct RequestFingerprint: Hashable, Sendable {
 /// A request whose source is known, ready to be joined or started. It is made once and kept with the load, because
 /// parsing a URL costs more than joining a transfer.
 package final class ResolvedRequest: Sendable {
-    /// Two requests with equal keys share one transfer: it has the fingerprint, and the options that one request must
-    /// not change for another. Deadlines and retries are those of the first request.
+    /// Two requests with equal keys share one transfer. The key has the fingerprint, and the options that one request
+    /// must not change for another. Deadlines and retries are not in it: those of the first request apply.
     struct Key: Hashable, Sendable {
         let fingerprint: RequestFingerprint
-        /// Includes the password: a caller that does not know it must not share the answer.
+        /// The credentials, including the password: a caller that does not know it must not share the answer.
         let credentials: BasicCredentials?
         /// The other options; nil if all have their default values.
         let rest: Rest?
@@ -37,7 +37,8 @@ package final class ResolvedRequest: Sendable {
         let contentTypes: ContentTypes?
         /// The names of provider, modifiers, decryptor and loader.
         let hooks: [String?]
-        /// What a provider knows besides its name.
+        /// The provider's fixed user and password, if it has them: providers with the same name may have different
+        /// ones.
         let secret: BasicCredentials?
         let prepared: PreparedRequest?
     }
@@ -47,7 +48,7 @@ package final class ResolvedRequest: Sendable {
     /// The parsed URL of a web address; nil for other sources.
     let web: WebURL?
     let key: Key
-    /// Hashed once, because it is looked up several times for each download.
+    /// The hash of the key, computed once, because the key is looked up several times for each download.
     private let keyHash: Int
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
@@ -108,9 +109,9 @@ extension ResolvedRequest.Rest {
 extension ResolvedRequest {
     /// The URL in normal form without fragment, user and password, from which the key of the original is made.
     package var originalURL: String { originalName.text }
-    /// ``originalURL``, hashed.
+    /// ``originalURL`` with its hash.
     package var originalName: CacheKey { key.fingerprint.name }
-    /// The same request with fields added to the caller's.
+    /// Returns the same request with fields added to the caller's.
     package func adding(_ fields: HTTPFields) -> ResolvedRequest {
         if fields.isEmpty { return self }
         var request = request
@@ -120,7 +121,7 @@ extension ResolvedRequest {
         return (try? ResolvedRequest(request)) ?? self
     }
 
-    /// The same request with its preparation.
+    /// Returns the same request with its preparation.
     package func prepared(_ prepared: PreparedRequest) -> ResolvedRequest {
         var request = request
         request.prepared = prepared
@@ -130,7 +131,7 @@ extension ResolvedRequest {
 
     /// The user, if the answer depends on it.
     package var credentialScope: String? { key.fingerprint.credentialScope }
-    /// Whether the user depends on more than the key of its original and the downloader's settings: on a password, a
+    /// Whether the user depends on more than the key of the original and the downloader's settings: on a password, a
     /// jar's cookies, a file, or what a modifier sets.
     package var dependsOnMore: Bool {
         if key.credentials != nil { return true }
@@ -148,7 +149,7 @@ extension ResolvedRequest {
     }
     /// True for `http` and `https`.
     package var isFromWeb: Bool { web != nil }
-    /// In lower case; empty if there is none.
+    /// The URL's scheme in lower case; empty if there is none.
     var scheme: String { URLReference(source.text[...]).scheme?.lowercased() ?? "" }
     /// The URL in the form for messages.
     package var shown: String { source.shown }

@@ -14,7 +14,7 @@ protocol Transfer: AnyObject, Sendable {
     /// Called when there is a slot. May be called again after a redirect to another host or a failure; does nothing if
     /// it is no longer needed.
     func begin()
-    /// Ends it with `error`, at once for its readers.
+    /// Ends the transfer with `error`, which its readers see at once.
     func fail(_ error: WebImageError)
     /// The first deadline while it waits for a slot.
     var firstDeadline: Duration? { get }
@@ -23,10 +23,10 @@ protocol Transfer: AnyObject, Sendable {
 }
 
 extension Transfer {
-    /// Only the downloader uses the priority.
+    /// Transfers of files and `data:` URLs get their priority when they are made.
     func note(_ priority: LoadPriority) {}
 
-    /// Most bring their bytes at once.
+    /// Transfers of files and `data:` URLs are never paused by the brake.
     func goOnIfUrgent() {}
 
     var firstDeadline: Duration? { nil }
@@ -34,12 +34,13 @@ extension Transfer {
 
 /// The metrics of a transfer that has ended.
 public struct TransferMetrics: Sendable {
-    /// Waiting for a slot before the first request.
+    /// The wait for a slot before the first request.
     public var queued: Duration = .zero
     /// The timings of the last request, if it succeeded.
     public var timings: TransportTimings?
     /// The time from the request to the end.
     public var total: Duration = .zero
+    /// The number of redirects that were followed.
     public var redirects = 0
     /// The number of failed attempts before the last one.
     public var retries = 0
@@ -92,7 +93,7 @@ protocol TransferOwner: AnyObject, Sendable {
     func transfer(_ id: TransferQueue.ID, movesTo host: String)
     /// The transfer gives up its slot until `end`; ``transfer(_:movesTo:)`` follows, or the end.
     func transferRests(_ id: TransferQueue.ID, until end: Duration)
-    /// The transfer has become slow, or is no longer; may be repeated.
+    /// The transfer has become slow, or is no longer slow. May be called again with the same value.
     func transfer(_ id: TransferQueue.ID, isSlow: Bool)
     /// The transfer must be checked at `deadline`.
     func transferExpects(deadline: Duration?)

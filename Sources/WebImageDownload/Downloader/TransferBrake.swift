@@ -2,11 +2,11 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Pauses the connections of transfers of low priority for as long as whoever stores their bodies is behind. Transfers
-/// of a higher priority go on: a picture that somebody waits for does not wait for the disk.
+/// Pauses transfers of low priority while those who store the bodies fall behind. Transfers of a higher priority go on:
+/// a picture that somebody waits for does not wait for the disk.
 package final class TransferBrake: Sendable {
     private struct State {
-        /// A release may overtake the pull before it, on another thread.
+        /// Negative if a release has overtaken its pull, on another thread.
         var count = 0
         var waiting: [@Sendable () -> Void] = []
     }

@@ -76,7 +76,7 @@ struct TransferClocks: Sendable {
 
     mutating func drain(until end: Duration) { phase = .draining(until: end) }
 
-    /// The answer is complete for the caller; only the rest of its body is still discarded.
+    /// Drops the total deadline: the caller has its answer, and only the rest of the body is still discarded.
     mutating func forgetTotal() { totalDeadline = nil }
     mutating func stop() { phase = .stopped }
 
@@ -118,7 +118,7 @@ struct TransferClocks: Sendable {
         }
     }
 
-    // MARK: Whether it crawls
+    // MARK: Slow transfers
 
     /// Begins an observation. It ends at a whole multiple of the patience, so that all transfers are checked together.
     private mutating func watch(from now: Duration) {
@@ -133,7 +133,7 @@ struct TransferClocks: Sendable {
     mutating func judgeSpeed(at now: Duration) -> Bool {
         guard isRunning, let patience, let end = crawlCheck, end <= now else { return false }
         let wanted = patience / .seconds(1) * Double(Self.crawlingSpeed)
-        // A paused transfer says nothing about its speed.
+        // The bytes of a paused transfer say nothing about its speed.
         if pausedSince == nil { isCrawling = Double(bytesSinceCheck) < wanted }
         watch(from: now)
         return true

@@ -7,11 +7,11 @@ final class TransferEntry: @unchecked Sendable {
     /// The log that readers see: the transfer's own, unless there is a decryptor.
     let log: ByteLog
     let request: ResolvedRequest
-    /// Whether it may finish when the downloader is drained.
+    /// Whether the transfer may finish when the downloader is drained.
     var finishesWhenDrained: Bool
-    /// Whether others may still join it.
+    /// Whether other callers may still join the transfer.
     var isInTable = true
-    /// Whether it has ended and given up its slot.
+    /// Whether the transfer has ended and given up its slot.
     var isOver = false
     private var priorities = PriorityCounts()
 

@@ -1,7 +1,8 @@
 import HTTPTypes
 import WebImageCore
 
-/// The settings of one download: its request's and, where that sets none, those of the configuration when it began.
+/// The settings of one download: those of its request, and where that sets none, those of the configuration when the
+/// download began.
 struct TransferPlan: Sendable {
     let url: WebURL
     private let resolved: ResolvedRequest
@@ -28,7 +29,8 @@ struct TransferPlan: Sendable {
     var responseModifier: ResponseModifier? {
         options?.value.responseModifier ?? snapshot.configuration.responseModifier
     }
-    /// Whether a deadline that passes says something about the host: one that is shorter than usual does not.
+    /// Whether a missed deadline counts as a failure of the host. A deadline that is shorter than the configuration's
+    /// does not.
     var judgesHost: Bool { options?.value.deadlines?.areNoShorter(than: snapshot.configuration.deadlines) ?? true }
     var handlesCookies: Bool { options?.value.handlesCookies ?? false }
 
@@ -83,7 +85,7 @@ struct TransferPlan: Sendable {
         sent.headers = outgoing.headers
         if let body = outgoing.body { sent.body = body }
         let own = chain.keepsSecrets ? options?.value.credentials ?? chain.firstCredentials : nil
-        // The caller's come before those in the target of a redirect.
+        // The caller's credentials come before those in the target of a redirect.
         if let credentials = own ?? chain.current.credentials { sent.credentials = credentials }
         if let scheme = options?.value.authentication, scheme != .basic { sent.authentication = scheme }
         // The file's entries are for the requested origin, not for the targets of redirects to others.

@@ -21,14 +21,14 @@ package struct TransferQueue: Sendable {
         /// How many transfers may run beyond both limits, so that slow origins do not hold up the others: slow
         /// transfers are not counted, and a host without a running transfer may begin one. 0: none.
         package var spare: Int
-        /// How many may wait. A tenth of them is kept free of low-priority ones.
+        /// How many transfers may wait. A tenth of these places is closed to transfers of low priority.
         package var waiting: Int
 
         /// Each limit is at least one.
         package init(
             total: Int = 6, perHost: Int = 6, reserved: Int = 0, spare: Int = 0, waiting: Int = .max
         ) {
-            // The largest number is a usual way to say "no limit": sums of limits must be numbers, too.
+            // Callers often pass `Int.max` for "no limit": sums of limits must not overflow.
             let most = 1 << 30
             self.total = min(max(total, 1), most)
             self.perHost = min(max(perHost, 1), most)
@@ -52,7 +52,7 @@ package struct TransferQueue: Sendable {
 
     private struct Rank: Comparable, Sendable {
         let priority: LoadPriority
-        /// The smaller one goes first.
+        /// The transfer with the smaller number goes first.
         let turn: Int
 
         static func < (left: Rank, right: Rank) -> Bool {
@@ -65,7 +65,7 @@ package struct TransferQueue: Sendable {
         enum State {
             case waiting
             case running(LoadPriority, isSlow: Bool)
-            /// It has run and may be queued again.
+            /// The transfer has run and may be queued again.
             case idle
         }
 
@@ -77,7 +77,7 @@ package struct TransferQueue: Sendable {
     /// The running transfers, of one host or of all.
     private struct Running: Sendable {
         private(set) var count = 0
-        /// The slow ones: they count only against the outermost limit.
+        /// The slow ones, which count only against the limits that include the spare slots.
         private(set) var slow = 0
         /// The ones of low priority that are not slow.
         private(set) var low = 0
@@ -128,7 +128,7 @@ package struct TransferQueue: Sendable {
     private var hosts: [String: Host] = [:]
     /// The hosts that may start one more transfer, by their first waiting one.
     private var ready = IndexedHeap<String, Rank>()
-    /// The ones among them without a running transfer.
+    /// The hosts in `ready` without a running transfer.
     private var idle = IndexedHeap<String, Rank>()
     private var places: [ID: Place] = [:]
     private var running = Running()
@@ -261,7 +261,7 @@ package struct TransferQueue: Sendable {
         running.note(-1, priority, isSlow: isSlow)
         guard let index = hosts.index(forKey: name) else { return }
         hosts.values[index].running.note(-1, priority, isSlow: isSlow)
-        // More must be updated if others wait or the host has no transfers left.
+        // The rest of the host's state changes only if other transfers wait or the host has none left.
         if !hosts.values[index].waiting.isEmpty || hosts.values[index].running.count == 0 { update(name) }
     }
 

@@ -7,7 +7,7 @@ struct TransferHop {
     private(set) var number = 0
     /// Nil until `start` has returned.
     var handle: (any TransportTransfer)?
-    /// Whether it was stopped before the handle was available.
+    /// Whether the transfer was stopped before the handle was available.
     var mustStop = false
     var mustResume = false
     /// The running modifiers and providers.
@@ -69,7 +69,7 @@ struct TransferRecord {
         }
     }
 
-    /// - Parameter count: how many redirects precede it.
+    /// - Parameter count: how many redirects precede this one.
     mutating func noteRedirect(_ head: ResponseHead, behind count: Int) {
         redirects.removeSubrange(min(count, redirects.count)...)
         redirects.append(head)
@@ -89,7 +89,7 @@ struct TransferLogin {
     private(set) var sent: Credentials?
     /// The last challenge of a server.
     private(set) var challenge: String?
-    /// Whether that was the answer to the sent credentials.
+    /// Whether the server refused the sent credentials with that challenge.
     private var isRefused = false
 
     /// The credentials to send again, because they were not refused.

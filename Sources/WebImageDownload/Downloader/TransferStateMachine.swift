@@ -9,12 +9,13 @@ struct TransferStateMachine: Sendable {
         var contentTypes: ContentTypes?
         /// Whether the request sends credentials.
         var sendsCredentials = false
-        /// Whether they are looked for in a file, which may have none for the server.
+        /// Whether credentials are looked for in a `.netrc` file, which may have none for the server.
         var readsNetrc = false
         /// Whether credentials can be requested when the server demands them; only once.
         var mayAskForCredentials = false
-        /// Whether the caller made a conditional request, or one for a part.
+        /// Whether the caller made a conditional request, which a 304 may answer.
         var takesNotModified = false
+        /// Whether the caller asked for a part of the body.
         var takesParts = false
         var retry = RetryPolicy.never
         /// Returns a new number from 0 to 1 at each call.
@@ -28,7 +29,7 @@ struct TransferStateMachine: Sendable {
         case none
         /// Publish the head in the log; the body follows.
         case accept(expectedLength: Int?)
-        /// The same, in a new log that replaces the current one, because the body has changed.
+        /// Like `accept`, in a new log that replaces the current one, because the body has changed.
         case replace(expectedLength: Int?)
         /// The body continues where it broke off.
         case resume
@@ -68,7 +69,7 @@ struct TransferStateMachine: Sendable {
         /// Before a redirect, a challenge or a retry; the body is discarded.
         case draining(Next)
         case resting
-        /// Readers know the end; the transport does not yet, or reads an unwanted rest.
+        /// The readers know the end; the transport is still stopping, or reading the rest of an unwanted body.
         case stopping
         case ended
     }
@@ -103,7 +104,7 @@ struct TransferStateMachine: Sendable {
         return true
     }
 
-    /// The same for a request that modifiers or providers must process first; ``prepared(at:)`` follows.
+    /// Like ``start(at:)``, for a request that modifiers or providers must process first; ``prepared(at:)`` follows.
     mutating func prepare(at now: Duration) -> Bool {
         guard case .waiting = state else { return false }
         state = .preparing
@@ -183,7 +184,7 @@ struct TransferStateMachine: Sendable {
 
     /// The bytes of a repeated answer differ from the available ones.
     ///
-    /// - Returns: false if they may not replace them: the transfer fails.
+    /// - Returns: false if they may not replace those: the transfer fails.
     mutating func replace() -> Bool {
         guard case .receiving = state, mayReplace(partial.status) else { return false }
         return partial.replace()
@@ -208,7 +209,7 @@ struct TransferStateMachine: Sendable {
             return .release
         case .draining(let next):
             if let failure, failure.code == .shutDown { return end(.failed(failure)) }
-            // However the unwanted body ended, its successor is determined already.
+            // The next step is determined already, however the unwanted body ended.
             drained = 0
             switch next {
             case .hop:
@@ -297,13 +298,13 @@ struct TransferStateMachine: Sendable {
                 .badContentType, "the content type \(type.prefix(64)) is not wanted", status: head.status)
         }
         var beginning = InterruptedBody.Beginning.again
-        // A body that does not follow may have a length (RFC 9112 section 6.3).
+        // An answer without a body may announce a length (RFC 9112 section 6.3).
         let length = chain.method == .head || [204, 304].contains(head.status) ? nil : length
         if isContinued {
             guard try partial.continue(head, from: chain.current) else { return drain(.hop, length: length, at: now) }
             expectedLength = partial.length
         } else {
-            // That of a compressed body is not the decoded length.
+            // The length of a compressed body is not the decoded length.
             isCompressed = head[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
             expectedLength = isCompressed ? nil : length
             beginning = try partial.begin(
@@ -323,10 +324,11 @@ struct TransferStateMachine: Sendable {
         }
     }
 
-    /// A 304 concerns the caller's entry, and a part of another body does not fit the caller's part of the first.
+    /// Whether a new body with this status may replace the old one. A 304 concerns the caller's entry, and a part of
+    /// another body does not fit the caller's part of the first.
     private func mayReplace(_ status: Int?) -> Bool { status != 304 && (!rules.takesParts || status == 200) }
 
-    // MARK: Tries
+    // MARK: Retries
 
     private var isRunning: Bool {
         switch state {

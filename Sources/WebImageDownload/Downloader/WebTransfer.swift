@@ -24,9 +24,10 @@ final class WebTransfer: Transfer, TransportReceiver {
     let owner: any TransferOwner
     let state: Guarded<State>
     private let urgency = Atomic(LoadPriority.normal.rawValue)
-    /// True if the log asked for a pause and nothing waits for its end yet. Only the transport's thread uses it.
+    /// Set when the log asks for a pause; cleared when the transfer begins to wait for its end. Only the transport's
+    /// thread uses it.
     private let wantsRoom = Atomic(false)
-    /// The same for the brake.
+    /// The same for a pause by the brake.
     private let wantsRelease = Atomic(false)
     /// True while only the brake pauses the transfer.
     private let isBraked = Atomic(false)
@@ -77,7 +78,7 @@ final class WebTransfer: Transfer, TransportReceiver {
         if needsPreparation { prepare(hop: start.hop) } else { launch(outgoing(), hop: start.hop) }
     }
 
-    /// Why the next hop is not allowed; nil if it is. If it is, the host's circuit breaker admits a request.
+    /// Why the next hop is not allowed; nil if it is: the host's circuit breaker has then admitted a request.
     ///
     /// - Parameter isAdmitted: whether the breaker has admitted it already.
     func refusal(of url: WebURL, isAdmitted: Bool = false) -> WebImageError? {
@@ -249,8 +250,8 @@ final class WebTransfer: Transfer, TransportReceiver {
         case .failure(let error): failure = error
         }
         settleCircuit(CircuitBreaker.outcome(status: nil, failure: failure))
-        // When the transfer rests or waits again, others may end its log, so all received bytes must be published
-        // before. The last bytes of a complete body are published with the end of the log.
+        // When the transfer rests or waits again, other threads may end its log, so all received bytes must be
+        // published before. The last bytes of a complete body are published with the end of the log.
         if failure != nil || !state.withLock({ $0.machine.isWhole }) { log.publish() }
         let now = surroundings.clock.now
         carryOut(

@@ -2,6 +2,7 @@ public import WebImageCore
 
 /// Something that happened to one transfer.
 public struct DownloadEvent: Sendable {
+    /// The kinds of events, with their details.
     public enum Kind: Sendable {
         /// The transfer has got a slot, for the first time.
         case started
@@ -14,7 +15,9 @@ public struct DownloadEvent: Sendable {
         case bytes(received: Int, expected: Int?)
         /// An attempt failed; the next one begins after that time.
         case retrying(after: Duration, WebImageError)
+        /// The transfer is complete.
         case finished(TransferMetrics)
+        /// The transfer has failed; no retry follows.
         case failed(WebImageError)
         /// All callers have cancelled, or the downloader has cancelled all transfers.
         case cancelled

@@ -1,4 +1,4 @@
-/// Lets progress through if it has grown enough. A value for one body.
+/// Decides which progress of one body is reported: what has grown enough since the last report.
 package struct ProgressGate: Sendable {
     private let interval: Double
     private var last = 0.0
@@ -7,7 +7,7 @@ package struct ProgressGate: Sendable {
     /// - Parameter minimumInterval: how far the received part must have grown, 0 to 1.
     package init(minimumInterval: Double) { interval = min(max(minimumInterval, 0), 1) }
 
-    /// Another body replaces the first.
+    /// Starts over, because another body replaces the first.
     package mutating func beginAnew() { (last, hasTold) = (0, false) }
 
     /// Whether to report this progress: the first bytes, the last, and each growth by the interval; all if the length

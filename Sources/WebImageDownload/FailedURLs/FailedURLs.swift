@@ -9,6 +9,7 @@ import WebImageSystem
 /// not blocked, and none is after the downloader's ``DownloadConfiguration`` has changed. Caches are asked first, so that
 /// a cached picture is served even though its URL failed.
 public final class FailedURLs: Sendable {
+    /// How often failures were remembered and had an effect.
     public struct Statistics: Hashable, Sendable {
         /// Failures that were remembered.
         public var remembered = 0
@@ -30,6 +31,7 @@ public final class FailedURLs: Sendable {
         state = Guarded(State(table: FailedURLTable(policy: policy), policy: policy))
     }
 
+    /// How long URLs that failed are blocked.
     public var policy: FailedURLPolicy { state.withLock { $0.policy } }
 
     /// Sets the policy for later failures; a lower limit applies at once.
@@ -40,6 +42,7 @@ public final class FailedURLs: Sendable {
         }
     }
 
+    /// The counters since the object was made.
     public var statistics: Statistics { state.withLock { $0.statistics } }
 
     // MARK: Around a request
@@ -80,9 +83,9 @@ public final class FailedURLs: Sendable {
         _ request: ResolvedRequest, _ error: WebImageError, settings: Int = 0, retryAfter: Duration? = nil
     ) {
         if request.isLocal { return }
-        // The policy may hold code of the user's, which is not called under the lock.
+        // The policy may hold a closure of the user's, which must not be called under the lock.
         let lifetime = policy.lifetime(of: error, url: request.shown, retryAfter: retryAfter)
-        // A failure that says nothing about the URL is not a success either.
+        // A failure that says nothing about the URL does not change its entry: it is not a success either.
         guard lifetime > .zero else { return }
         let now = clock.now
         state.withLock { state in
@@ -120,5 +123,6 @@ public final class FailedURLs: Sendable {
         return state.withLock { $0.table.remove(url: normal) }
     }
 
+    /// Forgets all failures.
     public func removeAll() { state.withLock { $0.table.removeAll() } }
 }

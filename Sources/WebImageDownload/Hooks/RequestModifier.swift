@@ -58,7 +58,7 @@ public struct RequestModifier: Sendable {
     /// nothing that would make the answer specific to a user. Default false: answers are not stored in tiers that users
     /// share, unless the origin allows it.
     public var speaksForNobody = false
-    /// The same as ``modify``, for a modifier that is synchronous.
+    /// Does the same as ``modify``, if the modifier is synchronous; nil if it is not.
     private(set) var change: (@Sendable (inout OutgoingRequest) throws -> Void)?
 
     /// The names of the headers that the modifier has changed, without the ``neutralHeaders``, in order.
@@ -67,7 +67,7 @@ public struct RequestModifier: Sendable {
             .filter { changed[$0] != given[$0] }.sorted { $0.canonicalName < $1.canonicalName }
     }
 
-    /// Makes a modifier that may take time.
+    /// Makes an asynchronous modifier.
     public init(name: String, modify: @escaping @Sendable (OutgoingRequest) async throws -> OutgoingRequest?) {
         self.name = name
         self.modify = modify

@@ -20,7 +20,8 @@ struct DataURL {
         let (type, isBase64) = Self.typeAndEncoding(described)
         mediaType = type
         let data = rest[rest.index(after: comma)...]
-        // An escape takes three bytes for one, base64 four for three.
+        // An escape takes three bytes for one, base64 four for three: together at most four for each byte of the
+        // result.
         guard data.count / 4 <= limit else { throw Self.tooLarge(limit, text) }
         let decoded = PercentEncoding.decoded(data)
         if isBase64 {

@@ -70,7 +70,7 @@ enum DownloadSource: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The normal form, without fragment, user and password.
+    /// The source's URL in normal form, without fragment, user and password.
     var text: String {
         switch self {
         case .web(let url): url.text
@@ -80,7 +80,7 @@ enum DownloadSource: Sendable {
         }
     }
 
-    /// In the form for messages.
+    /// The source in the form for messages.
     var shown: String {
         switch self {
         case .web(let url): redactedURL(url.text)

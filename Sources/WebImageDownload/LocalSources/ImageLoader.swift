@@ -44,8 +44,8 @@ public struct ImageReceiver: Sendable {
     ///   - length: the length of the body; nil if it is not known.
     public func answer(_ fields: HTTPFields, length: ByteCount? = nil) { transfer.expect(length, fields) }
 
-    /// Receives the next bytes. Suspends while too many bytes wait to be decoded. Make one call after the other, since
-    /// the bytes are in order.
+    /// Takes the next bytes of the body. Suspends while too many bytes wait to be decoded. Make one call after the
+    /// other, since the bytes are in order.
     ///
     /// - Throws: `responseRefused` while another call runs, `bodyTooLarge`, `cancelled`, `cacheIO` when the temporary
     ///   file is full. The loader should let these errors through.

@@ -23,16 +23,16 @@ final class LoaderTransfer: Transfer {
         var head = ResponseHead(status: 200)
         var metrics = TransferMetrics()
         var progress: ProgressGate
-        /// A call of the receiver is using the log.
+        /// Whether a call of the receiver is using the log.
         var isWriting = false
-        /// The loader has returned: no more bytes follow.
+        /// Whether the loader has returned, so that no more bytes follow.
         var isClosed = false
-        /// Why there was no room for bytes. The body is then not whole, also if the loader does not let the error through.
+        /// Why bytes were refused. The body is then incomplete, even if the loader does not pass the error on.
         var refusal: WebImageError?
         var lateEnd: ByteLog.End?
-        /// The loader waits until all logs together hold less, or until the brake is released.
+        /// Set while the loader waits until all logs together hold less, or until the brake is released.
         var room: CancellableAnswer<Void>?
-        /// Which of the two it is.
+        /// Whether the loader waits for the brake.
         var isBraked = false
     }
 
@@ -124,7 +124,7 @@ final class LoaderTransfer: Transfer {
         if isLate { work.cancel() }
     }
 
-    /// A short body is an error, never a picture.
+    /// The error of a body that is incomplete when the loader returns; nil if it is complete.
     private var missing: WebImageError? {
         let (received, expectedLength, refusal) = state.withLock { ($0.received, $0.expectedLength, $0.refusal) }
         if let refusal { return refusal.at(redactedURL(url)) }
@@ -151,7 +151,7 @@ final class LoaderTransfer: Transfer {
         close(error.map { .failed($0) } ?? .complete)
     }
 
-    /// Emits the first end.
+    /// Records the end of the transfer and emits its event, once. Returns the loader's task if it still runs.
     @discardableResult
     private func noteEnd(_ error: WebImageError?) -> Task<Void, Never>? {
         let now = surroundings.clock.now
@@ -196,7 +196,8 @@ final class LoaderTransfer: Transfer {
         }
     }
 
-    /// Ends at once when the transfer does: the bytes of a loader that goes on are not wanted, and make no room.
+    /// Waits until `whenOver` calls back. Throws `cancelled` at once when the transfer ends: nobody wants the bytes of
+    /// a loader that goes on.
     private func wait(
         isBraked: Bool, _ whenOver: (@escaping @Sendable () -> Void) -> Void
     ) async throws(WebImageError) {
@@ -207,12 +208,12 @@ final class LoaderTransfer: Transfer {
         }
         if isOver { throw .cancelled }
         whenOver { answer.give(.success(())) }
-        // The priority may have been raised before the answer was there.
+        // The priority may have been raised before `room` was set.
         goOnIfUrgent()
         try await answer.value()
     }
 
-    /// Notes that there is no room for bytes.
+    /// Records why bytes are refused.
     private func refuse(_ error: WebImageError) -> WebImageError {
         state.withLock { $0.refusal = $0.refusal ?? error }
         return error.at(redactedURL(url))
@@ -238,7 +239,7 @@ final class LoaderTransfer: Transfer {
     /// - Returns: the error if this is not possible.
     private func beginWriting() -> WebImageError? {
         state.withLock { state in
-            // The readers know the end, while a task of the loader's own may bring bytes still.
+            // When the transfer has ended, a task that the loader started may still bring bytes.
             if state.isClosed || state.hasEnded { return .cancelled }
             if state.isWriting {
                 let name = loader.name.prefix(64)

@@ -76,7 +76,7 @@ final class LocalTransfer: Transfer {
         log.finish(error.map { .failed($0) } ?? .complete)
     }
 
-    /// Emits the first end.
+    /// Emits the event of the transfer's end, once.
     private func noteEnd(_ error: WebImageError?, received: Int) {
         guard !hasEnded.exchange(true, ordering: .relaxed), surroundings.events.isWanted else { return }
         var metrics = TransferMetrics()
@@ -90,7 +90,7 @@ final class LocalTransfer: Transfer {
             let data = try DataURL(text, limit: limit)
             let head = ResponseHead(status: 200, headers: [.contentType: data.mediaType])
             log.setHead(head, expectedLength: data.bytes.count)
-            // A result of `append` other than success concerns memory, which the text uses already.
+            // The result is ignored: it concerns memory, which the text uses already.
             _ = data.bytes.withUnsafeBytes { log.append($0) }
             end(nil, received: data.bytes.count)
         } catch {

@@ -5,7 +5,7 @@ final class OpenFile: @unchecked Sendable {
     // Sendable: `position` belongs to the one reader.
     let size: Int
     private(set) var position = 0
-    /// For reading the file again. It is closed with its last user.
+    /// The open file, to read it again. It is closed with its last user.
     let file: LogFile
 
     /// - Throws: `fileNotFound`, `permissionDenied`, `notAFile` for directories, pipes, sockets and devices,

@@ -33,15 +33,15 @@ final class ContinuedLog: @unchecked Sendable {
         self.limit = limit
     }
 
-    /// - Parameter whenBegun: called with the log when it holds the beginning and the claim is no longer read; with nil
-    ///   if the beginning cannot be read, and then the log stays empty.
+    /// - Parameter whenBegun: called with the log when it holds the whole beginning and `beginning` is no longer read;
+    ///   with nil if the beginning cannot be read, and then the log stays empty.
     func start(_ head: ResponseHead, whenBegun: @escaping @Sendable (ByteLog?) -> Void) {
         wholeLength = try? head.announcedLength()
         target.setHead(head, expectedLength: wholeLength)
         executor.run(.normal) { self.copyBeginning(whenBegun) }
     }
 
-    /// Takes the beginning, as far as the logs do not hold too much.
+    /// Copies the stored beginning into the log, and pauses while all logs together hold too much.
     private func copyBeginning(_ whenBegun: @escaping @Sendable (ByteLog?) -> Void) {
         while appended < beginning.length {
             guard let bytes = try? beginning.read(at: appended), !bytes.isEmpty, append(bytes) else {
@@ -57,7 +57,7 @@ final class ContinuedLog: @unchecked Sendable {
         step()
     }
 
-    /// Takes the available bytes, until there are none or the logs hold too much.
+    /// Copies the available bytes of the rest, until there are none or all logs together hold too much.
     private func step() {
         while true {
             switch rest.read(at: offset) {
@@ -75,7 +75,8 @@ final class ContinuedLog: @unchecked Sendable {
         }
     }
 
-    /// An origin may send less than the requested rest (RFC 9110 section 15.3.7).
+    /// The end of the log: an error if the body does not have the announced length. An origin may send less than the
+    /// requested rest (RFC 9110 section 15.3.7).
     private func checked(_ end: ByteLog.End) -> ByteLog.End {
         let count = target.receivedCount
         guard case .complete = end, let wholeLength, count != wholeLength else { return end }

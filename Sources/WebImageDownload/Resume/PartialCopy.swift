@@ -2,8 +2,9 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// A copy of a transfer's bytes that survives the process: it reads the transfer's log and writes to a claim as
-/// ``ResumableBody`` says, in order, on the I/O executor. It never slows the transfer, and holds no bytes of its own.
+/// A copy of a transfer's bytes that survives the process: it reads the transfer's log and writes to a claim on the
+/// store as ``ResumableBody`` says, in order, on the I/O executor. It never slows the transfer, and holds no bytes of
+/// its own.
 ///
 /// Safe to use from any thread; only ``find()`` blocks.
 package final class PartialCopy: Sendable {
@@ -25,7 +26,7 @@ package final class PartialCopy: Sendable {
     private struct Work {
         var claim: (any PartialBody)?
         var metadata: [UInt8]?
-        /// The claim has no more room.
+        /// Whether the claim has no more room.
         var isFull = false
     }
 
@@ -36,7 +37,8 @@ package final class PartialCopy: Sendable {
     private let state = Guarded(State())
     private let work = Guarded(Work())
 
-    /// - Parameter announce: called when there are bytes to write; what it returns is called when they are written.
+    /// - Parameter announce: called when there are bytes to write; returns a function that is called when they are
+    ///   written.
     package init(
         _ key: CacheKey, store: any PartialBodyStore, executor: any WorkExecutor,
         announce: @escaping @Sendable () -> @Sendable () -> Void = { {} }
@@ -47,7 +49,7 @@ package final class PartialCopy: Sendable {
         self.executor = executor
     }
 
-    /// False if ``find()`` is not needed.
+    /// False if the store certainly has nothing for ``find()`` to return.
     package var mayFind: Bool { store.mayHave(key) }
 
     /// Returns the beginning that an earlier transfer stored. Blocks; must be called first.
@@ -86,8 +88,8 @@ package final class PartialCopy: Sendable {
 
     /// Announces that bytes will be written, before it is known which.
     ///
-    /// - Returns: must be called when what there is to write has been given to this object; the announcement lasts until it
-    ///   is written.
+    /// - Returns: a function to call when the bytes have been given to this object; the announcement lasts until they
+    ///   are written.
     package func promise() -> @Sendable () -> Void {
         let told = announce()
         return { self.add(.tell(told), nil) }

@@ -34,7 +34,7 @@ package struct ResumableBody: Sendable {
         case fail(WebImageError)
     }
 
-    /// What to do with the store.
+    /// What to do with the copy in the store.
     package enum KeepAction: Hashable, Sendable {
         case nothing
         /// Claim a place, restart it with this metadata, and write all bytes from the first one on.
@@ -71,7 +71,7 @@ package struct ResumableBody: Sendable {
     package init(_ request: CacheRequest, mode: CacheMode, rules: Rules = Rules()) {
         self.rules = rules
         mayResume = request.isPlainGet
-        // It could not be determined later to whom the beginning belongs.
+        // If the user is not known yet, it could not be determined later to whom the stored beginning belongs.
         mayWrite = mode.stores && !request.control.noStore && request.knowsScope
         scope = Self.scope(of: request)
     }
@@ -135,7 +135,7 @@ package struct ResumableBody: Sendable {
         }
     }
 
-    /// The answer's status brings no body, or not the wanted one.
+    /// Takes a status whose answer has no body, or not the wanted one.
     package mutating func refused(_ status: Int) -> HeadAction {
         guard case .asking(let offset) = phase else { return .leave(forgets: false) }
         if offset > 0, ResumePoint.mayRefuseTheRange(status) { return startOver() }
@@ -158,7 +158,7 @@ package struct ResumableBody: Sendable {
         isKept = false
     }
 
-    /// Bytes of the body.
+    /// Bytes of the body have arrived.
     package mutating func received(_ count: Int) -> KeepAction {
         guard phase == .receiving else { return .nothing }
         length += count
@@ -172,7 +172,8 @@ package struct ResumableBody: Sendable {
     /// continues where this one broke off.
     ///
     /// - Parameter failure: nil if the transport reported a complete body.
-    /// - Returns: what to do with the store, and the error that it is after all when bytes are missing.
+    /// - Returns: what to do with the copy in the store, and the error. If bytes are missing, a body that was reported
+    ///   as complete ends with an error, too.
     package mutating func ended(_ failure: WebImageError?) -> (keep: KeepAction, failure: WebImageError?) {
         guard phase != .ended else { return (.nothing, failure) }
         let hadBody = phase == .receiving

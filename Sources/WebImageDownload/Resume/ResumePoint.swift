@@ -132,7 +132,7 @@ struct ResumePoint: Hashable, Sendable {
 extension ResumePoint {
     private static let totalName = ":total"
 
-    /// In compact form, with a version.
+    /// The resume point in compact form, with a version.
     func encoded() -> [UInt8] {
         var entry = response
         entry.place = place

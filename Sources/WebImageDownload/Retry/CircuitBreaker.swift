@@ -10,7 +10,7 @@ public struct CircuitPolicy: Hashable, Sendable {
     public var failures: Int
     /// How long the host is blocked at first; each failed probe doubles the time. Default 10 s.
     public var firstPause: Duration
-    /// Default 2 min.
+    /// The longest time for which a host is blocked. Default 2 min.
     public var longestPause: Duration
 
     public init(failures: Int = 10, firstPause: Duration = .seconds(10), longestPause: Duration = .seconds(120)) {
@@ -33,7 +33,7 @@ package struct CircuitBreaker: Sendable {
     private struct Circuit {
         var failures = 0
         var pause: Duration = .zero
-        /// Nil while requests are allowed.
+        /// Until when requests are refused; nil while they are allowed.
         var closedUntil: Duration?
         var isProbing = false
         var touched: Duration = .zero
@@ -88,7 +88,7 @@ package struct CircuitBreaker: Sendable {
     /// Until when requests to `host` are refused.
     func opening(of host: String) -> Duration? { circuits[host]?.closedUntil }
 
-    /// The hosts that are left alone now, and until when.
+    /// The hosts that were blocked, and until when.
     var open: [String: Duration] { circuits.compactMapValues(\.closedUntil) }
 
     mutating func reset() { circuits = [:] }

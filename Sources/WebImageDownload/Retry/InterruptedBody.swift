@@ -3,9 +3,9 @@ import WebImageCore
 
 /// The bytes that remain after a failure, and the conditions for an answer to continue them. A pure value.
 ///
-/// An origin that gives the body a strong validator is asked for the rest, see ``ResumePoint``. Any other sends the
-/// whole body again, which is compared with the available bytes, because readers have these already. If the origin has
-/// another body by then, this replaces the available bytes: once, after that it is an error.
+/// An origin that gives the body a strong validator is asked for the rest, see ``ResumePoint``. Any other origin sends
+/// the whole body again, which is compared with the available bytes, because readers have these already. If the body
+/// has changed meanwhile, the new one replaces the available bytes, but only once: a second change is an error.
 struct InterruptedBody: Sendable {
     /// How many bytes readers have, or may have.
     private(set) var kept = 0
@@ -32,13 +32,13 @@ struct InterruptedBody: Sendable {
         case another
     }
 
-    /// The condition for the rest; nil if the whole body must be sent again.
+    /// The information to request the rest; nil if the whole body must be sent again.
     private var point: ResumePoint? {
         guard kept > 0, isWhole, let head else { return nil }
         return ResumePoint(head, Self.arrival(from: place))
     }
 
-    /// Only the place is used here.
+    /// An arrival of which only the place is used.
     private static func arrival(from place: WebURL?) -> CacheExchange.Arrival {
         CacheExchange.Arrival(requestTime: 0, responseTime: 0, place: place?.text.withoutQuery)
     }
@@ -60,7 +60,7 @@ struct InterruptedBody: Sendable {
     ) throws(WebImageError) -> Beginning {
         if let known = self.head {
             let differs = total != nil && length != nil && total != length
-            // Also if the bytes may be the same but the head differs: readers have used the head.
+            // A different head counts even if the bytes may be the same: readers have used the old head.
             if differs || known.status != head.status || hasOtherTag(head) {
                 guard mayReplace, forget() else { throw Self.changed }
             }

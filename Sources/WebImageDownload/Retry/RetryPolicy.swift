@@ -9,9 +9,9 @@ public import WebImageCore
 public struct RetryPolicy: Hashable, Sendable, Codable {
     /// The number of retries; 0 for none. Default 2.
     public var retries: Int
-    /// Default 500 ms.
+    /// The longest delay before the first retry. Default 500 ms.
     public var firstDelay: Duration
-    /// Default 10 s.
+    /// The longest delay before any retry. Default 10 s.
     public var longestDelay: Duration
     /// If the server asks for a longer delay in `Retry-After`, the download fails at once. Default 60 s.
     public var longestRetryAfter: Duration

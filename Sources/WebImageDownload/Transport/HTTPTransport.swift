@@ -57,6 +57,7 @@ public struct TransportTimings: Hashable, Sendable {
     public var secure: Duration = .zero
     /// Until the first byte of the answer.
     public var firstByte: Duration = .zero
+    /// Until the end of the transfer.
     public var total: Duration = .zero
     /// True if the connection was reused.
     public var isReused = false

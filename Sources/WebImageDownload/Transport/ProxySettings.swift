@@ -8,7 +8,7 @@ public enum ProxySettings: Hashable, Sendable {
     /// The proxy of the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, which libcurl reads. Whether
     /// one of them is set is checked when the transport is made.
     case environment
-    /// None.
+    /// No proxy.
     case direct
     /// The proxy at a URL (`http://`, `https://`, `socks5h://` and others that libcurl supports), but not for the hosts
     /// in `except`, which are names, domains with a dot in front, or addresses.

@@ -40,7 +40,8 @@ public struct ResponseHead: Sendable {
         }
     }
 
-    /// What is larger than a number. It is shared, because a head is copied at each stage of a load.
+    /// The parts of a head that are larger than a number. They are shared, because a head is copied at each stage of a
+    /// load.
     private final class Content: Sendable {
         let fields: Fields
         let remoteAddress: String?
@@ -57,7 +58,7 @@ public struct ResponseHead: Sendable {
     public var version: Version
     private var content: Content
 
-    /// Nil: not known.
+    /// When the answer arrived, and how long its redirects may be reused; nil if that is not known.
     package var arrival: Arrival? {
         get { content.arrival }
         set { content = Content(content.fields, remoteAddress: content.remoteAddress, arrival: newValue) }

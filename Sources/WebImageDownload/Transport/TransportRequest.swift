@@ -46,6 +46,7 @@ public struct TransportRequest: Sendable {
                 mayRepeat: mayRepeat, connectTimeout: connectTimeout))
     }
 
+    /// The body of the request. Default nil.
     public var body: [UInt8]? {
         get { rest.values.body }
         set { change { $0.body = newValue } }
@@ -69,11 +70,13 @@ public struct TransportRequest: Sendable {
         set { change { $0.netrcFile = newValue } }
     }
 
+    /// The TLS settings. Default: the system's trust, no pins, no client certificate.
     public var tls: TLSPolicy {
         get { rest.values.tls }
         set { change { $0.tls = newValue } }
     }
 
+    /// The proxy. Default: the one that the environment variables name, if any.
     public var proxy: ProxySettings {
         get { rest.values.proxy }
         set { change { $0.proxy = newValue } }

@@ -1,5 +1,5 @@
-/// Users may write `www.example.com/a.jpg` as in a browser. Here that is a path, and messages point out the missing
-/// scheme.
+/// Users may write `www.example.com/a.jpg` as in a browser. Such a text is not a URL here, and may be taken for a path,
+/// so messages point out the missing scheme.
 enum MissingScheme {
     /// A hint for messages about a text that may be a web address without its scheme; nil if it does not look like one.
     static func hint(for text: String) -> String? {

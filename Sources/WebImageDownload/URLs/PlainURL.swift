@@ -61,7 +61,7 @@ struct PlainURL {
         return true
     }
 
-    /// Of names and IPv4 addresses, in lower case.
+    /// Whether a byte may be part of a host name in lower case or of an IPv4 address.
     private static func isHostByte(_ byte: UInt8) -> Bool {
         byte &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: ".")
             || byte == UInt8(ascii: "-")

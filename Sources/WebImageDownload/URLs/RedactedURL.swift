@@ -29,7 +29,7 @@ private func textBehindBrokenUser(_ text: Substring, _ reference: URLReference) 
     guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
     let behind = text[text.utf8.index(after: at)...]
     guard let authority = reference.authority else {
-        // With one slash or none, the rest was meant as an authority.
+        // After `https:` with one slash or none, the rest was meant as an authority.
         let isWeb = ["http", "https"].contains(reference.scheme?.lowercased())
         return isWeb ? behind.drop { $0 == "/" } : nil
     }

@@ -18,7 +18,7 @@ package struct WebURL: Hashable, Sendable {
         let scheme: Scheme
         let port: Int
         let credentials: BasicCredentials?
-        /// In bytes of the text.
+        /// The positions of host and path, in bytes of the text.
         let hostRange: Range<Int>
         let pathRange: Range<Int>
 
@@ -115,9 +115,9 @@ package struct WebURL: Hashable, Sendable {
     package var text: String { parts.text }
     package var scheme: Scheme { parts.scheme }
     package var port: Int { parts.port }
-    /// As in a URL: IPv6 addresses in brackets.
+    /// The host as it is written in a URL: IPv6 addresses in brackets.
     package var host: String { parts.text.bytes(parts.hostRange) }
-    /// Begins with a slash.
+    /// The path, which begins with a slash.
     package var path: String { parts.text.bytes(parts.pathRange) }
     package var query: String? {
         let (start, end) = (parts.pathRange.upperBound, parts.text.utf8.count)
@@ -138,7 +138,8 @@ package struct WebURL: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
-    /// RFC 3986 section 5.2: resolves `reference` against this URL. Its own user and password count, ours do not.
+    /// Resolves `reference` against this URL (RFC 3986 section 5.2). The result has the user and password of
+    /// `reference`, not those of this URL.
     ///
     /// - Throws: as ``init(_:)``.
     package func resolving(_ reference: String) throws(WebImageError) -> WebURL {
@@ -177,7 +178,7 @@ extension WebURL {
 }
 
 extension String {
-    /// This URL up to its query. By bytes: several of these are made for each load.
+    /// This URL up to its query. It is cut by bytes, not characters, because several of these are made for each load.
     var withoutQuery: String {
         guard let end = utf8.firstIndex(of: UInt8(ascii: "?")) else { return self }
         return String(self[..<end])
