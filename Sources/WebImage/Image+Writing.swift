@@ -29,7 +29,7 @@ extension Image {
         }
         guard let format = format ?? ImageFormat(fileExtension: file.pathExtension) else {
             throw WebImageError(
-                .cannotEncode, "the file's name tells no format that is known; say one with `as:`", location: file.path)
+                .cannotEncode, "the file name has no known extension; give the format with `as:`", location: file.path)
         }
         let bytes = try await StandaloneLoads.manager.encode(self, as: format, options)
         try await StandaloneLoads.manager.loader.ioExecutor.answer(.normal) { () throws(WebImageError) in

@@ -148,7 +148,7 @@ extension ImageManager {
             return try await keepDecoded(request, checksFrames: check == .full, onProgress)
         }
         let begin = loader.clock.now
-        var reading = try await BytesReading.open(request, by: loader, asksBehind: false)
+        var reading = try await BytesReading.open(request, by: loader, revalidatesInBackground: false)
         if reading.bytes.isProvisional {
             // The cached original may be outdated: wait for a newer one. If the origin does not answer, the cached one
             // stays.
@@ -216,7 +216,8 @@ extension ImageManager {
                 let picture = try result.get()
                 if checksFrames { try await checkFrames(of: picture.image, request) }
                 guard let header = picture.header else {
-                    throw WebImageError(.unsupportedFeature, "the coder tells no header", location: request.redactedURL)
+                    throw WebImageError(
+                        .unsupportedFeature, "the coder did not return a header", location: request.redactedURL)
                 }
                 var response = OriginalResponse(header: header, source: picture.source, byteCount: picture.byteCount)
                 (response.head, response.data) = (picture.head, picture.data)

@@ -200,7 +200,7 @@ public final class ImageManager: Sendable {
     /// is returned to the system. A cancelled task does not wait for loads.
     public func drain(within limit: Duration) async {
         let end = loader.clock.now + limit
-        loader.takeNothingNew()
+        loader.refuseNewLoads()
         // Marked loads may not have reached the downloader yet, so it must still accept them.
         downloader.endUnmarked()
         await loader.idle(until: end)

@@ -39,7 +39,8 @@ struct OutputDestinations {
         if inputs.isEmpty { return }
         if exists, !isFolder.boolValue {
             throw WebImageError(
-                .cannotWrite, "'\(Console.shown(output))' is no folder, which several inputs need", location: output)
+                .cannotWrite, "'\(Console.shown(output))' is not a folder; several inputs need a folder as output",
+                location: output)
         }
         try OutputFiles.makeDirectory(output)
         let files = InputFiles(inputs)

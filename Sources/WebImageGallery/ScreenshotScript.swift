@@ -50,7 +50,7 @@
         private func saveErrors() async throws(ScriptError) {
             try await search("o")
             guard let position = position(where: { $0.name.hasPrefix("lost") }) else {
-                throw ScriptError("there is no picture that is lost")
+                throw ScriptError("the gallery shows no failed picture")
             }
             window.grid.scroll(to: position)
             await events.frames(2)
@@ -67,7 +67,7 @@
         private func saveAnimation() async throws(ScriptError) {
             try await open { $0.name.hasPrefix("waves-1") }
             guard window.detail.view.whole?.image.animation != nil else {
-                throw ScriptError("the animation is none")
+                throw ScriptError("the picture is not an animation")
             }
             try await save("animation")
             window.goBack()
@@ -78,7 +78,7 @@
         }
 
         private func open(_ isWanted: (GalleryItem) -> Bool) async throws(ScriptError) {
-            guard let position = position(where: isWanted) else { throw ScriptError("a picture is not there") }
+            guard let position = position(where: isWanted) else { throw ScriptError("the gallery has no such picture") }
             window.open(position)
             await events.frames(2)
             try await settleDetail()

@@ -13,7 +13,7 @@ package enum PixelShrinking {
         _ source: UnsafeRawPointer, bytesPerRow: Int, rows: Int, width: Int, by factor: Int,
         into target: UnsafeMutableRawPointer
     ) {
-        precondition((1...16).contains(rows) && (1...16).contains(factor), "sums of so many do not fit")
+        precondition((1...16).contains(rows) && (1...16).contains(factor), "rows and factor must be 1 to 16")
         wi_shrink_row_8(
             target.assumingMemoryBound(to: UInt8.self), source.assumingMemoryBound(to: UInt8.self), bytesPerRow, rows,
             width, factor)

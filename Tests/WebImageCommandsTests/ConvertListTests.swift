@@ -82,7 +82,7 @@ import WebImageTesting
         let bench = try CommandBench()
         for name in ["a.png", "b.png", "c.jpg"] { try bench.write(try Pictures.png(), to: name) }
         let run = try await bench.run("convert", "a.png", "b.png", "c.jpg")
-        #expect(run.code == 1 && run.errors.contains("'c.jpg' is no folder, which several inputs need"))
+        #expect(run.code == 1 && run.errors.contains("'c.jpg' is not a folder; several inputs need a folder as output"))
     }
 
     @Test(arguments: [

@@ -137,7 +137,7 @@ final class Storm: Sendable {
     var livingRequests: Int { held.withLock { $0.marks.count { $0.mark != nil } } }
 
     /// Forgets the manager and everything of the callers but how often they were told.
-    func letGo() {
+    func release() {
         let manager = held.withLock { held -> ImageManager? in
             held.tokens = []
             held.tasks = []

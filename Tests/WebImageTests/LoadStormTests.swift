@@ -20,7 +20,7 @@ import WebImageTesting
         #expect(storm.manager?.runningLoads == 0)
         #expect(await eventually { storm.manager?.loader.decoding.memory.used == 0 }, "memory was not given back")
         #expect(await eventually { storm.manager?.downloader.counters.running == 0 })
-        storm.letGo()
+        storm.release()
         #expect(await eventually { storm.livingRequests == 0 }, "a job or a session lives on")
         #expect(await eventually { loader == nil && downloader == nil }, "a session, a token or a transfer lives on")
     }

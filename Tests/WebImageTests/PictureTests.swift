@@ -23,7 +23,7 @@ import WebImageTesting
             let ignored = try await image(stored) { $0.decoding.ignoresOrientation = true }
             #expect(ignored.size == kept.size && ignored.info.orientation == .up)
             #expect(ignored.info.header?.orientation == .up && ignored.info.header?.ignoredOrientation == orientation)
-            #expect(try #require(PixelComparison(ignored, kept.takenAsUpright())).differingPixels == 0)
+            #expect(try #require(PixelComparison(ignored, kept.treatedAsUpright())).differingPixels == 0)
             let written = try ignored.encoded(as: .png, EncodeOptions(keepsMetadata: true))
             #expect(try await Image(data: written).info.header?.orientation == .up)
         }
@@ -34,7 +34,7 @@ import WebImageTesting
         let picture = try SamplePictures.sunset(PixelSize(width: 400, height: 300)).with { $0.orientation = .right }
         for format in [ImageFormat.jpeg, .png] {
             let bytes = try picture.encoded(as: format, EncodeOptions(keepsMetadata: true))
-            let plain = try await Image(data: try picture.takenAsUpright().encoded(as: format))
+            let plain = try await Image(data: try picture.treatedAsUpright().encoded(as: format))
             let chain: [ImageTransform] = [
                 .crop(width: 300, height: 200, at: .topLeft), .resize(width: 75), .blur(sigma: 1),
             ]

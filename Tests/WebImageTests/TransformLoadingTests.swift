@@ -228,7 +228,7 @@ import WebImageTesting
     #if JXL
         /// Decoders hand such a picture to imgproxy as it is shown.
         @Test func anImgproxyTrimMeansWhatIsShownWhereTheOrientationIsNoTag() async throws {
-            let turned = try framed().taken(as: .down)
+            let turned = try framed().treated(as: .down)
             let bytes = try turned.encoded(as: .jxl, EncodeOptions(isLossless: true))
             let image = try await load([.trim(asImgproxy: true)], bytes)
             let wanted = try turned.upright().transformed(by: [.trim()])
@@ -240,7 +240,7 @@ import WebImageTesting
         /// In an AVIF it is a part of the picture.
         @Test(arguments: [true, false]) func anOrientationThatIsNoTagIsNotIgnored(applies: Bool) async throws {
             let upright = try SamplePictures.sunset(PixelSize(width: 80, height: 60))
-            var request = ImageRequest(data: try upright.taken(as: .right).encoded(as: .avif), name: "turned")
+            var request = ImageRequest(data: try upright.treated(as: .right).encoded(as: .avif), name: "turned")
             request.decoding.appliesOrientation = applies
             request.decoding.ignoresOrientation = true
             request.transformers = [.crop(width: 40, height: 50, at: .topLeft)]

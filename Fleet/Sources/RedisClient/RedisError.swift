@@ -57,7 +57,7 @@ extension RedisError: CustomStringConvertible {
         case .noConnection(let reason): "there is no connection: \(reason)"
         case .timedOut: "the answer did not come in time"
         case .overloaded: "as many commands as may wait do"
-        case .circuitOpen: "the server keeps failing and is left alone for now"
+        case .circuitOpen: "the server keeps failing and is not used for a while"
         case .refused(let text): "the server refused a command: \(text.prefix(300))"
         case .malformed(let error): "what the server sent is not RESP3: \(error)"
         case .closed: "the client was closed"

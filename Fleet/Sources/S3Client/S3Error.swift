@@ -55,7 +55,7 @@ extension S3Error: CustomStringConvertible {
         case .handshakeFailed: "The certificate of the S3 server is not trusted, or TLS could not be agreed upon."
         case .timedOut: "S3 did not answer in time."
         case .overloaded: "As many requests to S3 as may wait do."
-        case .circuitOpen: "S3 failed several times in a row and is left alone for a while."
+        case .circuitOpen: "S3 failed several times in a row and is not used for a while."
         case .unavailable(let status, let code): "S3 cannot do its work now: \(Self.words("\(status)", code, ""))."
         case .refused(let status, let code, let message):
             "S3 refused the request: \(Self.words("\(status)", code, message))"

@@ -82,7 +82,7 @@ private final class OpenedFile: Sendable {
             // A link that came after the path was resolved is not followed, and counts as nothing.
             case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: error(.fileNotFound, missing)
             case EACCES, EPERM: error(.permissionDenied, "the file may not be read")
-            case ENXIO: error(.notAFile, "this is no file that can be read")
+            case ENXIO: error(.notAFile, "this is not a readable file")
             // A file that cannot be read now is not gone.
             default: error(.cannotRead, "the system could not open the file: error \(number)")
             }
@@ -104,7 +104,7 @@ private final class OpenedFile: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw error(.notAFile, "this is no file that can be read")
+            throw error(.notAFile, "this is not a readable file")
         }
         size = Int(status.st_size)
         #if os(Linux)

@@ -71,7 +71,7 @@ struct FleetMaking {
             switch notice {
             case .failing(let error):
                 logger.warning(
-                    "S3 cannot be used and is left alone for now", metadata: ["for": "\(what)", "error": "\(error)"])
+                    "S3 keeps failing and is not used for a while", metadata: ["for": "\(what)", "error": "\(error)"])
             case .recovered: logger.notice("S3 works again", metadata: ["for": "\(what)"])
             }
         }

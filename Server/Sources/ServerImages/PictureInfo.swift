@@ -36,7 +36,7 @@ struct PictureInfo {
             request.options.decoding.firstFrameOnly = true
             let response = try await manager.image(for: request)
             guard let header = response.header else {
-                throw WebImageError(.unsupportedFeature, "the coder tells no header")
+                throw WebImageError(.unsupportedFeature, "the coder did not return a header")
             }
             return Facts(
                 header: header, byteCount: response.byteCount, receivedByteCount: response.byteCount,

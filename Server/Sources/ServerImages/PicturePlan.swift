@@ -225,6 +225,6 @@ public struct PicturePlan: Sendable {
         let isTurned = geometry.rotation % 4 != 0 || geometry.flipsHorizontally || geometry.flipsVertically
         let isAnimated = (image.animation?.frameCount ?? 1) > 1
         guard !isTurned, !isAnimated, [.jpeg, .png, .webp, .tiff].contains(format) else { return nil }
-        return image.info.header?.ignoredOrientation.map { image.taken(as: $0) }
+        return image.info.header?.ignoredOrientation.map { image.treated(as: $0) }
     }
 }

@@ -99,7 +99,7 @@ public enum SourceRequest {
             }
             for field in trace { request.headers[field.name] = field.value }
         }
-        modifier.speaksForNobody = true
+        modifier.isSameForAllUsers = true
         // The trace does not change the identity of the requester.
         modifier.neutralHeaders.formUnion(["traceparent"].compactMap { HTTPField.Name($0) })
         return modifier

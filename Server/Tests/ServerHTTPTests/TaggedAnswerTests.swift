@@ -37,7 +37,7 @@ import WebImageTesting
     ) async throws {
         let server = try TestServer(["IMGPROXY_ENABLE_DEBUG_HEADERS": "1", "IMGPROXY_STRIP_METADATA": "0"])
         let format: ImageFormat = source.hasSuffix("jpg") ? .jpeg : source.hasSuffix("png") ? .png : .webp
-        let picture = try SamplePictures.sunset(PixelSize(width: 200, height: 100)).taken(as: .right)
+        let picture = try SamplePictures.sunset(PixelSize(width: 200, height: 100)).treated(as: .right)
         server.origin.serve(source, OriginResponse(body: try picture.encoded(as: format, EncodeOptions())))
         let answer = await server.picture("w:50/ar:0/\(options)", source)
         let result = try #require(try await Image(data: answer.bytes).info.header, "\(answer.text)")
@@ -52,7 +52,7 @@ import WebImageTesting
     /// In an AVIF the orientation is a part of the picture: imgproxy gets it upright from its decoder.
     @Test func theOrientationOfAnAVIFIsNoTag() async throws {
         let server = try TestServer(["IMGPROXY_STRIP_METADATA": "0"])
-        let picture = try SamplePictures.sunset(PixelSize(width: 200, height: 100)).taken(as: .right)
+        let picture = try SamplePictures.sunset(PixelSize(width: 200, height: 100)).treated(as: .right)
         server.origin.serve("/a.avif", OriginResponse(body: try picture.encoded(as: .avif, EncodeOptions())))
         let turned = try await server.picture("w:50/f:png", "/a.avif").image()
         let asked = try await server.picture("w:50/ar:0/f:png", "/a.avif").image()

@@ -33,7 +33,7 @@ extension DecodeSession {
     /// The error that ends a run that is too long for the thread of a task.
     func tooLargeForCaller() -> WebImageError {
         hold.place = .tooLargeForCaller
-        return WebImageError(.limitExceeded, "the picture is too large for the thread that asks")
+        return WebImageError(.limitExceeded, "the picture is too large to be decoded on the calling thread")
     }
 
     /// Starts again on a decoding thread.

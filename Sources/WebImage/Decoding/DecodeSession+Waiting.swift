@@ -15,7 +15,7 @@ extension DecodeSession {
 
     /// Continues when there are more bytes, or when a delayed preview is due, whichever comes first.
     func waitForBytes() {
-        layDown()
+        park()
         if hold.waitsForEnd, !work.isComplete {
             // Progress is still reported.
             if client.isWatched {
@@ -38,7 +38,7 @@ extension DecodeSession {
     }
 
     /// Parks the memory while there is nothing to decode.
-    func layDown() {
+    func park() {
         guard let memory = hold.memory, hold.parked == nil else { return }
         let held = HeldDecode(decoder: work.decoder, targets: work.targets)
         work.decoder = nil
@@ -49,7 +49,7 @@ extension DecodeSession {
 
     /// Continues with the parked decode. If another decode needed the memory, it starts again when all bytes have
     /// arrived. So it loses its work at most once, however slowly they arrive.
-    func takeUp() {
+    func unpark() {
         guard let parked = hold.parked else { return }
         hold.parked = nil
         guard let share = service.memory.unpark(parked), let held = share.content as? HeldDecode<Client.Order> else {

@@ -28,7 +28,7 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
     }
 
     deinit {
-        takeUp()
+        unpark()
         giveBack()
     }
 
@@ -44,7 +44,7 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
 
     /// Decodes the available bytes, until there are no more or the picture is complete.
     func run() {
-        takeUp()
+        unpark()
         if hold.waitsForEnd, reading.log.end == nil {
             showProgress()
             return waitForBytes()
@@ -259,7 +259,7 @@ extension DecodeSession {
         if case .failed(let error) = end {
             if client.standsIn(for: error, { takeOrders() }) {
                 pace.meter.end(at: service.clock.now)
-                letGo()
+                release()
                 return true
             }
             // No bytes arrived: report this failure, however long this thread had to wait for its turn.
@@ -315,10 +315,10 @@ extension DecodeSession {
     func fail(_ error: WebImageError) {
         let span = reading.offset > 0 ? pace.meter.span(endedAt: service.clock.now) : nil
         client.fail(takeOrders(), error.endingALoad(of: client.place), span)
-        letGo()
+        release()
     }
 
-    private func letGo() {
+    private func release() {
         for made in work.targets { made.target.frames?.end() }
         work.targets = []
         work.decoder = nil

@@ -7,7 +7,7 @@ import WebImageSystem
 /// A manager's interceptors, in their order. After them, a request's own options for loads that fail are applied.
 struct InterceptorChain: Sendable {
     private let interceptors: [any ImageInterceptor]
-    private let wayOut: WayOut
+    private let recovery: FailureRecovery
 
     /// - Parameter secrets: the headers that are sent only to the origin of the request's own URL.
     init(
@@ -15,15 +15,15 @@ struct InterceptorChain: Sendable {
         secrets: @escaping @Sendable () -> Set<HTTPField.Name> = { [] }
     ) {
         self.interceptors = interceptors
-        wayOut = WayOut(clock: clock, secrets: secrets)
+        recovery = FailureRecovery(clock: clock, secrets: secrets)
     }
 
     /// Ends the loads that wait for a network that cannot be reached, now and later, with `shutDown`. Loads that are
     /// marked to finish when the manager is drained go on.
-    func endWaitsForNetwork() { wayOut.waits.endAll() }
+    func endWaitsForNetwork() { recovery.waits.endAll() }
 
     /// Whether a load passes through interceptors, or has options for its failure.
-    func concerns(_ request: ImageRequest) -> Bool { !interceptors.isEmpty || request.hasWayOut }
+    func concerns(_ request: ImageRequest) -> Bool { !interceptors.isEmpty || request.hasRecovery }
 
     /// The request as the interceptors change it before anything is looked up.
     func changed(_ request: ImageRequest) -> ImageRequest {
@@ -44,7 +44,7 @@ struct InterceptorChain: Sendable {
         _ request: ImageRequest, from index: Int, _ load: InterceptedLoad<Answer>
     ) async throws(WebImageError) -> Answer {
         guard index < interceptors.count else {
-            return request.hasWayOut ? try await wayOut.load(request, load) : try await load(request)
+            return request.hasRecovery ? try await recovery.load(request, load) : try await load(request)
         }
         let next = InterceptedLoad<Answer>(
             proceed: { request throws(WebImageError) in
@@ -57,7 +57,7 @@ struct InterceptorChain: Sendable {
 
 extension ImageRequest {
     /// Whether the request has options for a load that fails.
-    var hasWayOut: Bool {
+    var hasRecovery: Bool {
         !options.alternatives.isEmpty || options.fallback != nil || options.waitsForNetwork != nil
     }
 
@@ -77,7 +77,7 @@ extension ImageRequest {
 }
 
 /// A request's options for a load that fails: it waits for the network, tries alternative URLs, or returns a fallback.
-private struct WayOut: Sendable {
+private struct FailureRecovery: Sendable {
     /// The waits between two tries while the network cannot be reached. They begin with the first, and double up to the
     /// last.
     private static let waits = (first: Duration.seconds(1), last: Duration.seconds(30))

@@ -31,9 +31,9 @@ final class BytesReading: Sendable {
     /// Finds a request's bytes by its policy. Bytes from the network are stored when they are complete and turn out to
     /// be a picture.
     ///
-    /// - Parameter asksBehind: whether the origin is asked in the background after an answer that may be stale.
+    /// - Parameter revalidatesInBackground: whether the origin is asked in the background after an answer that may be stale.
     static func open(
-        _ given: ImageRequest, by loader: Loader, asksBehind: Bool = true
+        _ given: ImageRequest, by loader: Loader, revalidatesInBackground: Bool = true
     ) async throws(WebImageError) -> BytesReading {
         let settings = loader.origin.downloader.snapshot
         // The time counts from the call, also while the modifier is awaited.
@@ -66,7 +66,7 @@ final class BytesReading: Sendable {
         BytesSearch(loader: loader, request: request, key: key, seeker: receiver).start()
         do throws(WebImageError) {
             let bytes = try await receiver.answer.value()
-            if bytes.isProvisional, asksBehind { loader.askBehind(request) }
+            if bytes.isProvisional, revalidatesInBackground { loader.revalidateInBackground(request) }
             return BytesReading(loader, request, bytes, keeper, receiver, settled)
         } catch {
             receiver.leave()

@@ -53,7 +53,7 @@ final class LoadDecode: DecodeClient {
         noteOutcome(error)
         if let span { job.trace.note(.failedToDecode(span), at: span.ended) }
         if loader.removeDamaged(opened, of: job, for: error) {
-            for order in orders { loader.finish(order, goingOnWith: .reload) }
+            for order in orders { loader.finish(order, continuingWith: .reload) }
         } else {
             refuse(orders, error)
         }
@@ -113,7 +113,7 @@ final class LoadDelivery: PictureDelivery {
     func finish(_ order: PixelJob, _ result: Result<DecodedPicture, WebImageError>) {
         switch result {
         case .failure(let error) where loader.removeDamaged(bytes, of: job, for: error):
-            return loader.finish(order, goingOnWith: .reload)
+            return loader.finish(order, continuingWith: .reload)
         // A partial picture may be an answer, but is not stored.
         case .success(let picture):
             if let error = picture.partialError { loader.removeDamaged(bytes, of: job, for: error) }

@@ -37,23 +37,23 @@ extension Loader {
         }
         tell(ended, result, log: log, of: job.bytes)
         guard isProvisional, let response = try? result.get() else { return }
-        if staying.isEmpty, !ended.isEmpty { return askBehind(job.request) }
+        if staying.isEmpty, !ended.isEmpty { return revalidateInBackground(job.request) }
         var request = job.request
         request.options.caching.policy = .revalidate
-        for caller in staying { showCached(response, to: caller, goingOnWith: request, log) }
+        for caller in staying { showCached(response, to: caller, continuingWith: request, log) }
     }
 
     /// Ends a pixel job; its waiters then wait for a load with another policy.
-    func finish(_ job: PixelJob, goingOnWith policy: CachePolicy) {
+    func finish(_ job: PixelJob, continuingWith policy: CachePolicy) {
         var request = job.request
         request.options.caching.policy = policy
         let (_, staying) = table.withLock { $0.finish(job, keeping: .everyone) }
-        for caller in staying { join(caller.token, goingOnWith: request, caller.delivery) }
+        for caller in staying { join(caller.token, continuingWith: request, caller.delivery) }
         noteIdle()
     }
 
     /// Asks the origin in the background about a cached answer, to update the caches.
-    func askBehind(_ given: ImageRequest) {
+    func revalidateInBackground(_ given: ImageRequest) {
         var request = given
         request.options.caching.policy = .revalidate
         request.options.priority = .low
@@ -63,14 +63,14 @@ extension Loader {
 
     /// Delivers the cached picture to a waiter, which then waits for the origin's answer.
     private func showCached(
-        _ response: ImageResponse, to caller: LoadTable.Ended, goingOnWith request: ImageRequest, _ log: ByteLog?
+        _ response: ImageResponse, to caller: LoadTable.Ended, continuingWith request: ImageRequest, _ log: ByteLog?
     ) {
         var shown = Result<ImageResponse, WebImageError>.success(response)
         if caller.token.includesData { shown = shown.withData(of: log) }
         if case .success(let response) = shown {
             caller.delivery.post(.cached(response.seen(by: caller.token, now: clock.now, callers: 1)))
         }
-        join(caller.token, goingOnWith: request, caller.delivery)
+        join(caller.token, continuingWith: request, caller.delivery)
     }
 
     func finishAll(of job: BytesJob, _ result: Result<ImageResponse, WebImageError>) {

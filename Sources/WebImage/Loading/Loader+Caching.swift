@@ -31,7 +31,7 @@ extension Loader {
                 if !table.withLock({ _ in job.wantsData }), let image = remembered(job.request, of: stored) {
                     finish(job, .success(ImageResponse(image: image, source: .memory)))
                 } else if isThere {
-                    finish(job, goingOnWith: .cacheOnly)
+                    finish(job, continuingWith: .cacheOnly)
                 } else {
                     finish(job, .failure(error.endingALoad(of: job.request.redactedURL)))
                 }

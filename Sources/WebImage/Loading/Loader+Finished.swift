@@ -21,7 +21,7 @@ extension Loader {
         else { return false }
         return beginPreliminary(token, delivery) { [self] in
             if let response = await finished(cache, request, key) { return answer(token, response, delivery) }
-            join(token, goingOnWith: request, delivery)
+            join(token, continuingWith: request, delivery)
         }
     }
 
@@ -33,7 +33,7 @@ extension Loader {
         else { return false }
         return beginPreliminary(token, delivery) { [self] in
             if let response = await found(in: foreign, request, key) { return answer(token, response, delivery) }
-            join(token, goingOnWith: request, delivery)
+            join(token, continuingWith: request, delivery)
         }
     }
 

@@ -69,7 +69,7 @@ final class Loader: Sendable {
                 return token.hasEnded
             }
             if hasLeft || answerFromMemory(token, request, delivery) { return }
-            if !startLookForFinished(token, request, delivery) { join(token, goingOnWith: request, delivery) }
+            if !startLookForFinished(token, request, delivery) { join(token, continuingWith: request, delivery) }
         }
         if hasBegun { arm(known, of: token) } else { joinNew(token, known, delivery) }
     }
@@ -89,7 +89,7 @@ final class Loader: Sendable {
     }
 
     /// Joins the jobs that a token needs next, or starts them. A token that has left meanwhile has its answer already.
-    func join(_ token: LoadToken, goingOnWith request: ImageRequest, _ delivery: LoadToken.Delivery) {
+    func join(_ token: LoadToken, continuingWith request: ImageRequest, _ delivery: LoadToken.Delivery) {
         let (hasLeft, timeout) = table.withLock { _ in
             // If the caller leaves from now on, it is told by `join`, which finds the token ended, and not by `leave`.
             token.delivery = nil
@@ -193,7 +193,7 @@ final class Loader: Sendable {
     var runningLoads: Int { table.withLock { $0.runningCount } }
 
     /// Refuses new loads with `shutDown`; running loads go on, unless they wait for a network that cannot be reached.
-    func takeNothingNew() {
+    func refuseNewLoads() {
         table.withLock { $0.isDraining = true }
         door.interceptors.endWaitsForNetwork()
     }

@@ -62,7 +62,7 @@ final class BytesKey: Hashable, Sendable {
         if usesEmbeddedThumbnail != other.usesEmbeddedThumbnail { return "one of them wants the embedded thumbnail" }
         if page != other.page { return "they are of different pages" }
         if limits != other.limits { return "the decode limits differ" }
-        if retriesFailed != other.retriesFailed { return "one of them asks also for URLs that failed" }
+        if retriesFailed != other.retriesFailed { return "only one of them retries URLs that failed" }
         if caching != other.caching { return "they use different caches" }
         return nil
     }

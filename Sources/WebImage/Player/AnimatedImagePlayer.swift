@@ -53,9 +53,9 @@ public import WebImageCore
             rate = rate.isFinite && rate > 0 ? min(max(rate, 0.001), 1000) : 0
             guard rate != oldValue else { return }
             // The rest of the current frame's time is kept in the animation's own time, at the speed 1.
-            if isRunning { rest = ownRest(at: oldValue) }
+            if isRunning { rest = remainingTime(at: oldValue) }
             guard isRunning, rate > 0 else { return runOrRest() }
-            goOn()
+            continuePlaying()
         }
     }
     /// Whether frames that would be late are skipped, so that the animation keeps its pace. If false (the default), the
@@ -226,23 +226,23 @@ public import WebImageCore
         guard runs != isRunning else { return }
         isRunning = runs
         if runs {
-            goOn()
+            continuePlaying()
         } else {
             // If the rate has just become 0, its observer has already set the rest.
-            if rate > 0 { rest = ownRest(at: rate) }
+            if rate > 0 { rest = remainingTime(at: rate) }
             wake?.cancel()
             wake = nil
         }
     }
 
     /// Shows the current frame for the rest of its time.
-    private func goOn() {
+    private func continuePlaying() {
         deadline = clock.now + rest / rate
         if awaited == nil { schedule() }
     }
 
     /// How much of the current frame's time is left, at the speed 1.
-    private func ownRest(at rate: Double) -> Duration { max(deadline - clock.now, .zero) * rate }
+    private func remainingTime(at rate: Double) -> Duration { max(deadline - clock.now, .zero) * rate }
 
     private func visibilityChanged() {
         runOrRest()
@@ -356,7 +356,7 @@ public import WebImageCore
         deadline = begin + time(of: index)
         // If the frame is so late that its time is over, the next ones still follow one by one, and not all at once.
         if !dropsLateFrames { deadline = max(deadline, clock.now) }
-        rest = rate > 0 ? ownRest(at: rate) : time(of: index)
+        rest = rate > 0 ? remainingTime(at: rate) : time(of: index)
         onFrame?(frame, index)
         action()
         if playback.isOver { return end() }

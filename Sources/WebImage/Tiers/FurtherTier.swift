@@ -182,7 +182,7 @@ final class FurtherTier: OriginalTier {
             if isAdmitted {
                 begin(change)
             } else {
-                change.then(WebImageError(.cacheIO, "a tier of bytes keeps failing and is left alone for now"))
+                change.then(WebImageError(.cacheIO, "a tier of bytes keeps failing and is not used for a while"))
                 finish(change)
             }
         }

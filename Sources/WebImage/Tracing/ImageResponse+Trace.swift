@@ -23,7 +23,7 @@ extension ImageResponse {
         case .tier: "a tier behind the disk cache had it"
         case .network: "it came from the origin"
         case .file: "it was a file, or in the URL itself"
-        case .given: "no load brought it"
+        case .given: "the program provided it"
         }
     }
 }
@@ -134,7 +134,7 @@ private struct TraceTree {
             case .waitsForOther:
                 let end = index + 1 < marks.count ? marks[index + 1].time : time
                 stages.append(
-                    stage("wait", time, end, notes: ["another load had just got the original: waited for its verdict"]))
+                    stage("wait", time, end, notes: ["waited for another load that had just received the original"]))
             case .asks(let isConditional, let isShared):
                 var answer: (time: Duration, status: Int?)?
                 if index + 1 < marks.count, case .answered(let status) = marks[index + 1].mark {
@@ -159,7 +159,7 @@ private struct TraceTree {
         // This exchange did not bring the body.
         if let answer, answer.status == 304 || answer.status == nil || record.metrics == nil {
             notes.append(
-                answer.status.map { "status \($0)" } ?? "the origin could not be asked: what is known stands in")
+                answer.status.map { "status \($0)" } ?? "the origin could not be reached: the stored answer is used")
             return stage("download", asked, answer.time, notes: notes)
         }
         guard let metrics = record.metrics else { return stage("download", asked, known.ended, notes: notes) }

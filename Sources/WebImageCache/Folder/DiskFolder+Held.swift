@@ -41,7 +41,7 @@ extension DiskFolder {
             held.withLock { ($0.directory, $0.fault, $0.seen) = (directory, nil, now) }
             return directory
         } catch {
-            letGo()
+            release()
             guard error.isUntrusted else { return nil }
             log.note(.readOnly, .warning, "\(error.readError("the disk cache is not used", at: error.path).message)")
             held.withLock { ($0.fault, $0.seen) = (error, now) }
@@ -70,7 +70,7 @@ extension DiskFolder {
     }
 
     /// Releases the directory: the next path is absolute, or relative to the directory that is there then.
-    func letGo() {
+    func release() {
         let old = held.withLock { held in
             defer { (held.directory, held.fault) = (nil, nil) }
             return held.directory

@@ -100,7 +100,7 @@ final class DiskFolder: Sendable {
             if (try? files.makeDirectory(shard)) != nil {
                 do throws(FileFault) { return try action() } catch  where error.isMissing {}
             }
-            letGo()
+            release()
             if (try? files.status(at: layout.versionDirectory)) == nil { whenGone() }
             try layout.makeDirectories(files)
             try files.makeDirectory(layout.shardDirectory(id.shard))

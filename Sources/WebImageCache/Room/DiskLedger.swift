@@ -178,7 +178,7 @@ struct DiskLedger {
     /// Whether the common total is wrong, because another cache died or two changed the same file at once.
     /// - Parameter promised: the bytes that the other caches may have on the disk in addition to those that can be
     ///   counted.
-    func isTotalAmiss(promised: Int64) -> Bool { share.isAmiss(promised: promised, slack: max(grain * 2, 8192)) }
+    func isTotalWrong(promised: Int64) -> Bool { share.isWrong(promised: promised, slack: max(grain * 2, 8192)) }
 
     /// The whole directory was removed.
     mutating func reset() {

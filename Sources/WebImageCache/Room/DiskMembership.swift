@@ -79,7 +79,7 @@ struct DiskPromise: Hashable {
 
     /// Whether a file with the value `self` should be changed to `new`: its value must never be too low, and should not
     /// be much too high.
-    func isOutdone(by new: DiskPromise) -> Bool {
+    func isSuperseded(by new: DiskPromise) -> Bool {
         new.blocks > blocks || new.headroom != headroom || new.blocks - new.headroom < (blocks - headroom) / 4
     }
 }

@@ -18,7 +18,7 @@ extension DiskRoom {
         /// The caches whose processes have ended: their reserved bytes are released when the files that they were
         /// writing are removed.
         var dead: [String] = []
-        var promisedToTheDead: Int64 = 0
+        var promisedToDead: Int64 = 0
     }
 
     /// Distinguishes living from dead caches: a living one holds the lock of its mark. Called under the common file's
@@ -34,7 +34,7 @@ extension DiskRoom {
             let promise = DiskPromise(length: (try? folder.files.status(of: file))?.size ?? 0)
             if let isDead = try? folder.files.lock(file, within: .zero), isDead {
                 others.dead.append(name)
-                others.promisedToTheDead += promise.blocks * 4096
+                others.promisedToDead += promise.blocks * 4096
             } else {
                 others.names.append(name)
                 others.promised += promise.blocks * 4096
@@ -45,7 +45,7 @@ extension DiskRoom {
     }
 
     /// Removes the files of dead caches: entries that they were writing, and then their marks.
-    private func bury(_ dead: [String]) {
+    private func removeDead(_ dead: [String]) {
         guard !dead.isEmpty else { return }
         let names = Set(dead)
         for directory in folder.existingShards().map(folder.layout.shardDirectory) + folder.otherTemporaryDirectories {
@@ -75,18 +75,18 @@ extension DiskRoom {
             _ = index.adoptChanges()
             return
         }
-        bury(first.dead)
+        removeDead(first.dead)
         let strays =
             lists || !first.dead.isEmpty
             ? folder.findStrays() : folder.checkStrays(books.withLock { $0.ledger.strays.keys })
         _ = index.adoptChanges()
-        let promised = first.promised + bytesOfNobody(strays, first)
+        let promised = first.promised + unownedBytes(strays, first)
         let recounts = books.withLock { books in
             guard books.ledger.hasOthers else { return false }
             // If other caches died, or none are left, the total is recounted. A cache that has just joined may find
             // none: that is no reason.
             if !books.ledger.common.isStranger, !first.dead.isEmpty || first.names.isEmpty { return true }
-            return !first.names.isEmpty && books.ledger.isTotalAmiss(promised: promised)
+            return !first.names.isEmpty && books.ledger.isTotalWrong(promised: promised)
         }
         for _ in 0..<Self.mostRounds {
             let began = recounts ? folder.timeOfFiles() : nil
@@ -123,7 +123,7 @@ extension DiskRoom {
                 return false
             }
             // The files of caches that died meanwhile are removed the next time.
-            let promised = others.promised + others.promisedToTheDead + bytesOfNobody(strays, others)
+            let promised = others.promised + others.promisedToDead + unownedBytes(strays, others)
             updateTotal(&membership) { books in
                 if let total { books.meet(total) }
                 if recounts { books.ledger.share.recount(promised: promised, headroom: others.headroom) }
@@ -140,7 +140,7 @@ extension DiskRoom {
     }
 
     /// The bytes of temporary files without a living owner; those of living ones are in their reserved bytes.
-    private func bytesOfNobody(_ strays: [String: Int64], _ others: Others) -> Int64 {
+    private func unownedBytes(_ strays: [String: Int64], _ others: Others) -> Int64 {
         let marks = Set(others.names + others.dead)
         return strays.reduce(0) { sum, stray in
             let owner = OwnerName(ofTemporary: stray.key.split(separator: "/").last.map(String.init) ?? "")

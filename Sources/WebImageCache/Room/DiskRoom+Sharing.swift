@@ -126,7 +126,7 @@ extension DiskRoom {
         let end = isOurs ? nil : folder.clock.now + Self.pause
         books.withLock { $0.ledger.common.aloneUntil = end }
         if !isOurs {
-            folder.logger.warning("another process holds on to the cache's common total: going on without it")
+            folder.logger.warning("another process keeps the cache's shared total locked; continuing without it")
         }
         return isOurs
     }
@@ -191,7 +191,7 @@ extension DiskRoom {
         guard let current = membership else { return result }
         defer { folder.files.unlock(current.usage) }
         do throws(FileFault) {
-            if current.promise.isOutdone(by: promise) {
+            if current.promise.isSuperseded(by: promise) {
                 try folder.files.truncate(current.owner, to: promise.length)
                 membership?.promise = promise
             }

@@ -95,7 +95,7 @@ struct DiskShare {
     /// - Parameters:
     ///   - promised: the maximum of the others' reserved bytes.
     ///   - slack: a negligible difference.
-    func isAmiss(promised: Int64, slack: Int64) -> Bool { hasOthers && (foreign < 0 || foreign > promised + slack) }
+    func isWrong(promised: Int64, slack: Int64) -> Bool { hasOthers && (foreign < 0 || foreign > promised + slack) }
 
     /// After a recount this cache knows all files; the others have no more than their reserved bytes.
     mutating func recount(promised: Int64, headroom: Int64) {

@@ -253,7 +253,7 @@ package final class DecoderPool: Sendable {
                 state.failedStarts.noteSuccess()
                 return refusal(process.kind, state)
             }
-            tellWeakness()
+            reportWeakness()
             guard let refused else { return process }
             failure = refused
             end(process, .ended, while: "it was started")
@@ -277,7 +277,7 @@ package final class DecoderPool: Sendable {
     }
 
     /// Reports once why pictures are refused, or decoded without a sandbox.
-    private func tellWeakness() {
+    private func reportWeakness() {
         let reason = state.withLock { state -> String? in
             guard !state.hasToldWeakness, let reason = state.report.reason else { return nil }
             state.hasToldWeakness = true

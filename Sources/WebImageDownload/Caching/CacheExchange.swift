@@ -96,7 +96,7 @@ package final class CacheExchange: Sendable {
             return .proceed(StorePlan())
         default:
             let storing = rules.storing(head, of: self, arrival)
-            return .proceed(StorePlan(storing: storing, removesStored: makesStoredUntrue(head, storing)))
+            return .proceed(StorePlan(storing: storing, removesStored: invalidatesStored(head, storing)))
         }
     }
 
@@ -119,7 +119,7 @@ package final class CacheExchange: Sendable {
 
     /// Whether the answer invalidates the stored one: a complete new answer that may not be stored, one that says that
     /// there is none, and a successful change (RFC 9111 section 4.4). An answer that is stored replaces the old one.
-    private func makesStoredUntrue(_ head: ResponseHead, _ storing: StoredResponse?) -> Bool {
+    private func invalidatesStored(_ head: ResponseHead, _ storing: StoredResponse?) -> Bool {
         guard mode.stores, storing == nil else { return false }
         if request.changesSomething { return (200..<400).contains(head.status) }
         guard request.isPlainGet else { return false }

@@ -96,7 +96,7 @@ package struct HTTPCacheRules: Sendable {
     }
 
     static let miss = WebImageError(
-        .cacheMiss, "only the cache was to be asked, and it has no entry that is good for this request")
+        .cacheMiss, "the request allows only cached answers, and the cache has no entry that fits it")
 }
 
 // MARK: - What may be stored at all

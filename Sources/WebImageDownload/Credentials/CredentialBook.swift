@@ -104,7 +104,7 @@ final class CredentialBook: Sendable {
     func forgetAll() { state.withLock { $0.entries = [:] } }
 
     private static func none(_ cause: (any Error)?) -> WebImageError {
-        let message = "the credential provider has none that this server may take"
+        let message = "the credential provider has no credentials that may be sent to this server"
         return WebImageError(
             .authenticationFailed, message,
             cause: cause.map { WebImageError.wrapping($0, as: .authenticationFailed, "the provider failed") },

@@ -32,7 +32,7 @@ final class CurlHandle {
             guard other.method == .get, other.isSecure == isSecure, other.headers == request.headers else {
                 return false
             }
-            if other.sharesRest(with: request) { return true }
+            if other.hasSameRest(with: request) { return true }
             return other.body == nil && other.credentials == nil && other.netrcFile == nil
                 && other.allowsHTTP2 == request.allowsHTTP2
                 && (other.addressPolicy != nil) == (request.addressPolicy != nil)
@@ -80,7 +80,7 @@ final class CurlHandle {
     func noteSetting(of request: TransportRequest) { setting = Setting(of: request) }
 
     /// Detaches the handle from its transfer, which must no longer be called.
-    func letGo() {
+    func release() {
         hooks.pointee.context = CurlCallbacks.none.context
         if setting == nil { forget() }
     }

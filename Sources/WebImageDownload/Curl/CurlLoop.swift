@@ -167,7 +167,7 @@ final class CurlLoop: @unchecked Sendable {
         if let handle = transfer.handle {
             transfer.handle = nil
             curl_multi_remove_handle(multi, handle.easy)
-            handle.letGo()
+            handle.release()
             if spareHandles.count < 64 { spareHandles.append(handle) }
             // The last transfer moves into the place of the removed one.
             let last = live.removeLast()

@@ -101,7 +101,7 @@ enum CurlResult {
             // TLS was closed without its closing message: anyone may have cut the body.
             return (.truncatedBody, "the connection was closed before the body's end was confirmed")
         case CURLE_HTTP2_STREAM:
-            return (.connectionLost, "the server took the answer back")
+            return (.connectionLost, "the server cancelled its answer")
         case CURLE_HTTP2:
             // A lost connection is reported as this or as a receive error, depending on its last frames.
             return (.connectionLost, "the HTTP/2 connection broke")
@@ -113,7 +113,7 @@ enum CurlResult {
             return (.tlsFailed, "no secure connection")
         default:
             // "Unsupported protocol" here means HTTP/0.9 or something that is not HTTP; the scheme was checked before.
-            return (.protocolError, "the answer is not HTTP as it should be")
+            return (.protocolError, "the answer is not valid HTTP")
         }
     }
 

@@ -32,7 +32,7 @@ extension ConfigurationSnapshot {
             if let file = options?.value.netrcFile {
                 scope.parts.append("netrc:" + CredentialScope.digest(NetrcMark.text(of: file).utf8))
             }
-            if let modifier, !modifier.speaksForNobody {
+            if let modifier, !modifier.isSameForAllUsers {
                 scope.parts.append("ask:" + CredentialScope.digest(modifier.name.utf8))
                 scope.ofModifier = modifier.credentialScope
                 // Secret fields that the modifier did not set still count.

@@ -51,7 +51,7 @@ package final class Download: Sendable {
     /// Lets the transfer finish when the downloader is drained, like the option of the request.
     package func finishWhenDrained() { if let entry { center?.mark(entry) } }
 
-    func goOnIfUrgent() { entry?.transfer.goOnIfUrgent() }
+    func resumeIfUrgent() { entry?.transfer.resumeIfUrgent() }
 
     /// The transfer runs at the highest priority of its callers.
     package func setPriority(_ priority: LoadPriority) {

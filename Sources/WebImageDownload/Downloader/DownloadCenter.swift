@@ -34,7 +34,7 @@ final class DownloadCenter: TransferOwner {
             return startable
         }
 
-        mutating func untable(_ entry: TransferEntry) {
+        mutating func removeFromTable(_ entry: TransferEntry) {
             guard entry.isInTable else { return }
             entry.isInTable = false
             table[entry.request] = nil
@@ -90,7 +90,7 @@ final class DownloadCenter: TransferOwner {
         }
         begin(startable)
         if let joined {
-            joined.goOnIfUrgent()
+            joined.resumeIfUrgent()
             return joined
         }
         if let refusal = refusal(of: resolved, snapshot) {
@@ -124,7 +124,7 @@ final class DownloadCenter: TransferOwner {
             begin([transfer])
         } else {
             begin(outcome.startable)
-            if !outcome.isNew { outcome.download.goOnIfUrgent() }
+            if !outcome.isNew { outcome.download.resumeIfUrgent() }
             if outcome.isNew { transferExpects(deadline: transfer.firstDeadline) }
         }
         return outcome.download
@@ -179,12 +179,12 @@ final class DownloadCenter: TransferOwner {
                 // A raised priority may free a slot for a transfer of low priority.
                 return (nil, state.startable())
             }
-            state.untable(entry)
+            state.removeFromTable(entry)
             return (entry.transfer, [])
         }
         abandoned?.fail(.cancelled)
         begin(startable)
-        if new != nil { entry.transfer.goOnIfUrgent() }
+        if new != nil { entry.transfer.resumeIfUrgent() }
     }
 
     // MARK: From transfers
@@ -217,7 +217,7 @@ final class DownloadCenter: TransferOwner {
 
     func transferWillEnd(_ id: TransferQueue.ID) {
         state.withLock { state in
-            if let entry = state.entries[id] { state.untable(entry) }
+            if let entry = state.entries[id] { state.removeFromTable(entry) }
         }
     }
 
@@ -225,7 +225,7 @@ final class DownloadCenter: TransferOwner {
         let (startable, drains) = state.withLock { state in
             if let entry = state.entries.removeValue(forKey: id) {
                 entry.isOver = true
-                state.untable(entry)
+                state.removeFromTable(entry)
             }
             if !state.resting.isEmpty { state.resting[id] = nil }
             state.queue.remove(id)
@@ -250,7 +250,7 @@ final class DownloadCenter: TransferOwner {
             })
     }
 
-    func transferRests(_ id: TransferQueue.ID, until end: Duration) {
+    func transferWaits(_ id: TransferQueue.ID, until end: Duration) {
         begin(
             state.withLock { state in
                 state.queue.release(id)
@@ -299,7 +299,7 @@ final class DownloadCenter: TransferOwner {
             let after = state.circuits.opening(of: host)
             return after != nil && after != before ? state.snapshot.configuration.logger : nil
         }
-        logger?.warning("a host keeps failing and is left alone", metadata: ["host": "\(host)"])
+        logger?.warning("a host keeps failing and is not asked for a while", metadata: ["host": "\(host)"])
     }
 
     // MARK: Counters and configuration
@@ -334,7 +334,7 @@ final class DownloadCenter: TransferOwner {
                 settings.set(number)
                 state.queue.set(configuration.queueLimits, configuration.queueOrder)
                 state.circuits.policy = configuration.circuit
-                if changesWhatIsSent { for entry in Array(state.table.values) { state.untable(entry) } }
+                if changesWhatIsSent { for entry in Array(state.table.values) { state.removeFromTable(entry) } }
                 return state.startable()
             })
     }

@@ -10,7 +10,7 @@ protocol Transfer: AnyObject, Sendable {
     /// Sets the highest priority of its callers. Called under a lock.
     func note(_ priority: LoadPriority)
     /// Ends a pause by the ``TransferBrake`` if the priority is too high for it now. Called without locks held.
-    func goOnIfUrgent()
+    func resumeIfUrgent()
     /// Called when there is a slot. May be called again after a redirect to another host or a failure; does nothing if
     /// it is no longer needed.
     func begin()
@@ -27,7 +27,7 @@ extension Transfer {
     func note(_ priority: LoadPriority) {}
 
     /// Transfers of files and `data:` URLs are never paused by the brake.
-    func goOnIfUrgent() {}
+    func resumeIfUrgent() {}
 
     var firstDeadline: Duration? { nil }
 }
@@ -92,7 +92,7 @@ protocol TransferOwner: AnyObject, Sendable {
     /// The transfer needs a slot at another host; `begin` follows.
     func transfer(_ id: TransferQueue.ID, movesTo host: String)
     /// The transfer gives up its slot until `end`; ``transfer(_:movesTo:)`` follows, or the end.
-    func transferRests(_ id: TransferQueue.ID, until end: Duration)
+    func transferWaits(_ id: TransferQueue.ID, until end: Duration)
     /// The transfer has become slow, or is no longer slow. May be called again with the same value.
     func transfer(_ id: TransferQueue.ID, isSlow: Bool)
     /// The transfer must be checked at `deadline`.

@@ -86,7 +86,7 @@ final class WebTransfer: Transfer, TransportReceiver {
             return refusal
         }
         if isAdmitted || owner.admits(host: url.hostAndPort) { return nil }
-        let message = "\(url.host) failed so often that it is left alone for a while"
+        let message = "\(url.host) failed so often that it is not asked for a while"
         return WebImageError(.circuitOpen, message)
     }
 
@@ -219,13 +219,13 @@ final class WebTransfer: Transfer, TransportReceiver {
             isBraked.store(true, ordering: .sequentiallyConsistent)
             surroundings.brake.whenReleased { [weak self] in self?.endBraking() }
             // The priority may have been raised before this transfer was marked.
-            goOnIfUrgent()
+            resumeIfUrgent()
         }
         guard wantsRoom.exchange(false, ordering: .relaxed) else { return }
         surroundings.budget.whenBelow { [weak self] in self?.resume() }
     }
 
-    func goOnIfUrgent() { if priority > .low { endBraking() } }
+    func resumeIfUrgent() { if priority > .low { endBraking() } }
 
     private func endBraking() {
         if isBraked.exchange(false, ordering: .sequentiallyConsistent) { resume() }
@@ -301,7 +301,7 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     private func rest(after error: WebImageError, until: Duration) {
         emit(.retrying(after: until - surroundings.clock.now, located(error)))
-        owner.transferRests(id, until: until)
+        owner.transferWaits(id, until: until)
     }
 
     private func stopTransport() {

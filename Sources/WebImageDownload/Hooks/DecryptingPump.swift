@@ -110,7 +110,7 @@ final class DecryptingPump: @unchecked Sendable {
 
     private func refuse(_ cause: (any Error)?) {
         let cause = cause.map { WebImageError.wrapping($0, as: .corruptData, "the decryptor failed") }
-        let message = "the decryptor could make nothing of the body"
+        let message = "the body could not be decrypted"
         target.finish(.failed(WebImageError(.badImageData, message, cause: cause, location: place)))
     }
 }

@@ -57,7 +57,7 @@ public struct RequestModifier: Sendable {
     /// Whether the modifier works for no particular user: it only refuses requests or sets ``neutralHeaders``, and
     /// nothing that would make the answer specific to a user. Default false: answers are not stored in tiers that users
     /// share, unless the origin allows it.
-    public var speaksForNobody = false
+    public var isSameForAllUsers = false
     /// Does the same as ``modify``, if the modifier is synchronous; nil if it is not.
     private(set) var change: (@Sendable (inout OutgoingRequest) throws -> Void)?
 

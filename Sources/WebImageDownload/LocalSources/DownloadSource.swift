@@ -35,14 +35,14 @@ enum DownloadSource: Sendable {
                 self = .web(url)
                 return
             }
-            throw WebImageError(.invalidURL, Self.lackOfScheme(text), location: redactedURL(text))
+            throw WebImageError(.invalidURL, Self.missingSchemeMessage(text), location: redactedURL(text))
         case "file": self = .file(path: try Self.path(of: reference, text))
         case "data": self = .data(text)
         default: self = .web(try WebURL(text))
         }
     }
 
-    private static func lackOfScheme(_ text: String) -> String {
+    private static func missingSchemeMessage(_ text: String) -> String {
         if text.isEmpty { return "the URL is empty" }
         return "the URL has no scheme; "
             + (MissingScheme.hint(for: text) ?? "a path is given with ImageRequest(path:)")

@@ -71,7 +71,7 @@ final class LoaderTransfer: Transfer {
         return surroundings.brake.holds(priority)
     }
 
-    func goOnIfUrgent() {
+    func resumeIfUrgent() {
         if mustBrake { return }
         state.withLock { $0.isBraked ? $0.room : nil }?.give(.success(()))
     }
@@ -209,7 +209,7 @@ final class LoaderTransfer: Transfer {
         if isOver { throw .cancelled }
         whenOver { answer.give(.success(())) }
         // The priority may have been raised before `room` was set.
-        goOnIfUrgent()
+        resumeIfUrgent()
         try await answer.value()
     }
 

@@ -20,7 +20,7 @@ final class OpenFile: @unchecked Sendable {
         }
         size = Int(clamping: status.size)
         guard status.isRegularFile else {
-            throw WebImageError(.notAFile, "this is no file that can be read", location: path)
+            throw WebImageError(.notAFile, "this is not a readable file", location: path)
         }
         guard size <= limit else { throw Self.tooLarge(limit, path) }
     }
@@ -57,7 +57,7 @@ final class OpenFile: @unchecked Sendable {
         case 1, 13:  // EPERM, EACCES
             WebImageError(.permissionDenied, "the file may not be read", cause: fault, location: path)
         case 6, 21:  // ENXIO (a socket), EISDIR
-            WebImageError(.notAFile, "this is no file that can be read", cause: fault, location: path)
+            WebImageError(.notAFile, "this is not a readable file", cause: fault, location: path)
         case 2, 20, 36, 40:  // ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP
             WebImageError(.fileNotFound, missing(path), cause: fault, location: path)
         default:

@@ -132,7 +132,7 @@ struct InterruptedBody: Sendable {
     }
 
     static let changed = WebImageError(
-        .truncatedBody, "the transfer broke off, and the origin has another body now than the one that began to come")
+        .truncatedBody, "the transfer was interrupted, and the origin now has another body")
 
     private func hasOtherTag(_ other: ResponseHead) -> Bool {
         guard let ours = EntityTag(head?[.eTag]), let theirs = EntityTag(other[.eTag]), !ours.isWeak, !theirs.isWeak

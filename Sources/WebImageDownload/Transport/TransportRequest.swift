@@ -123,7 +123,7 @@ public struct TransportRequest: Sendable {
     }
 
     /// Whether everything except URL, method and fields was copied from `other`.
-    func sharesRest(with other: borrowing TransportRequest) -> Bool { rest === other.rest }
+    func hasSameRest(with other: borrowing TransportRequest) -> Bool { rest === other.rest }
 
     var isSecure: Bool { url.hasPrefix("https:") }
 }

@@ -9,7 +9,7 @@ package func redactedURL(_ text: String) -> String {
     if scheme == "data" {
         return "\(text.prefix { $0 != "," }.prefix(64)),… (\(text.utf8.count) bytes)"
     }
-    if let scheme, let cut = textBehindBrokenUser(text, reference) { return redactedURL("\(scheme)://\(cut)") }
+    if let scheme, let cut = textAfterBrokenUser(text, reference) { return redactedURL("\(scheme)://\(cut)") }
     var shown = reference.scheme.map { "\($0):" } ?? ""
     if let authority = reference.authority {
         let start = authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { authority.utf8.index(after: $0) }
@@ -25,7 +25,7 @@ package func redactedURL(_ text: String) -> String {
 
 /// Returns what follows user and password if these are not encoded correctly, so that they extend into path, query or
 /// fragment: `https://user:pa/ss@host`. In doubt more is cut. Nil if there is no sign of that.
-private func textBehindBrokenUser(_ text: Substring, _ reference: URLReference) -> Substring? {
+private func textAfterBrokenUser(_ text: Substring, _ reference: URLReference) -> Substring? {
     guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
     let behind = text[text.utf8.index(after: at)...]
     guard let authority = reference.authority else {

@@ -75,7 +75,7 @@ package struct WebURL: Hashable, Sendable {
             throw Self.invalid("the URL holds a control character", text)
         }
         guard let authority = reference.authority.flatMap(Authority.init) else {
-            throw Self.invalid("the URL has no host, or one that cannot be, or a port that is no number", text)
+            throw Self.invalid("the URL has no host, an invalid host, or an invalid port", text)
         }
         let encoded = PercentEncoding.normalised(reference.path)
         self.init(

@@ -52,7 +52,7 @@ package struct GeometryFold: Sendable, Hashable {
     ///
     /// - Precondition: nothing was scaled before.
     mutating func scale(_ wanted: PixelRect?, to size: PixelSize, filter: ResampleFilter) {
-        precondition(!isScaled, "a picture is scaled once in one go")
+        precondition(!isScaled, "a pass scales the picture only once")
         if let wanted {
             part = PixelRect(
                 x: part.x + wanted.x, y: part.y + wanted.y, width: wanted.width, height: wanted.height)

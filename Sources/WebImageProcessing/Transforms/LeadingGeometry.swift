@@ -6,9 +6,9 @@ package struct LeadingGeometry: Sendable {
     private var operations: [any GeometryOperation] = []
     /// The next operation, if it scales the picture and then reads its pixels. Its scaling is carried out during
     /// decoding, too.
-    private var looking: (any GeometryOperation)?
+    private var chooser: (any GeometryOperation)?
     /// The key of the next operation, if its scaling is included: the decoded picture is of no use to other operations.
-    package var chooserKey: String? { looking?.key }
+    package var chooserKey: String? { chooser?.key }
     private let size: TargetSize?
 
     /// - Parameters:
@@ -20,7 +20,7 @@ package struct LeadingGeometry: Sendable {
         for transformer in transformers {
             guard let operation = (transformer as? ImageTransform)?.operation as? any GeometryOperation else { break }
             if operation.needsPixels {
-                if !isScaled, operation.scalesFirst { looking = operation }
+                if !isScaled, operation.scalesFirst { chooser = operation }
                 break
             }
             if isScaled, operation.scales { break }
@@ -49,7 +49,7 @@ package struct LeadingGeometry: Sendable {
         var size = size
         if isVector { size?.upscale = true }
         let first = ResizePlan(stored: stored, orientation: orientation, target: size)
-        if operations.isEmpty && looking == nil || stored.isEmpty { return first }
+        if operations.isEmpty && chooser == nil || stored.isEmpty { return first }
         var fold = GeometryFold(
             source: orientation.displaySize(of: stored), orientation: isTagged ? orientation : .up, isVector: isVector,
             shrinking: shrinking)
@@ -58,7 +58,7 @@ package struct LeadingGeometry: Sendable {
             fold.scale(part, to: first.outputDisplay, filter: .lanczos3)
         }
         for operation in operations { try operation.fold(into: &fold) }
-        try looking?.foldScaling(into: &fold)
+        try chooser?.foldScaling(into: &fold)
         return ResizePlan(stored: stored, orientation: orientation, fold: fold)
     }
 }

@@ -12,12 +12,12 @@ struct OriginConnection {
 
     private let socket: LoopbackSocket
     private let number: Int
-    private let house: OriginHouse
+    private let state: OriginState
 
-    init(_ socket: LoopbackSocket, number: Int, house: OriginHouse) {
+    init(_ socket: LoopbackSocket, number: Int, state: OriginState) {
         self.socket = socket
         self.number = number
-        self.house = house
+        self.state = state
     }
 
     func serve() {
@@ -35,7 +35,7 @@ struct OriginConnection {
             case .request(var request):
                 request.connection = number
                 let arrived = request
-                guard answer(house.ledger.change { $0.noteArrival(of: arrived) }) else { return }
+                guard answer(state.ledger.change { $0.noteArrival(of: arrived) }) else { return }
             }
         }
     }
@@ -43,14 +43,14 @@ struct OriginConnection {
     /// Sends the response; returns false if the connection must then be closed.
     private func answer(_ request: RecordedRequest) -> Bool {
         let date = HTTPDate.text(SystemClock.shared.wallTime)
-        let script = OriginScript(house.response(to: request), to: request, date: date)
+        let script = OriginScript(state.response(to: request), to: request, date: date)
         let ending = perform(script, for: request)
-        let isAbandoned = ending == .clientGone && !house.isStopped
+        let isAbandoned = ending == .clientGone && !state.isStopped
         switch ending {
         case .complete where script.keepsAlive: break
         case .complete, .cut: closeInOrder()
         case .reset:
-            house.forget(number)
+            state.forget(number)
             socket.reset()
         case .clientGone: close()
         }
@@ -100,11 +100,11 @@ struct OriginConnection {
     }
 
     private func count(_ request: RecordedRequest, _ change: (inout OriginLedger.Tally) -> Void) {
-        house.ledger.change { $0.note(request, change) }
+        state.ledger.change { $0.note(request, change) }
     }
 
     private func close() {
-        house.forget(number)
+        state.forget(number)
         socket.close()
     }
 

@@ -12,7 +12,7 @@ public final class OriginServer: Sendable {
     /// The most connections that are served at a time; further ones wait until one ends.
     public static let mostConnections = 256
 
-    private let house: OriginHouse
+    private let state: OriginState
     public let port: Int
 
     /// Starts listening.
@@ -22,15 +22,15 @@ public final class OriginServer: Sendable {
     public init(port: UInt16 = 0) throws(WebImageError) {
         let listener = try LoopbackSocket.listening(port: port)
         self.port = Int(listener.port)
-        house = OriginHouse(listener)
-        let house = house
-        startThread(named: "wi-origin") { house.acceptConnections() }
+        state = OriginState(listener)
+        let state = state
+        startThread(named: "wi-origin") { state.acceptConnections() }
     }
 
     deinit { stop() }
 
     /// Closes the port and all connections, and ends all waits for events at this server.
-    public func stop() { house.stop() }
+    public func stop() { state.stop() }
 
     // MARK: - What is served
 
@@ -43,12 +43,12 @@ public final class OriginServer: Sendable {
 
     /// Serves the answers of `handler` at a path.
     public func serve(_ path: String, _ handler: @escaping Handler) {
-        house.serve(path, handler)
+        state.serve(path, handler)
     }
 
     /// Serves the answers of `handler` at all paths with this prefix that have no response of their own.
     public func serve(under prefix: String, _ handler: @escaping Handler) {
-        house.serve(under: prefix, handler)
+        state.serve(under: prefix, handler)
     }
 
     /// The URL of a path on this server.
@@ -57,21 +57,21 @@ public final class OriginServer: Sendable {
     // MARK: - What happened
 
     /// The number of requests for a path; if `path` has a query, only those with that query.
-    public func hits(_ path: String) -> Int { house.ledger.read { $0.tally(path).hits } }
+    public func hits(_ path: String) -> Int { state.ledger.read { $0.tally(path).hits } }
 
     /// The requests in order; if `path` is given, only those for that path or with that query.
     public func requests(_ path: String? = nil) -> [RecordedRequest] {
-        house.ledger.read { $0.requests }.filter { path == nil || $0.path == path || $0.target == path }
+        state.ledger.read { $0.requests }.filter { path == nil || $0.path == path || $0.target == path }
     }
 
     /// The number of bytes of bodies that were handed to the system for a path.
-    public func bodyBytesSent(_ path: String) -> Int { house.ledger.read { $0.tally(path).bodyBytes } }
+    public func bodyBytesSent(_ path: String) -> Int { state.ledger.read { $0.tally(path).bodyBytes } }
 
     /// The number of connections that were accepted so far.
-    public var connectionCount: Int { house.ledger.read { $0.accepted } }
+    public var connectionCount: Int { state.ledger.read { $0.accepted } }
 
     /// The number of open connections.
-    public var openConnections: Int { house.ledger.read { $0.open } }
+    public var openConnections: Int { state.ledger.read { $0.open } }
 }
 
 /// Waits for events without polling. Each function returns whether the event happened within the timeout (120 s by
@@ -80,30 +80,30 @@ extension OriginServer {
     /// Waits until `count` requests have come for a path.
     @discardableResult
     public func waitForHits(_ path: String, _ count: Int = 1, timeout: Duration = .seconds(120)) async -> Bool {
-        await house.ledger.wait(timeout) { $0.tally(path).hits >= count }
+        await state.ledger.wait(timeout) { $0.tally(path).hits >= count }
     }
 
     /// Waits until `count` responses have reached a gate (open or not) or a stall, with everything before it sent.
     @discardableResult
     public func waitForHeld(_ path: String, _ count: Int = 1, timeout: Duration = .seconds(120)) async -> Bool {
-        await house.ledger.wait(timeout) { $0.tally(path).held >= count }
+        await state.ledger.wait(timeout) { $0.tally(path).held >= count }
     }
 
     /// Waits until the client has closed the connection during `count` responses.
     @discardableResult
     public func waitForClosed(_ path: String, _ count: Int = 1, timeout: Duration = .seconds(120)) async -> Bool {
-        await house.ledger.wait(timeout) { $0.tally(path).abandoned >= count }
+        await state.ledger.wait(timeout) { $0.tally(path).abandoned >= count }
     }
 
     /// Waits until `count` responses were sent to their end, or to the cut or reset that they are scripted to have.
     @discardableResult
     public func waitForFinished(_ path: String, _ count: Int = 1, timeout: Duration = .seconds(120)) async -> Bool {
-        await house.ledger.wait(timeout) { $0.tally(path).finished >= count }
+        await state.ledger.wait(timeout) { $0.tally(path).finished >= count }
     }
 
     /// Waits until at most `count` connections are open.
     @discardableResult
     public func waitForOpenConnections(atMost count: Int, timeout: Duration = .seconds(120)) async -> Bool {
-        await house.ledger.wait(timeout) { $0.open <= count }
+        await state.ledger.wait(timeout) { $0.open <= count }
     }
 }

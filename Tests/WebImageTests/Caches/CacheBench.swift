@@ -38,7 +38,7 @@ final class HoldableExecutor: WorkExecutor {
         }
     }
 
-    func letGo() {
+    func release() {
         let work = state.withLock { state in
             defer { state.work = [] }
             state.isHeld = false

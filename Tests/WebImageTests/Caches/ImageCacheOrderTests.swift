@@ -25,7 +25,7 @@ import WebImageTesting
         let store = Task.immediate { try await bench.cache.store(Fixture.gradient(8, 8), for: "a") }
         #expect(bench.cache.cachedImage(for: "a") != nil, "memory does not wait")
         try await bench.cache.remove("a")
-        bench.decodeExecutor.letGo()
+        bench.decodeExecutor.release()
         #expect(try await !store.value)
         #expect(try await bench.cache.contains("a") == [])
         #expect(bench.cache.usage.disk?.count == 0)
@@ -37,7 +37,7 @@ import WebImageTesting
         bench.decodeExecutor.hold()
         let store = Task.immediate { try await bench.cache.store(Fixture.gradient(8, 8), for: "a") }
         try await bench.cache.clear()
-        bench.decodeExecutor.letGo()
+        bench.decodeExecutor.release()
         #expect(try await !store.value)
         #expect(try await bench.cache.contains("a") == [])
     }
@@ -49,7 +49,7 @@ import WebImageTesting
         let earlier = Task.immediate { try await bench.cache.store(Fixture.gradient(8, 8), for: "a") }
         let data = try Fixture.png(16, 16)
         #expect(try await bench.cache.store(Fixture.gradient(16, 16), data: data, for: "a"))
-        bench.decodeExecutor.letGo()
+        bench.decodeExecutor.release()
         #expect(try await !earlier.value)
         #expect(try await bench.cache.data(for: "a") == data)
         #expect(bench.cache.cachedImage(for: "a")?.size.width == 16)
@@ -64,7 +64,7 @@ import WebImageTesting
         let store = Task.immediate { try await bench.cache.storeOriginal(data, for: "a") }
         let read = { try disk.read(CacheKey("a")) }
         #expect(try read()?.body == data && disk.usage.count == 0)
-        bench.fileExecutor.letGo()
+        bench.fileExecutor.release()
         #expect(try await store.value && disk.usage.count == 1)
     }
 
@@ -75,7 +75,7 @@ import WebImageTesting
         bench.fileExecutor.hold()
         let look = Task.immediate { try await bench.cache.image(for: "a") }
         try await bench.cache.store(Fixture.gradient(16, 16), for: "a", in: .memory)
-        bench.fileExecutor.letGo()
+        bench.fileExecutor.release()
         let found = try #require(try await look.value)
         #expect(found.source == .memory && found.image.size.width == 16)
         #expect(bench.cache.diskCache?.statistics.hits == 0)
@@ -87,7 +87,7 @@ import WebImageTesting
         try await bench.cache.storeOriginal(Fixture.png(8, 8), for: "a")
         bench.fileExecutor.hold()
         let looks = (0..<20).map { _ in Task.immediate { try await bench.cache.image(for: "a") } }
-        bench.fileExecutor.letGo()
+        bench.fileExecutor.release()
         var images: [Image] = []
         for look in looks { images.append(try #require(try await look.value).image) }
         #expect(images.allSatisfy { $0.storage === images[0].storage })
@@ -105,7 +105,7 @@ import WebImageTesting
             let error = await #expect(throws: WebImageError.self) { try await look.value }
             #expect(error?.code == .cancelled)
         }
-        bench.fileExecutor.letGo()
+        bench.fileExecutor.release()
         #expect(try await bench.cache.image(for: "a")?.source == .disk)
         #expect(bench.cache.diskCache?.statistics.hits == 1, "nothing was read for those who left")
     }
@@ -118,7 +118,7 @@ import WebImageTesting
         store.cancel()
         let error = await #expect(throws: WebImageError.self) { try await store.value }
         #expect(error?.code == .cancelled)
-        bench.decodeExecutor.letGo()
+        bench.decodeExecutor.release()
         #expect(try await bench.cache.contains("a") == .memory)
     }
 
@@ -131,7 +131,7 @@ import WebImageTesting
         await bench.decodeExecutor.somethingWaits()
         try await bench.cache.remove("a")
         #expect(try await bench.cache.image(for: "a") == nil, "nobody joins the old read")
-        bench.decodeExecutor.letGo()
+        bench.decodeExecutor.release()
         #expect(try await look.value?.source == .disk, "who asked before the remove has the picture")
         #expect(try await bench.cache.contains("a") == [])
     }
@@ -145,7 +145,7 @@ import WebImageTesting
         await bench.decodeExecutor.somethingWaits()
         let data = try Fixture.png(16, 16)
         try await bench.cache.store(Fixture.gradient(16, 16), data: data, for: "a")
-        bench.decodeExecutor.letGo()
+        bench.decodeExecutor.release()
         #expect(try await look.value?.image.size.width == 8)
         #expect(bench.cache.cachedImage(for: "a")?.size.width == 16)
     }
@@ -158,7 +158,7 @@ import WebImageTesting
         let stores = bodies.enumerated().map { index, body in
             Task.immediate { try await bench.cache.storeOriginal(body, for: "\(index)") }
         }
-        bench.fileExecutor.letGo()
+        bench.fileExecutor.release()
         for (index, store) in stores.enumerated() {
             #expect(try await store.value)
             #expect(try await bench.cache.data(for: "\(index)") == bodies[index])
@@ -180,7 +180,7 @@ import WebImageTesting
         }
         let store = Task.immediate { try await cache.storeOriginal(Fixture.png(8, 8), for: "a") }
         #expect(wasFree.withLock { $0 } == true)
-        bench.fileExecutor.letGo()
+        bench.fileExecutor.release()
         #expect(try await store.value)
     }
 

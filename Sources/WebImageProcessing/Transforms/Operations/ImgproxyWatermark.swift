@@ -87,7 +87,7 @@ struct ImgproxyWatermark: PlannedOperation {
         let across = axis(size.width, mark.size.width, place.x)
         let down = axis(size.height, mark.size.height, place.y)
         let kept = PixelSize(width: across.length, height: down.length)
-        guard !kept.isEmpty else { throw .badTransform("a watermark's gaps leave nothing of it") }
+        guard !kept.isEmpty else { throw .badTransform("the watermark's negative gaps are larger than the watermark") }
         let part = PixelRect(
             x: Double(across.cut), y: Double(down.cut), width: Double(kept.width), height: Double(kept.height))
         return OverlayOperation(

@@ -4,7 +4,7 @@ import WebImageSystem
 
 /// The state that an ``OriginServer`` shares with its threads. The threads retain it and not the server, so that the
 /// server can be released.
-final class OriginHouse: Sendable {
+final class OriginState: Sendable {
     private struct Routes {
         var exact: [String: OriginServer.Handler] = [:]
         var prefixes: [(prefix: String, handler: OriginServer.Handler)] = []
@@ -48,7 +48,7 @@ final class OriginHouse: Sendable {
                 continue
             }
             threads.run(.normal) {
-                OriginConnection(socket, number: number, house: self).serve()
+                OriginConnection(socket, number: number, state: self).serve()
                 self.ledger.change { $0.open -= 1 }
             }
         }
