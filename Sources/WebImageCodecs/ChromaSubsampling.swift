@@ -6,9 +6,9 @@ public enum ChromaSubsampling: String, Hashable, Sendable, CaseIterable {
     case automatic
     /// Full resolution.
     case yuv444
-    /// Half as many columns.
+    /// Colour has half as many columns.
     case yuv422
-    /// Half as many columns and rows.
+    /// Colour has half as many columns and rows.
     case yuv420
 }
 

@@ -56,7 +56,8 @@ public final class CoderRegistry: Sendable {
         self.pool = pool
     }
 
-    /// The same coders, now and later, with decoders and encoders that run where the pool's policy says.
+    /// Makes a registry that shares these coders, including later changes, and runs their decoders and encoders where
+    /// the pool's policy says.
     package func isolated(by pool: DecoderPool) -> CoderRegistry {
         pool.isolation.formats == .none ? self : CoderRegistry(stored, pool)
     }
@@ -110,8 +111,8 @@ public final class CoderRegistry: Sendable {
             format: format)
     }
 
-    /// A hint about registered coders for formats without a signature, which are not asked by themselves; empty if
-    /// there are none.
+    /// For error messages: names the registered coders of formats without a signature, which only a request can choose.
+    /// Empty if there are none.
     private var unaskedCoders: String {
         let formats = decodableFormats.filter { !$0.isRecognised }.map(\.rawValue)
         guard !formats.isEmpty else { return "" }
@@ -121,7 +122,7 @@ public final class CoderRegistry: Sendable {
             + "canDecode(_:prefix:) knows the bytes"
     }
 
-    /// What to do about a format without a coder, to be appended to the statement that there is none.
+    /// Advice for error messages about a format without a coder, to be appended to the statement that there is none.
     ///
     /// - Parameters:
     ///   - isWriting: whether an encoder is missing, and not a decoder.

@@ -8,18 +8,19 @@ struct EmbeddedMetadata {
         let rawValue: Int
         static let orientation = Places(rawValue: 1)
         static let density = Places(rawValue: 2)
-        /// The orientation is in the very tag that XMP repeats: both must be equal.
+        /// The format stores the orientation in the TIFF tag that XMP repeats: both must be equal.
         static let orientationTag = Places(rawValue: 4)
     }
 
     /// Whether one channel is written for red, green and blue.
     let isGray: Bool
-    /// Empty: none. A profile for other colours than the written ones, such as the inks of the original, is left out.
+    /// The ICC profile; empty: none. One for other colours than the written ones, such as the inks of the original, is
+    /// left out.
     let profile: [UInt8]
     /// The code points of pixels with high dynamic range, if there is no profile.
     let color: ColorDescription?
-    /// A TIFF block; empty: none. It holds the orientation, unless the format stores that itself; then it says upright,
-    /// because some readers apply both.
+    /// EXIF as a TIFF block; empty: none. It holds the orientation, unless the format stores that itself; then it says
+    /// upright, because some readers apply both.
     private(set) var exif: [UInt8]
     /// Empty: none.
     let xmp: [UInt8]

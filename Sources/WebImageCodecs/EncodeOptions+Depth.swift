@@ -1,7 +1,8 @@
 import WebImageCore
 
 extension EncodeOptions {
-    /// - Throws: `cannotEncode` if nothing may be lost, and the picture has more bits than a format of 8 bits a channel.
+    /// - Throws: `cannotEncode` if the encoding must be lossless, and the picture has more than the format's 8 bits a
+    ///   channel.
     func checkDepth(of image: Image, _ format: ImageFormat) throws(WebImageError) {
         guard isLossless, image.layout == .rgba16 else { return }
         throw WebImageError(
@@ -9,8 +10,8 @@ extension EncodeOptions {
             format: format)
     }
 
-    /// - Throws: `cannotEncode` if nothing may be lost, and an animation's file has more bits than its frames are decoded
-    ///   or written with.
+    /// - Throws: `cannotEncode` if the encoding must be lossless, and an animation's file has more bits than its frames
+    ///   are decoded or written with.
     func checkDepth(ofFrames image: Image, _ format: ImageFormat) throws(WebImageError) {
         guard isLossless, image.layout == .rgba16 else { return }
         if let source = image.info.format, !source.has(.deepFrames) {

@@ -22,8 +22,8 @@ public protocol ImageCoder: Sendable {
     /// rising order, 1 first. The divided sides are rounded up.
     func scaleDenominators(for header: ImageHeader) -> [Int]
 
-    /// By which factor both sides of a picture that is divided by `denominator` must at least exceed the result, so that
-    /// the result is as good as that of a full decode. Default 3.
+    /// By which factor both sides of a picture that is divided by `denominator` must at least exceed the result, so
+    /// that the result is as good as that of a full decode. Default 3.
     func scalingMargin(for header: ImageHeader, denominator: Int) -> Double
 
     /// Whether a decode is one long call of a library, which cannot be interrupted when the decode is cancelled or its
@@ -176,8 +176,8 @@ public struct DecodeOptions: Sendable, Codable {
     /// The idle threads that help if a picture can be decoded in parts. A decoding process has its own threads: as many
     /// as are idle here when it gets the picture.
     package var idleThreads: (any IdleThreads)?
-    /// Whether the plan will ask only for the header: decoding in another process then begins with the first bytes,
-    /// which hold the header of most formats, even where the pixels need all of them.
+    /// Whether the plan will ask only for the header. Another process then gets the first bytes at once, because most
+    /// formats have their header there, even if it would need all bytes for the pixels.
     package var isForHeader = false
 
     public init(
@@ -189,7 +189,7 @@ public struct DecodeOptions: Sendable, Codable {
         self.checkpoint = checkpoint
     }
 
-    /// The layout of the pixels of a picture with so many bits a channel.
+    /// The layout of the decoded pixels of a picture with `bits` bits a channel.
     func layout(ofBits bits: Int) -> PixelLayout { keepsBitDepth && bits > 8 ? .rgba16 : .rgba8 }
 }
 

@@ -12,7 +12,7 @@ package final class ImageProbe {
 
     /// - Parameters:
     ///   - options: reading may take `limits.time`, not counting the time between two pieces.
-    ///   - hint: the format of bytes without a recognisable one.
+    ///   - hint: the format to assume for bytes without a known signature.
     package init(
         _ options: DecodeOptions = DecodeOptions(), registry: CoderRegistry = .standard,
         hint: ImageFormat? = nil, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -42,7 +42,7 @@ package final class ImageProbe {
         return (try? coder(for: first))?.needsWholeFile ?? false
     }
 
-    /// Takes a whole file, instead of any bytes.
+    /// Reads the header from a whole file. No bytes may be pushed then.
     ///
     /// - Parameter first: its first bytes.
     /// - Returns: false if the decoder does not read files.

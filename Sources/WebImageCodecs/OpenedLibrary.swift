@@ -19,15 +19,15 @@ import WebImageCore
 /// does not load them. Any thread may use it.
 enum OpenedLibrary {
     #if AVIF
-        /// None of libavif's functions may be called before.
+        /// Must be accessed before any function of libavif is called.
         static let libavif = OpenedLibrary.named("libavif", fault: wi_avif_library_fault())
     #endif
     #if HEIF
-        /// None of libheif's and libde265's functions may be called before.
+        /// Must be accessed before any function of libheif or libde265 is called.
         static let libheif = OpenedLibrary.named("libheif", fault: wi_heif_library_fault())
     #endif
     #if JXL
-        /// None of libjxl's functions may be called before.
+        /// Must be accessed before any function of libjxl is called.
         static let libjxl = OpenedLibrary.named("libjxl", fault: wi_jxl_library_fault())
     #endif
     #if SVG

@@ -1,4 +1,4 @@
-/// Describes bytes without a coder, because most of them are an error page instead of a picture.
+/// Describes bytes that no coder reads, for error messages: most often they are an error page instead of a picture.
 enum UnknownBytes {
     private static let looked = 512
 
@@ -18,10 +18,10 @@ enum UnknownBytes {
         return foreignSignatures.first { start.starts(with: $0.signature) }?.name
     }
 
-    /// The beginnings of video files' brands; pictures have the same boxes.
+    /// The beginnings of the brands of videos in an `ftyp` box. HEIF and AVIF pictures have such a box, too.
     private static let videoBrands = ["iso", "mp4", "M4", "avc1", "qt  ", "3g", "dash"]
 
-    /// After the formats' specifications and the "magic" data base of file(1).
+    /// From the formats' specifications and the "magic" data base of file(1).
     private static let foreignSignatures: [(signature: [UInt8], name: String)] = [
         ([0, 0, 0, 0x0C] + "jP  \r\n".utf8, "JPEG 2000"), ([0xFF, 0x4F, 0xFF, 0x51], "JPEG 2000"),
         ([0x49, 0x49, 0xBC], "JPEG XR"), (Array("8BPS".utf8), "Photoshop's PSD"), (Array("icns".utf8), "Apple's ICNS"),

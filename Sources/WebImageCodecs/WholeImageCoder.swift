@@ -6,8 +6,8 @@ import WebImageProcessing
 ///
 /// It only has to name its format and decode it. The library does scaling, orientation, colour and caching.
 ///
-/// For bytes without a signature, registering the coder is not enough, since nothing would connect the bytes with it.
-/// Give the coder to the request (`ImageRequest.decoding.coder`), name its format there
+/// For a format without a signature, registering the coder is not enough, since nothing would connect the bytes with
+/// it. Give the coder to the request (`ImageRequest.decoding.coder`), name its format there
 /// (`ImageRequest.decoding.formatHint`), or implement ``ImageCoder/canDecode(_:prefix:)``. Without one of these a load
 /// fails with `unknownFormat`, and the message says so.
 public protocol WholeImageCoder: ImageCoder {

@@ -2,7 +2,7 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// The duration of work that is done in pieces, without the time between two pieces. Any thread may use it.
+/// Measures work that is done in pieces, without the time between two pieces. Any thread may use it.
 final class WorkTime: Sendable {
     fileprivate struct State {
         var used = Duration.zero

@@ -26,7 +26,7 @@ struct XMLCursor {
         return true
     }
 
-    /// Skips `mark` if it comes next, and returns true then.
+    /// Skips `mark` and returns true if it comes next.
     mutating func skips(_ mark: StaticString) -> Bool {
         guard has(mark, at: at) else { return false }
         at += mark.utf8CodeUnitCount
@@ -87,7 +87,7 @@ struct XMLCursor {
 
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0D ~= byte }
 
-    /// XML 1.0, section 2.3: exact for ASCII, all for the rest.
+    /// XML 1.0, section 2.3. Exact for ASCII; all other characters are accepted.
     private static func isOfName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/// Why libheif and libde265 cannot be opened; NULL when they are open, which they are after the first call. Any thread; valid for ever.
+/// Why libheif and libde265 cannot be opened; NULL when they are open, which they are after the first call. Any thread; valid for
+/// ever.
 const char *_Nullable wi_heif_library_fault(void);
 
 /// The name of a decoder of HEVC for `heif_decoding_options.decoder_id`, which fails on damaged data and whose pixels

@@ -125,8 +125,8 @@ typedef struct {
     /// How many columns and rows of pixels share one sample of colour: 1 or 2.
     int chroma_columns, chroma_rows;
     int progressive;
-    /// Whether the Huffman codes of ITU-T T.81, annex K, are taken in place of those made for the picture: one pass, a longer file.
-    /// Not for progressive pictures.
+    /// Whether the Huffman codes of ITU-T T.81, annex K, are taken in place of those made for the picture: one pass, a longer
+    /// file. Not for progressive pictures.
     int usual_codes;
     const uint8_t *_Nullable icc;
     size_t icc_count;

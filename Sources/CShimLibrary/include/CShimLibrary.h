@@ -15,8 +15,8 @@ typedef struct {
     int may_be_missing;
 } wi_function;
 
-/// Opens a library, by the first of its names that is there, and looks up functions in it and in those that it depends on. It stays
-/// open for ever.
+/// Opens a library, by the first of its names that is there, and looks up functions in it and in those that it depends on. It
+/// stays open for ever.
 ///
 /// - Parameter names: ends with NULL.
 /// - Returns: 0, or -1 with what is wrong in `message`.

@@ -63,8 +63,8 @@ int wi_png_begin_data(wi_png_reader *_Nonnull reader, const uint8_t *_Nonnull he
 int wi_png_push_data(wi_png_reader *_Nonnull reader, const uint8_t *_Nonnull bytes, size_t count);
 /// True once the picture's data begins; fills `info`.
 int wi_png_header(wi_png_reader *_Nonnull reader, wi_png_info *_Nonnull info);
-/// Gives all rows whose bytes were pushed. Needed where there is a `wi_png_together`, before those bytes go, and before bytes that belong
-/// to no `IDAT` chunk.
+/// Gives all rows whose bytes were pushed. Needed where there is a `wi_png_together`, before those bytes go, and before bytes that
+/// belong to no `IDAT` chunk.
 int wi_png_flush_data(wi_png_reader *_Nonnull reader);
 /// Has another thread inflate while this one makes rows; said before the first `IDAT` chunk.
 void wi_png_set_together(wi_png_reader *_Nonnull reader, wi_png_together _Nonnull together);

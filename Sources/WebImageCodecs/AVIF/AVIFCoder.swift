@@ -27,12 +27,12 @@
             format == .avifSequence ? try AVIFAnimationDecoder(options) : nil
         }
 
-        /// An AVIF still: 8 bits, 10 for 16-bit pictures, 12 if their file has 11 or 12; colour at half resolution below
-        /// quality 90. Quality 60 unless it is given, at speed 6 of 10. Premultiplied pictures are written straight; an orientation as `irot` and
-        /// `imir`.
+        /// An AVIF still: 8 bits, 10 for 16-bit pictures, 12 if their file has 11 or 12; colour at half resolution
+        /// below quality 90. Quality 60 and speed 6 of 10 by default. Premultiplied pictures are written with straight
+        /// alpha, the orientation as `irot` and `imir`.
         ///
-        /// - Throws: `cannotEncode` for another format, a picture with a side over 65 536 pixels, one with more than
-        ///   12 bits that is to be lossless, or without an encoder.
+        /// - Throws: `cannotEncode` for another format, a picture with a side over 65 536 pixels, lossless encoding of
+        ///   more than 12 bits, or without an encoder.
         package func encode(
             _ image: Image, as format: ImageFormat, _ options: EncodeOptions
         ) throws(WebImageError) -> [UInt8] {
@@ -44,8 +44,8 @@
             return try encoder.finish()
         }
 
-        /// An AVIF image sequence with alpha, a keyframe in 32, delays rounded to milliseconds and at least one, and the
-        /// first frame's 8, 10 or 12 bits. The loop count is an edit list in its tracks; nil means once.
+        /// An AVIF image sequence with alpha, a keyframe in 32, delays rounded to milliseconds and at least one, and
+        /// the first frame's 8, 10 or 12 bits. The loop count is an edit list in its tracks; nil means once.
         package func makeAnimationEncoder(
             _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
         ) throws(WebImageError) -> (any AnimationEncoder)? {

@@ -90,7 +90,7 @@
             stage = .afterPicture
         }
 
-        /// At once if the sink keeps the whole picture, else in bands.
+        /// Passes on all rows at once if the sink keeps the whole picture, else in bands.
         private func emit(_ format: RowFormat, _ sink: any RowSink) throws(WebImageError) {
             let pixels = AVIFPixels(file, format)
             let whole = sink.wholePicture

@@ -7,8 +7,9 @@
         /// Whether the picture has no more bits than that.
         var keepsAll: Bool
 
-        /// Pictures in memory have 8 or 16 bits a channel. From a file with 9 to 12 bits they are written with 10 or 12,
-        /// otherwise with 10. If nothing may be lost, 16 bits must be the exact values of 10 or 12.
+        /// Pictures in memory have 8 or 16 bits a channel. From a file with 9 to 12 bits they are written with 10 or
+        /// 12, otherwise with 10. For lossless encoding, pictures of 16 bits are written with 10 or 12 if that keeps
+        /// all values.
         init(of image: Image, isLossless: Bool) {
             guard image.layout == .rgba16 else {
                 (bits, keepsAll) = (8, true)
@@ -28,7 +29,7 @@
     }
 
     extension Image {
-        /// Whether each channel of 16 bits has one of the values to which so many bits are widened.
+        /// Whether each value of 16 bits is one that results from widening a value of `bits` bits.
         fileprivate func hasValues(ofBits bits: UInt32) -> Bool {
             let most = 1 << bits - 1
             return withPixels { pixels in

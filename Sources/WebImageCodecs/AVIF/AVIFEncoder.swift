@@ -9,9 +9,9 @@
         private static let longestSide = 65_536
         private static let defaultQuality = 60
         static let defaultSpeed = 6
-        /// Of animations with more pixels than this, which would take too much memory at a lower speed.
+        /// The speed for animations with more pixels than this, which would take too much memory at a lower speed.
         static let largeAnimation = (pixels: 4 << 20, speed: 8)
-        /// Of sequences.
+        /// The highest speed at which sequences are lossless.
         private static let fastestExactSpeed: Int32 = 6
         /// From this quality on, colour has full resolution.
         private static let fullChromaQuality = 90
@@ -20,7 +20,7 @@
         private let handle: UnsafeMutablePointer<avifEncoder>
         private let options: EncodeOptions
         private let quality: Int
-        /// Of the first picture; a sequence has the same for all.
+        /// The depth of the first picture; a sequence has the same for all pictures.
         private var bitDepth: UInt32?
 
         static var isThere: Bool {
@@ -28,7 +28,7 @@
                 && avifCodecName(AVIF_CODEC_CHOICE_AUTO, AVIF_CODEC_FLAG_CAN_ENCODE.rawValue) != nil
         }
 
-        /// - Parameter speed: if the options state none.
+        /// - Parameter speed: used if the options contain none.
         init(
             _ options: EncodeOptions, isSequence: Bool = false, speed: Int = AVIFEncoder.defaultSpeed
         ) throws(WebImageError) {
@@ -41,8 +41,8 @@
             let worst = Int(AVIF_QUANTIZER_WORST_QUALITY)
             let quantizer =
                 options.isLossless ? AVIF_QUANTIZER_LOSSLESS : Int32(((100 - quality) * worst + 50) / 100)
-            // libaom encodes rows in several threads. With one thread it would make another file than with two, which
-            // make the same as any more: it gets two also where no thread is idle, and takes as much processor time.
+            // libaom encodes rows in several threads. With one thread it would make another file than with two or more,
+            // which all make the same. So it gets two even if no thread is idle; that takes no more processor time.
             let helperCount = max(options.context.idleThreads?.idleCount ?? 0, 1)
             handle.pointee.maxThreads = 1 + Int32(min(helperCount, Self.mostHelpers))
             handle.pointee.speed = Int32(min(max(options.avifSpeed ?? speed, 0), 10))
@@ -59,18 +59,19 @@
             handle.pointee.maxQuantizerAlpha = quantizer
         }
 
-        /// At speeds from 7 on libaom codes a sequence as for a live broadcast, and its version 3.6 has faults then, of which
-        /// two end the whole process.
+        /// At speeds from 7 on libaom codes a sequence as for a live broadcast, and its version 3.6 then has faults,
+        /// two of which end the whole process.
         private func avoidFaultsOfSequences(_ quantizer: Int32) {
             let codec = avifCodecName(handle.pointee.codecChoice, AVIF_CODEC_FLAG_CAN_ENCODE.rawValue)
             guard let codec, String(cString: codec) == "aom" else { return }
             if options.isLossless { handle.pointee.speed = min(handle.pointee.speed, Self.fastestExactSpeed) }
             guard handle.pointee.speed > Self.fastestExactSpeed else { return }
-            // At speed 7 it reads the colours of alpha, which has none.
+            // At speed 7 libaom reads the colours of alpha, which has none.
             handle.pointee.speed = max(handle.pointee.speed, 8)
-            // Its control of the rate fails at the lowest quantizers. With equal ones there is no rate to control.
+            // The rate control of libaom fails at the lowest quantizers. With equal quantizers there is no rate to
+            // control.
             avifEncoderSetCodecSpecificOption(handle, "end-usage", "q")
-            // Without quantization it leaves out small changes, which add up.
+            // Without quantization libaom leaves out small changes, which add up.
             if quantizer == AVIF_QUANTIZER_LOSSLESS { setQuantizer(AVIF_QUANTIZER_LOSSLESS + 1) }
         }
 

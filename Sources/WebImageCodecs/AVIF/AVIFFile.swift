@@ -10,7 +10,7 @@
         private(set) var header: ImageHeader?
         /// Whether EXIF and XMP have arrived, or there are none.
         private(set) var knowsMetadata = false
-        /// How many bytes of the file it takes to look for them again.
+        /// How many bytes must have arrived before EXIF and XMP are looked for again.
         private(set) var metadataNeeds = 0
         /// The shown part of the stored picture. Set with the header.
         private(set) var frame = ItemFrame(PixelSize(width: 0, height: 0))
@@ -43,7 +43,7 @@
             limits.apply(to: handle)
         }
 
-        /// How many threads may decode the first picture. Must be set before.
+        /// How many threads may decode the first picture. Must be set before that is decoded.
         var threads: Int {
             get { Int(handle.pointee.maxThreads) }
             set { handle.pointee.maxThreads = Int32(newValue) }

@@ -16,7 +16,7 @@
         let bytes: CollectedBytes
         let io: UnsafeMutablePointer<avifIO>
         var changes: [Change] = []
-        /// How many bytes of the file the last read needs that had to wait.
+        /// How many bytes must have arrived before the last read that had to wait can succeed.
         private(set) var needed = 0
         /// The last piece that was read with a change: libavif uses it until the next read.
         private var changed: AlignedMemory?

@@ -7,7 +7,7 @@
     enum AVIFMetadata {
         enum Answer {
             case found(ImageMetadata)
-            /// It takes so many bytes of the file to go on.
+            /// The file has too few bytes yet: `needed` of them must have arrived.
             case tooShort(needed: Int)
         }
 
@@ -38,7 +38,7 @@
     }
 
     extension DecodeLimits {
-        /// libavif may store the positions of so many frames, which takes a few megabytes.
+        /// The number of frames whose positions libavif may store, in a few megabytes.
         private static let mostListed = 65_536
 
         func apply(to decoder: UnsafeMutablePointer<avifDecoder>) {

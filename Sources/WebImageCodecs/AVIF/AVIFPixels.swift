@@ -6,8 +6,9 @@
     /// that no second picture is needed.
     final class AVIFPixels {
         static let bandRows = 64
-        /// Pixels around a part that affect its colours if these have half the resolution, so that the edges of parts
-        /// look as in the whole. Even, so that a part begins with pixels that share their colour.
+        /// The number of pixels around a part that affect its colours if these have half the resolution. They are
+        /// converted too, so that the edges of parts look as in the whole picture. Even, so that a part begins with
+        /// pixels that share their colour.
         private static let margin = 2
 
         private let file: AVIFFile

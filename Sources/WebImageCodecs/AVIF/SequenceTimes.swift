@@ -1,8 +1,9 @@
 #if AVIF
-    /// Removes the times of creation and modification from an image sequence, which libavif sets to the time of writing: equal
-    /// pictures make equal files.
+    /// Removes the times of creation and modification from an image sequence, so that equal pictures make equal files.
+    /// libavif sets them to the time of writing.
     enum SequenceTimes {
-        /// Sets them to 0 in the headers of the movie, its tracks and their media (ISO/IEC 14496-12, 8.2.2, 8.3.2, 8.4.2).
+        /// Sets them to 0 in the headers of the movie, its tracks and their media (ISO/IEC 14496-12, 8.2.2, 8.3.2,
+        /// 8.4.2).
         static func remove(from bytes: inout [UInt8]) {
             let places = bytes.withUnsafeBytes { bytes in
                 let reader = BoxReader(bytes: bytes)

@@ -15,18 +15,18 @@ public protocol AnimationDecoder: AnyObject {
     /// separate still for programs that do not support animations.
     var beginsWithStill: Bool { get }
 
-    /// The number of bytes so far.
+    /// The number of encoded bytes that have been pushed.
     var encodedByteCount: Int { get }
 
     /// The memory of decoded pixels that the decoder keeps between two frames, in bytes. Default 0.
     var workingByteCount: Int { get }
 
-    /// Gives that up; the next frame may cost more. Default: nothing.
+    /// Releases that memory; the next frame may then take longer. Default: does nothing.
     func releaseWorkingMemory()
 
     /// Takes the next bytes.
     ///
-    /// - Throws: `corruptData`, `limitExceeded`, `unsupportedFeature`. Frames that were found before stay good.
+    /// - Throws: `corruptData`, `limitExceeded`, `unsupportedFeature`. Frames that were found before stay valid.
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError)
 
     /// Pushes the whole file at once, if it is in an array anyway. The decoder may keep the array rather than a copy.
@@ -39,9 +39,9 @@ public protocol AnimationDecoder: AnyObject {
     ///   valid.
     func finish() throws(WebImageError)
 
-    /// Decodes a frame as it is shown: the whole canvas, in the header's size, with straight alpha. A channel has 8 bits;
-    /// or 16 if the options of the decoder keep the bit depth, the file has more than 8, and the decoder supports it.
-    /// The caller owns the buffer and may change it.
+    /// Decodes a frame as it is shown: the whole canvas, in the header's size, with straight alpha. A channel has 8
+    /// bits; or 16 if the options of the decoder keep the bit depth, the file has more than 8, and the decoder supports
+    /// it. The caller owns the buffer and may change it.
     ///
     /// - Precondition: `index` is in ``storedDelays``.
     /// - Throws: `corruptData`, and the errors of the checkpoint.
@@ -93,7 +93,7 @@ public struct AnimationDescription: Hashable, Sendable {
 }
 
 extension DecodeLimits {
-    /// How many frames ``check(frames:of:format:)`` lets pass.
+    /// The maximum number of frames that ``check(frames:of:format:)`` accepts.
     func mostFrames(of canvas: PixelSize) -> Int {
         max(min(frames, animationPixels / max(canvas.pixelCount ?? .max, 1)), 0)
     }

@@ -29,8 +29,8 @@ struct DelayClock {
     private var owed: Duration = .zero
 
     /// - Parameters:
-    ///   - shortest: the fewest ticks that are shown as they are stored, see ``Swift/Duration/leastShown``. A frame whose
-    ///     delay is shown as it is gets no fewer.
+    ///   - shortest: the fewest ticks that players show as they are stored, see ``Swift/Duration/leastShown``. A frame
+    ///     with at least that delay gets at least these ticks.
     ///   - longest: the most ticks that a frame can have.
     init(ticksPerSecond: Int = 1000, shortest: Int = 0, longest: Int) {
         self.ticksPerSecond = ticksPerSecond
@@ -45,7 +45,7 @@ struct DelayClock {
         let (seconds, attoseconds) = (max(wanted, .zero) * ticksPerSecond).components
         let ticks = min(Int(seconds) + (attoseconds >= 500_000_000_000_000_000 ? 1 : 0), longest)
         if ticks < shortest, delay >= .leastShown {
-            // What is too long is not taken from later frames: there may be hundreds like this one.
+            // The excess is not subtracted from later frames: hundreds of frames may be rounded up like this one.
             owed = .zero
             return shortest
         }

@@ -10,7 +10,7 @@ final class CanvasAnimationDecoder: AnimationDecoder {
     /// The frame that is on the canvas.
     private var shown: Int?
     private var snapshots = CanvasSnapshots()
-    /// The last returned copy of the canvas: when it is no longer held elsewhere, its memory is used for the next one.
+    /// The last returned copy of the canvas. When the caller no longer holds it, its memory is used for the next one.
     /// Frames are large, and new allocations between those that are kept would leave unusable gaps.
     private var given: PixelBuffer?
     /// Whether a frame had fewer rows than it announced. The canvas shows through there, so from then on no frame is
@@ -121,8 +121,8 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         return best
     }
 
-    /// Whether earlier frames are visible neither in this frame nor in later ones: a frame that is removed afterwards
-    /// must leave what was there.
+    /// Whether earlier frames are visible neither in this frame nor in later ones. A frame that hides them but has the
+    /// disposal `restore` does not stand alone, because they are shown again after it.
     private func standsAlone(_ index: Int, _ patches: [FramePatch]) -> Bool {
         guard let size = reader.header?.size, index > 0 else { return true }
         let before = patches[index - 1]
@@ -143,7 +143,7 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         let sink = PatchSink(canvas, patch)
         if !patch.size.isEmpty { try reader.decode(index, into: sink) }
         let isWhole = patch.size.isEmpty || sink.rows >= patch.size.height
-        // A frame that stands alone is drawn as quickly as its copy.
+        // A frame that stands alone needs no copy: drawing it takes no longer.
         if patch.disposal != .restore, snapshots.wants(index), !standsAlone(index, patches) {
             snapshots.keep(try canvas.copy(), of: index)
         }

@@ -7,8 +7,8 @@ extension CoderRegistry {
     /// Animations are written upright unless their format stores an orientation, and with 8 bits a channel unless their
     /// format stores more; high dynamic range becomes sRGB if the format cannot store it.
     ///
-    /// - Throws: `cannotEncode`, also if nothing may be lost and an animation has more bits; `formatNotBuilt`, and errors
-    ///   of decoding the frames.
+    /// - Throws: `cannotEncode`, also if the encoding must be lossless and an animation has too many bits;
+    ///   `formatNotBuilt`, and errors of decoding the frames.
     /// - Complexity: memory for a few frames, and for the file.
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
@@ -29,7 +29,7 @@ extension CoderRegistry {
                 var (whole, written, isFirst) = (image.displaySize, size, true)
                 try animation.forEachFrame { (frame, delay) throws(WebImageError) in
                     try options.context.checkpoint?()
-                    // A still beside the frames may have been trimmed to another size.
+                    // A still that is not one of the frames may have been trimmed to another size.
                     if isFirst, frame.displaySize != whole {
                         (whole, written) = (frame.displaySize, options.writtenSize(of: frame.displaySize))
                         encoder =
@@ -63,7 +63,7 @@ extension CoderRegistry {
         return (try? coder.makeAnimationEncoder(format, animation, EncodeOptions())) == nil
     }
 
-    /// Makes an encoder for pages, which treats each of them like ``encode(_:as:_:)`` a still.
+    /// Makes an encoder for pages, which converts each page as ``encode(_:as:_:)`` converts a still.
     ///
     /// - Throws: `cannotEncode` for a format without pages, `formatNotBuilt`.
     package func pageEncoder(
@@ -78,7 +78,7 @@ extension CoderRegistry {
         return FittingPageEncoder(encoder, format, options)
     }
 
-    /// If everything must be kept, a single frame or page of several is refused.
+    /// Refuses to write a single frame or page of several if the encoding must be lossless.
     ///
     /// - Throws: `cannotEncode`.
     package static func refuseLoss(
@@ -146,7 +146,7 @@ extension EncodeOptions {
 }
 
 extension Image {
-    /// The picture in an exact display size, in colours that the format can describe; if nothing may be lost, in those
+    /// The picture in an exact display size, in colours that the format can describe; for lossless encoding, in those
     /// of its profile.
     fileprivate func made(
         _ size: PixelSize, for format: ImageFormat, _ options: EncodeOptions

@@ -65,7 +65,7 @@ package final class FrameBudget: Sendable {
     package func trim(to limit: ByteCount) { free(over: limit, sparing: nil) }
 
     private func free(over limit: ByteCount, sparing key: ObjectIdentifier?) {
-        // Each is asked once: one that decodes a frame right now keeps its canvas until that is done.
+        // Each animation is asked once: one that is decoding a frame keeps its canvas until the frame is done.
         var asked = Set([key].compactMap { $0 })
         while let (id, victim) = state.withLock({ $0.victim(over: limit.bytes, sparing: asked) }) {
             asked.insert(id)

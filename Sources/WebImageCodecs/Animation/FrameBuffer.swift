@@ -2,8 +2,8 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// Decodes an animation's frames for all its players, one at a time, keeps the last ones, and decodes some ahead. Any
-/// thread may use it.
+/// Decodes an animation's frames for all its players, one frame at a time. It keeps the last frames, and decodes some
+/// ahead. Any thread may use it.
 ///
 /// Bytes may still arrive while frames are requested. Frames are decoded on the executor's threads.
 package final class FrameBuffer: FrameSource {
@@ -26,13 +26,13 @@ package final class FrameBuffer: FrameSource {
         /// Whether the decoder must release it. The holder of the decoder's lock does so before unlocking.
         var mustReleaseWorkingMemory = false
         var work = FrameWork()
-        /// Called when the number of kept bytes changes, until they return false. The same picture may be in several caches,
-        /// and under several keys.
+        /// Called when the number of kept bytes changes, until they return false. The same picture may be in several
+        /// caches, and under several keys.
         var observers: [KeptBytesObserver: @Sendable () -> Bool] = [:]
         /// The last requested frame, and whether it was before the one requested earlier.
         var position: Int?
         var goesBackwards = false
-        /// How many players show it.
+        /// How many players show the animation.
         var viewers = 0
     }
 
@@ -47,7 +47,7 @@ package final class FrameBuffer: FrameSource {
     private let deadline: FrameDeadline
     private let frameLimit: Int
 
-    /// nil if there is no decoder.
+    /// Returns nil if `makeDecoder` does.
     ///
     /// - Parameters:
     ///   - frameSize: the size of the frames that `finish` makes.
@@ -127,7 +127,7 @@ package final class FrameBuffer: FrameSource {
             state.encodedByteCount = ByteCount(count)
         }
         guard let failure else { return }
-        // The decoder's own limit may be the number of wanted frames.
+        // The decoder's own limit may be the number of wanted frames: exceeding it is no error then.
         if failure.code != .limitExceeded || !isCut { throw failure }
     }
 
@@ -241,7 +241,7 @@ package final class FrameBuffer: FrameSource {
     /// - Parameter isWanted: whether that frame is requested, too.
     private func askAhead(of index: Int, isWanted: Bool = false, _ state: inout State) {
         let count = state.timeline.delays.count
-        // A frame is first prepared and then, if it is late, asked for: that is no other direction.
+        // A frame is first prepared and, if it is late, requested again: that does not change the direction.
         if let last = state.position, last != index {
             state.goesBackwards = index == last - 1 || last == 0 && index == count - 1 && count > 2
         }
@@ -277,7 +277,7 @@ package final class FrameBuffer: FrameSource {
             withDecoder { $0.firstFrameNeeded(for: index) },
             state.withLock { $0.kept.room(of: frameByteCount.bytes) }
         )
-        // When playing backwards these are requested next, and each would cost as much again.
+        // When playing backwards, these frames are requested next, and each would cost as much again.
         for before in max(first, index - room + 1)..<index where state.withLock({ !$0.kept.has(before) }) {
             keep(try decoded(before), at: before)
         }
@@ -307,7 +307,7 @@ package final class FrameBuffer: FrameSource {
     /// See ``AnimationDecoder/beginsWithStill``.
     package var beginsWithStill: Bool { state.withLock { $0.beginsWithStill } }
 
-    /// The first frame if that is not the picture that a decoder of stills finds, else nil. Decoded on this thread.
+    /// Decodes the first frame on this thread if it is not the picture that a decoder of stills finds; otherwise nil.
     package func firstFrameBesideStill() throws(WebImageError) -> Image? {
         guard !beginsWithStill, !timeline.delays.isEmpty else { return nil }
         return try decode(0)

@@ -4,9 +4,9 @@ import WebImageCore
 struct FramePatch: Hashable {
     /// How a frame's pixels are combined with those of the canvas.
     enum Blend {
-        /// They replace them, including transparent ones.
+        /// The frame's pixels replace those of the canvas, even where they are transparent.
         case replace
-        /// They are composited over them.
+        /// The frame's pixels are composited over those of the canvas.
         case over
     }
 
@@ -19,13 +19,13 @@ struct FramePatch: Hashable {
         case restore
     }
 
-    /// Within the canvas; may be empty.
+    /// The frame's area, within the canvas; may be empty.
     var x = 0
     var y = 0
     var size = PixelSize(width: 0, height: 0)
     var blend = Blend.over
     var disposal = Disposal.keep
-    /// As stored.
+    /// The delay as it is stored in the file.
     var delay: Duration = .zero
     /// Whether the file says that the frame has no transparent pixel.
     var isOpaque = false

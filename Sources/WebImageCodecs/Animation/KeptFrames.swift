@@ -84,8 +84,8 @@ struct FrameWork {
         return true
     }
 
-    /// The next frame to decode; nil ends the run. A frame whose waiters were all cancelled is left out: whoever moves a
-    /// slider asks for many frames and wants the last.
+    /// The next frame to decode; nil ends the run. A frame whose waiters were all cancelled is left out: a user who
+    /// drags a slider requests many frames, and needs only the last.
     mutating func next() -> Int? {
         while let index = order.first {
             if answers[index]?.contains(where: { !$0.isGiven }) == true { return index }

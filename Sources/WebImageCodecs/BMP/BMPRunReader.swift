@@ -38,7 +38,7 @@ struct BMPRunReader {
         for index in 0..<width { indices[index] = 0 }
     }
 
-    /// Reads to the next event and removes the used bytes from `input`. nil if all of `input` is used up.
+    /// Reads up to the next event, and removes the used bytes from `input`. nil if all of `input` is used up.
     mutating func next(_ input: inout UnsafeBufferPointer<UInt8>) -> Event? {
         if skipsRow() { return .row }
         while let byte = input.first {

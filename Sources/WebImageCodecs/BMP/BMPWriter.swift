@@ -7,8 +7,8 @@ enum BMPWriter {
 
     /// The picture with the last row first, rotated upright, because bitmaps store no orientation.
     ///
-    /// - Throws: `cannotEncode` for pictures over 4 GiB, and for 16 bits a channel without loss; `limitExceeded` without
-    ///   memory.
+    /// - Throws: `cannotEncode` for pictures over 4 GiB, and for lossless encoding of 16 bits a channel;
+    ///   `limitExceeded` without memory.
     static func bytes(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
         try options.checkDepth(of: image, .bmp)
         let upright = try image.upright()

@@ -8,7 +8,7 @@ struct EXIFFields {
     ]
     private static let details: UInt16 = 0x8769
     private static let position: UInt16 = 0x8825
-    /// Within the details.
+    /// The link to the interoperability directory, in the directory of details.
     private static let interoperability: UInt16 = 0xA005
 
     let layout: TIFFLayout
@@ -33,7 +33,7 @@ struct EXIFFields {
         var linked: [UInt16: [TIFFLayout.Field]] = [:]
         var links = layout.fields(of: bytes, at: start, room: &room) { [Self.details, Self.position].contains($0) }
         while let link = links.popLast() {
-            // Writers use different types.
+            // Writers store these positions in different types.
             let place = link.value.withUnsafeBytes { layout.number($0, at: 0, length: min($0.count, 8)) }
             guard let place, linked[link.tag] == nil else { continue }
             linked[link.tag] = layout.fields(of: bytes, at: place, room: &room) { $0 != Self.interoperability }

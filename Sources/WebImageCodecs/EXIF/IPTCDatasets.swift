@@ -5,7 +5,7 @@ enum IPTCDatasets {
     private static let ofCopyright: Set<[UInt8]> = [[1, 90], [2, 80], [2, 110], [2, 116]]
 
     /// - Parameter bytes: read up to the first invalid dataset.
-    /// - Returns: nil if there is no such dataset.
+    /// - Returns: nil if no dataset is about copyright.
     static func copyrightOnly(_ bytes: [UInt8]) -> [UInt8]? {
         var (kept, at, isSaid) = ([UInt8](), 0, false)
         while at <= bytes.count - 5, bytes[at] == 0x1C {

@@ -4,7 +4,7 @@ import WebImageSystem
 /// Bytes with random access: in memory, or in a file.
 protocol RandomBytes {
     var count: Int { get }
-    /// Copies some of them; fewer at the end, or if a file cannot be read.
+    /// Copies `count` bytes; fewer at the end, or if a file cannot be read.
     func copy(at offset: Int, count: Int) -> [UInt8]
     /// One byte; must not be called beyond the end.
     func byte(at offset: Int) -> UInt8

@@ -37,7 +37,7 @@ struct TIFFLayout: Hashable {
     private var fieldLength: Int { isBig ? 20 : 12 }
     /// The position of the first directory's offset.
     var firstLink: Int { isBig ? 8 : 4 }
-    /// By type; 16 and beyond are BigTIFF's.
+    /// The length of a value in bytes, by its type. The types from 16 on are BigTIFF's.
     private static let typeLengths = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
     static let long: UInt16 = 4
 

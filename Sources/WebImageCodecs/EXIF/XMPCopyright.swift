@@ -3,7 +3,7 @@ struct XMPCopyright {
     private static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
     private static let core = "http://purl.org/dc/elements/1.1/"
     private static let coreNames: Set<String> = ["rights", "contributor", "creator", "publisher"]
-    /// Namespaces whose properties are all taken.
+    /// Namespaces whose properties are all kept.
     private static let whole: Set<String> = [
         "http://ns.adobe.com/xap/1.0/rights/", "http://creativecommons.org/ns#", "http://web.resource.org/cc/",
     ]
@@ -57,7 +57,7 @@ struct XMPCopyright {
                     kept = nil
                 }
             } else {
-                // A document type could redefine names.
+                // A document type could redefine names, so it is refused.
                 guard !cursor.skips("<!"), cursor.skips("<"), open.count < Self.deepest else { return false }
                 let name = string(cursor.name())
                 guard !name.isEmpty, let isEmpty = readAttributes(&cursor, of: name, in: open.last) else {
@@ -114,7 +114,7 @@ struct XMPCopyright {
         return true
     }
 
-    /// Whether it describes the picture itself, and not one that it was made from.
+    /// Whether the element describes the picture itself, and not one that it was made from.
     private func isDescription(_ name: String?, in parent: String?) -> Bool {
         guard let name, let parent else { return false }
         return resolved(name) == (Self.rdf, "Description") && resolved(parent) == (Self.rdf, "RDF")

@@ -1,6 +1,6 @@
-/// Chooses a few colours that stand for many: boxes of bins are split where that takes away most of their variance
-/// (X. Wu, "Color Quantization by Dynamic Programming and Principal Analysis", 1992, the greedy variant along one
-/// axis), then each colour moves to the mean of the pixels that it is nearest to (k-means).
+/// Chooses a few colours that represent many: boxes of bins are split where that reduces their variance most (X. Wu,
+/// "Color Quantization by Dynamic Programming and Principal Analysis", 1992, the greedy variant along one axis), then
+/// each colour moves to the mean of the pixels nearest to it (k-means).
 struct ColorQuantizer {
     private static let rounds = 6
     private static let weights = SIMD4<Double>(

@@ -6,7 +6,7 @@ struct GIFFrame {
     var y = 0
     var size = PixelSize(width: 0, height: 0)
     var isInterlaced = false
-    /// How many bits an index into its colour table has; nil without a table.
+    /// How many bits an index into the frame's own colour table has; nil without a table.
     var paletteBits: Int?
     var transparentIndex: Int?
     /// The control extension's disposal method: 2 clears the frame's area, 3 and 4 restore its former content.

@@ -38,7 +38,7 @@ final class GIFDecoder: ImageDecoder {
             try countBytes(before - rest.count)
             guard let piece else { break }
             try take(piece)
-            // Files of many small blocks also work between two rows.
+            // A file of many small blocks takes long even between two rows.
             if checked - rest.count >= 64 << 10 {
                 checked = rest.count
                 try options.checkpoint?()

@@ -20,7 +20,8 @@ struct GIFFrameWriter {
     private(set) var isComplete = false
     private var pass = 0
     private var passRow = 0
-    /// How many indices came since the last checkpoint: rows beside the canvas have none of their own.
+    /// How many indices came since the last checkpoint. Rows outside the canvas are not written, and so have no other
+    /// checkpoint.
     private var unchecked = 0
     private static let checkInterval = 64 << 10
 

@@ -56,7 +56,7 @@ struct NearestColor {
         return best
     }
 
-    /// - Returns: whether the following ones may be nearer.
+    /// - Returns: whether colours further on may be nearer.
     @inline(__always)
     private func look(at index: Int, _ wanted: SIMD4<Int32>, _ best: inout (number: Int, distance: Int32)) -> Bool {
         let color = colors[index]

@@ -22,7 +22,7 @@
         let bytes: CollectedBytes
         private var planner: DecodePlanner?
         private var stage = Stage.boxes
-        /// The first top-level box that was not checked yet.
+        /// The position of the first top-level box that was not read yet.
         private var nextBox = 0
         private var nextAttempt = 0
         private var isSequence = false

@@ -22,7 +22,7 @@
             guard max(image.size.width, image.size.height) <= longestSide else {
                 throw failure("a HEIC's sides are at most \(longestSide) pixels here, this picture is \(image.size)")
             }
-            // Upright: libheif 1.15 writes the sides of a turned picture the wrong way round.
+            // The picture is written upright, because libheif 1.15 exchanges width and height of a rotated one.
             let image = try image.plain()
             guard let context = heif_context_alloc() else { throw noMemory }
             defer { heif_context_free(context) }
@@ -46,16 +46,16 @@
                 let name = String(options.chroma.rawValue.dropFirst(3))
                 try check(heif_encoder_set_parameter_string(encoder, "chroma", name))
             }
-            // x265 counts the processors in files, which an encoder in a process of its own cannot read: without its pool
-            // of threads it would be slower, and make another file. Other encoders do not know these words.
+            // x265 counts the processors in files, which an encoder in a process of its own cannot read: without its
+            // pool of threads it would be slower, and make another file. Other encoders do not know these parameters.
             for (name, value) in [("x265:pools", Processors.count), ("x265:frame-threads", 1)] {
                 _ = heif_encoder_set_parameter_string(encoder, name, String(value))
             }
             guard let settings = heif_encoding_options_alloc() else { throw noMemory }
             defer { heif_encoding_options_free(settings) }
             settings.pointee.save_alpha_channel = image.alpha == .opaque ? 0 : 1
-            // Where HEVC needs more pixels than there are, a grid of one tile crops them. libheif 1.15's other way, `clap`,
-            // says the cropped size for the whole, which later versions of it refuse.
+            // If HEVC needs more pixels than the picture has, a grid of one tile crops them. Otherwise libheif 1.15
+            // would write `clap`, and state the cropped size as that of the whole picture, which later versions refuse.
             settings.pointee.macOS_compatibility_workaround = 1
             settings.pointee.macOS_compatibility_workaround_no_nclx_profile = 0
             var handle: OpaquePointer?
@@ -64,7 +64,7 @@
             try check(result)
             guard let handle else { throw noMemory }
             defer { heif_image_handle_release(handle) }
-            // libheif refuses one that is not smaller than the picture, and crashes at one without rows.
+            // libheif refuses a thumbnail that is not smaller than the picture, and crashes for one without rows.
             let side = EncodeOptions.thumbnailSide
             let longest = max(image.size.width, image.size.height)
             let shortest = min(image.size.width, image.size.height)
@@ -171,8 +171,8 @@
             WebImageError(.limitExceeded, "there is no memory to write the HEIC", format: .heic)
         }
 
-        /// Longer sides need a level of H.265 (A.4.1) for which x265 wants coding blocks that are larger than libheif's for so
-        /// thin a picture.
+        /// Longer sides need a level of H.265 (A.4.1) for which x265 wants coding blocks that are larger than libheif's
+        /// for so thin a picture.
         private static func invalidSize(_ size: PixelSize) -> WebImageError {
             failure(
                 "libheif's HEVC encoder takes no picture of \(size): "

@@ -14,7 +14,7 @@
             return ImageMetadata(readingEXIF: Self.block(bytes(of: exif)), xmp: bytes(of: xmp))
         }
 
-        /// Where the last of it ends; 0 if there is none.
+        /// The end of EXIF and XMP in the file; 0 if there are none.
         func metadataEnd(_ limits: DecodeLimits) -> Int {
             let (exif, xmp) = metadataPlaces(limits)
             return (exif + xmp).map(\.upperBound).max() ?? 0

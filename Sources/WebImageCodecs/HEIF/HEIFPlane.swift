@@ -96,7 +96,7 @@
             guard ranges.allSatisfy({ $0.upperBound <= items.boxes.bytes.count }) else {
                 throw WebImageError(.truncatedData, "the data ends before the picture begins", format: .heif)
             }
-            // It may lie in several places, and has 12 bytes at most.
+            // The description of the grid may be in several parts of the file, and has 12 bytes at most.
             let description = Array(ranges.lazy.flatMap { items.boxes.bytes[$0] }.prefix(12))
             let grid = description.withUnsafeBytes { bytes -> (size: PixelSize, rows: Int, columns: Int)? in
                 var fields = BoxFields(BoxReader(bytes: bytes), 0..<bytes.count)

@@ -6,7 +6,7 @@
         /// The size of the stored picture.
         let size: PixelSize
         let tileSize: PixelSize
-        /// The shown part of it.
+        /// The shown part of the picture.
         let frame: ItemFrame
         let isPremultiplied: Bool
     }
@@ -109,7 +109,7 @@
             tiles = try source.decode(plane.tiles, as: .alpha)
         }
 
-        /// Of one piece.
+        /// The alpha of a picture that is not divided into tiles.
         init(_ pixels: HEIFPixels) {
             (size, tileSize, columns) = (pixels.size, pixels.size, 1)
             tiles = [pixels]

@@ -87,7 +87,7 @@
         enum Kind {
             case rgba8
             case rgba16
-            /// The brightness, as it is.
+            /// The brightness of a picture that holds alpha, without conversion.
             case alpha
         }
 
@@ -123,7 +123,8 @@
             case .rgba8: wanted = (heif_colorspace_RGB, heif_chroma_interleaved_RGBA, heif_channel_interleaved)
             case .rgba16: wanted = (heif_colorspace_RGB, heif_chroma_interleaved_RRGGBBAA_LE, heif_channel_interleaved)
             case .alpha:
-                // As it is coded: if it need not be anything, libheif 1.15 makes RGB of alpha that has colour planes.
+                // The colour space in which the alpha is coded. If none is requested, libheif 1.15 converts alpha with
+                // colour planes to RGB.
                 let isGray = parameters.chroma == 0
                 wanted = (
                     isGray ? heif_colorspace_monochrome : heif_colorspace_YCbCr,

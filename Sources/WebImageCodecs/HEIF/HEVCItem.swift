@@ -4,7 +4,7 @@
     /// The configuration of an `hvc1` item (ISO/IEC 14496-15, 8.3.3): how its data is divided, and its parameter sets.
     struct HEVCConfiguration {
         let parameters: HEVCParameters
-        /// How many bytes tell the length of a unit in the data.
+        /// How many bytes the length of a unit has in the data.
         let lengthSize: Int
         private(set) var sets: [ArraySlice<UInt8>] = []
 
@@ -16,7 +16,7 @@
         static let longest = mostSets << 16
         /// Pictures that do not depend on others (H.265, table 7-1).
         private static let intraSlices: ClosedRange<UInt8> = 16...21
-        /// Those for which a decoder needs no memory for earlier pictures.
+        /// The pictures among these for which a decoder needs no memory for earlier pictures.
         static let instantSlices: ClosedRange<UInt8> = 19...20
 
         /// - Throws: `corruptData`, `unsupportedFeature`, and `limitExceeded` for parameter sets of pictures that are
@@ -82,7 +82,7 @@
                 configuration: picture.configuration.bytes, size: parameters.size, color: color, slices: picture.slices)
         }
 
-        /// Checks that a decoder may keep as many pictures as it can for others.
+        /// Checks that the limits allow the memory of all pictures that a decoder may keep as references for others.
         ///
         /// - Throws: `limitExceeded`.
         func checkReferences(_ limits: DecodeLimits) throws(WebImageError) {

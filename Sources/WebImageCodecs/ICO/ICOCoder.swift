@@ -5,7 +5,7 @@ package import WebImageCore
 /// size.
 ///
 /// If table and entry state different sizes, the entry's counts. Icons are written with one entry, of at most 256
-/// pixels a side: larger pictures are scaled down to fit, or refused if nothing may be lost.
+/// pixels a side: larger pictures are scaled down to fit, or refused if the encoding must be lossless.
 package struct ICOCoder: ImageCoder {
     package init() {}
 

@@ -53,7 +53,8 @@ final class ICODecoder: ImageDecoder {
         }
         if entry == nil { entry = directory?.best(in: bytes, isWhole: isWhole) }
         guard let directory, let entry else { return }
-        // Whether the others are smaller is stated in the entries, and must not depend on how the bytes arrive.
+        // Only the entries themselves state the sizes of the others. The header must not depend on how the bytes
+        // arrive.
         guard header != nil || isWhole || directory.entries.count == 1 || bytes.count >= directory.endOfHeads
         else { return }
         if nested == nil, bitmap == nil {
@@ -117,7 +118,7 @@ final class ICODecoder: ImageDecoder {
         return DecodePlan(sink: nil)
     }
 
-    /// An icon's entries are the same picture in several sizes, not frames, so it is a still.
+    /// The header of the icon. Its entries are the same picture in several sizes, not frames, so the icon is a still.
     private static func outer(_ inner: ImageHeader, _ directory: ICODirectory) -> ImageHeader {
         var header = inner
         header.format = directory.format

@@ -6,7 +6,7 @@ struct ICODirectory {
     static let entryLength = 16
 
     struct Entry {
-        /// The size by the table, which the entry itself may contradict.
+        /// The size stated by the table, which the entry itself may contradict.
         let size: PixelSize
         /// Bits of a pixel; nil in a cursor, which stores its hot spot there, and if the file does not state it.
         let depth: Int?

@@ -62,8 +62,8 @@ struct IconBitmap {
         colorStart = paletteStart + paletteCount * paletteEntryLength
     }
 
-    /// The range of the bitmap that begins with an entry: that of the entry, unless the table states a length that is
-    /// too short for the colours. Then the bitmap's own header counts.
+    /// The range of the bitmap of an entry. It is that of the entry, unless the table states a length that is too short
+    /// for the colours: then the bitmap's own header determines the length.
     func range(in entry: ICODirectory.Entry) -> Range<Int> {
         let start = entry.range.lowerBound
         return entry.range.count >= maskStart ? entry.range : start..<start + byteCount

@@ -8,7 +8,7 @@ enum IconWriter {
 
     /// The picture, rotated upright because icons store no orientation, and scaled down to fit.
     ///
-    /// - Throws: `cannotEncode` if nothing may be lost, and the picture is larger or has 16 bits a channel;
+    /// - Throws: `cannotEncode` if the encoding must be lossless, and the picture is larger or has 16 bits a channel;
     ///   `limitExceeded` without memory.
     static func bytes(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
         try options.checkDepth(of: image, .ico)

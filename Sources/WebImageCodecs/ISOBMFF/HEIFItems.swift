@@ -74,7 +74,7 @@
             (whole, primary) = (picture, best)
         }
 
-        /// By its `ispe` property; 0 if it has none.
+        /// The number of pixels by an item's `ispe` property; 0 if it has none.
         private func area(of id: Int) -> Int {
             guard let size = properties(of: id).first(where: { $0.type == "ispe" }),
                 let rest = boxes.full(size.content)?.rest, let width = boxes.integer(at: rest.lowerBound, 4, in: rest),

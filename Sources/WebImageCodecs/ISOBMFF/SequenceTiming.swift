@@ -1,11 +1,11 @@
 #if AVIF || HEIF
-    /// The durations of a sequence's frames and its repetitions. libavif 0.11 does not return the latter, and the former only
-    /// slowly: its own function reads all earlier entries again for each frame.
+    /// The durations of a sequence's frames and its repetitions. libavif 0.11 does not return the latter, and the
+    /// former only slowly: its own function reads all earlier entries again for each frame.
     struct SequenceTiming {
         /// 0: forever, also without an edit list. Browsers play such sequences without end, and before edit lists were
         /// used in them there was no way to state a number (libavif's `AVIF_REPETITION_COUNT_UNKNOWN`).
         private(set) var loopCount = 0
-        /// In the order in which the frames are shown. Empty if the track does not tell them.
+        /// The frames' delays, in the order of showing. Empty if the track does not state them.
         private(set) var delays: [Duration] = []
 
         /// - Parameter frames: how many frames the sequence has.
@@ -27,8 +27,8 @@
             readRepetition(track.range, reader)
         }
 
-        /// `stts` and `ctts` (ISO/IEC 14496-12, 8.6.1): runs of frames with the same number; the last one also holds for
-        /// further frames.
+        /// `stts` and `ctts` (ISO/IEC 14496-12, 8.6.1): runs of frames with the same number; the last one also holds
+        /// for further frames.
         private static func runs(_ table: Range<Int>, frames: Int, isSigned: Bool, _ reader: BoxReader) -> [Int] {
             guard let count = reader.integer(at: table.lowerBound, 4, in: table) else { return [] }
             var (numbers, last): ([Int], Int) = ([], 0)
@@ -44,8 +44,9 @@
             return numbers + repeatElement(last, count: frames - numbers.count)
         }
 
-        /// The durations of frames in the order of showing, from those in the order of decoding and by how much later each
-        /// is shown.
+        /// Converts the durations of frames from the order of decoding to that of showing.
+        ///
+        /// - Parameter offsets: by how much later than it is decoded each frame is shown.
         private static func inOrder(_ ticks: [Int], _ offsets: [Int]) -> [Int] {
             guard ticks.count == offsets.count, let last = ticks.last else { return ticks }
             var now = 0
@@ -72,7 +73,7 @@
             }
             let isLong = version == 1
             let (at, length) = isLong ? (header.lowerBound + 28, 8) : (header.lowerBound + 20, 4)
-            // All bits set: without end. In 64 bits that does not fit an `Int`; ffmpeg sets all bits but the first.
+            // All bits set mean forever. In 64 bits that does not fit an `Int`; ffmpeg sets all bits but the first.
             guard let total = reader.integer(at: at, length, in: header), total != (isLong ? .max : 0xFFFF_FFFF) else {
                 return
             }

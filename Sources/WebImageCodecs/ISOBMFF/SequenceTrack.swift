@@ -1,12 +1,12 @@
 #if AVIF || HEIF
-    /// A track of pictures in an image sequence (ISO/IEC 14496-12, 8.3; 23008-12, 7). Its boxes are read anew at each use, because
-    /// the buffer of a file that still arrives may move.
+    /// A track of pictures in an image sequence (ISO/IEC 14496-12, 8.3; 23008-12, 7). Its boxes are read anew at each
+    /// use, because the buffer of a file that still arrives may move.
     struct SequenceTrack {
         /// The content of its `trak` box.
         let range: Range<Int>
         /// The content of the description of its pictures.
         let entry: Range<Int>
-        /// The length of what comes before the boxes in a description (ISO/IEC 14496-12, 12.1.3).
+        /// The length of the fields before the boxes in a description (ISO/IEC 14496-12, 12.1.3).
         private static let entryHead = 78
 
         /// The tracks whose first pictures are of one of the given codecs (`av01`, `hvc1`), in the file's order.
@@ -36,7 +36,7 @@
             reader.first(["mdia", "minf", "stbl", name], in: range).flatMap(reader.full).map { ($0.version, $0.rest) }
         }
 
-        /// The number by which other tracks refer to it.
+        /// The number by which other tracks refer to this one.
         func number(_ reader: BoxReader) -> Int? {
             guard let head = reader.first(["tkhd"], in: range), let (version, _, rest) = reader.full(head) else {
                 return nil
@@ -44,7 +44,7 @@
             return reader.integer(at: rest.lowerBound + (version == 1 ? 16 : 8), 4, in: rest)
         }
 
-        /// The numbers of the tracks that it refers to in one way.
+        /// The numbers of the tracks to which this one refers with a type of reference.
         func references(_ type: String, _ reader: BoxReader) -> [Int] {
             guard let list = reader.first(["tref", type], in: range) else { return [] }
             return stride(from: list.lowerBound, to: list.upperBound, by: 4).prefix(100).compactMap {
@@ -52,8 +52,8 @@
             }
         }
 
-        /// How often its pictures are turned by a quarter, counter-clockwise, when they are shown; 0 for a matrix that does
-        /// anything else (ISO/IEC 14496-12, 6.2.2).
+        /// How often its pictures are turned by a quarter, counter-clockwise, when they are shown; 0 for a matrix that
+        /// does anything else (ISO/IEC 14496-12, 6.2.2).
         func turns(_ reader: BoxReader) -> Int {
             guard let head = reader.first(["tkhd"], in: range), let (version, _, rest) = reader.full(head) else {
                 return 0

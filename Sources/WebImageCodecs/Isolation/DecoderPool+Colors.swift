@@ -71,7 +71,7 @@ extension DecoderPool {
     }
 }
 
-/// The last tables, by the bytes of their profiles.
+/// The most recent tables, by the bytes of their profiles.
 struct KnownTables {
     struct Entry {
         let profile: [UInt8]

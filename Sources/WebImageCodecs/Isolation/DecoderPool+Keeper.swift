@@ -11,7 +11,7 @@ extension DecoderPool {
         let state = state
         let settings = settings
         let tell = tell
-        // Its processes inherit the turns of a thread that computes.
+        // The processes inherit the thread's scheduling, by which threads with little to do go first.
         let hasStarted = startComputingThread(named: "wi-decoders") {
             while Self.keep(state, settings, tell) {}
         }
@@ -54,7 +54,7 @@ extension DecoderPool {
             return nil
         }
         switch chore {
-        // The last user of a process ends it.
+        // The processes in `.end` have ended when their last references are released.
         case .end, nil: return !hasNothingLeft(state)
         case .leave: return false
         case .start(let start):

@@ -3,8 +3,8 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// The decoding processes of one manager: started when they are needed, lent to one thread at a time, ended when they are idle.
-/// Any thread may use it.
+/// The decoding processes of one manager: started when they are needed, lent to one thread at a time, ended when they
+/// are idle. Any thread may use it.
 ///
 /// A process may hold several pictures at once. Each occupies it only for one call, so that a picture whose bytes
 /// arrive slowly does not block the others.
@@ -19,7 +19,7 @@ package final class DecoderPool: Sendable {
         case started
         /// The process crashed, or violated the protocol.
         case crashed(WebImageError)
-        /// Because its picture took too long, or was cancelled.
+        /// The process was ended because its picture took too long, or was cancelled.
         case ended
         /// There is no sandbox, or only a part of it: the reason. Reported once.
         case isWeak(String)
@@ -27,13 +27,13 @@ package final class DecoderPool: Sendable {
 
     struct Start: Sendable {
         let kind: WorkerKind
-        /// nil: no caller waits for it.
+        /// nil: no caller waits for the process.
         let answer: BlockingAnswer<Result<DecoderProcess, WebImageError>>?
     }
 
     struct State {
         var processes: [DecoderProcess] = []
-        /// How many have been requested and are not ready.
+        /// How many processes have been requested and are not ready.
         var starting = 0
         var starts: [Start] = []
         /// Processes to be ended, which takes a moment.
@@ -207,7 +207,7 @@ package final class DecoderPool: Sendable {
         return nil
     }
 
-    /// The error of a picture that needs a new process, while starts are not tried.
+    /// The error for a picture that needs a new process while starts are paused; nil if they are not.
     private func resting(_ state: State) -> WebImageError? {
         guard let rest = state.failedStarts.rest(at: .now) else { return nil }
         var error = WebImageError(
@@ -236,7 +236,7 @@ package final class DecoderPool: Sendable {
             let hello = try process.waitForHello(checkpoint)
             let refused = state.withLock { state -> WebImageError? in
                 if hello.fault != 0, process.kind == .encoders {
-                    // Their libraries may have left a thread behind: nothing that concerns decoders.
+                    // A library of encoders may have left a thread behind. That says nothing about decoders.
                     return Self.noSandbox(SystemErrorText.of(Int32(hello.fault)))
                 } else if hello.fault != 0 {
                     state.report.state = .unavailable
@@ -311,7 +311,7 @@ package final class DecoderPool: Sendable {
     /// Ends a leased process.
     ///
     /// - Parameter distrust: the invalid message that it sent, if that is the reason.
-    /// - Returns: with the error `shutDown` if the pool is shut down, which kills all processes.
+    /// - Returns: why it ended. The error is `shutDown` if the pool is shut down, which kills all processes.
     @discardableResult
     func end(_ process: DecoderProcess, _ reason: Reason, while what: String, distrust: String? = nil) -> Lost {
         var (error, reason) = (process.end(while: what), reason)
@@ -354,7 +354,9 @@ package final class DecoderPool: Sendable {
         }
     }
 
-    /// A picture is no longer needed, or the worker has closed it already.
+    /// Closes a picture that is no longer needed.
+    ///
+    /// - Parameter isKnown: whether the worker has closed the picture already.
     func closeSession(_ session: UInt32, _ process: DecoderProcess, isKnown: Bool = false) {
         state.withLock { state in
             guard process.lending.sessions.remove(session) != nil else { return }

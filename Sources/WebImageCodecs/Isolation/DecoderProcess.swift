@@ -61,7 +61,7 @@ final class DecoderProcess: @unchecked Sendable {
     init(_ kind: WorkerKind, _ settings: WorkerSettings) throws(WebImageError) {
         var worker = wi_worker()
         let options = Int32(kind.options | settings.hiddenOptions)
-        // An encoder gets no bytes of strangers, and as much memory as it would have in this process. 0: no limit.
+        // An encoder reads no untrusted bytes, so its memory is not limited (0), as in this process.
         let limit = kind == .encoders ? 0 : UInt64(max(settings.memory.bytes, 0))
         let result =
             if let program = settings.program {
@@ -80,7 +80,7 @@ final class DecoderProcess: @unchecked Sendable {
         self.worker = Guarded(worker)
     }
 
-    /// Creates it without a process: the worker's messages were written into the socket before.
+    /// Creates the host's side without a process; the messages of the imagined worker are written into the socket.
     ///
     /// - Returns: nil if the system has no workers.
     init?(saying packets: [[UInt8]]) {

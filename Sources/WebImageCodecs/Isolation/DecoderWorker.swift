@@ -30,7 +30,7 @@ final class DecoderWorker {
         var toldDelays = 0
     }
 
-    /// The milliseconds without a message after which it returns memory to the system.
+    /// The milliseconds without a message after which the worker returns memory to the system.
     private static let restlessness: Int32 = 1000
 
     private let socket = MessageSocket(Int32(WI_WORKER_SOCKET), patience: DecoderWorker.restlessness, takesFiles: true)
@@ -57,7 +57,7 @@ final class DecoderWorker {
         let coders =
             CoderRegistry.builtIn.filter { WorkerKind(of: $0) == kind.ofCoders } + hostileCoders.withLock { $0 }
         kind.warmUp(coders)
-        // Determined while system calls are still allowed.
+        // Must be computed while system calls are still allowed.
         _ = MessageSocket.eagerness
         var size = 0
         guard let base = wi_worker_map(&size), size == SharedMemory.byteCount else { return 1 }
@@ -75,7 +75,7 @@ final class DecoderWorker {
     private func run() -> Never {
         while true {
             let message = nextMessage()
-            // Only after the last piece of the same picture may there be rows that the host has not taken.
+            // The host has taken all rows, unless it sends the next piece of the same picture.
             if message.kind != WorkerAsk.push.rawValue || message.session != current { positions.taken = positions.end }
             current = message.session
             guard let ask = WorkerAsk(rawValue: message.kind) else { wi_worker_leave(2) }
@@ -293,7 +293,7 @@ final class DecoderWorker {
     }
 
     private func tellRefusal() {
-        // After a piece that failed, another one may have arrived, which is not answered.
+        // The host may have sent another piece before it learned that the first had failed. That piece is not answered.
         guard case .refused(let error, let isAnimation) = sessions[current] else { return }
         tell(.failed, error.wireBytes)
         if isAnimation { tell(.animation, AnimationState().wireBytes) } else { sessions[current] = nil }

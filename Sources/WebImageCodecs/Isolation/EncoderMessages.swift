@@ -48,7 +48,7 @@ struct PictureToEncode: WireValue {
     var size: PixelSize
     var layout: PixelLayout
     var info: Image.Info
-    /// Of a frame.
+    /// The delay of a frame.
     var delay: Duration
 
     func write(to writer: inout WireWriter) {

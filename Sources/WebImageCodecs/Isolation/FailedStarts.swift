@@ -1,7 +1,7 @@
 /// When the next process may be started, after others failed to start: the system may have no memory, files or process
 /// numbers left for a moment. A pure value.
 struct FailedStarts {
-    /// After so many failures within a time, no process is started for a pause. The pause doubles while starts go on
+    /// After `count` failures within this time, no process is started for a pause. The pause doubles while starts go on
     /// failing.
     private static let most = (count: 5, within: Duration.seconds(10))
     private static let pauses = (first: Duration.seconds(1), longest: Duration.seconds(30))

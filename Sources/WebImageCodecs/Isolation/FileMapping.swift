@@ -5,7 +5,7 @@ final class FileMapping: @unchecked Sendable {
     // Sendable: nothing changes it.
     let bytes: UnsafeRawBufferPointer
 
-    /// - Parameter descriptor: is closed.
+    /// - Parameter descriptor: the open file, which is closed here.
     /// - Returns: nil if it cannot be mapped, or has been shortened.
     init?(descriptor: Int32, byteCount: Int) {
         guard let base = wi_worker_map_file(descriptor, byteCount) else { return nil }

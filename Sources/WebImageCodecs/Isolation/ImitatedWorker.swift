@@ -2,7 +2,7 @@ package import WebImageCore
 
 /// A worker with prepared messages, for fuzzers and tests of the host's side.
 package enum ImitatedWorker {
-    /// A coder whose first picture is decoded by such a worker. After the given messages the worker is gone.
+    /// A coder whose first picture is decoded by such a worker. After the given messages the socket is closed.
     ///
     /// - Returns: nil if the system has no workers.
     package static func coder(_ coder: any ImageCoder, saying packets: [[UInt8]]) -> (any ImageCoder)? {

@@ -63,7 +63,7 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
 
     func firstFrameNeeded(for index: Int) -> Int {
         var first = index
-        // A worker that does not hold the animation needs the first frame.
+        // A worker that does not hold the animation must begin with the first frame.
         guard picture.isOpen else { return 0 }
         let call = IsolatedPicture.Call(ask: .firstFrameNeeded, argument: index.wireBytes)
         try? run(call) { [unowned self] (process) throws(DecoderProcess.Failure) in

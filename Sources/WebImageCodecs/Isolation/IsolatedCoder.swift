@@ -2,8 +2,8 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// One of the built-in coders, with decoders in other processes, and those encoders that take long. Everything else runs
-/// here.
+/// One of the built-in coders, with decoders in other processes, and those encoders that take long. Everything else
+/// runs here.
 package struct IsolatedCoder: ImageCoder {
     let coder: any ImageCoder
     let pool: DecoderPool
@@ -121,7 +121,7 @@ extension DecoderPool {
         WorkerKind(of: coder) == .photos || Self.isHostile(coder)
     }
 
-    /// Starts a process if that is not known yet.
+    /// Whether there is a sandbox. Starts a process if that is not known yet.
     func hasSandbox(_ kind: WorkerKind, _ checkpoint: Checkpoint?) throws(WebImageError) -> Bool {
         do throws(WebImageError) {
             giveBack(try lease(kind, checkpoint))

@@ -1,9 +1,9 @@
 import WebImageCore
 
 /// An encoder in a process of its own: if it crashes, only its picture fails, and if it is cancelled, it ends at once,
-/// although its library cannot be interrupted. It has the process from its first picture to its end.
+/// although its library cannot be interrupted. It keeps the process from its first picture to its end.
 ///
-/// Where there is no sandbox, the encoder runs here: it gets pixels, and no bytes of strangers.
+/// If there is no sandbox, the encoder runs in this process: its input is pixels, and no untrusted bytes.
 final class IsolatedEncoder: AnimationEncoder {
     private enum State {
         case unused
@@ -12,7 +12,7 @@ final class IsolatedEncoder: AnimationEncoder {
         case over(WebImageError)
     }
 
-    /// A file has at most this many times as many bytes as the pixels, and ``mostMore`` bytes.
+    /// A file may be at most this many times as long as the pixels, plus ``mostMore`` bytes.
     private static let mostGrowth = 2
     private static let mostMore = 16 << 20
 
@@ -135,7 +135,7 @@ final class IsolatedEncoder: AnimationEncoder {
         return (tell, message)
     }
 
-    /// Returns the process or ends it.
+    /// Handles a failed call: returns the process to the pool, or ends it.
     private func settle(_ failure: DecoderProcess.Failure, _ process: DecoderProcess) -> WebImageError {
         let what = "it encoded a \(opening.format.rawValue)"
         let lost: DecoderPool.Lost

@@ -12,7 +12,7 @@ final class IsolatedPicture {
         case animation(AnimationOpening)
     }
 
-    /// The request after the bytes.
+    /// The call that follows the bytes.
     struct Call {
         var ask: WorkerAsk
         var argument: [UInt8] = []
@@ -22,7 +22,7 @@ final class IsolatedPicture {
 
     let pool: DecoderPool
     let options: DecodeOptions
-    /// For messages.
+    /// The format's name in error messages.
     let format: String
     private let kind: WorkerKind
     private let opening: Opening
@@ -96,7 +96,7 @@ final class IsolatedPicture {
     /// Sends a worker all bytes that it does not have, then the call.
     ///
     /// - Parameters:
-    ///   - begins: called when a worker begins with the picture, also for another time.
+    ///   - begins: called each time a worker begins with the picture.
     ///   - serve: handles the worker's messages until a call has ended: one for bytes, or `call`.
     func run(
         finishes: Bool = false, _ call: Call? = nil, begins: () -> Void,
@@ -178,7 +178,7 @@ final class IsolatedPicture {
         if sent < byteCount { try process.flush(options.checkpoint) }
     }
 
-    /// Returns the process or ends it.
+    /// Handles a failed call: returns the process to the pool, or ends it.
     ///
     /// - Returns: why it was lost, if another process may succeed.
     private func settle(
@@ -201,7 +201,7 @@ final class IsolatedPicture {
         case .gone:
             self.process = nil
             let lost = pool.end(process, .crashed, while: what)
-            // Accessing a part that the file no longer has ends a process.
+            // A process that accesses a part that the file no longer has crashes.
             if let shorter = becameShorter { throw shorter }
             return lost
         case .nonsense(let words):

@@ -154,7 +154,7 @@ final class MessageSocket {
             }
             let (piece, hasMore) = try takePiece()
             var whole = message ?? Message(kind: piece.kind, session: piece.session, bytes: [])
-            // A second reference would have all its bytes copied for each piece.
+            // With a second reference, appending a piece would copy all earlier bytes.
             message = nil
             guard whole.kind == piece.kind, whole.session == piece.session,
                 whole.bytes.count + piece.bytes.count <= longest

@@ -26,7 +26,7 @@ final class RingSink: RowSink {
 
     /// - Parameters:
     ///   - positions: shared by all pictures of the worker.
-    ///   - firstWord: reports the format.
+    ///   - firstWord: the message that reports the format.
     init(
         _ memory: SharedMemory, _ positions: RingPositions, firstWord: WorkerTell = .begin, keepsWhole: Bool,
         tell: @escaping Tell, sendNow: @escaping () -> Void, waitForTaken: @escaping WaitForTaken

@@ -34,7 +34,7 @@ enum WorkerKind: Hashable, CaseIterable {
     /// The kind of worker that has the coders of a kind.
     var ofCoders: WorkerKind { self == .encoders ? .photos : self }
 
-    /// For messages.
+    /// The worker's name in error messages.
     var worker: String { self == .encoders ? "encoder" : "decoder" }
 
     /// Makes libraries load what they load at their first use: files, fonts, tables. Later they cannot.

@@ -48,7 +48,8 @@ enum WorkerTell: UInt8 {
     case begin
     /// With ``RowRun``.
     case rows
-    /// A picture of its own to come, with `RowFormat`, then its rows, then ``nothing``.
+    /// A picture that the decoder has created, such as a preview or a frame: its `RowFormat`. Its rows follow, then
+    /// ``nothing``.
     case pixels
     /// The end of a call.
     case nothing
@@ -66,7 +67,7 @@ enum WorkerTell: UInt8 {
     case colors
     /// There is no room for more rows: asks how many were taken.
     case waiting
-    /// The end of a call, with the bytes of an encoded file.
+    /// The end of a call, with the bytes of the encoded file.
     case file
 }
 
@@ -76,7 +77,7 @@ struct WorkerHello: WireValue {
 
     var version = Self.currentVersion
     var hasSeccomp: Bool
-    /// The version of its interface, 0: none.
+    /// The version of landlock's interface, 0: none.
     var landlock: Int
     /// Why the worker could not confine itself; 0: it is confined.
     var fault = 0

@@ -20,7 +20,7 @@ enum ExtendedXMP {
         return joined
     }
 
-    /// The attribute or element with the name.
+    /// The range of the attribute or element that names the longer packet.
     private static func mention(of name: [UInt8], in packet: [UInt8]) -> Range<Int>? {
         guard let found = packet.range(of: note) else { return nil }
         for (before, after) in [("=\"", "\""), ("='", "'")] {

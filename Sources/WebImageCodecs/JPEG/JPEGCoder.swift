@@ -2,9 +2,9 @@ import CShimJPEG
 package import WebImageCore
 import WebImageProcessing
 
-/// JPEG through libjpeg-turbo: baseline, progressive, arithmetic-coded, grey, RGB and CMYK, 8 bits. A half, a quarter and an
-/// eighth of the size are made by readers of our own, where a file has Huffman codes. Inks become sRGB as the ICC profile
-/// says, if there is one that does.
+/// JPEG through libjpeg-turbo: baseline, progressive, arithmetic-coded, grey, RGB and CMYK, 8 bits. Files with Huffman
+/// codes are decoded to a half, a quarter and an eighth of their size by our own readers. Inks are converted to sRGB by
+/// the ICC profile, if there is a usable one.
 package struct JPEGCoder: ImageCoder {
     /// The longest side that libjpeg takes.
     private static let longestSide = 65_500
@@ -26,8 +26,9 @@ package struct JPEGCoder: ImageCoder {
 
     package func scaleDenominators(for header: ImageHeader) -> [Int] { JPEGDecoder.denominators }
 
-    /// Measured as ``/WebImageProcessing/ResizePlan/qualityMargin``, with sixteen pictures: the worst has 50.2 dB with 2 at a half
-    /// and 49.3 with 2.5 at a quarter. libjpeg's means have 50.8 and 49.3 with 3. At an eighth there is no difference.
+    /// Measured as ``/WebImageProcessing/ResizePlan/qualityMargin``, with sixteen pictures: the worst has 50.2 dB with
+    /// 2 at a half and 49.3 with 2.5 at a quarter. libjpeg's means have 50.8 and 49.3 with 3. At an eighth there is no
+    /// difference.
     package func scalingMargin(for header: ImageHeader, denominator: Int) -> Double {
         guard header.isDividedByFrequencies else { return ResizePlan.qualityMargin }
         return [2: 2, 4: 2.5][denominator] ?? ResizePlan.qualityMargin
@@ -110,7 +111,7 @@ package struct JPEGCoder: ImageCoder {
         }
     }
 
-    /// Rotated like the picture, so that one tag is right for both.
+    /// A thumbnail that is stored rotated like the picture, so that one orientation tag is right for both.
     private func thumbnail(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
         let side = EncodeOptions.thumbnailSide
         let stored = Image(pixels: image.pixels, info: Image.Info(alpha: image.alpha))

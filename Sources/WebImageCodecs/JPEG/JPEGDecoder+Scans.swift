@@ -2,7 +2,8 @@ import CShimJPEG
 import WebImageCore
 
 extension JPEGDecoder {
-    /// A scan of a few bytes may cost a pass over the whole picture; ordinary pictures have ten scans.
+    /// The limit for scans. A scan of a few bytes may cost a pass over the whole picture; ordinary pictures have ten
+    /// scans.
     private static let mostScans = 500
     /// Rows of blocks between two checkpoints.
     private static let stepsBetweenCheckpoints: Int32 = 32

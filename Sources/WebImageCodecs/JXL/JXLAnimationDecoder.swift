@@ -8,14 +8,15 @@
     /// frame, skips those that are not requested, and begins again at the start of the file to go back; libjxl then
     /// decodes only the frames that the requested one depends on.
     final class JXLAnimationDecoder: AnimationDecoder {
-        /// libjxl is given so many bytes between two checkpoints.
+        /// How many bytes libjxl gets between two checkpoints.
         private static let pieceLength = 64 << 10
 
         private var encodedBytes: [UInt8] = []
         var encodedByteCount: Int { encodedBytes.count }
         private let options: DecodeOptions
         private let scout: JXLFrameScout
-        /// All bytes of the last frame have arrived: libjxl skips them without checking.
+        /// Whether all bytes of the last frame have arrived, which the scout cannot tell: libjxl skips them without
+        /// checking.
         private var isWhole = false
         private var player: JXLStream?
         private var playerInfo = JxlBasicInfo()

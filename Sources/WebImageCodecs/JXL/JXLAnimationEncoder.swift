@@ -1,7 +1,8 @@
 #if JXL
     import WebImageCore
 
-    /// Writes an animated JPEG XL: whole frames with alpha, all with the first one's 8 or 16 bits, delays in milliseconds.
+    /// Writes an animated JPEG XL: whole frames with alpha, all with the first one's 8 or 16 bits, delays in
+    /// milliseconds.
     final class JXLAnimationEncoder: AnimationEncoder {
         private let animation: AnimationDescription
         private let options: EncodeOptions
@@ -9,7 +10,7 @@
         private var writer: JXLWriter?
         private var bitDepth = 8
         private var clock = DelayClock(longest: Int(UInt32.max))
-        /// libjxl must be told which frame is the last, so each waits here for the next.
+        /// The last added frame. libjxl must be told which frame is the last, so each waits here for the next.
         private var waiting: (frame: Image, delay: Duration)?
 
         init(_ animation: AnimationDescription, _ options: EncodeOptions) {

@@ -25,8 +25,8 @@
             try JXLAnimationDecoder(options)
         }
 
-        /// A JPEG XL with the picture's orientation and, if wished, its profile. Quality 80 unless `options` say
-        /// otherwise; 100, like `isLossless`, keeps every pixel. Alpha is always kept exactly.
+        /// A JPEG XL with the picture's orientation and, on request, its profile. Quality 80 by default; 100, like
+        /// `isLossless`, keeps every pixel. Alpha is always kept exactly.
         ///
         /// - Throws: `cannotEncode` for another format or when libjxl refuses the picture, `limitExceeded` without
         ///   memory.
@@ -48,8 +48,8 @@
             return writer.takeBytes()
         }
 
-        /// An animated JPEG XL with alpha, delays rounded to milliseconds and at least one, but for the last; orientation, depth (8 or 16
-        /// bits), colours and metadata are the first frame's.
+        /// An animated JPEG XL with alpha, delays rounded to milliseconds and, except the last, at least one.
+        /// Orientation, depth (8 or 16 bits), colours and metadata are the first frame's.
         package func makeAnimationEncoder(
             _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
         ) throws(WebImageError) -> (any AnimationEncoder)? {

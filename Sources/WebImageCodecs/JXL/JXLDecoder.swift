@@ -28,7 +28,7 @@
         private var info = JxlBasicInfo()
         private var sink: (any RowSink)?
         private var format: RowFormat?
-        /// What libjxl renders into.
+        /// The memory into which libjxl renders.
         private var picture: WholePicture?
         private var received = 0
         private var receivedAtPreview = 0
@@ -160,7 +160,7 @@
             picture = whole
         }
 
-        /// Makes libjxl render what it has; false if that is nothing yet.
+        /// Makes libjxl render the data so far; false if there is nothing to show yet.
         private func flush() -> Bool {
             picture != nil && JxlDecoderFlushImage(stream.handle) == JXL_DEC_SUCCESS
         }

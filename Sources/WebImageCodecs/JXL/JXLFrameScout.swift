@@ -11,14 +11,15 @@
             var standsAlone: Bool
         }
 
-        /// Without a frame count until the end of the file.
+        /// The header; it has no frame count until the end of the file.
         private(set) var header: ImageHeader?
         /// All frames were seen.
         private(set) var isComplete = false
         private let stream: JXLStream
         private let limits: DecodeLimits
         private var info = JxlBasicInfo()
-        /// The last one's bytes are not certain to be complete until another frame or the end is seen.
+        /// The frames so far. The bytes of the last one are not certain to be complete until another frame or the end
+        /// is seen.
         private var frames: [Frame] = []
         /// Whether the layers since the last complete frame stand alone.
         private var standsAlone: Bool?
@@ -99,7 +100,7 @@
         private func delay(_ ticks: UInt32) -> Duration {
             guard info.have_animation != JXL_FALSE, info.animation.tps_numerator > 0 else { return .zero }
             let scale = UInt64(info.animation.tps_numerator)
-            // 32 bits by 32 bits fit.
+            // The product of two numbers of 32 bits fits.
             let (seconds, rest) = (UInt64(ticks) * UInt64(info.animation.tps_denominator))
                 .quotientAndRemainder(dividingBy: scale)
             return .seconds(Int64(UInt32(clamping: seconds))) + .nanoseconds(Int64(rest * 1_000_000_000 / scale))

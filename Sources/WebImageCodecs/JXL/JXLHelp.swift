@@ -7,7 +7,7 @@
     final class JXLHelp: Sendable {
         /// libjxl takes memory for each thread.
         private static let mostThreads = 4
-        /// A loop with fewer parts ends before a helper arrives, who is then late for the next one.
+        /// A loop with fewer parts ends before a helper arrives, which is then late for the next loop.
         private static let leastParts = 32
 
         private let threads: any IdleThreads

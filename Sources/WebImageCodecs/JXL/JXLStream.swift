@@ -74,7 +74,7 @@
         /// Begins again at the start of the file.
         func rewind() {
             JxlDecoderRewind(handle)
-            // libjxl 0.7 forgets them, contrary to its documentation.
+            // libjxl 0.7 forgets the events, contrary to its documentation.
             _ = JxlDecoderSubscribeEvents(handle, events)
         }
 

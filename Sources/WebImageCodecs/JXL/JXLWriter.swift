@@ -11,7 +11,7 @@
             var bitDepth: Int
             var hasAlpha: Bool
             var orientation = Orientation.up
-            /// Empty for sRGB, or what ``color`` says.
+            /// The ICC profile; empty if the colours are sRGB or those of ``color``.
             var profile: [UInt8] = []
             var color: ColorDescription?
             /// Empty: none.

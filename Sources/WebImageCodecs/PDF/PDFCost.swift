@@ -35,7 +35,7 @@
             while let stream = streams.next() {
                 try options.checkpoint?()
                 if stream.isImage {
-                    // With its mask, which has at most the same size.
+                    // Its mask has at most the same size.
                     pixels = max(pixels, stream.pixels)
                     continue
                 }

@@ -11,8 +11,8 @@
         private let cost: PDFCost
         private let thread: VectorThread
 
-        /// - Throws: `corruptData`, `truncatedData`, `unsupportedFeature`, `limitExceeded`, `decoderUnavailable`, and what the
-        ///   checkpoint throws.
+        /// - Throws: `corruptData`, `truncatedData`, `unsupportedFeature`, `limitExceeded`, `decoderUnavailable`, and
+        ///   what the checkpoint throws.
         init(_ bytes: CollectedBytes, _ options: DecodeOptions) throws(WebImageError) {
             cost = try PDFCost(of: bytes.all, options)
             thread = VectorThread(.pdf, options, stackSize: PDFHandle.stackSize)

@@ -8,7 +8,7 @@
         struct Page: Sendable {
             var width = 0.0
             var height = 0.0
-            /// How many there are.
+            /// The number of pages in the file.
             var count: UInt32 = 0
         }
 
@@ -16,7 +16,7 @@
         static let stackSize = 64 << 20
 
         private let pdf: OpaquePointer
-        /// poppler reads it until the end.
+        /// The bytes of the file, which poppler reads until this object ends.
         private let file: CollectedBytes
         private let isWhole: Bool
 
@@ -26,7 +26,7 @@
             guard let pdf = wi_pdf_create() else { throw Self.noMemory }
             self.pdf = pdf
             self.file = file
-            // A PDF ends with this mark, near the end at least (ISO 32000-1, 7.5.5).
+            // A complete PDF has this mark at its end, or near it (ISO 32000-1, 7.5.5).
             let (mark, tail) = (Array("%%EOF".utf8), file.all.suffix(1024))
             isWhole = tail.indices.contains { tail[$0...].starts(with: mark) }
         }
@@ -52,7 +52,7 @@
             return answer.page
         }
 
-        /// The canvas, which lives as long as this.
+        /// Draws the page. The canvas lives as long as this object.
         ///
         /// - Throws: `limitExceeded`, `corruptData`, and what the thread throws.
         func draw(

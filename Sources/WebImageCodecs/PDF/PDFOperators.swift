@@ -3,7 +3,7 @@
     struct PDFOperators {
         /// How many states are saved at once, at most.
         private(set) var saved = 0
-        /// The points of the path that has most.
+        /// The number of points of the path with the most points.
         private(set) var points = 0
         /// The length of the longest path, in its own units.
         private(set) var length = 0.0
@@ -90,7 +90,7 @@
             case number(Double)
             case arrayBegins
             case arrayEnds
-            /// An operator of up to four characters, as ``PDFTokens/word(_:)`` has it; 0 for a longer one.
+            /// An operator of up to four characters, encoded by ``PDFTokens/word(_:)``; 0 for a longer one.
             case word(UInt32)
         }
 
@@ -99,7 +99,7 @@
 
         init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
-        /// Its characters as one number.
+        /// The characters of an operator as one number.
         static func word(_ text: StaticString) -> UInt32 {
             var word: UInt32 = 0
             for index in 0..<text.utf8CodeUnitCount { word = word << 8 | UInt32(text.utf8Start[index]) }
@@ -132,7 +132,7 @@
             return nil
         }
 
-        /// The bytes of a bitmap within the content, up to its `EI`.
+        /// Skips the bytes of a bitmap within the content, up to its `EI`.
         mutating func skipInlineBitmap() {
             while at + 2 < text.count {
                 let ends = text[at] <= 0x20 && text[at + 1] == UInt8(ascii: "E") && text[at + 2] == UInt8(ascii: "I")
@@ -158,7 +158,7 @@
             } while at < text.count && depth > 0
         }
 
-        /// A string of hexadecimal digits, or the beginning of a dictionary.
+        /// Skips a string of hexadecimal digits, or the beginning of a dictionary.
         private mutating func skipHexadecimal() {
             at += 1
             if at < text.count, text[at] == UInt8(ascii: "<") {

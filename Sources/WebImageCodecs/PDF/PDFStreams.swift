@@ -25,7 +25,7 @@
                 return pixels.overflow ? .max : pixels.partialValue
             }
 
-            /// Its unpacked bytes, at most so many.
+            /// Calls `body` with the unpacked bytes, of which there are at most `most`.
             func withContent<Result>(most: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
                 guard has("/FlateDecode") || has("/Fl "), let base = data.baseAddress else {
                     return body(UnsafeRawBufferPointer(rebasing: data.prefix(most)))

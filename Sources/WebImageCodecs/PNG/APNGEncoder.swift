@@ -3,10 +3,10 @@ import WebImageProcessing
 
 /// Writes an APNG (APNG specification) frame by frame; keeps the output and the previous frame.
 ///
-/// The first frame determines whether all have alpha. So all are RGB until one has a transparent pixel; then the
-/// earlier ones are written again as RGBA. A frame holds the rectangle that changed: completely or, if nothing in it
-/// became translucent, with unchanged pixels left out, if that is smaller. In RGB frames, pixels that are left out have
-/// a reserved colour (`tRNS`).
+/// The header of the first frame determines whether all frames have alpha. So frames are written as RGB until one has a
+/// transparent pixel; then the earlier ones are written again as RGBA. A frame holds the rectangle that changed:
+/// completely or, if nothing in it became translucent, with unchanged pixels left out, if that is smaller. In RGB
+/// frames, pixels that are left out have a reserved colour (`tRNS`).
 final class APNGEncoder: AnimationEncoder {
     /// The reserved colour of RGB frames; a picture that uses it is written as RGBA.
     private static let leftOut: UInt32 = 0xFF_FB04_FD
@@ -73,7 +73,7 @@ final class APNGEncoder: AnimationEncoder {
     private func encode(_ pixels: PixelBuffer, of info: Image.Info? = nil) throws(WebImageError) -> [UInt8] {
         var info = info ?? Image.Info(alpha: .straight)
         info.alpha = hasAlpha ? .straight : .opaque
-        // All frames have the same kind, and later ones may have colours.
+        // All frames have the same colour type, and later ones may have colours.
         info.header?.colorModel = .rgb
         return try PNGCoder().encode(Image(pixels: pixels, info: info), as: .png, options)
     }

@@ -9,7 +9,7 @@ struct APNGFrame {
     /// Whether it is composited over the canvas, rather than replacing its pixels.
     var isOver = false
 
-    /// In seconds, as exactly as two numbers of 16 bits can have it.
+    /// The delay as a fraction of a second, as exact as two numbers of 16 bits can be.
     var delay: (numerator: Int, denominator: Int) {
         let most = Int(UInt16.max)
         let parts = [1000, 100, 10, 1].first { ticks * $0 <= most * 1000 } ?? 1

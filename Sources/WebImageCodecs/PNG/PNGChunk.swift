@@ -1,4 +1,4 @@
-/// What a PNG's chunks are made of (PNG specification, section 5).
+/// The parts of a PNG's chunks (PNG specification, section 5).
 enum PNGChunk {
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -44,7 +44,8 @@ enum PNGChunk {
         return old ^ product(checksum(before) ^ checksum(after), shift)
     }
 
-    /// A polynomial times x, modulo the CRC's; the highest bit is that of x to the power of 0.
+    /// A polynomial times x, modulo the polynomial of the CRC. The highest bit is the coefficient of x to the power of
+    /// 0.
     private static func timesX(_ value: UInt32) -> UInt32 {
         value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1
     }

@@ -8,7 +8,7 @@ import WebImageProcessing
 /// Colour information is kept for conversion by others: the first of `cICP`, `iCCP`, `sRGB`, `gAMA` with `cHRM` (PNG,
 /// third edition, 4.3).
 package struct PNGCoder: ImageCoder {
-    /// The rows of larger pictures are compressed in pieces by zlib, which takes longer but no memory.
+    /// The rows of larger pictures are compressed in pieces by zlib, which takes longer but hardly any memory.
     private static let mostAtOnce = ByteCount.mebibytes(256)
 
     private let usesZlib: Bool
@@ -19,10 +19,10 @@ package struct PNGCoder: ImageCoder {
     /// For tests.
     ///
     /// - Parameters:
-    ///   - usesZlib: whether zlib makes pictures, also where something faster is there.
-    ///   - leastPixelsForHelp: how large pictures are that an idle thread helps with. Measured on two cores, photographs of 1 to
-    ///     22 megapixels take 0.57 to 0.71 of the time, and 1.02 to 1.05 of the processor; what packs well (palettes, much
-    ///     transparency) 0.69 to 0.98, and up to 1.14.
+    ///   - usesZlib: whether zlib compresses, even if a faster library is available.
+    ///   - leastPixelsForHelp: the size from which an idle thread helps. Measured on two cores, photographs of 1 to 22
+    ///     megapixels then take 0.57 to 0.71 of the time and 1.02 to 1.05 of the processor time; pictures that compress
+    ///     well (palettes, much transparency) take 0.69 to 0.98 of the time, and up to 1.14 of the processor time.
     package init(usesZlib: Bool = false, leastPixelsForHelp: Int = 500_000) {
         self.usesZlib = usesZlib
         self.leastPixelsForHelp = leastPixelsForHelp
@@ -73,7 +73,7 @@ package struct PNGCoder: ImageCoder {
         guard palette.isExact, palette.bits == 8, image.alpha == .opaque, image.isWrittenGray(options) else {
             return small
         }
-        // Rows of numbers of colours are not filtered, and so can be longer than those of the brightness itself.
+        // The indices of a palette are not filtered, and so can take more bytes than the gray values themselves.
         let narrow = image.layout == .rgba8 ? image : Image(pixels: try image.pixels.narrowed(), info: image.info)
         let gray = try encode(narrow, nil, options)
         return gray.count < small.count ? gray : small

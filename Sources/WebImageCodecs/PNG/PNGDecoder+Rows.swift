@@ -4,8 +4,7 @@ import WebImageCore
 extension PNGDecoder {
     // MARK: rows that come once
 
-    /// Memory for the rows from `row` on; called from within libpng, which continues when this has returned. nil stops
-    /// it.
+    /// Memory for the rows from `row` on; nil stops libpng. Called from within libpng.
     func nextBand(at row: Int, _ count: inout UInt32) -> UnsafeMutablePointer<UInt8>? {
         do throws(WebImageError) {
             try commitWrittenRows()

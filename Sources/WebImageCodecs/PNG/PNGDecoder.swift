@@ -30,16 +30,16 @@ final class PNGDecoder: ImageDecoder {
     private(set) var received = 0
     private var planner: DecodePlanner?
     private var chunks: PNGChunkReader
-    /// Whether nothing more is read behind a picture that is not decoded.
+    /// Whether the search for EXIF behind a picture that is not decoded has ended.
     private var isLateOver = false
 
-    /// The size of pictures from which another thread helps.
+    /// The number of pixels from which another thread helps.
     private let leastPixelsForHelp: Int
     private var isHelped = false
 
     /// - Parameters:
-    ///   - usesZlib: whether zlib inflates, also where something faster is there. For tests.
-    ///   - leastPixelsForHelp: how large a picture is that another thread helps with.
+    ///   - usesZlib: whether zlib inflates, even if a faster library is available. For tests.
+    ///   - leastPixelsForHelp: the number of pixels from which another thread helps.
     init(
         _ options: DecodeOptions, usesZlib: Bool = false, leastPixelsForHelp: Int = .max, plan: @escaping DecodePlanner
     ) throws(WebImageError) {
@@ -161,7 +161,7 @@ final class PNGDecoder: ImageDecoder {
         return size.pixelCount ?? 0 >= leastPixelsForHelp
     }
 
-    /// What another thread calls of the shim.
+    /// The call of the shim that another thread makes.
     private struct Help: @unchecked Sendable {
         // Sendable: `share` returns after it has ended, and the shim guards what both threads use.
         let run:
@@ -200,7 +200,7 @@ final class PNGDecoder: ImageDecoder {
         try end()
     }
 
-    /// What a push ended in.
+    /// Throws the error for the shim's result, or that of a sink or checkpoint.
     private func check(_ result: Int32) throws(WebImageError) {
         guard let handle else { return }
         if let failure { throw failure }

@@ -44,7 +44,8 @@ struct PNGPalette {
         }
     }
 
-    /// As for a GIF, except for the index of transparent pixels.
+    /// Chooses the palette of a picture without translucent pixels, as for a GIF except for the index of transparent
+    /// pixels.
     private static func opaque(
         _ words: [UInt32], _ width: Int, _ limit: Int, _ hasHoles: Bool, _ dithers: Bool
     ) -> ([UInt32], [UInt8]) {

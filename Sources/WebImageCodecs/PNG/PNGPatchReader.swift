@@ -101,12 +101,13 @@ final class PNGPatchReader: FramePatchReader {
         }
     }
 
-    /// The first one counts, and one that libpng would ignore does not: each frame is given it anew.
+    /// Whether the chunk is the palette of all frames: the first one that libpng would not ignore.
     private func isPalette(_ chunk: Chunk) -> Bool {
         header == nil && palette == nil && (3...768).contains(chunk.data.count) && chunk.data.count % 3 == 0
     }
 
-    /// Likewise (PNG specification, 11.3.1.1): libpng ignores it before the palette, or with a wrong length or checksum.
+    /// Whether the chunk is the transparency of all frames (PNG specification, 11.3.1.1): the first one that libpng
+    /// would not ignore, as it does before the palette, or with a wrong length or checksum.
     private func isTransparency(_ chunk: Chunk) -> Bool {
         guard header == nil, transparency == nil, let imageHeader else { return false }
         let isLong =
@@ -121,7 +122,7 @@ final class PNGPatchReader: FramePatchReader {
         return PNGChunk.checksum(bytes[chunk.data.lowerBound - 4..<chunk.data.upperBound]) == stored
     }
 
-    /// An announcement may follow until the picture's data begins.
+    /// Whether frames may follow: an animation is announced, or may still be, because the picture's data has not begun.
     private var isAnimated: Bool { !hasDamage && (announced != nil || header == nil) }
 
     private func readAnnouncement(_ place: Int) {
@@ -202,7 +203,7 @@ final class PNGPatchReader: FramePatchReader {
         header?.frameCount = patches.count
     }
 
-    /// The header by the still decoder, which reads everything before the data.
+    /// The header, which a decoder for stills reads from all chunks before the data.
     private func readHeader(upTo end: Int) throws(WebImageError) -> ImageHeader {
         let decoder = try PNGDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
         try push(0..<end, to: decoder)

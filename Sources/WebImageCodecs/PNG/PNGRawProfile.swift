@@ -4,7 +4,7 @@ import WebImageCore
 /// EXIF in the form that ImageMagick wrote into PNGs before there was a chunk for it: hexadecimal digits in a named
 /// text, after "exif" and their length. ExifTool, Pillow and others read it too.
 enum PNGRawProfile {
-    /// What the contents of the chunk begin with.
+    /// The beginning of the chunk's contents.
     static let name = Array("Raw profile type exif".utf8) + [0]
     private static let lineLength = 36
     private static let prefix = Array("Exif".utf8) + [0, 0]
@@ -14,7 +14,7 @@ enum PNGRawProfile {
     /// - Parameter limit: the maximum length of the EXIF block.
     static func lengths(_ limit: Int) -> ClosedRange<Int> { name.count...max(name.count, longestText(limit)) }
 
-    /// Two digits for each byte, and the ends of the lines.
+    /// The length of the text for `limit` bytes: two digits for each byte, and the ends of the lines.
     private static func longestText(_ limit: Int) -> Int {
         let bytes = min(max(limit, 0), Int(Int32.max))
         return bytes * 2 + bytes / lineLength + 128

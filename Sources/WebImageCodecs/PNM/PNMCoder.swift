@@ -1,7 +1,7 @@
 package import WebImageCore
 
 /// The formats of Netpbm: PBM, PGM and PPM as text and as bytes (P1 to P6), PAM (P7), and PFM (PF and Pf), which is
-/// only read: as 16 bits a channel in linear light, from 0 to 1.
+/// only read. PFM is read as 16 bits a channel in linear light, with values from 0 to 1.
 package struct PNMCoder: ImageCoder {
     package init() {}
 
@@ -20,7 +20,7 @@ package struct PNMCoder: ImageCoder {
     /// says otherwise; 16 bits if the picture has them. The formats store neither orientation nor profile, so pixels
     /// are rotated upright.
     ///
-    /// - Throws: `cannotEncode` for another format, and for a lossless one that would lose colours or alpha.
+    /// - Throws: `cannotEncode` for another format, and for lossless encoding that would lose colours or alpha.
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {

@@ -2,7 +2,7 @@ import WebImageCore
 
 /// Decodes one PNM picture as its bytes arrive; of a file with several, the first.
 final class PNMDecoder: ImageDecoder {
-    /// So many bytes of text are read between two checkpoints.
+    /// How many bytes of text are read between two checkpoints.
     private static let pieceLength = 64 << 10
     /// How many pixels are converted at once, because a row may be announced as longer than all memory. A multiple of
     /// 8.
@@ -14,7 +14,7 @@ final class PNMDecoder: ImageDecoder {
     private var parser = PNMHeaderParser()
     private var converter: PNMRowConverter?
     private var writer: BandWriter?
-    /// Of a format whose last row comes first.
+    /// The rows of a format whose last row comes first.
     private var upended: UpendedRows?
     private var state = DecodeState.needsBytes
     private var received = 0
@@ -23,7 +23,7 @@ final class PNMDecoder: ImageDecoder {
     private var sampleCount = 0
     /// Pixels of the row that are converted.
     private var column = 0
-    /// The part of a row of bytes that is there so far.
+    /// The part of a row of bytes that has arrived.
     private var pending = ByteCollector()
     private var number: Int?
     private var isComment = false

@@ -10,14 +10,14 @@ struct PNMEncoder {
         var alpha: Int
     }
 
-    /// Upright, alpha straight.
+    /// The picture, upright and with straight alpha.
     private let picture: Image
     private let kind: PortableAnymap
     private let paper: RGBColor
     /// The sample that means white.
     private let most: Int
 
-    /// - Throws: `cannotEncode` if something that must not be lost cannot be stored.
+    /// - Throws: `cannotEncode` if the encoding must be lossless, and the format cannot store all of the picture.
     init(_ image: Image, _ options: EncodeOptions) throws(WebImageError) {
         picture = try image.plain()
         paper = options.background

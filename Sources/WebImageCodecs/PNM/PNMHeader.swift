@@ -1,9 +1,9 @@
 import WebImageCore
 
-/// What the text before the samples of a PNM picture says.
+/// The information in the text before the samples of a PNM picture.
 struct PNMHeader: Equatable {
     enum Samples: Equatable {
-        /// Digits, 0 for white and 1 for black; nothing need stand between them.
+        /// Digits, 0 for white and 1 for black, with or without spaces between them.
         case textBits
         case textNumbers
         /// Eight to a byte, the highest bit first, 1 for black; each row begins a byte.
@@ -74,7 +74,7 @@ struct PNMHeaderParser {
         return numbers.count == (isBitmap ? 2 : 3) ? try header() : nil
     }
 
-    /// The sign says the order of bytes. The size tells what unit white has, which nothing here asks for.
+    /// Reads the scale of a PFM. Its sign states the order of bytes; its value, the unit of the samples, is not used.
     private mutating func takeScale(_ byte: UInt8) throws(WebImageError) -> PNMHeader? {
         guard PNMHeader.isSpace(byte) else {
             scale.append(byte)

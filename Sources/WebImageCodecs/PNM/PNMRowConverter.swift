@@ -50,7 +50,7 @@ struct PNMRowConverter {
             for index in 0..<pixels.count * header.channels {
                 let bits = row.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self)
                 let value = Float(bitPattern: isLittleEndian ? bits.littleEndian : bits.bigEndian)
-                // Brighter than white is white; what is no number is black.
+                // Values above white become white; NaN becomes black.
                 samples[index] = value > 0 ? UInt16((min(value, 1) * 65_535).rounded()) : 0
             }
             return

@@ -19,7 +19,8 @@ package struct QOICoder: ImageCoder {
     /// A QOI with the same pixels, 8 bits each: three channels for opaque pictures, else four. QOI stores neither
     /// orientation nor profile, so pixels are rotated upright.
     ///
-    /// - Throws: `cannotEncode` for another format, for sides over 32 bits, and for 16 bits a channel without loss.
+    /// - Throws: `cannotEncode` for another format, for sides over 32 bits, and for lossless encoding of 16 bits a
+    ///   channel.
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {

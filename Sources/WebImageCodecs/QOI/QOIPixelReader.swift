@@ -1,4 +1,4 @@
-/// The pixels of a QOI stream ("The Quite OK Image Format Specification", version 1.0), as its bytes come.
+/// Reads the pixels of a QOI stream ("The Quite OK Image Format Specification", version 1.0) as its bytes arrive.
 struct QOIPixelReader {
     /// Red in the lowest byte, alpha in the highest.
     private var pixel: UInt32 = 0xFF00_0000
@@ -89,7 +89,7 @@ enum QOIChunk {
     static let rgb: UInt8 = 0xFE
     static let rgba: UInt8 = 0xFF
     static let longestRun = 62
-    /// What ends the stream.
+    /// The bytes at the end of the stream.
     static let end: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1]
 
     static func length(_ first: UInt8) -> Int {

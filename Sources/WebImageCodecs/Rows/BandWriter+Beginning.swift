@@ -1,7 +1,7 @@
 import WebImageCore
 
 extension BandWriter {
-    /// A writer into a sink that it begins.
+    /// Begins the sink, and makes a writer for its rows.
     init(beginning sink: any RowSink, _ format: RowFormat, _ options: DecodeOptions) throws(WebImageError) {
         try sink.begin(format)
         self.init(sink, format, options)

@@ -2,9 +2,9 @@
     import WebImageCore
 
     extension PixelSize {
-        /// The nearest whole pixels of a vector picture's own size, at least 1x1.
+        /// A vector picture's own size, rounded to whole pixels, at least 1x1.
         ///
-        /// - Throws: `corruptData` when a side is not positive, `limitExceeded` when no canvas could be so large.
+        /// - Throws: `corruptData` when a side is not positive, `limitExceeded` when it is larger than any canvas.
         init(naturalWidth width: Double, height: Double, of format: ImageFormat) throws(WebImageError) {
             guard width > 0, height > 0 else {
                 throw WebImageError(.corruptData, "the picture's size is \(width)x\(height)", format: format)

@@ -16,7 +16,7 @@
 
     /// Collects a document and draws it when it is complete.
     final class VectorDecoder: CollectingDecoder {
-        /// - Throws: why it cannot be read.
+        /// - Throws: the reason why the document cannot be read.
         typealias Open = (CollectedBytes, DecodeOptions) throws(WebImageError) -> any VectorDocument
 
         private let options: DecodeOptions

@@ -37,7 +37,8 @@
                         reason = failure()
                         if reason != nil { cancel() }
                     }
-                    // Most drawings end sooner than another one could begin, so a mere cancellation waits.
+                    // A drawing that is only cancelled is awaited until its deadline: most end sooner than another one
+                    // could begin.
                     return reason.map { $0.code != .cancelled || ContinuousClock.now > deadline } ?? false
                 }, body)
             switch outcome {
@@ -71,8 +72,8 @@
     extension VectorThread {
         /// What a library has drawn: a canvas that belongs to the document.
         struct Drawing: @unchecked Sendable {
-            // Sendable: nobody else has the pixels yet.
-            /// As the library tells how it went.
+            // Sendable: no other thread has the pixels yet.
+            /// The library's result.
             var result: Int32 = 0
             var pixels: UnsafePointer<UInt8>?
             var bytesPerRow = 0

@@ -25,7 +25,7 @@ struct WholePicture {
     /// Makes all of it transparent black, for decoders that may not write every pixel.
     func clear() { base.initializeMemory(as: UInt8.self, repeating: 0, count: format.bytesPerRow * format.size.height) }
 
-    /// A copy of what is there so far.
+    /// A copy of the picture so far.
     func preview() throws(WebImageError) -> PixelBuffer {
         let copy = try PixelBuffer(size: format.size, layout: format.layout)
         copy.base.copyMemory(from: base, byteCount: copy.byteCount.bytes)

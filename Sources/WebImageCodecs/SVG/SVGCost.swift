@@ -62,13 +62,14 @@
             static let point = 200.0
             static let dash = 600.0
             static let pointsOfCharacter = 10.0
-            /// How much longer its outline is than the font is large.
+            /// The length of a character's outline, as a multiple of the font size.
             static let lengthOfCharacter = 6.0
             static let layer = 8.0
             static let mask = 40.0
             /// For each place in the window of `feMorphology`.
             static let window = 20.0
-            /// Of a shape that is filled: 64 for each edge; stroked, several edges for each point.
+            /// The memory for a point of a shape: 64 bytes for each edge. A filled shape has one edge for each point, a
+            /// stroked one several.
             static let bytesOfPoint = 640.0
             static let bytesOfDash = 100.0
         }
@@ -79,11 +80,11 @@
             let side: Double
             /// Pixels to one unit of the document, where its transforms stretch it most.
             let scale: Double
-            /// Of the largest font, in units of the document.
+            /// The size of the largest font, in units of the document.
             let font: Double
         }
 
-        /// An element's own cost, with that of its children and references; of a group the sum of all.
+        /// The cost of an element with its children and references, or of all elements of a group.
         ///
         /// - Parameter tile: the tile of a pattern.
         init(
@@ -161,14 +162,15 @@
             fontSize = max(fontSize, traits.fontSize * fontGrowth)
         }
 
-        /// Dashes, and round corners, which have more points the larger they are (cairo's tolerance is 0.1 pixels).
+        /// Adds the cost of dashes, and of round corners, which have more points the larger they are (cairo's tolerance
+        /// is 0.1 pixels).
         private mutating func addStroke(_ traits: SVGTraits, _ canvas: Canvas) {
             if traits.hasRoundCorners || traits.strokeWidth > 0 {
                 let radius = max(traits.strokeWidth, 1) * canvas.scale / 2
                 bytes = max(bytes, points * (Weight.bytesOfPoint + 40 * .pi * (5 * radius).squareRoot()))
             }
             guard let period = traits.dashes, length > 0 else { return }
-            // Shorter ones than the tolerance are drawn as a mixed colour.
+            // Dashes that are shorter than the tolerance are drawn as a mixed colour.
             let shortest = max(period, 0.1 / canvas.scale)
             time += lengths / shortest * Weight.dash
             bytes = max(bytes, length / shortest * Weight.bytesOfDash)
@@ -217,7 +219,7 @@
             let inner = canvases
             pixelTime += Weight.layer + traits.filterTime
             var most = max(inner, traits.filterTime > 0 ? 6 : 0)
-            // One after the other, each on the result of the last one.
+            // The filters run one after the other, each on the result of the one before.
             for name in traits.filters {
                 let filter = total([name])
                 self += filter
@@ -257,7 +259,8 @@
                 isRelative: isRelative && other.isRelative, isOfCanvas: isOfCanvas || other.isOfCanvas)
         }
 
-        /// How many it has when it paints something with such a side; cairo has no more than 32 767 a side.
+        /// The number of pixels of a tile that paints a shape whose longest side is `side`. cairo limits a tile's sides
+        /// to 32 767.
         func pixels(side: Double, _ canvas: SVGCost.Canvas) -> Double {
             let scale = isRelative ? side : isOfCanvas ? canvas.side : canvas.scale
             return min(width * scale, 32_767) * min(height * scale, 32_767)

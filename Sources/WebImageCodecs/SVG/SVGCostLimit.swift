@@ -44,7 +44,7 @@
             try check(SVGEstimate(survey, size: one, scale: 1, checkpoint: checkpoint), one)
         }
 
-        /// How many pixels the bitmaps in the document may have.
+        /// The maximum number of pixels of all bitmaps in the document.
         let bitmapPixels: UInt64
 
         /// - Parameters:
@@ -66,7 +66,7 @@
                 survey, size: size, scale: viewScale(width, height), checkpoint: checkpoint)
             let bitmaps = survey.hasBitmaps ? Double(Self.mostBitmapPixels) : 0
             let fixed = min(documentBytes + bitmaps, Self.mostMemory)
-            // With the canvas that the library draws on. More than what is allowed is refused anyway.
+            // Includes the canvas on which the library draws. An estimate above the limit is refused anyway.
             return DrawingMemory(
                 bytesPerPixel: 4 + min(Self.mostMemory, estimate.memory) / pixels, fixed: ByteCount(Int(fixed)))
         }

@@ -11,8 +11,8 @@
         private let cost: SVGCostLimit
         private let thread: VectorThread
 
-        /// - Throws: `truncatedData`, `corruptData`, `unsupportedFeature`, `limitExceeded`, `decoderUnavailable`, and what the
-        ///   checkpoint throws.
+        /// - Throws: `truncatedData`, `corruptData`, `unsupportedFeature`, `limitExceeded`, `decoderUnavailable`, and
+        ///   what the checkpoint throws.
         init(_ bytes: CollectedBytes, _ options: DecodeOptions) throws(WebImageError) {
             let text = try SVGSource(bytes, options.limits)
             let complexity = try SVGComplexity(of: text.bytes)

@@ -36,9 +36,9 @@ struct SVGDocumentType {
         entities = SVGEntities(limit: limit)
     }
 
-    /// Goes behind the mark that begins it.
+    /// Moves the cursor behind `<!DOCTYPE`.
     ///
-    /// - Returns: where that stands.
+    /// - Returns: the position of `<!DOCTYPE`; nil if there is none.
     private mutating func start() throws(WebImageError) -> Int? {
         _ = cursor.skips("\u{FEFF}")
         while true {
@@ -49,14 +49,14 @@ struct SVGDocumentType {
             } else if cursor.skips("<?") {
                 let hasTarget = !cursor.name().isEmpty
                 cursor.pass("?>")
-                // libxml2 ends a damaged one earlier.
+                // libxml2 ends a damaged instruction earlier.
                 guard hasTarget || cursor.isAtEnd, cursor.find("<!DOCTYPE", in: start..<cursor.at) == nil else {
                     throw Self.error(.corruptData, "a processing instruction is damaged")
                 }
             } else if cursor.skips("<!DOCTYPE") {
                 return start
             } else {
-                // libxml2 would take it for another encoding.
+                // libxml2 would take the text for another encoding.
                 guard cursor.next == UInt8(ascii: "<") || cursor.isAtEnd else {
                     throw Self.error(.corruptData, "the document does not begin with an element")
                 }
@@ -111,7 +111,7 @@ struct SVGDocumentType {
             cursor.skipSpace()
             try expect(">")
         } else {
-            // It is in another file, which is not read, so references to it count as unknown.
+            // The entity is in another file, which is not read, so references to it count as unknown.
             guard cursor.skips("SYSTEM") || cursor.skips("PUBLIC") else { throw damage }
             guard cursor.passTag() else { throw Self.cut }
         }

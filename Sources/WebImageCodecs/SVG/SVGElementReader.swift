@@ -18,7 +18,7 @@
         private let name: String
         /// Attributes that are lengths or numbers.
         private var numbers: [String: Double] = [:]
-        /// Relative ones, at most as large as the canvas.
+        /// Attributes that are relative lengths, at most as large as the canvas.
         private var parts: [String: Double] = [:]
         private let isRoot: Bool
         private var isRelative = true
@@ -37,7 +37,7 @@
             "feDisplacementMap": .init(time: 1300, canvases: 4), "feDropShadow": .init(time: 500, canvases: 6),
             "feFlood": .init(time: 10, canvases: 2), "feGaussianBlur": .init(time: 230, canvases: 5),
             "feImage": .init(time: 40, canvases: 3), "feMerge": .init(time: 10, canvases: 4),
-            // A child of `feMerge`, which does not come alone.
+            // A child of `feMerge`, which does not occur alone.
             "feMergeNode": .init(time: 90, canvases: 0), "feMorphology": .init(time: 10, canvases: 2),
             "feOffset": .init(time: 20, canvases: 3), "feSpecularLighting": .init(time: 140, canvases: 3),
             "feTile": .init(time: 20, canvases: 3), "feTurbulence": .init(time: 100, canvases: 3),
@@ -54,7 +54,7 @@
 
         mutating func read(_ attribute: String, _ value: UnsafeRawBufferPointer) throws(WebImageError) {
             switch attribute {
-            // Long ones, which need no copy.
+            // Long values, which are read in place.
             case "d": outline = SVGOutline(path: value)
             case "points": outline = SVGOutline(corners: value)
             case "href":
@@ -108,7 +108,7 @@
             }
         }
 
-        /// librsvg 2.54 reads 400 numbers of a kernel, and crashes if there should be more.
+        /// librsvg 2.54 reads 400 numbers of a kernel, and crashes if its size demands more.
         private static let mostOfKernel = 400.0
 
         private mutating func readKernel(_ sides: [Double]) throws(WebImageError) {

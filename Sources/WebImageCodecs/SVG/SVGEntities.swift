@@ -4,7 +4,7 @@ import WebImageCore
 ///
 /// libxml2 2.9 under librsvg 2.54 leaks the memory of every entity that it reads, so it gets none.
 struct SVGEntities {
-    /// Where a value goes.
+    /// Where the value of an entity is inserted.
     private enum Place { case content, attribute }
 
     /// libxml2's own limit.
@@ -15,7 +15,7 @@ struct SVGEntities {
     private(set) var output: [UInt8] = []
     /// How many bytes of values were processed; nested empty values cause more work than output.
     private var work = 0
-    /// What the text may grow to.
+    /// The maximum length of the text, in bytes.
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
@@ -69,7 +69,7 @@ struct SVGEntities {
         return code < 0x80 ? [UInt8(code)] : Array(cursor.text[start..<cursor.at])
     }
 
-    /// Appends text without references, or with ones that are not resolved.
+    /// Appends text as it is; references in it are not replaced.
     mutating func append(raw text: some Collection<UInt8>) throws(WebImageError) {
         guard text.count <= limit - output.count else {
             throw WebImageError(
@@ -86,7 +86,7 @@ struct SVGEntities {
         try append(text, .content, level: 0)
     }
 
-    /// Adds what stood in quotes.
+    /// Appends the value of an attribute, with references replaced.
     mutating func append(attribute text: UnsafeRawBufferPointer) throws(WebImageError) {
         try append(text, .attribute, level: 0)
     }
@@ -128,7 +128,7 @@ struct SVGEntities {
         let start = cursor.at
         cursor.at += 1
         guard let value = values[Array(cursor.name())], cursor.skips(";") else {
-            // A character, or what the library has a name or an error for.
+            // A reference to a character, or to a name that libxml2 knows or reports as an error.
             return try append(raw: cursor.text[start..<cursor.at])
         }
         work += value.count + 1

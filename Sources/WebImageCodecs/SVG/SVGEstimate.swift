@@ -6,7 +6,7 @@
         /// Bytes that are held at once besides the canvas itself.
         private(set) var memory = 0.0
         private(set) var nanoseconds = 0.0
-        /// Of the largest font, in units of the document.
+        /// The size of the largest font, in units of the document.
         private(set) var fontSize = 0.0
 
         /// The cost of matching one selector part with one element.
@@ -42,7 +42,7 @@
             }
             guard let cost = costs[0] else { return }
             let pixels = Double(size.pixelCount ?? .max)
-            // No path through a cycle visits an element twice: its layers are at most all there are.
+            // No path through a cycle visits an element twice, so there are at most the layers of all elements.
             let canvases = order.hasCycles ? survey.allCanvases : cost.canvases
             memory = canvases * pixels * 4 + cost.bytes
             nanoseconds = cost.pixelTime * pixels + cost.time + survey.styleMatches * Self.styleMatch
@@ -106,7 +106,8 @@
         /// After how many elements the checkpoint is called: each may have some hundred references.
         static let checkInterval = 256
 
-        /// What is drawn with an element: its children and references; of a group all its elements.
+        /// Calls `body` for everything that is drawn with an element: its children and references, or all elements of a
+        /// group.
         func forEachPart(of number: Int32, _ body: (Int32) -> Void) {
             if let group = group(number) { return group.forEach(body) }
             let element = elements[Int(number)]

@@ -37,8 +37,8 @@
             return UnsafeRawBufferPointer(start: output, count: count)
         }
 
-        /// - Throws: `truncatedData` for an incomplete document that librsvg refuses, `corruptData` for a whole one; what the
-        ///   thread throws.
+        /// - Throws: `truncatedData` for an incomplete document that librsvg refuses, `corruptData` for a whole one;
+        ///   what the thread throws.
         func open(_ text: SVGSource, _ thread: VectorThread, isWhole: Bool) throws(WebImageError) -> wi_svg_size {
             struct Answer: Sendable {
                 var result: Int32
@@ -58,7 +58,7 @@
             return answer.size
         }
 
-        /// The canvas, which lives as long as this.
+        /// Draws the document. The canvas lives as long as this object.
         ///
         /// - Throws: `limitExceeded`, `corruptData`, and what the thread throws.
         func draw(

@@ -9,11 +9,11 @@
             case end
             /// Text between tags, with references.
             case text(UnsafeRawBufferPointer)
-            /// Without references.
+            /// The text of a CDATA section, which has no references.
             case data(UnsafeRawBufferPointer)
-            /// Such as `!ATTLIST rect x CDATA '1'`.
+            /// A declaration, such as `!ATTLIST rect x CDATA '1'`.
             case declaration(UnsafeRawBufferPointer)
-            /// Such as `xml-stylesheet href='a.css'`.
+            /// An instruction, such as `xml-stylesheet href='a.css'`.
             case instruction(UnsafeRawBufferPointer)
         }
 

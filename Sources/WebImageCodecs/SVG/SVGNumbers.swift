@@ -130,7 +130,8 @@
 
     /// How much a transform stretches at most.
     enum SVGScale {
-        /// For a list such as `translate(3) scale(2)`; 1 for invalid ones, which librsvg does not apply either.
+        /// The scale of a list such as `translate(3) scale(2)`; 1 for invalid ones, which librsvg does not apply
+        /// either.
         static func most(of transform: String) -> Double {
             var scale = 1.0
             for part in transform.split(separator: ")") {
@@ -156,7 +157,7 @@
             }
         }
 
-        /// Of a viewBox that fills a viewport.
+        /// The scale of a viewBox that fills a viewport.
         static func most(viewBox: [Double], width: Double, height: Double) -> Double {
             guard viewBox.count >= 4, viewBox[2] > 0, viewBox[3] > 0 else { return 1 }
             return max(width / viewBox[2], height / viewBox[3])

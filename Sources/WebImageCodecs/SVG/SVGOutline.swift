@@ -4,7 +4,7 @@
         private(set) var points = 0
         /// In the path's own units.
         private(set) var length = 0.0
-        /// Of a text.
+        /// The number of characters, for a text.
         var characters = 0
         /// The share of the canvas that it covers, for a shape with a relative size.
         var canvasPart = 0.0

@@ -1,10 +1,10 @@
 import WebImageCore
 
-/// What an SVGZ may unpack to.
+/// Limits the length to which an SVGZ may unpack.
 enum SVGPacking {
-    /// Deflate packs 1000 to 1 at most, drawings 3 to 30 to 1.
+    /// Deflate compresses at most 1000 to 1. Drawings are compressed 3 to 1 up to 30 to 1.
     private static let mostRatio = 100
-    /// Up to here the ratio does not matter.
+    /// Up to this length in bytes, the ratio does not matter.
     private static let always = 1 << 20
 
     static func mostUnpacked(of packed: Int, _ limits: DecodeLimits) -> Int {

@@ -1,24 +1,26 @@
 public import WebImageCore
 
-/// Removes everything from an SVG that browsers would run, so that it can be passed on to them, as a file or within an HTML
-/// page.
+/// Removes everything from an SVG that browsers would run, so that it can be passed on to them, as a file or within an
+/// HTML page.
 ///
 /// Nothing is drawn, and no library is used. The document is parsed strictly, and refused unless it is well-formed up
 /// to its last byte, since browsers run scripts before they come to an error.
 public enum SVGSanitizer {
-    /// Returns the document without scripts, that is, without elements that run or embed something (`script`,
-    /// `handler`, `listener`, `iframe`, `object`, `embed`, `meta`, `link` and others), event handlers (`onload` and all
-    /// other attributes that begin with `on`), `javascript:` and `vbscript:` URLs in any place, links to `data:` URLs
-    /// that are not pictures, instructions such as `xml-stylesheet`, comments, and the document type, whose entities are
-    /// expanded. The rest stays byte for byte, except that CDATA becomes ordinary text and UTF-16 becomes UTF-8.
+    /// Returns the document without scripts.
+    ///
+    /// This removes elements that run or embed something (`script`, `handler`, `listener`, `iframe`, `object`, `embed`,
+    /// `meta`, `link` and others), event handlers (`onload` and all other attributes that begin with `on`),
+    /// `javascript:` and `vbscript:` URLs in any place, links to `data:` URLs that are not pictures, instructions such
+    /// as `xml-stylesheet`, comments, and the document type, whose entities are expanded. The rest stays byte for byte,
+    /// except that CDATA becomes ordinary text and UTF-16 becomes UTF-8.
     ///
     /// - Parameters:
     ///   - file: an SVG that is not compressed.
-    ///   - limits: limit the size of expanded entities.
+    ///   - limits: the limits for the size of expanded entities.
     /// - Throws: `corruptData` if the document is not well-formed or refers to an entity that it does not declare,
-    ///   `unsupportedFeature` for documents within it and
-    ///   encodings that hide markup, `limitExceeded` for entities that grow too large.
-    /// - Complexity: linear, and memory for two copies.
+    ///   `unsupportedFeature` for documents within it and encodings that hide markup, `limitExceeded` for entities that
+    ///   grow too large.
+    /// - Complexity: O(*n*) in the length of the document; memory for two copies.
     public static func withoutScripts(
         in file: [UInt8], limits: DecodeLimits = .default
     ) throws(WebImageError) -> [UInt8] {
@@ -53,7 +55,7 @@ private struct SVGFilter {
     private var hasRoot = false
 
     static func filtered(_ text: UnsafeRawBufferPointer) throws(WebImageError) -> [UInt8] {
-        // It refuses certain encodings, and documents that include others.
+        // The scanner refuses encodings that hide markup, and documents that include others.
         var scanner = SVGTagScanner(text)
         try scanner.scan()
         var filter = SVGFilter(text)
@@ -102,7 +104,8 @@ private struct SVGFilter {
         }
     }
 
-    /// HTML has thousands of entities that XML does not have, such as `&colon;`, and some need no semicolon.
+    /// Refuses references that XML does not have. HTML has thousands of them, such as `&colon;`, and some need no
+    /// semicolon.
     private static func checkReferences(in text: UnsafeRawBufferPointer) throws(WebImageError) {
         var cursor = XMLCursor(text)
         while let place = cursor.find("&", in: cursor.at..<text.count) {
@@ -114,7 +117,7 @@ private struct SVGFilter {
         }
     }
 
-    /// A number may have some zeros in front.
+    /// Long enough for a number with some zeros in front.
     private static let longestReference = 20
 
     private static func isKnown(_ reference: UnsafeRawBufferPointer) -> Bool {
@@ -130,7 +133,7 @@ private struct SVGFilter {
     private mutating func readMark() throws(WebImageError) {
         let start = cursor.at
         if cursor.skips("<!--") {
-            // For HTML a comment may end earlier.
+            // Comments are removed, because in HTML they may end earlier.
             guard cursor.pass("-->") else { throw Self.damaged("a comment does not end") }
         } else if cursor.skips("<![CDATA[") {
             let text = cursor.at
@@ -139,7 +142,8 @@ private struct SVGFilter {
         } else if cursor.skips("<?") {
             let name = String(decoding: cursor.name(), as: UTF8.self)
             guard cursor.pass("?>") else { throw Self.damaged("an instruction does not end") }
-            // The declaration states the encoding. For HTML an instruction ends with the first ">".
+            // The XML declaration is kept, because it states the encoding. In HTML an instruction ends with the first
+            // ">".
             let isDeclaration = name == "xml" && output.allSatisfy { Self.byteOrderMark.contains($0) }
             let marks = cursor.text[start + 1..<cursor.at - 1].filter { "<>".utf8.contains($0) }
             if isDeclaration, marks.isEmpty { copy(from: start) }

@@ -4,11 +4,11 @@
 
     /// The document that librsvg gets, in memory of its own, because an abandoned drawing may still read it.
     struct SVGSource: @unchecked Sendable {
-        // Sendable: nobody changes the memory any more.
+        // Sendable: the memory is not changed any more.
         let bytes: UnsafeRawBufferPointer
-        /// What it was packed in.
+        /// `svgz` if the document was compressed, else `svg`.
         let format: ImageFormat
-        /// What the memory belongs to.
+        /// The owner of the memory.
         private let owner: AnyObject
 
         /// Unpacks a document, and replaces its entities.
@@ -21,7 +21,7 @@
                 let handle = try SVGHandle(format)
                 text = try handle.unpacked(text, most: SVGPacking.mostUnpacked(of: text.count, limits))
                 owner = handle
-                // librsvg would unpack it again, without a limit.
+                // librsvg would unpack the document again, without a limit.
                 guard !Self.isPacked(text) else {
                     throw WebImageError(.corruptData, "the document is packed twice", format: format)
                 }

@@ -18,7 +18,7 @@
 
         /// All properties for elements with that name.
         private var rules: [Subject: SVGTraits] = [:]
-        /// Parts of selectors: each costs something for each element.
+        /// The number of parts of selectors. Matching each with each element takes time.
         private(set) var selectorParts = 0
 
         /// - Throws: `unsupportedFeature` for style sheets in `data:` URLs, which are not scanned.
@@ -115,7 +115,7 @@
                 guard parts.count > 1 else { continue }
                 return make(String(parts[1].prefix { $0 != "#" && $0 != "." }))
             }
-            // Maybe with a prefix of a namespace.
+            // The name may have the prefix of a namespace.
             let name = plain.split(separator: "|").last ?? ""
             return name.isEmpty || name == "*" ? .any : .type(name.lowercased())
         }

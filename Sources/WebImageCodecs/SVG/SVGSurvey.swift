@@ -17,25 +17,25 @@
             var firstChild: Int32 = -1
             var lastChild: Int32 = -1
             var nextSibling: Int32 = -1
-            /// Where its traits stand; -1 when it has none.
+            /// The index of the element's traits; -1 if it has none.
             var traits: Int32 = -1
-            /// Where its outline stands; -1 when it has none.
+            /// The index of the element's outline; -1 if it has none.
             var outline: Int32 = -1
         }
 
         private(set) var elements: [Element] = []
         private(set) var traits: [SVGTraits] = []
         private(set) var outlines: [SVGOutline] = []
-        /// The elements by id; the group of them where an invalid document uses one for several.
+        /// The number of the element with an id, or of a group if an invalid document has several such elements.
         private var targets: [String: Int32] = [:]
-        /// Elements with the same id. librsvg draws the first one of them; as which one that is depends on how it reads
-        /// attributes, all count. Groups are numbered after the elements, so that each is added up once.
+        /// Elements with the same id. librsvg draws the first one of them. Which one that is depends on how it reads
+        /// attributes, so all of them count. Groups are numbered after the elements, so that each is added up once.
         private var groups: [[Int32]] = []
         /// The root element's viewBox, if it has one.
         private(set) var viewBox: [Double] = []
-        /// Whether bitmaps stand in the document.
+        /// Whether the document contains bitmaps.
         private(set) var hasBitmaps = false
-        /// Where the names of attributes begin that librsvg is not to see.
+        /// The positions of the names of attributes that must be hidden from librsvg.
         private(set) var hidden: [Int] = []
         private let sheet: SVGStyleSheet
         private let start: UnsafeRawPointer?
@@ -43,10 +43,10 @@
         private var defaults: [String: [SVGStyleSheet.Declaration]] = [:]
         private var open: [Int32] = []
         private var openTexts = 0
-        /// Further elements with an id.
+        /// Further elements with the id of an earlier one.
         private var namesakes: [String: [Int32]] = [:]
 
-        /// How many pixels more bitmaps may have.
+        /// How many pixels further bitmaps may have.
         private var bitmapPixels: UInt64
 
         /// - Throws: `limitExceeded` for numbers with which librsvg crashes, `unsupportedFeature` for style sheets that
@@ -88,7 +88,7 @@
             Int(number) < elements.count ? nil : groups[Int(number) - elements.count]
         }
 
-        /// Of an element; nil for a group.
+        /// The traits of an element; nil for a group.
         func traits(ofNode number: Int32) -> SVGTraits? {
             Int(number) < elements.count ? traits(of: elements[Int(number)]) : nil
         }
@@ -174,7 +174,7 @@
 
         func traits(of element: Element) -> SVGTraits? { element.traits < 0 ? nil : traits[Int(element.traits)] }
 
-        /// librsvg scales the canvas by it, to any size. Browsers ignore it, as the standard allows.
+        /// librsvg scales the canvas by this attribute, to any size. Browsers ignore it, as the standard allows.
         private static let hiddenName = "kernelUnitLength"
 
         /// Whether a link is not to a bitmap beyond the limit, nor to an SVG, which is not scanned.
@@ -198,7 +198,7 @@
             hidden.append(from - start + place)
         }
 
-        /// Each is read for each element with the name.
+        /// The maximum number of default values for an element's name. Each is read for each such element.
         private static let mostDefaults = 256
 
         /// `!ATTLIST element attribute CDATA 'value'>`, as ``SVGDocumentType`` writes it.

@@ -14,9 +14,9 @@ struct SVGTag {
     struct Attribute {
         /// Without a prefix.
         let name: String
-        /// As it is written.
+        /// The value as it is written, with references.
         let value: UnsafeRawBufferPointer
-        /// Where the name stands in the tag.
+        /// The position of the name in the tag.
         let place: Int
     }
 
@@ -45,7 +45,7 @@ struct SVGTag {
         return String(decoding: name[start...], as: UTF8.self)
     }
 
-    /// A value as the library sees it: characters in the place of references to them, spaces in that of other blanks.
+    /// A value as libxml2 reads it: with characters instead of references to them, and spaces instead of other blanks.
     static func decoded(_ value: UnsafeRawBufferPointer) -> String {
         guard value.contains(where: { $0 == UInt8(ascii: "&") || $0 < 0x20 }) else {
             return String(decoding: value, as: UTF8.self)

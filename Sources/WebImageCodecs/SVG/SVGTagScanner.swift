@@ -29,7 +29,7 @@ struct SVGTagScanner {
                 note(isWhole: cursor.pass("?>"))
                 try checkEncoding(UnsafeRawBufferPointer(rebasing: cursor.text[from..<cursor.at]))
             } else if cursor.skips("!DOCTYPE") {
-                // Its declarations follow as if they stood alone.
+                // The declarations in it are read by the next iterations.
                 note(isWhole: cursor.passTag(endingAt: "["))
             } else if cursor.skips("!") {
                 note(isWhole: cursor.passTag())
@@ -51,7 +51,7 @@ struct SVGTagScanner {
         elements += 1
         depth = max(depth, openElements + 1)
         let name = element.dropFirst().prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "/") }
-        // Maybe with a prefix.
+        // The name may have a prefix.
         if name.suffix(7).elementsEqual("include".utf8) { try checkInclusion(element) }
         guard element.count < 2 || element[element.count - 2] != UInt8(ascii: "/") else { return }
         openElements += 1

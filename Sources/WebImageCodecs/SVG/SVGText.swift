@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// The text that librsvg gets: markup characters are as in ASCII, and there are no entities.
+/// Makes the text that librsvg gets: its markup characters are as in ASCII, and it has no entities.
 enum SVGText {
     /// - Returns: nil if the text needs no change.
     static func resolved(
@@ -25,7 +25,7 @@ enum SVGText {
         return Array(String(decoding: units, as: UTF16.self).utf8)
     }
 
-    /// An XML declaration would still say UTF-16.
+    /// The text without its XML declaration, which would still say UTF-16.
     private static func withoutDeclaration(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var cursor = XMLCursor(text)
         _ = cursor.skips("\u{FEFF}")

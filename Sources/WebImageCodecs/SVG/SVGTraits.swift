@@ -7,11 +7,11 @@
         struct Primitive {
             /// Nanoseconds for each pixel of the canvas, as measured with librsvg 2.54.
             var time = 0.0
-            /// For `feMorphology`: its reach to both sides, in its own units.
+            /// For `feMorphology`: its radius in both directions, in its own units.
             var window: (x: Double, y: Double)?
             /// Canvases that it holds while it works.
             var canvases = 2.0
-            /// Under which name its result is kept until the filter ends.
+            /// The name under which its result is kept until the filter ends.
             var result: String?
         }
 
@@ -31,13 +31,13 @@
         private var inherited: Set<String> = []
         var hasOpacity = false
         var filters: [String] = []
-        /// Of functions such as `blur(2px)`.
+        /// The time of functions such as `blur(2px)`.
         var filterTime = 0.0
         var masks: [String] = []
         var clips: [String] = []
         var paints: [String] = []
         var markers: [String] = []
-        /// Of `use`, `feImage`, and of patterns that take their contents from others.
+        /// The links of `use`, `feImage`, and of patterns that take their contents from others.
         var links: [String] = []
         /// The shortest period of dashes.
         var dashes: Double?
@@ -58,7 +58,7 @@
             hasOpacity || !filters.isEmpty || filterTime > 0 || !masks.isEmpty || !clips.isEmpty
         }
 
-        /// Read from attributes, `style` attributes and style sheets.
+        /// The properties that are read from attributes, `style` attributes and style sheets.
         static let properties: Set<String> = [
             "opacity", "filter", "mask", "clip-path", "mix-blend-mode", "isolation", "fill", "stroke", "marker",
             "marker-start", "marker-mid", "marker-end", "stroke-dasharray", "stroke-width", "stroke-linejoin",
@@ -92,7 +92,8 @@
             }
         }
 
-        /// How many an element may have, and the rules of a style sheet for one name: each counts for each element with it.
+        /// The maximum number of references of an element, and of the rules of a style sheet for one name. Each of
+        /// these counts for each element with the name.
         static let mostReferences = 256
 
         /// How many other elements it refers to.

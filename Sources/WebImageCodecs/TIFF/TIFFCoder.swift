@@ -1,12 +1,12 @@
 #if TIFF
     package import WebImageCore
 
-    /// TIFF and BigTIFF through libtiff: the page that is asked for, the first by default.
+    /// TIFF and BigTIFF through libtiff: the requested page, by default the first.
     ///
-    /// Grey, RGB and CMYK of 1 to 32 bits, also signed (from their least value on) and with a point (from 0 to 1), in
-    /// strips or tiles, side by side or in planes; palettes, YCbCr, LogLuv, and CIE L\*a\*b\* of 8 or 16 bits. Inks become
-    /// sRGB as the ICC profile says, if there is one that does. The bytes are collected and decoded once they are all
-    /// there, since a TIFF's parts may lie in any order.
+    /// Reads grey, RGB and CMYK of 1 to 32 bits, also signed (counted from their least value) and floating-point (from
+    /// 0 to 1), in strips or tiles, side by side or in planes; palettes, YCbCr, LogLuv, and CIE L\*a\*b\* of 8 or 16
+    /// bits. Inks are converted to sRGB by the ICC profile, if there is a usable one. The picture is decoded when all
+    /// bytes have arrived, because a TIFF's parts may be in any order.
     package struct TIFFCoder: ImageCoder {
         package init() {}
 
@@ -24,12 +24,13 @@
             TIFFDecoder(options, plan: plan)
         }
 
-        /// A TIFF of one page with the same pixels, in strips: RGB for opaque pictures, else RGBA with straight alpha, and
-        /// gray in place of RGB where a picture was stored so and has no colour; 16 bits where the picture has them. Deflated with horizontal differences, or as they are with
-        /// ``EncodeOptions/compressionLevel`` 0. The orientation stands in its tag, XMP and density in theirs on request;
-        /// a block of EXIF, which is a TIFF of its own, is taken apart into tags, and put together again when it is read.
+        /// A TIFF of one page with the same pixels, in strips: RGB for opaque pictures, else RGBA with straight alpha,
+        /// and gray instead of RGB if a picture was stored gray and has no colour; 16 bits if the picture has them.
+        /// Strips are compressed by Deflate with horizontal differences, or stored unchanged if
+        /// ``EncodeOptions/compressionLevel`` is 0. The orientation is written to its tag, XMP and density to theirs on
+        /// request. An EXIF block, which is a small TIFF, is split into tags, and assembled again when it is read.
         ///
-        /// - Throws: `cannotEncode` for another format and for what is longer than 4 GiB as ``/WebImageCore/ImageFormat/tiff``;
+        /// - Throws: `cannotEncode` for another format, and for a ``/WebImageCore/ImageFormat/tiff`` longer than 4 GiB;
         ///   `limitExceeded` without memory.
         package func encode(
             _ image: Image, as format: ImageFormat, _ options: EncodeOptions
@@ -40,7 +41,7 @@
             return try TIFFEncoder.encode(image, as: format, options)
         }
 
-        /// Writes the frames of an animation as pages, since a TIFF knows neither time nor loops.
+        /// Writes the frames of an animation as pages. A TIFF stores neither delays nor a loop count.
         package func makeAnimationEncoder(
             _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
         ) throws(WebImageError) -> (any AnimationEncoder)? {

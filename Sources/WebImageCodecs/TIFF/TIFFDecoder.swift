@@ -8,7 +8,7 @@
         private let options: DecodeOptions
         private let page: TIFFPageDecoder
         private let bytes: CollectedBytes
-        /// In place of the bytes.
+        /// The file, if it is read in place of ``bytes``.
         private var file: FileBytes?
         private var isFinished = false
 
@@ -52,8 +52,8 @@
             }
         }
 
-        /// The position of the requested page, and the number of pages, which is one more than the limit if there are too
-        /// many; 0: the first one.
+        /// The position of the requested page, and the number of pages, which is one more than the limit if there are
+        /// too many; 0: the first one.
         private func place(_ pages: TIFFPages) throws(WebImageError) -> (directory: UInt64, count: Int) {
             let count = max(1, pages.directories.count + (pages.isCutOff ? 1 : 0))
             guard options.page > 0 else { return (0, count) }

@@ -10,7 +10,7 @@ package struct TIFFExcerpts {
     private static let details: Set<UInt16> = [0x8769, 0x8825]
     /// Smaller versions of the page, which are not decoded.
     private static let others: UInt16 = 330
-    /// The parts of JPEG data as TIFF 6.0 has them, which lie anywhere in the file.
+    /// The links to parts of JPEG data as in TIFF 6.0, which may be anywhere in the file.
     private static let jpegParts: Set<UInt16> = [513, 519, 520, 521]
 
     private let bytes: [UInt8]
@@ -19,7 +19,7 @@ package struct TIFFExcerpts {
 
     /// - Parameters:
     ///   - bytes: a whole file.
-    ///   - limit: the most pages that are looked for.
+    ///   - limit: the maximum number of pages that are looked for.
     ///   - metadataLimit: `DecodeLimits.metadata` in bytes.
     package init(_ bytes: [UInt8], limit: Int, metadataLimit: Int) {
         self.bytes = bytes
@@ -75,14 +75,14 @@ package struct TIFFExcerpts {
         return file
     }
 
-    /// Whether libtiff takes the strips' lengths as they are. Without compression it computes others, and may read
-    /// on behind a strip, if the only one is too short or the first two of more differ.
+    /// Whether libtiff uses the stored lengths of strips. For uncompressed data it computes other lengths, and may read
+    /// beyond a strip, if the only strip is too short, or the first two of several differ in length.
     private func areBelieved(_ lengths: [Int], _ fields: [TIFFLayout.Field], _ layout: TIFFLayout) -> Bool {
         func number(_ tag: UInt16) -> Int? { layout.numbers(of: tag, in: fields).first }
         guard number(Self.compression) ?? 1 == 1 else { return true }
         guard lengths.count == 1 else { return lengths.count == 2 || lengths[0] == lengths[1] }
         guard let width = number(256), let height = number(257), width > 0, height > 0 else { return false }
-        // At most 2 to the power of 80 bits could be meant; more than the strip has are too many.
+        // The product may have 80 bits, so it is computed as a `Double`.
         let bits = Double(width) * Double(number(258) ?? 1) * Double(number(277) ?? 1)
         return Double(lengths[0]) >= (bits / 8).rounded(.up) * Double(height)
     }

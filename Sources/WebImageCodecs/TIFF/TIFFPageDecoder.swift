@@ -31,7 +31,7 @@
             try decode(reader, of: bytes, directory: directory, pageCount: pageCount)
         }
 
-        /// The same for a file, of which only the necessary parts are read.
+        /// Decodes one page of a file, of which only the necessary parts are read.
         func decode(_ file: FileBytes, directory: UInt64, pageCount: Int) throws(WebImageError) {
             guard let reader = wi_tiff_create_reading(file.file.descriptor, file.count) else { throw noMemory() }
             try decode(reader, of: file, directory: directory, pageCount: pageCount)
@@ -50,7 +50,7 @@
                 ? ImageFormat.bigTIFF : .tiff
             try options.limits.check(size, of: format)
             let isDeep = options.keepsBitDepth && info.has_deep_rows != 0
-            // 8 bits of L*a*b* are too few to convert dark and saturated colours.
+            // 8 bits of L*a*b* would be too few to convert dark and saturated colours.
             let isDeepLab = info.has_lab != 0 && info.has_deep_rows != 0
             let pixels = UInt64(max(options.limits.pixels, 0))
             let buffer = UInt64(Self.memory(pixels: size.pixelCount ?? 0))
@@ -90,7 +90,8 @@
             }
         }
 
-        /// What so many pixels of 16 bits take, at least ``leastMemory``; limits may be as high as a number goes.
+        /// The memory of `pixels` pixels with 16 bits a channel, at least ``leastMemory``. `.max` on overflow, because
+        /// a limit may be any number.
         private static func memory(pixels: Int) -> Int {
             let (bytes, overflow) = pixels.multipliedReportingOverflow(by: PixelLayout.rgba16.bytesPerPixel)
             return overflow ? .max : max(leastMemory, bytes)
@@ -98,7 +99,7 @@
 
         /// - Parameters:
         ///   - isRounded: whether the samples are read with 16 bits, and rounded to the sink's 8 bits by `convert`.
-        ///   - convert: gets the samples of so many pixels, and where the pixels belong.
+        ///   - convert: converts samples to pixels. It gets the samples, the number of pixels, and the memory for them.
         private func read(
             _ reader: OpaquePointer, _ info: wi_tiff_info, _ format: RowFormat, isRounded: Bool, into sink: any RowSink,
             convert: (UnsafeMutableRawPointer, Int, UnsafeMutablePointer<UInt8>) -> Void

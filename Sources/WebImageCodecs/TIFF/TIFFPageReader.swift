@@ -2,9 +2,9 @@
     package import WebImageCore
     import WebImageProcessing
 
-    /// Decodes any page of a TIFF whose bytes are all there, in any order. Not thread-safe.
+    /// Decodes the pages of a complete TIFF, in any order. Not thread-safe.
     package final class TIFFPageReader {
-        /// At least 1.
+        /// The number of pages, at least 1.
         package var pageCount: Int { directories.count }
         private let bytes: [UInt8]
         private let options: DecodeOptions
@@ -36,8 +36,8 @@
         /// A page with its own size, alpha, orientation and profile; pages may differ in each.
         ///
         /// - Parameter index: 0 is the first; at least 0 and below ``pageCount``.
-        /// - Throws: `limitExceeded` when the page has more pixels than allowed, and what a decode throws; a page that is
-        ///   cut short is `truncatedData`.
+        /// - Throws: `limitExceeded` when the page has more pixels than allowed, `truncatedData` when the page is
+        ///   incomplete, and other errors of decoding.
         /// - Complexity: the page's pixels, whatever the index. Memory: the page, and one strip or row of tiles.
         package func readPage(_ index: Int) throws(WebImageError) -> Image {
             precondition(directories.indices.contains(index), "a page was asked for that the TIFF does not have")

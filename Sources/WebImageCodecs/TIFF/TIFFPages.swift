@@ -1,4 +1,4 @@
-/// Where the pages of a TIFF are, without reading their tags.
+/// Finds the pages of a TIFF without reading their tags.
 ///
 /// libtiff can find them, too, but looks at all earlier pages for each page, to find loops.
 struct TIFFPages {
@@ -24,8 +24,8 @@ struct TIFFPages {
         let isBig = number(2, 2) == 43
         let (countBytes, entryBytes, offsetBytes) = isBig ? (8, 20, 8) : (2, 12, 4)
         var next = number(isBig ? 8 : 4, offsetBytes)
-        // A page behind all others cannot have been seen. Most files have their pages in this order, and each of
-        // them is looked up among all: without hashing, that takes less than half the time.
+        // A page behind all earlier ones cannot have been seen. Most files have their pages in this order, and then no
+        // page is hashed, which takes less than half the time.
         var furthest = 0
         var seen: Set<UInt64>?
         while let offset = next, offset > 0,

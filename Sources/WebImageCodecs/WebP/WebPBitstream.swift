@@ -17,12 +17,12 @@ final class WebPBitstream {
     }
 
     private(set) var isComplete = false
-    /// libwebp keeps its address, so it must not move.
+    /// libwebp keeps the address of the configuration, so it must not move.
     private let config: UnsafeMutablePointer<WebPDecoderConfig>
     private let handle: OpaquePointer
     /// The memory of all bytes of the picture, arrived or not, so that libwebp need not copy them. Nil: it copies.
     private var whole: UnsafePointer<UInt8>?
-    /// The same when it is ours.
+    /// The same memory if this object has allocated it.
     private var gathered: UnsafeMutableBufferPointer<UInt8>?
     /// How many of its bytes have arrived, and how many libwebp has seen.
     private var (received, decoded) = (0, 0)
@@ -78,8 +78,8 @@ final class WebPBitstream {
         return Int(last)
     }
 
-    /// Announces, before the first of them, that all pushed bytes are in this memory, which must stay until the last
-    /// one was pushed.
+    /// Announces, before the first push, that all pushed bytes will be in this memory, which must stay valid until the
+    /// last push.
     func read(inPlace bytes: UnsafeBufferPointer<UInt8>, isLossless: Bool) {
         guard received == 0 else { return }
         whole = bytes.baseAddress

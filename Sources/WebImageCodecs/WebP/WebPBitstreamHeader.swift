@@ -3,7 +3,7 @@ import WebImageCore
 /// The information in the first bytes of a `VP8 ` or `VP8L` chunk (RFC 6386, 9.1; RFC 9649, 3.4).
 struct WebPBitstreamHeader {
     let size: PixelSize
-    /// Whether a lossless picture says that it has transparent pixels.
+    /// Whether the header of a lossless picture says that it has transparent pixels.
     let saysAlpha: Bool
     let isLossless: Bool
 

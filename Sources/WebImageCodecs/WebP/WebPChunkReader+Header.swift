@@ -10,7 +10,7 @@ extension WebPChunkReader {
         return header
     }
 
-    /// The sizes that a file tells must agree before libwebp asks for memory by one of them.
+    /// Checks that the sizes in a file agree, before libwebp allocates memory for one of them.
     ///
     /// - Throws: `corruptData`, `limitExceeded`.
     func check(_ bitstream: WebPBitstreamHeader, _ limits: DecodeLimits) throws(WebImageError) {
@@ -22,7 +22,7 @@ extension WebPChunkReader {
 }
 
 extension ImageHeader {
-    /// Takes what may come after the picture.
+    /// Adds the information that may follow the picture.
     mutating func learn(from chunks: WebPChunkReader) {
         if chunks.exif != nil || chunks.xmp != nil {
             metadata = ImageMetadata(readingEXIF: chunks.exif, xmp: chunks.xmp)

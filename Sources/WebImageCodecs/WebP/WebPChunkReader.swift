@@ -35,7 +35,7 @@ struct WebPChunkReader {
     }
 
     private(set) var canvas: PixelSize?
-    /// What `VP8X` says of transparency and of animation.
+    /// What `VP8X` says about transparency and animation.
     private(set) var saysAlpha = false
     private(set) var isAnimated = false
     private var saysEXIF = false

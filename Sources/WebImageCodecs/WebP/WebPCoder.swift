@@ -4,8 +4,9 @@ import WebImageProcessing
 
 /// WebP through libwebp: lossy and lossless, with and without alpha, stills and animations.
 ///
-/// Stills, and the first frame of an animation alone, can be decoded to a smaller size: libwebp then skips the deblocking
-/// filter and the fine chroma. Its scaler does not weight colours by alpha, so pictures with alpha are scaled here.
+/// Stills, and the first frame of an animation alone, can be decoded to a smaller size: libwebp then skips the
+/// deblocking filter and the fine chroma. Its scaler does not weight colours by alpha, so pictures with alpha are
+/// scaled here.
 package struct WebPCoder: ImageCoder {
     /// The longest side of a VP8 or VP8L picture (14 bits).
     private static let longestSide = Int(WEBP_MAX_DIMENSION)
@@ -33,13 +34,14 @@ package struct WebPCoder: ImageCoder {
         CanvasAnimationDecoder(WebPPatchReader(options))
     }
 
-    /// A lossy WebP of quality 80 unless `options` says otherwise. Alpha is kept without loss, the colour of fully
-    /// transparent pixels only where all shall be lossless. An orientation other than upright is written as EXIF.
+    /// Encodes a WebP, lossy and of quality 80 unless `options` says otherwise. Alpha is kept without loss, the colour
+    /// of fully transparent pixels only if ``EncodeOptions/isLossless`` is set. An orientation other than upright is
+    /// written as EXIF.
     ///
-    /// - Throws: `cannotEncode` for another format, a side above 16 383 or 16 bits a channel without loss; `limitExceeded`
-    ///   without memory.
-    /// - Complexity: memory for the output and 1.5 to 2.5 bytes a pixel; as much again as the picture where it has 16
-    ///   bits or is premultiplied.
+    /// - Throws: `cannotEncode` for another format, a side above 16 383, or lossless encoding of 16 bits a channel;
+    ///   `limitExceeded` without memory.
+    /// - Complexity: memory for the output and 1.5 to 2.5 bytes a pixel; as much again as the picture if it has 16 bits
+    ///   or is premultiplied.
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
@@ -51,8 +53,8 @@ package struct WebPCoder: ImageCoder {
         return try WebPContainer.wrap(picture, metadata)
     }
 
-    /// An animated WebP, lossy and of quality 80 unless `options` says otherwise, on a transparent background. The colour
-    /// of fully transparent pixels is not kept. Frames that show the same become one.
+    /// An animated WebP, lossy and of quality 80 unless `options` says otherwise, on a transparent background. The
+    /// colour of fully transparent pixels is not kept. Equal consecutive frames become one.
     ///
     /// - Throws: as ``encode(_:as:_:)``.
     /// - Complexity: memory for the output, twice at the end, and for four canvases.

@@ -26,7 +26,7 @@ enum WebPContainer {
         return [UInt8](UnsafeBufferPointer(start: bytes, count: output.size))
     }
 
-    /// Says of an animation that its canvas may be seen through (RFC 9649, 2.7.1.1).
+    /// Marks an animation as having transparent pixels (RFC 9649, 2.7.1.1).
     static func announceAlpha(_ file: inout [UInt8]) {
         let (animation, alpha): (UInt8, UInt8) = (0x02, 0x10)
         guard file.count > 20, file[12..<16].elementsEqual("VP8X".utf8), file[20] & animation != 0 else { return }

@@ -65,7 +65,7 @@ extension WebPDecoder {
         }
     }
 
-    /// The same for rows that are scaled down here.
+    /// Like ``emit(upTo:)``, for rows that are scaled down here.
     private func shrink(
         _ picture: UnsafeRawPointer, by factor: Int, upTo end: Int, into sink: any RowSink
     ) throws(WebImageError) {
@@ -87,7 +87,7 @@ extension WebPDecoder {
     }
 }
 
-/// Sets the alpha of pixels to 255. Nearly all have it, and checking is cheaper than writing.
+/// Sets the alpha of pixels to 255. Nearly all pixels are opaque already, and checking is cheaper than writing.
 func makeOpaque(_ rows: UnsafeMutableRawPointer, pixels: Int) {
     let words = rows.assumingMemoryBound(to: UInt32.self)
     let alpha = UInt32(littleEndian: 0xFF00_0000)

@@ -11,7 +11,7 @@ final class WebPDecoder: ImageDecoder {
         case data
         /// The picture is complete; later chunks may contain orientation and number of frames.
         case afterPicture
-        /// The picture is not requested; later chunks may contain the same.
+        /// The picture is not requested; later chunks may contain orientation and number of frames.
         case headerOnly
         case complete
     }
@@ -172,7 +172,7 @@ final class WebPDecoder: ImageDecoder {
         do throws(WebImageError) {
             while try scout.next(&rest) != nil {}
         } catch {
-            return scout  // the decode meets the same fault when it comes there
+            return scout  // decoding finds the same fault when it gets there
         }
         return scout
     }

@@ -5,17 +5,17 @@ import WebImageSystem
 
 /// One run of libwebp's encoder.
 struct WebPEncoder {
-    /// libwebp's middle between speed and size for lossy pictures, of 0 to 6.
+    /// libwebp's compromise between speed and size for lossy pictures, of 0 to 6.
     private static let method: Int32 = 4
-    /// For animations: half the time of the above, for files 1 % longer.
+    /// For animations: half the time of `method`, for files that are 1 % longer.
     static let animationMethod: Int32 = 2
-    /// The same for lossless ones, of 0 to 9.
+    /// The compromise for lossless pictures, of 0 to 9.
     private static let losslessLevel: Int32 = 6
 
     private(set) var config = WebPConfig()
     private let checkpoint: (@Sendable () throws(WebImageError) -> Void)?
 
-    /// - Parameter method: of lossy pictures where the options say none.
+    /// - Parameter method: for lossy pictures, if the options do not contain one.
     init(_ options: EncodeOptions, method: Int32 = Self.method) throws(WebImageError) {
         checkpoint = options.context.checkpoint
         guard WebPConfigInit(&config) != 0 else { throw Self.otherVersion }
@@ -32,7 +32,7 @@ struct WebPEncoder {
         }
     }
 
-    /// Gives `body` libwebp's picture of some pixels; straight alpha, 8 bits.
+    /// Calls `body` with the pixels as a picture of libwebp. They must have straight alpha and 8 bits.
     static func withPicture<Result>(
         of pixels: PixelBuffer, isOpaque: Bool, argb: Bool,
         _ body: (inout WebPPicture) throws(WebImageError) -> Result

@@ -5,7 +5,7 @@ import WebImageSystem
 ///
 /// The background colour of the file is ignored: as in browsers the canvas is transparent.
 final class WebPPatchReader: FramePatchReader {
-    /// So many bytes of data are decoded in between two checkpoints.
+    /// How many bytes of data are decoded between two checkpoints.
     private static let pieceLength = 64 << 10
 
     /// The data for decoding a frame: the positions of its alpha and picture chunks.

@@ -9,10 +9,10 @@ struct WebPScaling {
     static let denominators = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
 
     let denominator: Int
-    /// The pixels that libwebp decodes, and its output.
+    /// The part of the picture that libwebp scales, and the size of its output.
     let used: PixelSize
     let made: PixelSize
-    /// Includes the repeated ones.
+    /// The size with the repeated column and row.
     let size: PixelSize
 
     init(_ picture: PixelSize, denominator: Int) {

@@ -2,20 +2,20 @@
     import WebImageCore
     import WebImageProcessing
 
-    /// Writes a HEIC image sequence: whole frames, each a HEVC picture by itself, delays in milliseconds. Keeps the encoded
-    /// frames, and no other.
+    /// Writes a HEIC image sequence: whole frames, each a HEVC picture by itself, delays in milliseconds. Keeps the
+    /// encoded frames, and no other.
     final class HEICAnimationEncoder: AnimationEncoder {
         private let animation: AnimationDescription
         private let options: EncodeOptions
-        /// The first frame, which says how all are to be.
+        /// The first frame, whose layout and description apply to all frames.
         private var first: (still: HEICStill, layout: PixelLayout)?
         private var alpha: HEICStill.Layer.Description?
         private var colors: [Range<Int>] = []
-        /// Those of opaque frames are nil.
+        /// The alpha pictures; nil for opaque frames.
         private var alphas: [Range<Int>?] = []
         private var milliseconds: [Int] = []
         private var clock = DelayClock(longest: Int(UInt32.max))
-        /// What ``colors`` and ``alphas`` are positions in.
+        /// The encoded pictures: ``colors`` and ``alphas`` are positions in this.
         private var data: [UInt8] = []
 
         init(_ animation: AnimationDescription, _ options: EncodeOptions) {
@@ -24,7 +24,7 @@
         }
 
         func add(_ frame: Image, delay: Duration) throws(WebImageError) {
-            // A track for alpha that says nothing would double the time.
+            // Encoding the alpha of opaque frames would double the time.
             let isOpaque = frame.alpha == .opaque || frame.pixels.isOpaque
             let plain = try animation.upright(frame, .heicSequence)
             let frame = isOpaque ? plain.with { $0.alpha = .opaque } : plain
@@ -56,7 +56,7 @@
             alphas.append(try takeAlpha(of: still))
         }
 
-        /// Those of all frames but the first, whose still has what belongs to the file.
+        /// The options for all frames but the first: only that has the metadata and the thumbnail of the file.
         private var laterOptions: EncodeOptions {
             var options = options
             options.keepsMetadata = false
@@ -92,7 +92,7 @@
             ).file()
         }
 
-        /// Those of all frames if one has alpha: opaque frames share one picture.
+        /// The alpha pictures of all frames if any frame has alpha, else empty. Opaque frames share one picture.
         private func allAlphas(_ layout: PixelLayout) throws(WebImageError) -> [Range<Int>] {
             guard alpha != nil else { return [] }
             var opaque: Range<Int>?
@@ -106,7 +106,7 @@
             return alphas.compactMap { $0 ?? opaque }
         }
 
-        /// All pictures of a track have one description.
+        /// Refuses a frame whose description differs from the first, because all pictures of a track share one.
         private static func check(
             _ next: HEICStill.Layer.Description, _ first: HEICStill.Layer.Description
         ) throws(WebImageError) {

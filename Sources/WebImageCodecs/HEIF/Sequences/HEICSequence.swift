@@ -11,7 +11,7 @@
         private let tiling: HEIFTiling
         /// The content of its `colr` box with code points instead of a profile.
         private let colorNumbers: [UInt8]?
-        /// Of all allowed frames, whether their bytes have arrived or not.
+        /// The delays of all allowed frames, whether their bytes have arrived or not.
         let delays: [Duration]
 
         static let codecs: Set = ["hvc1", "hev1"]
@@ -107,10 +107,11 @@
             } catch { return error }
         }
 
-        /// The number of frames that may be decoded. At least one: as a still, a picture is not limited as an animation.
+        /// The number of frames that may be decoded. At least one, because the limits of animations do not apply to a
+        /// still.
         var frameCount: Int { colors.count }
 
-        /// The end in the file of what a frame needs.
+        /// The end in the file of the data that a frame needs.
         func dataEnd(of index: Int) -> Int { max(colors.dataEnd(of: index), alpha?.dataEnd(of: index) ?? 0) }
 
         func firstNeeded(for index: Int, in file: UnsafeRawBufferPointer) -> Int {

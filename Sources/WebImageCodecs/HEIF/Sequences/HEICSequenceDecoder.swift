@@ -1,7 +1,8 @@
 #if HEIF
     import WebImageCore
 
-    /// Decodes the first frame of a HEIC image sequence. A file that claims to be one and has only a still is decoded as such.
+    /// Decodes the first frame of a HEIC image sequence. A file that claims to be a sequence but has only a still is
+    /// decoded as a still.
     final class HEICSequenceDecoder: AdvancingDecoder {
         private enum Stage {
             case boxes
@@ -26,7 +27,7 @@
 
         var header: ImageHeader? { still?.header.map(Self.ofSequence) ?? file.header }
 
-        /// The format is what the file claims to be, also of a still.
+        /// The header with the format that the file claims to have, even if it has only a still.
         private static func ofSequence(_ header: ImageHeader) -> ImageHeader {
             var header = header
             header.format = .heicSequence

@@ -7,9 +7,9 @@
         /// Set when ``parse()`` has returned true.
         private(set) var sequence: HEICSequence?
         private let options: DecodeOptions
-        /// The first top-level box that was not looked at yet.
+        /// The position of the first top-level box that was not read yet.
         private var nextBox = 0
-        /// What describes the file's still picture, if it comes before the frames' description.
+        /// The description of the file's still picture, if it precedes that of the frames.
         private var items: HEIFItems?
         private var metadata: ImageMetadata?
 

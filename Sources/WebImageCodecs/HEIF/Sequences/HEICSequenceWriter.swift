@@ -1,8 +1,8 @@
 #if HEIF
     import WebImageCore
 
-    /// Writes the file of a HEIC image sequence (ISO/IEC 23008-12, 7): the first frame as a still for programs that read
-    /// no sequences, and a track of all frames, which may have another one with their alpha.
+    /// Writes the file of a HEIC image sequence (ISO/IEC 23008-12, 7): the first frame as a still for programs that
+    /// read no sequences, and a track of all frames, which may have another one with their alpha.
     struct HEICSequenceWriter {
         /// The pictures of a track.
         struct Track {
@@ -22,10 +22,10 @@
         let loopCount: Int
         let data: [UInt8]
 
-        /// Positions have four bytes.
+        /// The longest file, because positions have four bytes.
         private static let longest = Int(UInt32.max)
         private static let millisecondsInSecond = 1000
-        /// What does not turn the pictures (ISO/IEC 14496-12, 6.2.2).
+        /// The matrix that leaves the pictures as they are (ISO/IEC 14496-12, 6.2.2).
         private static let matrix = [1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30].flatMap { BoxWriter.number($0, 4) }
         private static let alphaType = "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"
 
@@ -62,7 +62,8 @@
         /// The duration of all frames once.
         private var segment: Int { milliseconds.reduce(0, +) }
 
-        /// The duration of all repetitions, for which the only edit is repeated (ISO/IEC 14496-12, 8.6.6); all bits: forever.
+        /// The duration of all repetitions, for which the only edit is repeated (ISO/IEC 14496-12, 8.6.6). All bits set
+        /// means forever.
         private var total: Int {
             guard loopCount > 0 else { return -1 }
             let (total, overflow) = segment.multipliedReportingOverflow(by: loopCount)
@@ -105,7 +106,7 @@
             return BoxWriter.box("trak", content + BoxWriter.box("mdia", media))
         }
 
-        /// There is no `stss`: each picture needs no other.
+        /// The sample tables of a track. There is no `stss`, because no picture needs another one.
         private func tables(_ track: Track, isAlpha: Bool, dataAt start: Int) -> [UInt8] {
             let n = BoxWriter.number
             let (count, delays) = (track.pictures.count, delays)

@@ -5,7 +5,7 @@
     struct HEICStill {
         /// The colours of a picture, or its alpha.
         struct Layer {
-            /// What has to be the same for all pictures of a track.
+            /// The properties that must be the same for all pictures of a track.
             struct Description: Equatable {
                 /// The content of the track's `hvcC` box.
                 var configuration: [UInt8]
@@ -31,8 +31,8 @@
         /// Limits for files that were just made here.
         private static let limits = DecodeLimits(pixels: .max, bytes: ByteCount(Int.max), metadata: ByteCount(Int.max))
 
-        /// - Throws: as ``HEIFEncoder/encode(_:_:)``; `cannotEncode` if libheif makes something else of the picture than
-        ///   one HEVC picture that needs no other.
+        /// - Throws: as ``HEIFEncoder/encode(_:_:)``; `cannotEncode` if libheif does not write the picture as one HEVC
+        ///   picture that needs no other.
         init(_ image: Image, _ options: EncodeOptions) throws(WebImageError) {
             let bytes = try HEIFEncoder.encode(image, options)
             self.bytes = bytes
@@ -98,7 +98,7 @@
             }
         }
 
-        /// Where the data of the items lies (ISO/IEC 14496-12, 8.11.3).
+        /// The box with the positions of the items' data (ISO/IEC 14496-12, 8.11.3).
         private func locations(_ items: HEIFItems, movedBy distance: Int) -> [UInt8] {
             let n = BoxWriter.number
             let located = items.items.compactMap { id, item in item.location.map { (id, $0) } }.sorted { $0.0 < $1.0 }

@@ -2,10 +2,11 @@
     import WebImageCore
 
     extension HEVCConfiguration {
-        /// The parameter sets, each behind its length in four bytes.
+        /// The parameter sets, each after its length in four bytes.
         var setUnits: [UInt8] { Self.lengthened(sets) }
 
-        /// What libde265 gets of one picture of a sequence: its parameter sets and slices, each behind its length in four bytes.
+        /// The data of one picture of a sequence for libde265: its parameter sets and slices, each after its length in
+        /// four bytes.
         ///
         /// - Throws: `corruptData` if it is not one picture, `limitExceeded` for more parameter sets than allowed.
         func units(ofPicture data: Slice<UnsafeRawBufferPointer>) throws(WebImageError) -> [UInt8] {
@@ -13,12 +14,12 @@
             return Self.lengthened(picture.sets + picture.slices)
         }
 
-        /// Whether a picture of a sequence needs none of those before it, and neither do all after it.
+        /// Whether neither this picture of a sequence nor any later one needs the pictures before it.
         func beginsAnew(_ data: Slice<UnsafeRawBufferPointer>) -> Bool {
             (try? picture(in: [UInt8](data)[...])).map { Self.instantSlices.contains($0.type) } ?? false
         }
 
-        /// A file for libheif of a picture that is already decoded.
+        /// A file for libheif in place of a picture that is already decoded.
         func placeholder(color: [UInt8]?) -> [UInt8] {
             HEIFPlainFile.make(configuration: bytes, size: parameters.size, color: color, slices: [[0]])
         }

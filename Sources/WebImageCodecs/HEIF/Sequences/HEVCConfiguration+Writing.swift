@@ -2,12 +2,12 @@
     import WebImageCore
 
     extension HEVCConfiguration {
-        /// How many bytes tell the length of a unit in what ``bytes`` describes.
+        /// How many bytes the length of a unit has in the data that ``bytes`` describes.
         static let writtenLengthSize = 4
         private static let headLength = 23
 
-        /// The configuration for a track. An encoder of stills says in the profile that there is one picture alone, and
-        /// decoders may believe it.
+        /// The configuration for a track. An encoder of stills states in the profile that there is only one picture,
+        /// and decoders may rely on that. So the statement is removed here.
         var ofManyPictures: [UInt8] {
             var bytes = bytes
             Self.allowMany(in: &bytes) { 1 + $0 }
@@ -16,15 +16,16 @@
                 // A list of one set: its type, the number of sets, and the length of the set.
                 let start = at + 5
                 at = start + unit.count
-                // After the unit's head: a byte in a sequence parameter set, four in a video parameter set (H.265, 7.3.2).
+                // After the unit's head: a byte in a sequence parameter set, four in a video parameter set (H.265,
+                // 7.3.2).
                 guard let first = [32: 6, 33: 3][unit[unit.startIndex] >> 1 & 63] else { continue }
                 Self.allowMany(in: &bytes) { start + Self.place(of: first + $0, in: unit) }
             }
             return bytes
         }
 
-        /// Changes profile, tier and level (H.265, 7.3.3): Main Still Picture becomes Main, and the flag that there is
-        /// one picture, which other profiles have, is taken away.
+        /// Changes profile, tier and level (H.265, 7.3.3): Main Still Picture becomes Main, and the flag for a single
+        /// picture, which other profiles have, is cleared.
         ///
         /// - Parameter place: the position of each of its bytes.
         private static func allowMany(in bytes: inout [UInt8], at place: (Int) -> Int) {
@@ -35,7 +36,8 @@
             bytes[place(6)] &= ~0x10
         }
 
-        /// The position of a byte among those that include the ones that prevent start codes (H.265, 7.3.1.1).
+        /// The position in a unit of its byte with the number `byte`, which does not count the bytes that prevent start
+        /// codes (H.265, 7.3.1.1).
         private static func place(of byte: Int, in unit: ArraySlice<UInt8>) -> Int {
             var (zeros, count) = (0, 0)
             for (place, value) in unit.enumerated() {

@@ -2,17 +2,17 @@
     import CShimHEIF
     import WebImageCore
 
-    /// The pictures of one track, which depend on each other. Continues from the picture that was shown last, or begins anew at
-    /// one that needs no other.
+    /// The pictures of one track, which depend on each other. Continues from the picture that was shown last, or begins
+    /// anew at one that needs no other.
     final class HEVCStream {
         let configuration: HEVCConfiguration
         private let samples: SampleTable
         private var handle: OpaquePointer?
         /// The number of the picture that libde265 has reached, in the order of showing; -1: none.
         private var shown = -1
-        /// The next one that it gets, in the order of decoding.
+        /// The next picture that libde265 gets, in the order of decoding.
         private var next = 0
-        /// What it gets before that.
+        /// The parameter sets that libde265 gets before that picture.
         private var sets: [UInt8] = []
         private var isFlushed = false
 
@@ -25,22 +25,23 @@
 
         var count: Int { samples.ranges.count }
 
-        /// The end in the file of what a picture needs. How much later it is decoded than shown is known only after that; it is
-        /// never later than by the pictures that a decoder keeps. The beginning of the next one tells libde265 its end.
+        /// The end in the file of the data that a picture needs. In the order of decoding the picture may come later
+        /// than in the order of showing, but not by more pictures than a decoder keeps. One more is needed, because
+        /// libde265 recognises the end of a picture by the beginning of the next.
         func dataEnd(of index: Int) -> Int {
             samples.ends[min(index + HEVCParameters.mostReferences + 1, count - 1)]
         }
 
-        /// The first picture that is decoded when this one is asked for.
+        /// The first picture that must be decoded to show this one.
         func firstNeeded(for index: Int, in file: UnsafeRawBufferPointer) -> Int {
-            // Most frames are asked for one after the other.
+            // Most frames are requested one after the other.
             if handle != nil, shown == index || shown == index - 1 { return index }
             let start = start(for: index, in: file)
             return handle != nil && shown >= start && shown < index ? shown + 1 : start
         }
 
-        /// A picture that resets the decoder. In the order of showing it comes after all that are decoded before it, so it has the same
-        /// number in both orders.
+        /// The nearest picture, up to this one, that resets the decoder. In the order of showing it comes after all
+        /// that are decoded before it, so it has the same number in both orders.
         private func start(for index: Int, in file: UnsafeRawBufferPointer) -> Int {
             samples.start(upTo: index) { data($0, of: file).map(configuration.beginsAnew) ?? false } ?? 0
         }
@@ -63,7 +64,7 @@
                     try advance(file, options)
                 }
             } catch {
-                // What follows would be made from a damaged picture.
+                // Later pictures would be made from a damaged one.
                 close()
                 throw error
             }
@@ -95,7 +96,8 @@
                 case 0:
                     guard !isFlushed else { throw Self.corrupt("it has fewer pictures than it says") }
                     if next < count {
-                        // Pictures that are shown later than a decoder can keep them may be waited for longer than their bytes.
+                        // ``dataEnd(of:)`` does not count pictures that are shown later than a decoder can keep them,
+                        // so the data may not have arrived.
                         guard let data = data(next, of: file) else {
                             throw Self.corrupt("its pictures are in disorder")
                         }
@@ -117,7 +119,7 @@
 
         /// The pixels of the picture that was shown last.
         func pixels(as kind: HEIFPixels.Kind, color: [UInt8]?) throws(WebImageError) -> HEIFPixels {
-            // Registered before it is used below.
+            // Registers the decoder that libheif uses below.
             _ = wi_heif_strict_decoder()
             wi_hevc_stream_lend(handle)
             defer { wi_hevc_stream_lend(nil) }

@@ -1,21 +1,22 @@
 #if HEIF
     import WebImageCore
 
-    /// Where the pictures of a track lie in the file, in the order of decoding (ISO/IEC 14496-12, 8.6.2, 8.7.3 to 8.7.5).
+    /// Where the pictures of a track lie in the file, in the order of decoding (ISO/IEC 14496-12, 8.6.2, 8.7.3 to
+    /// 8.7.5).
     struct SampleTable {
         private(set) var ranges: [Range<Int>] = []
         /// The end of each picture and all before it.
         private(set) var ends: [Int] = []
-        /// How many pictures the track says it has.
+        /// The number of pictures that the track states.
         let count: Int
-        /// The pictures with which decoding may begin, in rising order; nil: the track does not say it.
+        /// The pictures with which decoding may begin, in rising order; nil if the track does not state them.
         private var starts: [Int]?
 
         /// - Parameters:
-        ///   - most: how many pictures are read; further ones only count.
+        ///   - most: how many pictures are read; further ones are only counted.
         ///   - limit: the greatest length of a file.
-        /// - Throws: `corruptData` for tables that contradict themselves, `unsupportedFeature` for pictures with different
-        ///   descriptions.
+        /// - Throws: `corruptData` for tables that contradict themselves, `unsupportedFeature` for pictures with
+        ///   different descriptions.
         init(_ track: SequenceTrack, most: Int, limit: Int, _ reader: BoxReader) throws(WebImageError) {
             guard let (_, sizes) = track.table("stsz", reader),
                 let size = reader.integer(at: sizes.lowerBound, 4, in: sizes),
@@ -34,7 +35,7 @@
             }
         }
 
-        /// Finds the pictures in the chunks of the file in which they lie one behind the other.
+        /// Finds the positions of the pictures, which are consecutive within each chunk of the file.
         private mutating func place(
             _ count: Int, limit: Int, _ track: SequenceTrack, _ reader: BoxReader, size: (Int) -> Int?
         ) throws(WebImageError) {
@@ -46,9 +47,9 @@
                 let chunkCount = reader.integer(at: chunks.lowerBound, 4, in: chunks)
             else { throw Self.damage }
             var (group, inEach) = (0, 0)
-            // The table may say that it has thousands of millions.
+            // The table may claim to have thousands of millions of chunks.
             for chunk in 0..<min(chunkCount, (chunks.count - 4) / width) where ranges.count < count {
-                // Groups tell the first of the chunks that have as many pictures, counted from 1.
+                // A group states its first chunk, counted from 1, and how many pictures each of its chunks has.
                 let entry = groups.lowerBound + 4 + group * 12
                 if group < groupCount, reader.integer(at: entry, 4, in: groups) == chunk + 1 {
                     guard let number = reader.integer(at: entry + 4, 4, in: groups) else { throw Self.damage }
@@ -74,7 +75,8 @@
             guard ranges.count == count else { throw Self.damage }
         }
 
-        /// The nearest picture, up to one, with which decoding may begin according to the track, and which is as wanted.
+        /// The nearest picture up to `index` with which decoding may begin according to the track, and for which
+        /// `isWanted` holds.
         func start(upTo index: Int, where isWanted: (Int) -> Bool) -> Int? {
             starts.map { $0.last { (0...index).contains($0) && isWanted($0) } } ?? (0...index).last(where: isWanted)
         }
