@@ -8,7 +8,7 @@
 #include "CPixels.h"
 #include "Reader.h"
 
-/// One sample in 16 bits.
+/// Widens a sample to 16 bits.
 static uint32_t sample(unsigned bits, const uint8_t *input) {
     if (bits == 8) return *input * 257u;
     uint16_t value;

@@ -21,7 +21,7 @@ const char *_Nullable wi_heif_strict_decoder(void);
 /// Decodes pictures that depend on each other. Not thread-safe: use it on one thread at a time.
 typedef struct wi_hevc_stream wi_hevc_stream;
 
-/// NULL if there is no memory.
+/// Returns NULL if there is no memory.
 wi_hevc_stream *_Nullable wi_hevc_stream_create(void);
 void wi_hevc_stream_free(wi_hevc_stream *_Nullable stream);
 

@@ -17,7 +17,7 @@ typedef struct {
 /// Opens poppler at the first call. Returns NULL if it is open, else the reason, a string that stays valid.
 const char *_Nullable wi_pdf_library_fault(void);
 
-/// NULL when there is no memory, or no poppler.
+/// Returns NULL if there is no memory, or no poppler.
 wi_pdf *_Nullable wi_pdf_create(void);
 void wi_pdf_destroy(wi_pdf *_Nonnull pdf);
 

@@ -28,7 +28,7 @@ typedef struct {
 /// Opens librsvg at the first call. Returns NULL if it is open, else the reason, a string that stays valid.
 const char *_Nullable wi_svg_library_fault(void);
 
-/// NULL when there is no memory, or no librsvg.
+/// Returns NULL if there is no memory, or no librsvg.
 wi_svg *_Nullable wi_svg_create(void);
 void wi_svg_destroy(wi_svg *_Nonnull svg);
 

@@ -25,7 +25,7 @@ public struct DecoderIsolation: Hashable, Sendable {
     public enum WithoutSandbox: String, Hashable, Sendable, Codable, CaseIterable {
         /// Pictures of isolated formats fail with `decoderUnavailable`.
         case refuse
-        /// They are decoded in this process, unprotected. ``IsolationReport`` says so.
+        /// Pictures of isolated formats are decoded in this process, unprotected. ``IsolationReport`` says so.
         case decodeHere
     }
 
