@@ -113,6 +113,7 @@ extension ImageCoder {
     }
 }
 
+/// Decides, when the header of a picture is known, where its rows go and at which scale it is decoded.
 public typealias DecodePlanner = (ImageHeader) throws(WebImageError) -> DecodePlan
 
 /// Where a decoder's rows go, and at which scale they are decoded. The ``sink`` is not encoded (`Codable`): it is nil
@@ -147,6 +148,7 @@ public struct DecodePlan: Codable {
 public struct VectorRaster: Hashable, Sendable, Codable {
     /// The part in pixels of the header's size; it is stretched to ``size``.
     public var part: PixelRect
+    /// The size of the resulting rows, in pixels.
     public var size: PixelSize
 
     public init(part: PixelRect, size: PixelSize) {
@@ -162,6 +164,7 @@ public struct DecodeOptions: Sendable, Codable {
         case limits, keepsBitDepth, page, usesEmbeddedThumbnail
     }
 
+    /// The limits of the decode. Default ``/WebImageCore/DecodeLimits/default``.
     public var limits: DecodeLimits
     /// Whether pictures with more than 8 bits a channel give 16-bit rows (`PixelLayout.rgba16`). Default false: 8 bits.
     public var keepsBitDepth: Bool
