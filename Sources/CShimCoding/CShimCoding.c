@@ -4,23 +4,24 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* Beyond the end, all bytes are ignored. */
+/* In the state BEYOND all bytes are ignored. */
 typedef enum { AT_START, INSIDE, AT_END, BEYOND } place;
 
 struct wi_coding {
     wi_coding_kind kind;
     place place;
-    /* Whether there was no room for all that the bytes so far have made. */
+    /* Whether the last call filled the output, so that more decoded bytes may be waiting. */
     int has_more;
     z_stream z;
     BrotliDecoderState *brotli;
     ZSTD_DStream *zstd;
-    /* How much of a frame's magic number has come, whether it is that of a frame to be skipped, and whether it is not the first. */
+    /* How many bytes of a frame's magic number have arrived, whether it is that of a frame to skip, and whether a frame has ended
+       before. */
     size_t magic_count;
     int is_skippable, has_frame;
 };
 
-/* How zlib is told what stands around the deflated bytes. */
+/* The window sizes by which zlib is told which header precedes the deflated bytes. */
 enum { gzip_head = 16 + MAX_WBITS, zlib_head = MAX_WBITS, no_head = -MAX_WBITS };
 
 wi_coding *wi_coding_create(wi_coding_kind kind) {
@@ -64,8 +65,8 @@ typedef struct {
     size_t room;
 } span;
 
-/* Some servers send deflated bytes without zlib's head, whose first byte ends in 8. No encoder begins a block of deflate like this: it
-   would be a stored one with bits set where they mean nothing. */
+/* Some servers send deflated bytes without zlib's header, whose first byte has 8 in its lower half. No encoder begins raw deflated
+   bytes like this: they would be a stored block in which unused bits are set. */
 static int has_zlib_head(uint8_t first) { return (first & 15) == 8; }
 
 static int inflate_some(wi_coding *coding, span *span) {
@@ -118,9 +119,9 @@ static int unpack_brotli(wi_coding *coding, span *span) {
     return 0;
 }
 
-/* Whether a frame begins (RFC 8878 section 3.1), as far as its magic number has come. zstd itself judges by how many bytes come at
-   once: it takes frames of formats before the RFC only if it gets four, and what stands behind the end for a damaged frame if it
-   gets fewer. */
+/* Whether the bytes begin a frame (RFC 8878 section 3.1), as far as its magic number has arrived. zstd's own answer depends on how
+   many bytes it gets at once: with four it accepts frames of formats before the RFC, and with fewer it treats bytes after the end
+   as a damaged frame. */
 static int begins_like_frame(wi_coding *coding, const uint8_t *bytes, size_t count) {
     static const uint8_t frame[4] = {0x28, 0xB5, 0x2F, 0xFD}, skippable[4] = {0x50, 0x2A, 0x4D, 0x18};
     for (size_t i = 0; i < count && coding->magic_count < sizeof frame; i++) {
@@ -137,7 +138,7 @@ static int unpack_zstd(wi_coding *coding, span *span) {
     ZSTD_outBuffer output = {span->output, span->room, 0};
     int result = 0;
     do {
-        /* Without input this flushes; at the end of a frame it would begin another one. */
+        /* Without input zstd flushes its output. At the end of a frame it would begin another frame. */
         if (coding->place == BEYOND || (coding->place != INSIDE && input.pos == input.size)) break;
         if (coding->place == AT_END) coding->magic_count = 0;
         if (!begins_like_frame(coding, span->bytes + input.pos, input.size - input.pos)) {
@@ -163,7 +164,7 @@ static int unpack_zstd(wi_coding *coding, span *span) {
 int wi_coding_decode(
     wi_coding *coding, const uint8_t *bytes, size_t count, size_t *taken, uint8_t *output, size_t room, size_t *made) {
     *taken = *made = 0;
-    /* zstd takes too many calls that change nothing for a fault. */
+    /* zstd treats too many calls without progress as an error. */
     if (count == 0 && !coding->has_more) return 0;
     span span = {bytes, count, output, room};
     int result = 0;

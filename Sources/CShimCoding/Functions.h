@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What we use of Brotli and Zstandard, as their headers have it: nobody needs those headers. WI_CHECK_DECLARATIONS takes the headers
-   instead, so that the compiler tells where a declaration differs (`scripts/check-builds`). */
+/* Our declarations of what we use of Brotli and Zstandard, so that a build does not need their headers. With WI_CHECK_DECLARATIONS
+   the headers are included, so that the compiler reports a declaration that differs (`scripts/check-builds`). */
 
 #ifdef WI_CHECK_DECLARATIONS
 #include <brotli/decode.h>

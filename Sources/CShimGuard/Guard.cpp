@@ -1,8 +1,8 @@
 #include "CShimGuard.h"
 #include <csetjmp>
 
-/* The handler is never left the usual way: at its end an exception is deleted, and Rust's ends the process when anybody
-   but Rust does that. So what was thrown is lost memory, a hundred bytes. */
+/* The handler is left by longjmp. At its end the exception would be deleted, and a panic of Rust ends the process if anything but
+   Rust deletes it. So the exception's memory leaks, about a hundred bytes. */
 
 int wi_guard(void (*work)(void *), void *context) {
     std::jmp_buf out;

@@ -23,7 +23,8 @@ static struct heif_error damage(const char *message) {
 
 // MARK: planes
 
-/* Zeros where nothing is decoded. Two bytes for each sample, whatever its depth: memory that is not touched is none. */
+/* Allocates zeroed memory, so that parts that are not decoded are zero. Each sample gets two bytes, whatever its depth: memory
+   that is not touched costs nothing. */
 static int take_planes(de265_decoder_context *context, struct de265_image_spec *spec, struct de265_image *image, void *data) {
     (void)context, (void)data;
     int across = spec->format == de265_image_format_YUV420P8 || spec->format == de265_image_format_YUV422P8 ? 2 : 1;
@@ -35,7 +36,7 @@ static int take_planes(de265_decoder_context *context, struct de265_image_spec *
         int width = plane == 0 ? spec->width : spec->width / across;
         int height = plane == 0 ? spec->height : spec->height / down;
         strides[plane] = (width + spec->alignment - 1) / spec->alignment * spec->alignment;
-        // Its inner loops read a little further than the last sample.
+        // The inner loops of libde265 read a little further than the last sample.
         planes[plane] = calloc((size_t)strides[plane] * (size_t)height + 64, 2);
         if (planes[plane] == NULL) {
             for (int earlier = 0; earlier < plane; earlier++) free(planes[earlier]);
@@ -60,7 +61,7 @@ static void give_planes_back(de265_decoder_context *context, struct de265_image 
 
 static const char *plugin_name(void) { return "libde265, strict"; }
 
-// The least there is: libheif takes it only when it is asked for by its name.
+// The lowest priority: libheif uses the decoder only if it is requested by its name.
 static int priority(enum heif_compression_format format) { return format == heif_compression_HEVC ? 1 : 0; }
 
 de265_decoder_context *wi_hevc_context(void) {
@@ -122,7 +123,7 @@ static struct heif_error copy_plane(const struct de265_image *image, int plane, 
     return well;
 }
 
-/* What the data says of its colours. Numbers that libheif does not know are left at its defaults. */
+/* Copies the description of the colours in the data. Numbers that libheif does not know keep its defaults. */
 static struct heif_error copy_colors(const struct de265_image *image, struct heif_image *into) {
     struct heif_color_profile_nclx *colors = heif_nclx_color_profile_alloc();
     if (colors == NULL) return no_memory;
@@ -190,7 +191,7 @@ static struct heif_error decode_pictures(de265_decoder_context *context, struct 
 static struct heif_error decode(void *decoder, struct heif_image **output) {
     *output = NULL;
     struct heif_error error = wi_hevc_lent != NULL ? copy(wi_hevc_lent, output) : decode_pictures(decoder, output);
-    // libheif forgets it after a failure.
+    // libheif does not release the picture after a failure.
     if (error.code != heif_error_Ok && *output != NULL) {
         heif_image_release(*output);
         *output = NULL;

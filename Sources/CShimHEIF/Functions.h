@@ -1,7 +1,7 @@
 #pragma once
 #include "../CSysHEIF/Functions.h"
 
-/* The functions of libde265 that we call; whoever calls another one adds it here. Included before its own header. */
+/* The functions of libde265 that we call. A new call must be added here. Included before the header of libde265. */
 
 #define WI_DE265_FUNCTIONS(F) \
     F(de265_decode) \

@@ -8,7 +8,7 @@
 
 struct wi_hevc_stream {
     de265_decoder_context *context;
-    /* The picture that is shown now. It is the first of libde265's queue until it is released. */
+    /* The current picture. It is the first of libde265's queue until it is released. */
     const struct de265_image *shown;
 };
 
@@ -32,7 +32,7 @@ const char *wi_hevc_stream_push(wi_hevc_stream *stream, const void *data, size_t
         de265_flush_data(stream->context);
         return NULL;
     }
-    // Not `de265_push_end_of_frame`: it also ends the wait for pictures that are shown earlier and come later.
+    // `de265_push_end_of_frame` is not called: it would also end the wait for pictures that are shown earlier and come later.
     return wi_hevc_push(stream->context, data, count);
 }
 
@@ -40,7 +40,7 @@ int wi_hevc_stream_advance(wi_hevc_stream *stream, const char **fault) {
     if (stream->shown != NULL) de265_release_next_picture(stream->context);
     stream->shown = NULL;
     for (int more = 1;;) {
-        // A damaged picture is never shown, nor one that was made from it.
+        // A damaged picture is never shown, nor is one that depends on it.
         *fault = wi_hevc_damage(stream->context);
         if (*fault != NULL) return -1;
         stream->shown = de265_peek_next_picture(stream->context);

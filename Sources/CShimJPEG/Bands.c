@@ -1,14 +1,14 @@
 #include "Bands.h"
 
-/* How many blocks have nothing more in this band, this among them, by the symbol for it. */
+/* Reads how many blocks, including this one, have nothing more in the band: `size` bits after the symbol for this. */
 static inline uint32_t ended_blocks(wi_bits *b, int size) {
     uint32_t count = (uint32_t)1 << size | (uint32_t)(b->bits >> 1 >> (63 - size));
     wi_bits_drop(b, size);
     return count;
 }
 
-/* A block's coefficients for the first time. Returns 0 if more bytes must come first: then it is to be read from its
-   beginning. */
+/* Reads a block's coefficients for the first time. Returns 0 if more bytes must arrive first: the block must then be read again
+   from its beginning. */
 static inline __attribute__((always_inline)) int
 read_block(wi_band *band, wi_scan_bytes *bytes, wi_bits *b, const wi_blocks *blocks, int16_t *values, uint64_t *nonzero) {
     uint64_t there = *nonzero;
@@ -55,11 +55,11 @@ read_first(wi_band *band, wi_scan_reader *reader, const wi_blocks *blocks, size_
     return done;
 }
 
-/* Coefficients from place `from` on, and those in front of place `to`. */
+/* The set of coefficients from place `from` on, and that of coefficients before place `to`. */
 static inline uint64_t places_from(int from) { return from < 64 ? ~UINT64_C(0) << from : 0; }
 static inline uint64_t places_to(int to) { return ~places_from(to); }
 
-/* Gives a further bit to those of the coefficients `which` that are kept. The bits for all of them come next. */
+/* Adds a further bit to those of the coefficients `which` that are kept. `bits` begins with the bits for all of `which`. */
 static inline __attribute__((always_inline)) void
 correct_kept(const wi_blocks *blocks, uint64_t which, int low, uint64_t bits, int16_t *values) {
     for (uint64_t rest = which & blocks->kept; rest; rest &= rest - 1) {
@@ -70,13 +70,13 @@ correct_kept(const wi_blocks *blocks, uint64_t which, int low, uint64_t bits, in
     }
 }
 
-/* As `correct`, where not all bits are there at once. */
+/* Like `correct`, if not all bits are available at once. */
 static __attribute__((noinline)) int correct_slowly(
     const wi_blocks *blocks, uint64_t which, int low, wi_scan_bytes *bytes, wi_bits before, wi_bits *after, int16_t *values) {
     wi_bits b = before;
     while (which) {
         if (!wi_bits_fill(&b, bytes)) return 0;
-        /* As many as are there for sure, or are made up. */
+        /* As many coefficients as have their bits available for sure, or made up. */
         uint64_t now = which;
         int count = __builtin_popcountll(now);
         for (; count > WI_LONGEST_SYMBOL; count--) now &= ~(UINT64_C(1) << (63 - __builtin_clzll(now)));
@@ -88,7 +88,7 @@ static __attribute__((noinline)) int correct_slowly(
     return 1;
 }
 
-/* Drops `passed` bits, and reads a further bit of each of the coefficients `which`. Returns 0 if more bytes must come first. */
+/* Drops `passed` bits, and reads a further bit of each of the coefficients `which`. Returns 0 if more bytes must arrive first. */
 static inline __attribute__((always_inline)) int correct(
     const wi_blocks *blocks, uint64_t which, int low, wi_scan_bytes *bytes, wi_bits *b, int passed, int16_t *values) {
     int count = passed + __builtin_popcountll(which);
@@ -109,8 +109,8 @@ static inline __attribute__((always_inline)) int correct(
 /* The place of the bit of `set` that has `before` others below it; 64 if there is none. */
 typedef int select_function(uint64_t set, int before);
 
-/* A further bit of a block's coefficients. Returns 0 if more bytes must come first: then it is to be read from its beginning.
-   Values that have the bit by then stay as they are. */
+/* Reads a further bit of a block's coefficients. Returns 0 if more bytes must arrive first: the block must then be read again from
+   its beginning. Values that already have the bit are not changed again. */
 static inline __attribute__((always_inline)) int refine_block(
     wi_band *band, wi_scan_bytes *bytes, wi_bits *b, const wi_blocks *blocks, int16_t *values, uint64_t *nonzero,
     select_function *const select) {
@@ -129,7 +129,7 @@ static inline __attribute__((always_inline)) int refine_block(
             break;
         }
         int16_t value = (int16_t)((b->bits << length) >> 63 ? 1 << low : -(1 << low));
-        /* It is for a place that was zero, behind so many others that were and remain so. */
+        /* The new value is for a place that was zero, after `skipped` others that were zero and remain so. */
         int at = select(places & ~there & places_from(place), skipped);
         at = at <= last ? at : last + 1;
         uint64_t passed = there & places & places_from(place) & places_to(at);

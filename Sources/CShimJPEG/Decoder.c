@@ -33,7 +33,7 @@ static void fail(j_common_ptr c) {
     longjmp(d->failed, 1);
 }
 
-/* Warnings are not errors: files with a few bad bits show. Only where data ran out is of interest. */
+/* Warnings are not errors: a file with a few wrong bits is shown. Only the place where the data ended is recorded. */
 static void warn(j_common_ptr c, int level) {
     wi_jpeg_decoder *d = c->client_data;
     if (level >= 0 || c->err->msg_code != JWRN_HIT_MARKER || !d->made_up_end || d->ran_out) return;
@@ -106,7 +106,8 @@ int wi_jpeg_read_header(wi_jpeg_decoder *d, wi_jpeg_info *info) {
 
 void wi_jpeg_keep_inks(wi_jpeg_decoder *d) { d->keeps_inks = 1; }
 
-/* Whether libjpeg has no more to do. */
+/* Starts one of our readers for smaller sizes, if one can read the file. Returns whether it does, so that libjpeg has no more to
+   do. */
 static int start_reduced(wi_jpeg_decoder *d, int denominator) {
     if (d->reduced || d->progressive) return 1;
     int is_one_scan = wi_reduced_scan_takes(&d->c);
@@ -135,8 +136,8 @@ int wi_jpeg_start(wi_jpeg_decoder *d, int denominator, uint32_t *width, uint32_t
     return WI_JPEG_READY;
 }
 
-/* Inks are stored the other way round, 255 for none. Adobe does so and has everybody do so: browsers, Pillow, libvips and
-   FFmpeg do not look whether its marker is there. */
+/* Inks are stored inverted, 255 for none. Adobe's programs do so, and everybody follows: browsers, Pillow, libvips and FFmpeg do
+   not check whether Adobe's marker is there. */
 static void convert_cmyk(const uint8_t *cmyk, uint8_t *rgba, uint32_t width) {
     for (size_t x = 0; x < width; x++, cmyk += 4, rgba += 4) {
         unsigned white = cmyk[3];
@@ -149,7 +150,7 @@ static void copy_inks(const uint8_t *cmyk, uint8_t *inks, uint32_t width) {
     for (size_t index = 0; index < (size_t)width * 4; index++) inks[index] = (uint8_t)(255 - cmyk[index]);
 }
 
-/* Makes inks as libjpeg has them to what is asked for; both may be the same memory. */
+/* Converts inks from libjpeg to the requested form. Input and output may be the same memory. */
 static void put_inks(const wi_jpeg_decoder *d, const uint8_t *cmyk, uint8_t *row) {
     (d->keeps_inks ? copy_inks : convert_cmyk)(cmyk, row, d->c.output_width);
 }
@@ -198,11 +199,12 @@ int wi_jpeg_consume(wi_jpeg_decoder *d, int steps) {
         if (result == JPEG_REACHED_EOI) return WI_JPEG_READY;
         if (result == JPEG_REACHED_SOS) note_components(d);
         if (result == JPEG_SUSPENDED) {
-            /* A second frame header is an error, but changes these before libjpeg has read enough of it to say so. */
+            /* A second frame header is an error, but libjpeg changes these fields before it has read enough of the header to
+               report that. */
             d->c.progressive_mode = d->is_progressive;
             d->c.arith_code = d->is_arithmetic;
             if (!d->ended || d->c.unread_marker == 0) return WI_JPEG_NEEDS_BYTES;
-            /* A marker was cut: leave it out, and look for the next, which is the made-up end. */
+            /* The file ends within a marker: skip it, and look for the next, which is the made-up end. */
             d->c.unread_marker = 0;
             d->source.bytes_in_buffer = 0;
         }
@@ -218,7 +220,7 @@ int wi_jpeg_start_output(wi_jpeg_decoder *d, int is_final) {
         wi_progressive_scans_start_output(d->progressive);
         return WI_JPEG_READY;
     }
-    /* An output scan before the one that comes in never waits, and shows all coefficients that are there. */
+    /* An output scan before the one that is being read never waits, and shows all coefficients that have arrived. */
     int scan = d->c.input_scan_number - (is_final ? 0 : 1);
     return jpeg_start_output(&d->c, scan) ? WI_JPEG_READY : WI_JPEG_NEEDS_BYTES;
 }
@@ -231,8 +233,8 @@ int wi_jpeg_finish_output(wi_jpeg_decoder *d) {
 
 int wi_jpeg_ran_out(wi_jpeg_decoder *d) { return d->ran_out; }
 
-/* libjpeg-turbo can be built with the structures of libjpeg 6b, as Debian does, or of 7 and 8, as Ubuntu does, where blocks
-   may be scaled otherwise across than down. */
+/* libjpeg-turbo can be built with the structures of libjpeg 6b, as Debian does, or of 7 and 8, as Ubuntu does, in which blocks may
+   be scaled differently across and down. */
 static int block_height(const wi_jpeg_decoder *d) {
 #if JPEG_LIB_VERSION >= 70
     return d->c.min_DCT_v_scaled_size;
@@ -243,7 +245,7 @@ static int block_height(const wi_jpeg_decoder *d) {
 
 uint32_t wi_jpeg_known_rows(wi_jpeg_decoder *d) {
     if (!d->ran_out || d->ran_out_scan > 1) return d->c.output_height;
-    /* The last rows above the gap are smoothed with what is below. */
+    /* The last rows above the missing ones are smoothed with those below them. */
     uint32_t block = (uint32_t)(d->c.max_v_samp_factor * block_height(d));
     uint64_t rows = (uint64_t)d->ran_out_row * block;
     rows = rows > (uint32_t)d->c.max_v_samp_factor ? rows - (uint32_t)d->c.max_v_samp_factor : 0;

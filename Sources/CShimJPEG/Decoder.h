@@ -14,21 +14,21 @@ struct wi_jpeg_decoder {
     int failure;
     char message[JMSG_LENGTH_MAX];
 
-    /* Bytes that libjpeg has not used yet lie here, in one piece; how many bytes to come it wants to skip. */
+    /* The bytes that libjpeg has not used yet, in one piece; and how many of the bytes that follow it wants to skip. */
     uint8_t *kept;
     size_t capacity;
     size_t skip;
-    /* What reads the scan or scans in place of libjpeg, if it does. */
+    /* Our readers of the scan, or of the scans, in place of libjpeg; NULL if libjpeg reads them. */
     wi_reduced_scan *reduced;
     wi_progressive_scans *progressive;
     int ended;
-    /* An end-of-image marker was made up since the data ended; and then rows of blocks had to be made up too. */
+    /* Whether an end-of-image marker was made up because the data ended, and whether rows of blocks had to be made up too. */
     int made_up_end;
     int ran_out;
     int ran_out_scan;
     JDIMENSION ran_out_row;
     uint32_t seen_components;
-    /* What the frame header said. */
+    /* The values from the frame header. */
     boolean is_progressive, is_arithmetic;
 
     size_t metadata_limit;
@@ -36,10 +36,10 @@ struct wi_jpeg_decoder {
     size_t exif_count;
     uint8_t *xmp;
     size_t xmp_count;
-    /* What Photoshop has put there, all pieces. */
+    /* Photoshop's image resources, from all pieces. */
     uint8_t *photoshop;
     size_t photoshop_count;
-    /* The pieces of the first extended packet, and how many of its bytes came. */
+    /* The pieces of the first extended packet, and how many of its bytes have arrived. */
     uint8_t *extended_xmp;
     size_t extended_count, extended_there;
     char extended_name[WI_JPEG_XMP_NAME];
@@ -53,8 +53,8 @@ struct wi_jpeg_decoder {
     int keeps_inks;
 };
 
-/// Makes libjpeg read through `kept`.
+/// Makes libjpeg read from `kept`.
 void wi_jpeg_install_source(wi_jpeg_decoder *decoder);
-/// Has EXIF, XMP and ICC blocks collected.
+/// Makes libjpeg call us for the blocks of EXIF, XMP and ICC profiles, which are collected.
 void wi_jpeg_install_markers(wi_jpeg_decoder *decoder);
 void wi_jpeg_free_metadata(wi_jpeg_decoder *decoder);

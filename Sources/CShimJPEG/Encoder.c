@@ -30,7 +30,7 @@ static void print(j_common_ptr c) { (void)c; }
 
 static void begin(j_compress_ptr c) { (void)c; }
 
-/* Called with a full buffer, whose fill state libjpeg does not say: all of it counts as written. */
+/* Called when the buffer is full. libjpeg's counters are not valid then: the whole buffer counts as written. */
 static boolean grow(j_compress_ptr c) {
     encoder *e = c->client_data;
     size_t used = e->capacity, capacity = used ? used * 2 : 64 << 10;
@@ -51,7 +51,7 @@ static void finish(j_compress_ptr c) {
 /* The nearest of 256 levels. */
 static uint8_t byte(uint32_t value) { return (uint8_t)((value * 255 + 32895) >> 16); }
 
-/* One row of RGBX, laid over the background where it is not opaque. */
+/* Makes one row of RGBX, composited over the background where it is not opaque. */
 static void flatten(const wi_jpeg_picture *p, const uint8_t *row, uint8_t *out) {
     unsigned limit = p->is_16_bit ? 65535 : 255;
     for (size_t x = 0; x < p->width; x++, out += 4) {
@@ -90,7 +90,7 @@ static void configure(encoder *e, const wi_jpeg_picture *p) {
     jpeg_set_quality(&e->c, p->quality, TRUE);
     e->c.optimize_coding = p->usual_codes ? FALSE : TRUE;
     if (p->is_gray) {
-        /* The weights of red, green and blue add up to one: a gray comes out as it is. */
+        /* The weights of red, green and blue add up to one, so a gray keeps its value. */
         jpeg_set_colorspace(&e->c, JCS_GRAYSCALE);
     } else {
         e->c.comp_info[0].h_samp_factor = p->chroma_columns;
@@ -104,7 +104,7 @@ static void configure(encoder *e, const wi_jpeg_picture *p) {
     if (p->progressive) jpeg_simple_progression(&e->c);
 }
 
-/* `name` with its ending zero. */
+/* Writes a marker with a block that begins with `name`, including its terminating zero. */
 static void write_block(encoder *e, int marker, const char *name, size_t length, const uint8_t *bytes, size_t count) {
     jpeg_write_m_header(&e->c, marker, (unsigned)(length + count));
     for (size_t index = 0; index < length; index++) jpeg_write_m_byte(&e->c, name[index]);

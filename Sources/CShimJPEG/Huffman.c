@@ -1,7 +1,7 @@
 #include "Huffman.h"
 
 int wi_bits_fill_slowly(wi_scan_bytes *bytes, wi_bits b, wi_bits *after) {
-    /* What the fast way has put behind the bits that it counted. */
+    /* Clears the bits that `wi_bits_fill` has put after those that it counted. */
     b.bits &= b.count <= 0 ? 0 : ~(uint64_t)0 << (64 - b.count);
     while (b.count < 56 && b.next < bytes->end && !bytes->is_at_marker) {
         uint8_t byte = *b.next;
@@ -44,10 +44,10 @@ static int make_symbols(wi_huffman *table, const uint8_t counts[17]) {
     return 1;
 }
 
-/* Whether nothing follows in a block (F.1.2.2). Like libjpeg, takes symbols for it that should not be there. */
+/* Whether a symbol ends a block (F.1.2.2). As in libjpeg, some invalid symbols do so, too. */
 static int ends_block(int symbol) { return (symbol & 15) == 0 && symbol != 0xF0; }
 
-/* By how many places a symbol goes on, with the coefficient that it announces. */
+/* By how many places a symbol advances, including the coefficient that it announces. */
 static int places(int symbol) { return ends_block(symbol) ? WI_END_OF_BLOCK : (symbol >> 4) + 1; }
 
 void wi_huffman_make_whole(wi_huffman *table) {
@@ -71,7 +71,7 @@ void wi_huffman_make_skips(wi_huffman *table) {
             uint16_t entry = table->symbols[rest >> (WI_SKIP_BITS - WI_VALUE_BITS)];
             if (entry == 0 || (entry >> 8) > WI_SKIP_BITS - length) break;
             int symbol = entry & 0xFF, further = ends_block(symbol) ? 64 : places(symbol);
-            /* More than a block has are left to the next look. */
+            /* Coefficients beyond the end of a block are left to the next lookup. */
             if (further < 64 && sum + further >= 64) break;
             length += (entry >> 8) + (symbol & 15);
             sum += further;
@@ -89,7 +89,7 @@ int wi_huffman_make(wi_huffman *table, const uint8_t counts[17], const uint8_t v
     return make_symbols(table, counts);
 }
 
-/* What is no code has 17 bits, as in libjpeg, which looks for a longer one. */
+/* An invalid code counts as having 17 bits, as in libjpeg, which then looks for a longer one. */
 uint32_t wi_huffman_long_symbol(const wi_huffman *table, uint64_t bits) {
     for (int length = WI_VALUE_BITS + 1; length <= 16; length++) {
         int32_t code = (int32_t)(bits >> (64 - length)), place = code + table->place[length];

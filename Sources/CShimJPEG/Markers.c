@@ -27,8 +27,8 @@ static uint32_t number(const uint8_t *bytes) {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* XMP specification part 3, 1.1.3.1: what does not fit into one block comes in pieces with the name of the whole, its
-   length, and their place in it. */
+/* XMP specification part 3, 1.1.3.1: a packet that does not fit into one block comes in pieces, each with the name and length of
+   the packet, and its own position in it. */
 static void take_extended_xmp(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
     static const char mark[] = "http://ns.adobe.com/xmp/extension/";
     size_t head = sizeof mark + WI_JPEG_XMP_NAME + 8;
@@ -47,7 +47,7 @@ static void take_extended_xmp(wi_jpeg_decoder *d, const uint8_t *bytes, size_t c
     d->extended_there += length;
 }
 
-/* Image resources of Photoshop; what does not fit into one block goes on in the next one. */
+/* Image resources of Photoshop. If they do not fit into one block, they continue in the next one. */
 static void take_photoshop(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
     static const char mark[] = "Photoshop 3.0";
     if (count <= sizeof mark || memcmp(bytes, mark, sizeof mark) != 0) return;
@@ -77,7 +77,7 @@ static void take_icc(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
     d->icc_counts[number] = (uint16_t)(count - 14);
 }
 
-/* Waits until the whole block is there, so that it is read once. */
+/* Waits until the whole block has arrived, so that it is read once. */
 static boolean read_block(j_decompress_ptr c) {
     wi_jpeg_decoder *d = c->client_data;
     const uint8_t *bytes = c->src->next_input_byte;

@@ -7,17 +7,17 @@
 #include "ScanHeaders.h"
 #include "ScanReader.h"
 
-/* The sums are the same on every machine. */
+/* Makes the sums the same on every machine. */
 #pragma clang fp contract(off)
 
-/* What is known of a component. */
+/* The known coefficients of a component. */
 typedef struct {
-    /* Blocks across and down, and with those that only fill up units. */
+    /* The number of blocks across and down, without and with those that only fill up units. */
     uint32_t across, down, stored_across, stored_down;
     wi_blocks blocks;
-    /* How many of the lowest bits of a coefficient are not said yet; -1 for all. */
+    /* How many of the lowest bits of each coefficient have not been read yet; -1: all of them. */
     int8_t open_bits[DCTSIZE2];
-    /* The last block's first coefficient in this scan. */
+    /* The first coefficient of the last block in this scan. */
     int32_t mean;
 } coefficients;
 
@@ -26,15 +26,16 @@ struct wi_progressive_scans {
     coefficients components[4];
     wi_scan_reader reader;
     enum { AT_SCAN, IN_SCAN, BEHIND_SCAN, COMPLETE } state;
-    /* This scan: its components; a band, or the first coefficients of their blocks, or a further bit of these, and which. */
+    /* The current scan: its components; whether it has a band, or else the first coefficients of blocks; whether it has only a
+       further bit; and the lowest bit that it has. */
     int count, order[4], is_band, is_refining, low;
     wi_band band;
-    /* Its units, and how many of them are read, all rows before `row` and in it. */
+    /* The units in each row of the scan, and its rows; how many units of the current row have been read, and which row that is. */
     uint32_t units, rows, unit, row;
     wi_huffman codes[NUM_HUFF_TBLS];
-    /* Which scan it is, from 1, and whether the bytes ended in it. */
+    /* The number of the scan, from 1, and whether the bytes ended in it. */
     int number, ran_out;
-    /* The row of units that is shown in the planes, and whether it is there. */
+    /* The row of units that is rendered to the planes, and whether that has been done. */
     uint32_t shown_row;
     int is_shown;
 };
@@ -43,7 +44,7 @@ int wi_progressive_scans_takes(const struct jpeg_decompress_struct *c) {
     return c->progressive_mode && wi_reduced_picture_takes(c);
 }
 
-/* How many blocks a component has for so many pixels. */
+/* How many blocks a component has for `pixels` pixels. */
 static uint32_t block_count(JDIMENSION pixels, int factor, int largest) {
     uint64_t size = (uint64_t)largest * DCTSIZE;
     return (uint32_t)(((uint64_t)pixels * (uint64_t)factor + size - 1) / size);
@@ -98,8 +99,8 @@ static void make_code(wi_progressive_scans *s, j_decompress_ptr c, int table, in
     if (!wi_huffman_make(&s->codes[table], tables[table]->bits, tables[table]->huffval, most)) ERREXIT(c, JERR_BAD_HUFF_TABLE);
 }
 
-/* Whether a scan that is described in `c` says anything of what shows. Where a block is one pixel, bands do not. Else all must
-   be read: which coefficients are zero tells where in a later scan the bits of those that show are. */
+/* Whether the scan that is described in `c` affects the result. If a block becomes one pixel, bands do not. Otherwise all scans
+   must be read, because the position of bits in a later scan depends on which coefficients are zero. */
 static int shows(const wi_progressive_scans *s, const struct jpeg_decompress_struct *c) {
     return c->Ss == 0 || s->picture.components[c->cur_comp_info[0]->component_index].last > 0;
 }
@@ -121,7 +122,7 @@ static void begin_scan(wi_progressive_scans *s, j_decompress_ptr c) {
         const jpeg_component_info *info = c->cur_comp_info[index];
         int component = s->order[index] = info->component_index;
         if (!s->picture.components[component].basis) {
-            /* Tables that come later are not for the components that have begun. */
+            /* Tables that come later do not apply to components that have begun. */
             if (info->quant_tbl_no < 0 || info->quant_tbl_no >= NUM_QUANT_TBLS || !c->quant_tbl_ptrs[info->quant_tbl_no])
                 ERREXIT1(c, JERR_NO_QUANT_TABLE, info->quant_tbl_no);
             if (!wi_reduced_component_begin(&s->picture.components[component], c->quant_tbl_ptrs[info->quant_tbl_no]))
@@ -144,7 +145,7 @@ static void begin_scan(wi_progressive_scans *s, j_decompress_ptr c) {
     s->state = shows(s, c) ? IN_SCAN : BEHIND_SCAN;
 }
 
-/* The blocks of a unit: their first coefficients, or a further bit of them. Returns 0 if more bytes must come first. */
+/* Reads the first coefficients of a unit's blocks, or a further bit of them. Returns 0 if more bytes must arrive first. */
 static int decode_means(wi_progressive_scans *s, const struct jpeg_decompress_struct *c, uint32_t unit) {
     wi_bits b = s->reader.bits;
     int32_t means[4];
@@ -176,7 +177,7 @@ static int decode_means(wi_progressive_scans *s, const struct jpeg_decompress_st
     return 1;
 }
 
-/* Reads `count` units or less, of those that are left in the row and in front of the next restart. Returns how many. */
+/* Reads up to `count` units, of those that are left in the row and before the next restart. Returns how many. */
 static uint32_t decode_units(wi_progressive_scans *s, const struct jpeg_decompress_struct *c, uint32_t count) {
     if (s->is_band) {
         const coefficients *known = &s->components[s->order[0]];
@@ -188,7 +189,7 @@ static uint32_t decode_units(wi_progressive_scans *s, const struct jpeg_decompre
     return done;
 }
 
-/* Decodes the rest of a row of units. Returns 0 if more bytes must come first. */
+/* Decodes the rest of a row of units. Returns 0 if more bytes must arrive first. */
 static int decode_row(wi_progressive_scans *s, const struct jpeg_decompress_struct *c) {
     wi_scan_reader *reader = &s->reader;
     while (s->unit < s->units) {
@@ -199,7 +200,7 @@ static int decode_row(wi_progressive_scans *s, const struct jpeg_decompress_stru
         }
         uint32_t count = s->units - s->unit;
         if (reader->restart_interval && count > reader->units_to_restart) count = reader->units_to_restart;
-        /* Of units that come too late nothing is known. */
+        /* Units after missing data are skipped, up to the next restart. */
         uint32_t done = reader->is_insufficient ? count : decode_units(s, c, count);
         s->unit += done;
         if (reader->restart_interval) reader->units_to_restart -= done;

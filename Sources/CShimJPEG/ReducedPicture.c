@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The sums are the same on every machine. */
+/* Makes the sums the same on every machine. */
 #pragma clang fp contract(off)
 
 const uint8_t wi_zigzag[64] = {
@@ -11,7 +11,7 @@ const uint8_t wi_zigzag[64] = {
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 };
 
-/* Whether each component has blocks for a whole number of pixels of the unit, and at most a block's. */
+/* Whether a component's sampling factor is the largest one, or half of it. */
 static int fits(int factor, int largest) { return factor > 0 && largest % factor == 0 && largest <= 2 * factor; }
 
 int wi_reduced_picture_takes(const struct jpeg_decompress_struct *c) {
@@ -76,7 +76,7 @@ void wi_reduced_picture_free(wi_reduced_picture *p) {
     }
 }
 
-/* What each frequency adds to each of `count` pixels in place of 8. */
+/* Computes what each frequency adds to each of `count` pixels, which replace 8. */
 static void make_waves(float waves[8][8], int count) {
     for (int frequency = 0; frequency < count; frequency++) {
         double scale = frequency == 0 ? sqrt(0.125) : 0.5;
@@ -104,7 +104,7 @@ int wi_reduced_component_begin(wi_reduced_component *c, const JQUANT_TBL *quanti
 
 int wi_reduced_picture_write_row(wi_reduced_picture *p, uint8_t *pixels) {
     const uint8_t *planes[4];
-    /* Gray is red, green and blue. */
+    /* The one component of a gray picture is red, green and blue. */
     for (int index = 0; index < 4; index++)
         planes[index] = p->components[index < p->count ? index : 0].plane + p->row * p->plane_stride;
     p->put_row(planes, pixels, p->width);

@@ -13,19 +13,19 @@ typedef float wi_float4 __attribute__((vector_size(16)));
 typedef int32_t wi_int4 __attribute__((vector_size(16)));
 typedef uint8_t wi_byte4 __attribute__((vector_size(4)));
 
-/* ITU-T T.81, figure A.6: where the coefficients lie, from the first, by columns and rows of 8. */
+/* ITU-T T.81, figure A.6: the position of each coefficient of the file in a block, row by row with 8 in each. */
 extern const uint8_t wi_zigzag[64];
 
 typedef struct {
     /* Blocks of a unit (MCU), and pixels of a block, across and down. */
     int columns, rows, width, height;
-    /* The last coefficient that shows, in the order of the file, and for each of them whether it does. */
+    /* The last coefficient that affects the result, in the order of the file, and the set of all that do. */
     int last;
     uint64_t shown;
-    /* What a coefficient's unit adds to each pixel of its block, four pixels at a time. NULL before it is made. */
+    /* What a value of 1 of a coefficient adds to each pixel of its block, four pixels at a time. NULL before it is made. */
     wi_float4 *basis;
     int quads;
-    /* What a unit of the first coefficient adds. */
+    /* What a value of 1 of the first coefficient adds. */
     float mean_unit;
     /* The pixels of a row of units. */
     uint8_t *plane;
@@ -34,23 +34,24 @@ typedef struct {
 typedef struct {
     wi_reduced_component components[4];
     int count;
-    /* Makes pixels of a row of the components. */
+    /* Converts a row of the components to pixels. */
     wi_row_colors *put_row;
-    /* Output; units across and down; the pixels of a unit, and how many bytes a plane's row has. */
+    /* The size of the output; the units across and down; the pixels of a unit; and how many bytes a plane's row has. */
     uint32_t width, height, units, unit_rows, unit_width, unit_height;
     size_t plane_stride;
-    /* The rows of pixels that were given out, of this row of units and of all. */
+    /* How many rows of pixels were written, of this row of units and in all. */
     uint32_t row, rows_done;
 } wi_reduced_picture;
 
-/* Whether it is gray or has three colours or four inks, with at most twice as much of one component as of another. */
+/* Whether such a picture can be made: it is gray or has three colours or four inks, and the sampling factors of its components
+   differ at most by a factor of 2. */
 int wi_reduced_picture_takes(const struct jpeg_decompress_struct *c);
-/* Without `basis`. Returns 0 without memory; to be freed then, too. */
+/* Makes a picture, without the `basis` of its components. Returns 0 without memory; the picture must be freed then, too. */
 int wi_reduced_picture_make(wi_reduced_picture *picture, const struct jpeg_decompress_struct *c, int denominator);
 void wi_reduced_picture_free(wi_reduced_picture *picture);
 /* Makes a component's `basis`. Returns 0 without memory. */
 int wi_reduced_component_begin(wi_reduced_component *component, const JQUANT_TBL *quantizers);
-/* Writes the next row: RGBA, or inks as libjpeg has them. Returns whether it was the last of its row of units. */
+/* Writes the next row: RGBA, or inks as in libjpeg. Returns whether it was the last of its row of units. */
 int wi_reduced_picture_write_row(wi_reduced_picture *picture, uint8_t *pixels);
 
 /* Copies rows of pixels, `width` of them in each. */

@@ -3,12 +3,12 @@
 #include "ReducedPicture.h"
 #include "ScanReader.h"
 
-/* The sums are the same on every machine. */
+/* Makes the sums the same on every machine. */
 #pragma clang fp contract(off)
 
 typedef struct {
     const wi_huffman *dc, *ac;
-    /* The last block's first coefficient. */
+    /* The first coefficient of the last block. */
     int32_t mean;
 } component_codes;
 
@@ -18,18 +18,18 @@ struct wi_reduced_scan {
     component_codes codes[4];
     /* The components in the scan's order. */
     int order[4];
-    /* The units of this row that are decoded. */
+    /* How many units of this row are decoded. */
     uint32_t unit;
     wi_huffman dc_codes[NUM_HUFF_TBLS], ac_codes[NUM_HUFF_TBLS];
 };
 
-/* Passes over the coefficients from place `at` to the end of a block. Returns 0 if more bytes must come first. */
+/* Skips the coefficients from place `at` to the end of a block. Returns 0 if more bytes must arrive first. */
 static inline __attribute__((always_inline)) int skip(const wi_huffman *code, wi_scan_bytes *bytes, wi_bits *b, int at) {
     while (at < 64) {
         if (!wi_bits_fill(b, bytes)) return 0;
         int entry = code->skips[b->bits >> (64 - WI_SKIP_BITS)];
         int length = entry & ((1 << WI_SKIP_LENGTH) - 1), places = entry >> WI_SKIP_LENGTH, next = at + places;
-        /* Where the block is full before it ends, what follows is of the next. */
+        /* If the block is full without an end symbol, the following bits belong to the next block. */
         if (__builtin_expect(length != 0 && (next < 64 || (next < 128 && places >= 64)), 1)) {
             wi_bits_drop(b, length);
             at = next;
@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) int skip(const wi_huffman *code, wi
     return 1;
 }
 
-/* Decodes a block. Returns 0 if more bytes must come first. */
+/* Decodes a block. Returns 0 if more bytes must arrive first. */
 static inline __attribute__((always_inline)) int block(
     const wi_reduced_component *c, component_codes *codes, wi_scan_reader *reader, uint8_t *output, size_t stride,
     const int quads) {
@@ -79,7 +79,7 @@ static int decode_block(
     }
 }
 
-/* Decodes the next unit. Returns 0 if more bytes must come first: then nothing has changed. */
+/* Decodes the next unit. Returns 0 if more bytes must arrive first: nothing has changed then. */
 static int decode_unit(wi_reduced_scan *s) {
     wi_bits before = s->reader.bits;
     size_t stride = s->picture.plane_stride;
@@ -100,7 +100,7 @@ static int decode_unit(wi_reduced_scan *s) {
     return 1;
 }
 
-/* A unit of which nothing is known. */
+/* Makes a unit gray of which nothing is known. */
 static void fill_gray(wi_reduced_scan *s) {
     size_t width = s->picture.unit_width, stride = s->picture.plane_stride;
     for (int index = 0; index < s->picture.count; index++)
@@ -108,7 +108,8 @@ static void fill_gray(wi_reduced_scan *s) {
             memset(s->picture.components[index].plane + row * stride + (size_t)s->unit * width, 128, width);
 }
 
-/* Returns 0 if more bytes must come first, -1 if they have ended too early. */
+/* Goes to the next unit, over a restart marker if one is due, and decodes it. Returns 0 if more bytes must arrive first, -1 if
+   they have ended too early. */
 static int next_unit(wi_reduced_scan *s) {
     wi_scan_reader *reader = &s->reader;
     if (reader->restart_interval) {
@@ -156,7 +157,8 @@ int wi_reduced_scan_takes(const struct jpeg_decompress_struct *c) {
     return 1;
 }
 
-/* Smaller pictures are decoded sooner than the tables are made that pass over several coefficients at a time. */
+/* The number of pixels from which tables are made that skip several coefficients at a time. Smaller pictures are decoded sooner
+   than such tables are made. */
 static const uint64_t least_with_skips = 1 << 18;
 
 static int make_code(wi_huffman *code, const JHUFF_TBL *table, int most) {

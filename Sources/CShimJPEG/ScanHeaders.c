@@ -12,7 +12,7 @@ static void drop(j_decompress_ptr c, size_t count) {
     c->src->bytes_in_buffer -= count;
 }
 
-/* Goes to the next marker. Returns its second byte, or 0 if more bytes must come first. */
+/* Moves to the next marker. Returns its second byte, or 0 if more bytes must arrive first. */
 static int find_marker(j_decompress_ptr c) {
     for (;;) {
         const uint8_t *at = c->src->next_input_byte;
@@ -86,7 +86,7 @@ static void read_scan(j_decompress_ptr c, const uint8_t *at, size_t count) {
     c->input_scan_number++;
 }
 
-/* Reads what a marker is followed by. */
+/* Reads the segment after a marker. */
 static void read_segment(j_decompress_ptr c, int code, const uint8_t *at, size_t count) {
     switch (code) {
     case DHT: return read_codes(c, at, count);
@@ -100,13 +100,13 @@ static void read_segment(j_decompress_ptr c, int code, const uint8_t *at, size_t
     }
 }
 
-/* Whether a marker is followed by what does not matter here. */
+/* Whether the segment after a marker does not matter here. */
 static int is_comment(int code) {
     return (code >= APP_FIRST && code <= APP_LAST) || code == COM || code == DNL || code == DAC;
 }
 
 int wi_scan_header_read(j_decompress_ptr c, int has_ended) {
-    /* A marker that was cut is left out. */
+    /* A marker at which the file ends is ignored. */
     int waits = has_ended ? WI_JPEG_READY : WI_JPEG_NEEDS_BYTES;
     for (;;) {
         int code = find_marker(c);

@@ -39,11 +39,11 @@ int wi_scan_reader_restart(wi_scan_reader *r) {
         int code = wi_scan_reader_find_marker(r);
         if (code == 0) return 0;
         int ahead = (code - 0xD0 - wanted) & 7, is_restart = code >= 0xD0 && code <= 0xD7;
-        /* One of the next two, or the end, stays for the units that it stands before. */
+        /* One of the next two restart markers, or another marker such as the end, is kept for the units after it. */
         if (code >= 0xC0 && (!is_restart || ahead == 1 || ahead == 2)) break;
         r->bits.next += 2;
         r->bytes.is_at_marker = 0;
-        /* One of the last two, or what is no marker, is passed over. */
+        /* One of the last two restart markers, or an invalid marker, is skipped. */
         if (!is_restart || ahead == 6 || ahead == 7) continue;
         r->is_insufficient = 0;
         break;

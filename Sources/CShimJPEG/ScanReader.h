@@ -7,10 +7,10 @@
 typedef struct {
     wi_scan_bytes bytes;
     wi_bits bits;
-    /* Units between two restarts, 0 without any, and to the next. */
+    /* The number of units between two restarts, 0 without any, and to the next restart. */
     unsigned restart_interval, units_to_restart;
     int next_restart;
-    /* Whether the data was not enough since the last restart: the rest is not known. */
+    /* Whether the data since the last restart was not enough: the units up to the next restart are not known then. */
     int is_insufficient;
 } wi_scan_reader;
 
@@ -19,8 +19,9 @@ void wi_scan_reader_begin(wi_scan_reader *reader, unsigned restart_interval);
 void wi_scan_reader_enter(wi_scan_reader *reader, const struct jpeg_source_mgr *source, int has_ended);
 void wi_scan_reader_leave(wi_scan_reader *reader, struct jpeg_source_mgr *source);
 
-/* Goes to the next marker. Returns its code; 0 if more bytes must come first, and 0xD9, as for an end, if there are none. */
+/* Moves to the next marker. Returns its code; 0 if more bytes must arrive first, and 0xD9, as for the end of the image, if the
+   bytes have ended. */
 int wi_scan_reader_find_marker(wi_scan_reader *reader);
-/* Goes behind the restart marker that is due, or finds its place (as jpeg_resync_to_restart does). Returns 0 if more bytes
-   must come first. */
+/* Moves behind the restart marker that is due, or finds where it should be (as jpeg_resync_to_restart does). Returns 0 if more
+   bytes must arrive first. */
 int wi_scan_reader_restart(wi_scan_reader *reader);

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <jerror.h>
 
-/* A marker is at most 64 KiB and a row of blocks is used block by block: what is left over and longer than this is
-   not JPEG data, and reading it again with every piece would take time without end. */
+/* The most unused bytes that are kept. A marker has at most 64 KiB, and a row of blocks is used block by block, so more unused
+   bytes are not JPEG data, and reading them again with every piece would take endless time. */
 static const size_t most_kept = 256 << 10;
 
 static void begin(j_decompress_ptr c) { (void)c; }
@@ -12,11 +12,11 @@ static void begin(j_decompress_ptr c) { (void)c; }
 static boolean fill(j_decompress_ptr c) {
     static const JOCTET end[2] = {0xFF, JPEG_EOI};
     wi_jpeg_decoder *d = c->client_data;
-    /* A made-up marker must not be read as the contents of a marker that was cut. */
+    /* A made-up marker must not be read as the contents of an incomplete marker. */
     if (!d->ended || c->unread_marker != 0) return FALSE;
     d->made_up_end = 1;
     if (c->arith_code && !d->ran_out) {
-        /* The arithmetic decoder does not say when it reads zeros past the end. */
+        /* The arithmetic decoder does not report when it reads zeros beyond the end. */
         d->ran_out = 1;
         d->ran_out_scan = c->input_scan_number;
         d->ran_out_row = c->input_iMCU_row;

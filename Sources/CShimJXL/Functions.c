@@ -10,7 +10,8 @@
 
 #ifdef __linux__
 
-/* A library's version in its file's name goes up when its functions change. The name without one is there where headers are. */
+/* The version in the name of a library's file rises when its functions change. A file without a version in its name exists only
+   where the headers are installed. */
 #define WI_TEXT(number) #number
 #define WI_NUMBER(number) WI_TEXT(number)
 #if JPEGXL_MAJOR_VERSION == 0

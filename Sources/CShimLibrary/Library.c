@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where Homebrew keeps libraries, which is not where dyld looks. */
+/* The folders of Homebrew's libraries, in which dyld does not look. */
 #ifdef __APPLE__
 static const char *const folders[] = {"", "/opt/homebrew/lib/", "/usr/local/lib/"};
 #else
@@ -27,7 +27,7 @@ int wi_library_open(
     for (const char *const *name = names; library == NULL && *name != NULL; name += 1) {
         library = open_library(*name);
         const char *reason = library == NULL ? dlerror() : NULL;
-        /* The first name is the one that should be there. */
+        /* The message is about the first name, which is the one that should exist. */
         if (reason != NULL && name == names) wi_message_copy(message, message_size, reason);
     }
     if (library == NULL) return -1;

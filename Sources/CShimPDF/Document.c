@@ -8,7 +8,7 @@ struct wi_pdf {
     PopplerDocument *document;
     PopplerPage *page;
     cairo_surface_t *surface;
-    /* Whether poppler has thrown something: then its objects are lost. */
+    /* Whether poppler has thrown an exception: its objects must then be neither used nor freed. */
     int is_broken;
     char message[256];
 };
@@ -57,7 +57,7 @@ static int open_page(work *work) {
         return code;
     }
     int pages = wi_poppler.poppler_document_get_n_pages(pdf->document);
-    /* Asking for a page that is not there would be logged. */
+    /* poppler would log a request for a page that does not exist. */
     if (pages < 1) return fail(pdf, "there are no pages", WI_PDF_CORRUPT);
     work->page_count = (uint32_t)pages;
     pdf->page = wi_poppler.poppler_document_get_page(pdf->document, 0);
@@ -92,7 +92,7 @@ static void run_draw(void *context) {
     wi_poppler.cairo_translate(canvas, work->drawing->x_offset, work->drawing->y_offset);
     wi_poppler.cairo_scale(canvas, work->drawing->x_scale, work->drawing->y_scale);
     wi_poppler.poppler_page_render(work->pdf->page, canvas);
-    /* What is wrong within a page makes cairo fail, too: then there is what was drawn until then, as in any viewer. */
+    /* Errors within a page make cairo fail, too. The canvas then has what was drawn before, as in any viewer. */
     work->result = wi_poppler.cairo_status(canvas) == CAIRO_STATUS_NO_MEMORY ? WI_PDF_NO_MEMORY : WI_PDF_OK;
     wi_poppler.cairo_destroy(canvas);
 }

@@ -1,7 +1,7 @@
 #pragma once
 #include "GLibAndCairo.h"
 
-/* What we use of poppler, as its headers have it. */
+/* Our declarations of what we use of poppler. */
 
 #ifdef WI_CHECK_DECLARATIONS
 #include <poppler.h>
@@ -10,7 +10,7 @@
 typedef struct _PopplerDocument PopplerDocument;
 typedef struct _PopplerPage PopplerPage;
 
-/// Codes of errors, of which we know one.
+/// poppler's error codes, of which we use one.
 enum { POPPLER_ERROR_ENCRYPTED = 1 };
 
 #endif

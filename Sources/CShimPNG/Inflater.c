@@ -12,7 +12,7 @@ struct wi_inflater {
     const char *message;
 #ifdef WI_HAS_ISAL
     struct inflate_state *isal;
-    /* The stream's own header. */
+    /* The header of the zlib stream. */
     uint8_t header[2];
     int header_bytes;
 #endif
@@ -23,7 +23,7 @@ wi_inflater *wi_inflater_create(int plain) {
     if (!i) return NULL;
 #ifdef WI_HAS_ISAL
     if (!plain) {
-        /* Zeroed: of a damaged stream ISA-L may take for made what it has not written. */
+        /* Zeroed, because for a damaged stream ISA-L may return memory as output that it has not written. */
         i->isal = calloc(1, sizeof *i->isal);
         if (!i->isal) {
             free(i);
@@ -63,10 +63,11 @@ static wi_inflate_state broken(wi_inflater *i, const char *message) {
     return WI_INFLATE_CORRUPT;
 }
 
-/* A copy is found to reach too far back only when it counts as made, and has at most so many bytes (RFC 1951, 3.2.5). */
+/* ISA-L notices that a copy reaches too far back only after it has counted it as output. A copy has at most this many bytes (RFC
+   1951, 3.2.5). */
 enum { LONGEST_COPY = 258 };
 
-/* What was made before the damage and lies in ISA-L's own buffer still. */
+/* Writes the output from before the damage that is still in ISA-L's own buffer. */
 static wi_inflate_state give_rest(wi_inflater *i, uint8_t **output, size_t *room) {
     struct inflate_state *z = i->isal;
     size_t rest = (size_t)(z->tmp_out_valid - z->tmp_out_processed), given = rest < *room ? rest : *room;
@@ -77,7 +78,8 @@ static wi_inflate_state give_rest(wi_inflater *i, uint8_t **output, size_t *room
     return given < rest ? WI_INFLATE_MORE : WI_INFLATE_CORRUPT;
 }
 
-/* The stream is damaged: of what this call has made, `made` bytes and what lies in ISA-L's buffer, the end is not to be trusted. */
+/* Handles a damaged stream. The end of the output of this call, which is `made` bytes and the contents of ISA-L's buffer, may be
+   wrong, and is removed. */
 static wi_inflate_state end_broken(wi_inflater *i, const char *message, size_t made, uint8_t **output, size_t *room) {
     struct inflate_state *z = i->isal;
     i->message = message;

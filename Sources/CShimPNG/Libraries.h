@@ -1,5 +1,5 @@
 #pragma once
-/* Which of the faster libraries are there. Both are optional: without them zlib does all. */
+/* Which of the faster libraries are available. Both are optional: without them zlib does all. */
 #ifndef WI_PORTABLE
 #if __has_include(<isa-l/igzip_lib.h>)
 #include <isa-l/igzip_lib.h>

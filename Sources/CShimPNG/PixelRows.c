@@ -16,7 +16,7 @@ static void plan_palette(wi_pixel_rows *rows, png_structp png, png_infop info) {
     int count = 0, alpha_count = 0;
     png_get_PLTE(png, info, &colors, &count);
     png_get_tRNS(png, info, &alphas, &alpha_count, NULL);
-    /* Places that the palette has not are black, as in libpng. */
+    /* Indices that the palette does not have are black, as in libpng. */
     for (int place = 0; place < 256; place++) {
         png_color color = colors && place < count ? colors[place] : (png_color){0, 0, 0};
         uint8_t alpha = alphas && place < alpha_count ? alphas[place] : 255;

@@ -8,17 +8,19 @@
 #include "PixelRows.h"
 
 enum {
-    /* So much is inflated at a time, if rows are not longer. */
+    /* How many bytes are inflated at a time, if rows are not longer. */
     WI_PLAIN_BATCH = 64 << 10,
-    /* Where another thread inflates, it may be so many batches ahead. Who waits for the other is woken when half of them are
-       its own, since waking costs something. */
+    /* How many batches another thread that inflates may be ahead. A thread that waits for the other is woken when half of the
+       batches are its own, because waking takes time. */
     WI_HELPED_BATCHES = 8,
-    /* So much input is worth another thread; so many pieces are taken in before it begins: chunks of data may be short. */
+    /* How many bytes of input are worth another thread; and how many pieces are collected before it begins, because chunks may be
+       short. */
     WI_HELPED_INPUT = 32 << 10,
     WI_HELPED_PIECES = 512,
 };
 
-/* Inflated rows with their filter's number, of which those before `used` are done. Begins with a row, and has room for whole ones. */
+/* Inflated rows with their filter types; the bytes before `used` are done. A batch begins with a row, and has room for whole rows.
+   */
 typedef struct {
     uint8_t *bytes;
     size_t filled, used;
@@ -34,28 +36,29 @@ struct wi_plain_rows {
     wi_inflater *inflater;
     wi_pixel_rows pixels;
     uint32_t height, row;
-    /* Of a row with its filter's number, and of a batch. */
+    /* The bytes of a row with its filter type, and of a batch. */
     size_t raw_row, capacity;
-    /* The row before the next one, as the filters want it: where it is, or a copy once its place may be another's. */
+    /* The row before the next one, as the filters need it: in its place, or a copy (`kept`) when that may be used otherwise. */
     const uint8_t *above;
     uint8_t *kept;
     size_t kept_bytes;
     int has_ended, result;
 
-    /* A ring: `ready` ones are full from `giving` on, the one behind them is filled next. */
+    /* A ring of batches: from `giving` on, `ready` of them are full, and the one after them is filled next. */
     batch batches[WI_HELPED_BATCHES];
     size_t batch_count, giving, ready;
-    /* How much is not inflated yet (`inputs`), and how the last call of the inflater ended. */
+    /* The input that is not inflated yet (in `inputs`), and how the last call of the inflater ended. */
     size_t most_inputs, first_input, input_count, input_bytes;
     wi_inflate_state state;
 
-    /* One thread undoes filters. Another may inflate meanwhile; until it has come, and once it has gone, the first one does so
-       itself. The mutex guards the ring's numbers and these; who is inflating has the input, the inflater and the next batch. */
+    /* One thread undoes filters, and another one may inflate meanwhile. Before that one begins, and after it has ended, the first
+       thread inflates, too. The mutex guards the numbers of the ring and the following fields. The thread that is inflating owns
+       the input, the inflater and the next batch. */
     pthread_mutex_t mutex;
     pthread_cond_t may_give, may_inflate;
     int is_inflating, has_helper, is_over;
 
-    /* Of the chunk at hand: what is to come of its contents, its checksum so far, and that which it brings. */
+    /* The current chunk: the bytes of its contents that are still to come, its checksum so far, and the stored one. */
     size_t rest;
     uint32_t sum, stored;
     int stored_bytes;
@@ -85,7 +88,7 @@ wi_plain_rows *wi_plain_create(wi_png_reader *r) {
     p->inflater = wi_inflater_create(r->uses_zlib);
     int is_whole = p->kept && p->inflater;
     for (size_t index = 0; index < p->batch_count; index++) {
-        /* With some more, since rows are read by words. */
+        /* A few bytes more, because rows are read in words. */
         p->batches[index].bytes = calloc(p->capacity + 8, 1);
         if (!p->batches[index].bytes) is_whole = 0;
     }
@@ -121,13 +124,14 @@ static int fail(wi_png_reader *r, int code, const char *message) {
     return code;
 }
 
-/* The row above may lie in memory that is given to others, or written anew, from here on. */
+/* Copies the row above, because its memory may be passed on or overwritten from here on. */
 static void keep_above(wi_plain_rows *p) {
     if (p->above != p->kept) memcpy(p->kept, p->above, p->kept_bytes);
     p->above = p->kept;
 }
 
-/* Undoes the filters of the next row, or the next two, into the band. Returns how many; 0 for a number that no filter has. */
+/* Undoes the filters of the next row, or the next two, and writes the pixels to the band. Returns how many; 0 for an invalid
+   filter type. */
 static int undo(wi_plain_rows *p, uint8_t *raw, uint8_t *out, size_t stride, uint32_t most) {
     const wi_pixel_rows *pixels = &p->pixels;
     if (pixels->kind != WI_ROWS_COLORS_8) {
@@ -146,7 +150,7 @@ static int undo(wi_plain_rows *p, uint8_t *raw, uint8_t *out, size_t stride, uin
     return 1;
 }
 
-/* Hands on the whole rows of a batch. */
+/* Passes on the whole rows of a batch. */
 static int give_rows(wi_plain_rows *p, batch *b) {
     wi_png_reader *r = p->reader;
     int result = WI_PNG_OK;
@@ -173,7 +177,7 @@ static int give_rows(wi_plain_rows *p, batch *b) {
     return result;
 }
 
-/* What goes wrong with the data itself, once all rows before it are given. */
+/* Reports an error in the data, after all rows before it have been passed on. */
 static int end_of(wi_plain_rows *p) {
     wi_png_reader *r = p->reader;
     switch (p->state) {
@@ -195,7 +199,7 @@ static void inflate_batch(wi_plain_rows *p, batch *b) {
     while (room > 0 && has_more(p)) {
         input *in = &p->inputs[p->first_input];
         p->state = wi_inflate(p->inflater, &in->bytes, &in->count, &output, &room);
-        /* Of a piece that is used up, output may be left. */
+        /* A piece that is used up may have more output. */
         if (in->count > 0 || room == 0) continue;
         p->first_input++;
         p->input_count--;
@@ -203,7 +207,7 @@ static void inflate_batch(wi_plain_rows *p, batch *b) {
     b->filled = p->capacity - room;
 }
 
-/* The same for the next batch, of which there is one; the mutex is held before and behind it. */
+/* Inflates the next batch; there must be a free one. The mutex is held before and afterwards. */
 static void inflate_next(wi_plain_rows *p) {
     batch *b = &p->batches[(p->giving + p->ready) % p->batch_count];
     p->is_inflating = 1;
@@ -214,7 +218,7 @@ static void inflate_next(wi_plain_rows *p) {
     if (b->filled == p->capacity) p->ready++;
 }
 
-/* The part of another thread. */
+/* The work of the other thread. */
 static void inflate_ahead(void *context, int (*goes_on)(void *), void *asked) {
     wi_plain_rows *p = context;
     pthread_mutex_lock(&p->mutex);
@@ -234,11 +238,11 @@ static void inflate_ahead(void *context, int (*goes_on)(void *), void *asked) {
     pthread_mutex_unlock(&p->mutex);
 }
 
-/* Gives all rows whose bytes are there. */
+/* Passes on all rows whose bytes have arrived. */
 static void give_all(void *context) {
     wi_plain_rows *p = context;
     pthread_mutex_lock(&p->mutex);
-    /* What follows the last row is not looked at, as libpng does. */
+    /* Data after the last row is not read, as in libpng. */
     while (p->result == WI_PNG_OK && !p->reader->has_all_rows) {
         int is_full = p->ready > 0;
         if (!is_full && (p->is_inflating || (p->has_helper && has_more(p)))) {
@@ -263,7 +267,7 @@ static void give_all(void *context) {
     pthread_mutex_unlock(&p->mutex);
 }
 
-/* Makes rows of all input that is there. */
+/* Makes rows from all input that has arrived. */
 static int take_all(wi_plain_rows *p) {
     if (p->input_count == 0) return WI_PNG_OK;
     wi_png_reader *r = p->reader;
@@ -294,7 +298,7 @@ int wi_plain_push(wi_plain_rows *p, wi_png_reader *r, const uint8_t *bytes, size
     for (size_t index = data; index < count && p->stored_bytes < 4; index++) {
         p->stored = p->stored << 8 | bytes[index];
         if (++p->stored_bytes < 4 || p->stored == p->sum) continue;
-        /* What came before is given first. */
+        /* The rows from before are passed on first. */
         int result = wi_plain_flush(p, r);
         return result == WI_PNG_OK ? fail(r, WI_PNG_CORRUPT, "IDAT: CRC error") : result;
     }

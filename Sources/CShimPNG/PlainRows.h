@@ -10,13 +10,13 @@
 struct wi_png_reader;
 typedef struct wi_plain_rows wi_plain_rows;
 
-/* For the picture whose header the reader has read. NULL without memory. */
+/* Makes an object for the picture whose header the reader has read. NULL without memory. */
 wi_plain_rows *wi_plain_create(struct wi_png_reader *r);
 void wi_plain_destroy(wi_plain_rows *p);
 
-/* The length and name of a chunk of data. */
+/* Takes the length and name of a chunk of data. */
 void wi_plain_begin_chunk(wi_plain_rows *p, const uint8_t *header);
-/* Contents and checksum of a chunk; WI_PNG_OK or a failure. */
+/* Takes contents and checksum of a chunk. Returns WI_PNG_OK or a failure. */
 int wi_plain_push(wi_plain_rows *p, struct wi_png_reader *r, const uint8_t *bytes, size_t count);
-/* Gives all rows whose bytes are there; what was pushed before may go then. */
+/* Passes on all rows whose bytes have arrived. The bytes that were pushed may be released afterwards. */
 int wi_plain_flush(wi_plain_rows *p, struct wi_png_reader *r);

@@ -107,7 +107,7 @@ wi_png_reader *wi_png_create(
         wi_png_destroy(r);
         return NULL;
     }
-    /* The caller has looked at the size before it pushes the header. */
+    /* The caller has checked the size before it pushes the header. */
     png_set_user_limits(r->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(r->png, chunk_limit < 1024 ? 1024 : chunk_limit);
     png_set_chunk_cache_max(r->png, 64);
@@ -128,7 +128,8 @@ int wi_png_push(wi_png_reader *r, const uint8_t *bytes, size_t count) {
     return WI_PNG_OK;
 }
 
-/* Rows that come once. A palette's picture without a palette is left to libpng, which refuses it. */
+/* Whether PlainRows.h reads the rows, which come only once. A picture of indices without a palette is left to libpng, which
+   refuses it. */
 static int is_plain(wi_png_reader *r) {
     return png_get_image_width(r->png, r->info) > 0
         && png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_NONE
@@ -137,7 +138,7 @@ static int is_plain(wi_png_reader *r) {
 }
 
 int wi_png_begin_data(wi_png_reader *r, const uint8_t *header) {
-    /* A chunk of an empty zlib stream. */
+    /* A chunk with an empty zlib stream. */
     static const uint8_t nothing[] = {0, 0, 0, 8, 'I', 'D', 'A', 'T', 0x78, 0x9C, 0x03, 0, 0, 0, 0, 1, 0x48, 0x06, 0x89, 0xD2};
     int is_first = !r->has_data;
     r->has_data = 1;

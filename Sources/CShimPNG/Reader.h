@@ -10,7 +10,7 @@ struct wi_png_reader {
     int failure;
     char message[256];
     int keeps_16_bit;
-    /* Whether zlib inflates also where something faster is there. */
+    /* Whether zlib inflates even if a faster library is available. */
     int uses_zlib;
     void *context;
     wi_png_next_rows next_rows;
@@ -22,20 +22,20 @@ struct wi_png_reader {
     int has_all_rows;
     int pass;
 
-    /* Where the rows go: of a band, or of a whole interlaced picture. */
+    /* The memory of the rows of a band, or of a whole interlaced picture. */
     uint8_t *rows;
     size_t stride;
     uint32_t first, count, written;
 
-    /* Reads the rows in libpng's place; NULL where libpng does. */
+    /* Reads the rows in place of libpng; NULL if libpng reads them. */
     wi_plain_rows *plain;
     int has_data;
 };
 
-/* Whether the band at hand has a place for a row; else the next one is asked for, and this one is no longer ours. */
+/* Whether the current band has room for a row. If not, the next band is requested, and this one is no longer ours. */
 int wi_png_has_place(const wi_png_reader *r, uint32_t number);
-/* Where the row `number` goes, and how many rows there is room for from there on. NULL when the caller has no memory for it
-   and stops. */
+/* The memory for the row `number`, and for how many rows there is room from there on. NULL if the caller returned no memory, which
+   stops the decode. */
 uint8_t *wi_png_place(wi_png_reader *r, uint32_t number, uint32_t *room);
-/* All rows before `number` are written. */
+/* Notes that all rows before `number` are written. */
 void wi_png_filled(wi_png_reader *r, uint32_t number);

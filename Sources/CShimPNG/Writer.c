@@ -14,7 +14,7 @@ typedef struct {
     png_structp png;
     png_infop info;
     uint8_t *row;
-    /* Of what is compressed in one piece. */
+    /* The memory for compressing in one piece. */
     uint8_t *filtered, *scratch;
 } writer;
 
@@ -44,7 +44,7 @@ static void fail_without_memory(writer *w) {
     png_error(w->png, "no memory for the picture");
 }
 
-/* Sees to it that the output has room for so many bytes more. */
+/* Makes room in the output for `count` more bytes. */
 static void make_room(writer *w, size_t count, size_t spare) {
     wi_png_output *o = w->output;
     if (count <= w->capacity - o->count) return;
@@ -65,7 +65,7 @@ static void append(png_structp png, png_bytep bytes, size_t count) {
 
 static void flush(png_structp png) { (void)png; }
 
-/* A row of premultiplied pixels as straight ones. */
+/* Converts a row of premultiplied pixels to straight ones. */
 static void make_straight(const wi_png_picture *p, const uint8_t *row, uint8_t *out) {
     if (p->is_16_bit) {
         memcpy(out, row, p->width * 8);
@@ -76,7 +76,7 @@ static void make_straight(const wi_png_picture *p, const uint8_t *row, uint8_t *
     }
 }
 
-/* A row with one channel in place of three, in place or not. */
+/* Converts a row to one channel instead of three; `out` may be `row`. */
 static void drop_colors(const wi_png_picture *p, const uint8_t *row, uint8_t *out) {
     size_t sample = p->is_16_bit ? 2 : 1, samples = p->alpha == 0 ? 1 : 2;
     for (size_t x = 0; x < p->width; x++) {
@@ -87,8 +87,8 @@ static void drop_colors(const wi_png_picture *p, const uint8_t *row, uint8_t *ou
     }
 }
 
-/* An `iTXt` chunk, not compressed, as XMP specification part 3, 1.1.5 asks for. By hand, since libpng would end it at a
-   zero. */
+/* Writes an `iTXt` chunk that is not compressed, as XMP specification part 3, 1.1.5 demands. libpng's own function is not used,
+   because it would end the text at a zero. */
 static void write_xmp(png_structp png, const wi_png_picture *p) {
     static const char start[] = "XML:com.adobe.xmp\0\0\0\0";
     png_write_chunk_start(png, (png_const_bytep)"iTXt", (png_uint_32)(sizeof start + p->xmp_count));
@@ -97,7 +97,7 @@ static void write_xmp(png_structp png, const wi_png_picture *p) {
     png_write_chunk_end(png);
 }
 
-/* Straight pixels with the channels that are written; `w->row` where that is another row. */
+/* Returns a row of straight pixels with the channels that are written: the picture's own, or else `w->row`. */
 static const uint8_t *prepare(writer *w, const wi_png_picture *p, uint32_t y) {
     const uint8_t *row = p->pixels + p->stride * y;
     if (p->alpha == 2) {
@@ -126,7 +126,7 @@ static void write_palette(writer *w, const wi_png_picture *p) {
 }
 
 #ifdef WI_HAS_LIBDEFLATE
-/* A row as the file has it, of pixels that are straight and have the channels that are written. */
+/* Makes a row of the file from pixels that are straight and have the channels that are written. */
 static void pack(const wi_png_picture *p, const uint8_t *row, uint8_t *out, size_t channels) {
     size_t pixels = p->width;
     /* Gray has been packed already, the others have four channels. */
@@ -134,7 +134,7 @@ static void pack(const wi_png_picture *p, const uint8_t *row, uint8_t *out, size
     if (!p->is_16_bit && stored == channels) {
         memcpy(out, row, pixels * channels);
     } else if (!p->is_16_bit) {
-        /* The byte too many is written over by the next pixel; the row's end has room for it. */
+        /* The fourth byte is overwritten by the next pixel; at the row's end there is room for it. */
         for (size_t x = 0; x < pixels; x++) memcpy(out + 3 * x, row + 4 * x, 4);
     } else {
         for (size_t x = 0; x < pixels; x++)
@@ -147,8 +147,8 @@ static void pack(const wi_png_picture *p, const uint8_t *row, uint8_t *out, size
     }
 }
 
-/* All rows of places in the palette, the first in the highest bits; filters would not make them shorter (PNG specification,
-   12.7). */
+/* Makes all rows of indices into the palette, the first in the highest bits. Filters would not make them shorter (PNG
+   specification, 12.7). */
 static void pack_places(writer *w, const wi_png_picture *p, size_t row_bytes) {
     for (uint32_t y = 0; y < p->height; y++) {
         const uint8_t *row = p->pixels + p->stride * y;
@@ -166,7 +166,7 @@ static void pack_places(writer *w, const wi_png_picture *p, size_t row_bytes) {
     }
 }
 
-/* All rows, each with the filter that leaves the least, as libpng chooses it (PNG specification, 12.7). */
+/* Makes all rows, each with the filter that has the smallest result, as libpng chooses it (PNG specification, 12.7). */
 static void filter_rows(writer *w, const wi_png_picture *p, size_t channels, size_t row_bytes) {
     size_t pixel = channels * (p->is_16_bit ? 2 : 1), padded = 8 + row_bytes + 8;
     uint8_t *rows[2] = {w->scratch + 8, w->scratch + padded + 8};
@@ -193,9 +193,9 @@ static void store_number(uint8_t *bytes, size_t number) {
     for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(number >> (24 - 8 * i));
 }
 
-/* The picture's data as one chunk, and the file's end. 0 where it is to be written in pieces. */
+/* Writes the picture's data as one chunk, and the end of the file. Returns 0 if the data must be written in pieces. */
 static int write_at_once(writer *w, const wi_png_picture *p) {
-    /* What zlib's levels reach in size, in the least time. */
+    /* For each level of zlib, the fastest level of libdeflate that reaches its size. */
     static const int levels[] = {0, 1, 2, 3, 3, 4, 5, 6, 7, 9};
     size_t channels = (p->is_gray ? 1 : 3) + (p->alpha == 0 ? 0 : 1);
     size_t row_bytes = channels * p->width * (p->is_16_bit ? 2 : 1);
@@ -250,7 +250,7 @@ static void write_picture(writer *w, const wi_png_picture *p) {
     if (p->exif && p->exif_count) png_set_eXIf_1(png, w->info, (png_uint_32)p->exif_count, (png_bytep)p->exif);
     if (p->density_x && p->density_y) png_set_pHYs(png, w->info, p->density_x, p->density_y, PNG_RESOLUTION_METER);
     if (p->has_cicp) {
-        /* It stands before the palette and the data; libpng 1.6.39 does not know it. */
+        /* The chunk precedes the palette and the data. libpng 1.6.39 does not know it. */
         png_write_info_before_PLTE(png, w->info);
         png_write_chunk(png, (png_const_bytep)"cICP", p->cicp, sizeof p->cicp);
     }
@@ -262,7 +262,7 @@ static void write_picture(writer *w, const wi_png_picture *p) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (p->is_16_bit) png_set_swap(png);
 #endif
-    /* libpng takes of each row what belongs to the pass. */
+    /* libpng uses the pixels of each row that belong to the pass. */
     int passes = p->is_interlaced ? png_set_interlace_handling(png) : 1;
     for (int pass = 0; pass < passes; pass++)
         for (uint32_t y = 0; y < p->height; y++) png_write_row(png, prepare(w, p, y));

@@ -2,9 +2,9 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Up to 2.56 librsvg hands `data:` images to gdk-pixbuf, which decodes any size that fits into memory. SVGBitmap has looked at
-   them before; should gdk-pixbuf see another picture there, its signal that tells a size before the pixels is the place to
-   step in: a size of 0 makes the loaders give up. The hook sees every loader of the process, so it acts only on threads where
+/* Up to 2.56, librsvg passes `data:` images to gdk-pixbuf, which decodes any size that fits into memory. SVGBitmap has checked the
+   images before. In case gdk-pixbuf finds another picture in them, this hook listens to its signal that reports a size before the
+   pixels: setting a size of 0 makes a loader fail. The hook sees every loader of the process, so it acts only on threads on which
    we draw. */
 
 static __thread int is_drawing;
@@ -18,7 +18,7 @@ static gboolean limit(GSignalInvocationHint *hint, guint count, const GValue *va
     int width = wi_rsvg.g_value_get_int(values + 1), height = wi_rsvg.g_value_get_int(values + 2);
     GdkPixbufFormat *format = wi_rsvg.gdk_pixbuf_loader_get_format(loader);
     char *name = format != NULL ? wi_rsvg.gdk_pixbuf_format_get_name(format) : NULL;
-    /* An SVG within an SVG would be drawn by librsvg without what we check before. */
+    /* librsvg would draw an SVG within an SVG without our checks. */
     int is_svg = name != NULL && strcmp(name, "svg") == 0;
     wi_rsvg.g_free(name);
     uint64_t pixels = width > 0 && height > 0 ? (uint64_t)width * (uint64_t)height : 0;

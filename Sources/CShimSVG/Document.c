@@ -15,7 +15,7 @@ void wi_svg_destroy(wi_svg *svg) {
     if (svg->cancellable != NULL) wi_rsvg.g_object_unref(svg->cancellable);
     if (svg->is_broken) {
         svg->handle = NULL;
-        /* Somebody may have kept a reference. The pixels go all the same. */
+        /* A reference to the surface may have been kept. Its pixels are freed anyway. */
         if (svg->surface != NULL) wi_rsvg.cairo_surface_finish(svg->surface);
     }
     if (svg->surface != NULL) wi_rsvg.cairo_surface_destroy(svg->surface);
@@ -61,7 +61,7 @@ static void measure(RsvgHandle *handle, wi_svg_size *size) {
     wi_rsvg.rsvg_handle_get_intrinsic_dimensions(handle, &has_width, &width, &has_height, &height, &has_view, &view);
     size->view_width = has_view ? view.width : -1;
     size->view_height = has_view ? view.height : -1;
-    /* Also knows lengths in units of the font. */
+    /* This function also knows lengths in units of the font. */
     if (wi_rsvg.rsvg_handle_get_intrinsic_size_in_pixels(handle, &size->width, &size->height)) return;
     size->width = pixels(has_width, width);
     size->height = pixels(has_height, height);
@@ -83,7 +83,7 @@ static void open_document(void *context) {
     wi_rsvg.g_object_unref(stream);
 }
 
-/* The library has thrown something, and what it was about is in a state that nobody knows. */
+/* Notes that librsvg has panicked: its objects are in an unknown state. */
 static int give_up(wi_svg *svg) {
     svg->is_broken = 1;
     return WI_SVG_BROKEN;

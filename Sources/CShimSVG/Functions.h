@@ -1,7 +1,7 @@
 #pragma once
 #include "GLibAndCairo.h"
 
-/* What we use of librsvg 2.52 and later and of gdk-pixbuf, as their headers have it. */
+/* Our declarations of what we use of librsvg 2.52 and later, and of gdk-pixbuf. */
 
 #ifdef WI_CHECK_DECLARATIONS
 #include <gdk-pixbuf/gdk-pixbuf.h>
@@ -31,7 +31,7 @@ typedef struct {
     double x, y, width, height;
 } RsvgRectangle;
 
-/// Flags. Another one lifts the limits of libxml2, and is never to be used.
+/// librsvg's flags. Another flag lifts the limits of libxml2, and must never be used.
 typedef enum { RSVG_HANDLE_FLAGS_NONE } RsvgHandleFlags;
 
 typedef struct _GdkPixbufLoader GdkPixbufLoader;
@@ -58,7 +58,8 @@ typedef struct _GdkPixbufFormat GdkPixbufFormat;
     O(void, rsvg_handle_set_cancellable_for_rendering, (RsvgHandle * handle, GCancellable * cancellable)) \
     WI_BITMAP_FUNCTIONS(O)
 
-/* gdk-pixbuf's and what goes with them: a librsvg that decodes bitmaps without it does not load it. */
+/* The functions of gdk-pixbuf, and those that are used with them. They are missing if librsvg decodes bitmaps without gdk-pixbuf.
+   */
 #define WI_BITMAP_FUNCTIONS(O) \
     O(void, g_free, (gpointer memory)) \
     O(gpointer, g_value_get_object, (const GValue *value)) \

@@ -9,7 +9,7 @@ typedef struct {
     size_t count, capacity;
 } growing;
 
-/* Room for more, at most `most` bytes in all. */
+/* Makes room for more output, at most `most` bytes in all. */
 static int grow(growing *output, size_t most) {
     if (output->count < output->capacity) return WI_SVG_OK;
     if (output->capacity >= most) return WI_SVG_LIMIT;
@@ -50,7 +50,7 @@ int wi_svg_inflate(
     growing text = {NULL, 0, 0};
     z_stream stream = {.next_in = (Bytef *)bytes};
     if (svg->inflated != NULL) return WI_SVG_CORRUPT;
-    /* 16 and the largest window: gzip only. */
+    /* 16 plus the largest window means gzip only. */
     if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) return WI_SVG_NO_MEMORY;
     int result = inflate_all(svg, &stream, count, &text, most);
     inflateEnd(&stream);

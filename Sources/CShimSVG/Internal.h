@@ -8,7 +8,7 @@ struct wi_svg {
     cairo_surface_t *surface;
     uint8_t *inflated;
     GCancellable *cancellable;
-    /// Whether librsvg has thrown something: then its objects are lost.
+    /// Whether librsvg has panicked: its objects must then be neither used nor freed.
     int is_broken;
     char message[256];
 };
@@ -16,6 +16,6 @@ struct wi_svg {
 /// Remembers a message; frees `error`.
 int wi_svg_fail(wi_svg *svg, int code, GError *error);
 
-/// Until `wi_svg_bitmaps_end`, bitmaps that librsvg loads on this thread take their pixels from `room`.
+/// Until `wi_svg_bitmaps_end`, the bitmaps that librsvg loads on this thread may have `room` pixels together.
 void wi_svg_bitmaps_begin(uint64_t room);
 void wi_svg_bitmaps_end(void);

@@ -38,7 +38,7 @@ static int set_limit(int which, rlim_t value) {
     return setrlimit(which, &limit) == 0 ? 0 : errno;
 }
 
-/* What is mapped now, in bytes: the program and its libraries. */
+/* How many bytes are mapped now: the program and its libraries. */
 static uint64_t mapped_bytes(void) {
     unsigned long long pages = 0;
     FILE *file = fopen("/proc/self/statm", "re");
@@ -56,7 +56,7 @@ static int limit_resources(int options, uint64_t memory_limit) {
     if (result == 0) result = set_limit(RLIMIT_NOFILE, 64);
     if (result == 0) result = set_limit(RLIMIT_FSIZE, 0);
     if (result == 0) result = set_limit(RLIMIT_MEMLOCK, 0);
-    /* The host ends what takes too long; this is for a host that is stopped. Encoders may work for hours in all. */
+    /* The host ends decodes that take too long; this limit is for a host that is stopped. Encoders may work for hours in all. */
     if (result == 0 && !(options & WI_WORKER_ENCODES)) result = set_limit(RLIMIT_CPU, 3600);
     return result;
 }
@@ -78,7 +78,7 @@ struct path_rule {
     int32_t parent;
 } __attribute__((packed));
 
-/* Where letters come from. */
+/* The folders of fonts and their configuration. */
 static const char *const font_folders[] = {
     "/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/poppler", "/usr/share/fontconfig", "/etc/fonts",
     "/var/cache/fontconfig", NULL};
@@ -113,7 +113,7 @@ static int lock_files(int options, int *version) {
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-/* Calls that every decoder may make, those of a picture's way first. */
+/* System calls that every decoder may make, first those that every picture needs. */
 static const int allowed[] = {
     SYS_recvmsg, SYS_sendmsg, SYS_recvfrom, SYS_futex, SYS_munmap, SYS_madvise, SYS_brk, SYS_mremap, SYS_ppoll, SYS_exit_group, SYS_exit,
     SYS_rt_sigreturn, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_sigaltstack, SYS_restart_syscall, SYS_clock_gettime,
@@ -132,7 +132,7 @@ static const int allowed[] = {
 #endif
 };
 
-/* Only those that draw letters look for files; what may be opened landlock says. */
+/* Only decoders that draw text look for files. Landlock decides which files may be opened. */
 static const int allowed_with_fonts[] = {
     SYS_newfstatat, SYS_statx, SYS_readlinkat, SYS_faccessat, SYS_faccessat2, SYS_getdents64, SYS_statfs, SYS_fstatfs,
     SYS_fadvise64, SYS_getcwd,
@@ -141,8 +141,8 @@ static const int allowed_with_fonts[] = {
 #endif
 };
 
-/* What no decoder ever does: who tries is ended. All the rest is answered as an old kernel would, so that a newer library falls
-   back on what it did before. */
+/* Calls that no decoder ever makes: a process that tries them is killed. All other calls are answered as by an old kernel, so that
+   a newer library falls back on what it did before. */
 static const int deadly[] = {
     SYS_execve, SYS_execveat, SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,
     SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kill, SYS_tkill, SYS_rt_sigqueueinfo,
@@ -172,7 +172,7 @@ static void load(program *p, size_t offset) { add(p, BPF_LD | BPF_W | BPF_ABS, (
 
 static void answer(program *p, uint32_t value) { add(p, BPF_RET | BPF_K, value, 0, 0); }
 
-/* When the number is this call's, the answer. */
+/* Answers the call `call` with `value`. */
 static void rule(program *p, int call, uint32_t value) {
     add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
     answer(p, value);
@@ -188,7 +188,7 @@ enum {
 #define ARGUMENT(n) (offsetof(struct seccomp_data, args) + 8 * (n))
 #define NUMBER offsetof(struct seccomp_data, nr)
 
-/* When the number is this call's and its argument has one of the bits: the one answer, else the other. */
+/* Answers the call `call` with `with` if its argument has one of the bits, else with `without`. */
 static void rule_by_bits(program *p, int call, int argument, uint32_t bits, uint32_t with, uint32_t without) {
     add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
     load(p, ARGUMENT(argument));
@@ -197,7 +197,7 @@ static void rule_by_bits(program *p, int call, int argument, uint32_t bits, uint
     answer(p, without);
 }
 
-/* When the number is this call's and its argument this value: the one answer, else the other. */
+/* Answers the call `call` with `same` if its argument has this value, else with `other`. */
 static void rule_by_value(program *p, int call, int argument, uint32_t value, uint32_t same, uint32_t other) {
     add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
     load(p, ARGUMENT(argument));
@@ -214,7 +214,7 @@ static void write_filter(program *p, int options) {
     answer(p, DEADLY);
     load(p, NUMBER);
 #if defined(__x86_64__)
-    /* x32: the same kernel by other numbers. */
+    /* x32: the calls of the same kernel by other numbers. */
     add(p, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
     answer(p, DEADLY);
 #endif
@@ -225,7 +225,8 @@ static void write_filter(program *p, int options) {
     for (size_t i = 0; i < COUNT(deadly); i++) rule(p, deadly[i], DEADLY);
     rule_by_bits(p, SYS_mmap, 2, PROT_EXEC, DENIED, ALLOW);
     rule_by_bits(p, SYS_mprotect, 2, PROT_EXEC, DENIED, ALLOW);
-    /* Threads, no processes. clone3 hides its flags in memory: it is missing, and the C library takes clone. */
+    /* Threads are allowed, but no processes. clone3 has its flags in memory, where this filter cannot see them: it is answered as
+       missing, and the C library uses clone. */
     add(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 5);
     load(p, ARGUMENT(0));
     add(p, BPF_ALU | BPF_AND | BPF_K, CLONE_THREAD | CLONE_VM, 0, 0);
@@ -235,7 +236,7 @@ static void write_filter(program *p, int options) {
     /* abort() signals its own process. */
     rule_by_value(p, SYS_tgkill, 0, (uint32_t)getpid(), ALLOW, DEADLY);
     rule_by_value(p, SYS_prctl, 0, PR_SET_NAME, ALLOW, MISSING);
-    /* Files are read only: no create, truncate, write. */
+    /* Files may only be read, not created, truncated or written. */
     if (options & WI_WORKER_READS_FONTS) {
         rule_by_bits(p, SYS_openat, 2, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, DENIED, ALLOW);
     } else {
@@ -254,7 +255,7 @@ static int filter_calls(int options) {
 
 /* MARK: All of it */
 
-/* Landlock and the filter bind the thread that asks and those it starts later. */
+/* Landlock and the filter apply only to the calling thread, and to threads that it starts later. So there must be no others. */
 static int count_threads(void) {
     DIR *threads = opendir("/proc/self/task");
     if (!threads) return -1;
@@ -264,7 +265,7 @@ static int count_threads(void) {
     return count;
 }
 
-/* Threads of a library that has warmed up may need a moment to be gone. */
+/* Waits for a moment, because threads of a library that was warmed up may still be ending. */
 static int has_one_thread(void) {
     for (int i = 0; i < 200; i++) {
         if (count_threads() == 1) return 1;
@@ -276,7 +277,7 @@ static int has_one_thread(void) {
 int wi_worker_confine(int options, uint64_t memory_limit, wi_confinement *done) {
     memset(done, 0, sizeof *done);
     if (!IS_SANITIZED && !has_one_thread()) return EBUSY;
-    /* With the host's thread that started it. */
+    /* The worker is killed when the host's thread that started it ends. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
     if (prctl(PR_SET_DUMPABLE, 0) != 0) return errno;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
@@ -287,14 +288,14 @@ int wi_worker_confine(int options, uint64_t memory_limit, wi_confinement *done) 
         if (result != 0) return result;
     }
     if (options & WI_WORKER_WITHOUT_SECCOMP) return 0;
-    /* A sanitizer makes calls of its own; its builds are to find faults of ours, and nobody ships them. */
+    /* A sanitizer makes system calls of its own. Such builds are for finding faults, and are not shipped. */
     if (IS_SANITIZED) {
         done->has_seccomp = 1;
         return 0;
     }
     result = filter_calls(options);
     done->has_seccomp = result == 0;
-    /* A kernel that has no filters is told to the host, which decides. */
+    /* If the kernel has no filters, the host is told, and decides. */
     return result == EINVAL || result == ENOSYS ? 0 : result;
 }
 

@@ -1,4 +1,4 @@
-/* Where there are no workers. */
+/* For systems without workers. */
 #include "CShimSandbox.h"
 
 #if !WI_HAS_WORKERS

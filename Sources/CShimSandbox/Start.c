@@ -30,7 +30,7 @@ typedef struct {
 static int look_into(struct dl_phdr_info *object, size_t size, void *context) {
     (void)size;
     search *s = context;
-    /* The program itself is told first. */
+    /* The program itself comes first. */
     if (s->objects++ > 0) return 1;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
@@ -64,7 +64,7 @@ int wi_worker_find_program(char *path, size_t capacity) {
 
 /* MARK: Starting */
 
-/* Above the numbers that the worker finds its own under. */
+/* Moves a descriptor above the numbers of those that the worker inherits. */
 static int moved_up(int file) {
     if (file < 0) return -1;
     int copy = fcntl(file, F_DUPFD_CLOEXEC, 16);
@@ -77,7 +77,7 @@ static int moved_up(int file) {
 static int make_memory(size_t size) {
     int file = moved_up(memfd_create("webimage-decoder", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (file < 0) return -1;
-    /* Sealed, so that nobody can make it shorter and this process die of SIGBUS. */
+    /* Sealed, so that nobody can shorten the memory, which would end this process by SIGBUS. */
     if (ftruncate(file, (off_t)size) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) return file;
     int reason = errno;
     close(file);
@@ -85,11 +85,13 @@ static int make_memory(size_t size) {
     return -1;
 }
 
-/* Nothing of ours but where libraries are: what they read from their environment should not change what they draw. */
+/* The environment of a worker. Of ours it gets only where libraries are, because other variables should not change what the
+   libraries draw. */
 static const char *const environment[] = {
     "LANG=C.UTF-8", "HOME=/nonexistent", "MALLOC_ARENA_MAX=1", "RAYON_NUM_THREADS=1", "GIO_USE_VFS=local",
     "GIO_MODULE_DIR=/nonexistent", "GSETTINGS_BACKEND=memory", "SWIFT_BACKTRACE=enable=no",
-    /* What one picture gives back the next one takes: no page is asked for anew. Idle workers give it to the system. */
+    /* Memory that one picture frees is used by the next one, without a new request to the system. Idle workers return it to the
+       system. */
     "MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=536870912", NULL};
 
 extern char **environ;
@@ -255,7 +257,7 @@ const char *wi_signal_name(int number) {
 
 /* MARK: Messages */
 
-/* Room for one descriptor beside a packet. */
+/* Room for one descriptor that is sent with a packet. */
 typedef union {
     struct cmsghdr head;
     char room[CMSG_SPACE(sizeof(int))];
@@ -304,7 +306,7 @@ static int64_t nanoseconds_now(void) {
     return time.tv_sec * 1000000000ll + time.tv_nsec;
 }
 
-/* Without room for a descriptor such as is sent is closed by the kernel. */
+/* Receives a packet. Without room for a descriptor, the kernel closes one that was sent. */
 static ssize_t receive(int socket, void *bytes, size_t capacity, int flags, int *file) {
     if (file == NULL) return recv(socket, bytes, capacity, flags);
     struct iovec part = {bytes, capacity};

@@ -12,17 +12,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* In WebImageCodecs. A program that links this and not that one has no workers. */
+/* Defined in WebImageCodecs. A program that links this module but not that one has no workers. */
 __attribute__((weak)) int wi_worker_serve(int options, uint64_t memory_limit);
 
-/* In a target of tests. */
+/* Defined in a target of tests. */
 __attribute__((weak)) void wi_hostile_decoders(void);
 
 void wi_worker_add_hostile(void) {
     if (wi_hostile_decoders) wi_hostile_decoders();
 }
 
-/* Nobody but a host of ours gives a program such a socket under this number. */
+/* Whether a host of ours started this process: nobody else passes a program such a socket under this number. */
 static int has_our_socket(void) {
     int type = 0, family = 0;
     socklen_t size = sizeof type;
@@ -34,7 +34,7 @@ static int has_our_socket(void) {
     return getsockopt(WI_WORKER_SOCKET, SOL_SOCKET, SO_PEERCRED, &host, &size) == 0 && host.uid == geteuid();
 }
 
-/* What the host's libraries have open and did not say that programs it starts are not to have. */
+/* Closes the descriptors that libraries of the host have opened without the flag that closes them in programs that it starts. */
 static void close_inherited(void) {
 #ifdef SYS_close_range
     if (syscall(SYS_close_range, WI_WORKER_MEMORY + 1, ~0u, 0) == 0) return;
@@ -44,8 +44,8 @@ static void close_inherited(void) {
     for (int file = WI_WORKER_MEMORY + 1; file < (most > 0 && most < 1 << 20 ? most : 1 << 20); file++) close(file);
 }
 
-/* Before `main`, which so never runs in a worker: nobody who uses the library has to call anything. glibc gives constructors the
-   program's arguments. */
+/* Runs before `main`, which never runs in a worker. So a program that uses the library has to call nothing. glibc passes the
+   program's arguments to constructors. */
 __attribute__((constructor)) static void become_worker(int count, char **words, char **environment) {
     (void)environment;
     if (count != 3 || !words[0] || strcmp(words[0], "webimage-decoder") != 0 || !wi_worker_serve || !has_our_socket()) return;
@@ -62,7 +62,7 @@ void *wi_worker_map(size_t *size) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Some file systems map nothing. */
+/* Reads a file, because some file systems cannot map one. */
 static void *read_file(int file, size_t count) {
     char *memory = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return MAP_FAILED;
@@ -81,7 +81,7 @@ static void *read_file(int file, size_t count) {
 const void *wi_worker_map_file(int file, size_t count) {
     struct stat facts;
     void *memory = MAP_FAILED;
-    /* The C library's fstat() is a call that looks for files by name. */
+    /* The C library's fstat() makes a system call that can look for files by name, which is not allowed. */
     if (count > 0 && syscall(SYS_fstat, file, &facts) == 0 && (uint64_t)facts.st_size >= count) {
         memory = mmap(NULL, count, PROT_READ, MAP_PRIVATE, file, 0);
         if (memory == MAP_FAILED) memory = read_file(file, count);

@@ -8,7 +8,7 @@
 #include "CPixels.h"
 #include "Reader.h"
 
-/// One sample in 16 bits.
+/// Widens a sample to 16 bits.
 static uint32_t sample(unsigned bits, const uint8_t *input) {
     if (bits == 8) return *input * 257u;
     uint16_t value;
@@ -44,7 +44,7 @@ static void expand_rgb(const wi_tiff_reader *reader, uint8_t *output, const uint
     }
 }
 
-/* Of bytes. */
+/* Writes a pixel of four inks with 8 bits each: as they are, or as an opaque colour. */
 static void expand_inks(const wi_tiff_reader *reader, uint8_t *output, const uint8_t inks[4]) {
     for (int index = 0; index < 4; index++) {
         unsigned left = 255u - inks[index], white = 255u - inks[3];
@@ -52,7 +52,8 @@ static void expand_inks(const wi_tiff_reader *reader, uint8_t *output, const uin
     }
 }
 
-/* a* and b* come signed, and with 16 bits of 256 to one, where ICC has 257 (TIFF 6.0, section 23). */
+/* Converts a sample of L*a*b* to ICC's encoding. In a TIFF a* and b* are signed, and with 16 bits one unit is 256, not 257 as in
+   ICC (TIFF 6.0, section 23). */
 static uint32_t lab(const wi_tiff_reader *reader, size_t color, uint32_t value) {
     if (color == 0) return value;
     if (reader->bits == 8) return value ^ 0x8080;
@@ -123,7 +124,7 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
 void wi_tiff_curve_light(uint8_t *pixels, size_t count) {
     uint8_t shown[256];
     for (int level = 0; level < 256; level++) {
-        // libtiff has cut what is behind the point.
+        // libtiff has cut off the fraction.
         float root = level == 0 ? 0 : ((float)level + 0.5f) / 256, light = root * root;
         float value = light <= 0.0031308f ? 12.92f * light : 1.055f * powf(light, 1 / 2.4f) - 0.055f;
         shown[level] = level == 255 ? 255 : (uint8_t)(value * 255 + 0.5f);

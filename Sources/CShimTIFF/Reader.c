@@ -51,7 +51,7 @@ static uint16_t alpha_kind(const wi_tiff_reader *reader) {
     TIFF *tiff = reader->tiff;
     uint16_t count = 0;
     uint16_t *kinds = NULL;
-    // Who leaves out what the fourth sample is means alpha.
+    // If the kind of the fourth sample is not stated, it is alpha.
     if (reader->photometric == PHOTOMETRIC_RGB && reader->samples == 4 &&
         !TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds)) {
         return EXTRASAMPLE_UNASSALPHA;
@@ -60,7 +60,7 @@ static uint16_t alpha_kind(const wi_tiff_reader *reader) {
     return kinds[0] == EXTRASAMPLE_ASSOCALPHA || kinds[0] == EXTRASAMPLE_UNASSALPHA ? kinds[0] : 0;
 }
 
-/// A strip of planes is read whole: one that is longer is left to libtiff's RGBA reader.
+/// The longest strip of planes that is read here, as a whole. Longer ones are left to libtiff's RGBA reader.
 enum { LONGEST_STRIP_OF_PLANES = 64 << 20 };
 
 static int are_planes_short(const wi_tiff_reader *reader) {
@@ -72,7 +72,7 @@ static int are_planes_short(const wi_tiff_reader *reader) {
     return rows == 0 || length <= LONGEST_STRIP_OF_PLANES / reader->planes / rows;
 }
 
-/// 0: of a kind that only libtiff reads.
+/// The number of colours of a pixel; 0 for a kind that only libtiff's RGBA reader reads.
 static uint16_t color_count(const wi_tiff_reader *reader) {
     switch (reader->photometric) {
     case PHOTOMETRIC_RGB: return 3;
@@ -92,7 +92,7 @@ static int is_plain(wi_tiff_reader *reader) {
     reader->colors = color_count(reader);
     reader->used = (uint16_t)(reader->colors + (reader->alpha != 0));
     if (reader->colors == 0 || reader->samples < reader->used || !wi_tiff_can_widen(reader)) return 0;
-    // Scans; libtiff expands them by tables, which it has for these depths.
+    // Pictures of these depths, such as scanned pages, are left to libtiff, which expands them by tables.
     int has_table = reader->bits == 1 || reader->bits == 2 || reader->bits == 4;
     if (has_table && reader->samples == 1) return 0;
     reader->is_planar = reader->samples > 1 &&
@@ -108,7 +108,7 @@ static int is_light(const wi_tiff_reader *reader) {
 
 /// Whether there is a way to show samples of this kind.
 static int is_known_format(const wi_tiff_reader *reader) {
-    // libtiff shows the white of print yellow.
+    // libtiff would show the white of paper as yellow.
     if (reader->photometric == PHOTOMETRIC_CIELAB) return reader->is_plain;
     return reader->sample_format == SAMPLEFORMAT_UINT || reader->is_plain || is_light(reader);
 }
@@ -122,7 +122,8 @@ static int open_file(wi_tiff_reader *reader) {
     return WI_TIFF_OK;
 }
 
-/// Colours, alpha and what else measuring cameras add: a tile's memory grows with each.
+/// The maximum number of samples of a pixel: colours, alpha, and others that measuring cameras add. A tile's memory grows with
+/// each.
 enum { MOST_SAMPLES = 16 };
 
 int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_tiff_info *info) {
@@ -141,7 +142,7 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     reader->alpha = alpha_kind(reader);
     reader->sample_format = wi_tiff_tag(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     if (reader->sample_format == SAMPLEFORMAT_VOID) reader->sample_format = SAMPLEFORMAT_UINT;
-    // Which of them are signed follows from what they are, and writers differ in what they say of it.
+    // Which samples of L*a*b* are signed follows from their meaning, and writers differ in what they state.
     int is_integer = reader->sample_format == SAMPLEFORMAT_UINT || reader->sample_format == SAMPLEFORMAT_INT;
     if (reader->photometric == PHOTOMETRIC_CIELAB && is_integer) reader->sample_format = SAMPLEFORMAT_UINT;
     reader->is_plain = is_plain(reader);
@@ -184,7 +185,7 @@ const uint8_t *wi_tiff_xmp(wi_tiff_reader *reader, size_t *count) {
 
 // MARK: pixels
 
-/// Longer strips are not read whole, and longer rows one in a call.
+/// Longer strips are not read as a whole, and of longer rows one call reads only one.
 enum { LONGEST_STRIP = 4 << 20 };
 
 static int begin_rgba(wi_tiff_reader *reader, wi_tiff_info *info) {
@@ -195,7 +196,7 @@ static int begin_rgba(wi_tiff_reader *reader, wi_tiff_info *info) {
         return failure(reader);
     }
     reader->has_rgba = 1;
-    // As stored: the orientation is applied later, by others.
+    // The rows as stored: the orientation is applied later, by others.
     reader->rgba.req_orientation = reader->rgba.orientation;
     info->alpha = reader->rgba.alpha != 0 ? WI_TIFF_ALPHA_ASSOCIATED : WI_TIFF_ALPHA_NONE;
     if (reader->is_tiled) return WI_TIFF_OK;
@@ -247,7 +248,7 @@ int wi_tiff_begin(
         TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_ROWSPERSTRIP, &rows);
         if (rows > reader->height) rows = reader->height;
         reader->strip_rows = rows;
-        // Without memory for it rows are read one by one.
+        // Without memory for a strip, rows are read one by one.
         int is_short = reader->is_planar || rows <= LONGEST_STRIP / (size_t)length;
         if (rows > 0 && is_short) reader->strip = malloc(rows * (size_t)length * reader->planes);
         if (reader->is_planar && reader->strip == NULL) return WI_TIFF_NO_MEMORY;
@@ -280,8 +281,8 @@ static size_t plane_distance(const wi_tiff_reader *reader) {
     return reader->is_tiled ? reader->samples_size : reader->strip_rows * reader->samples_size;
 }
 
-/* The row in the strip that it lies in, which is read whole: libtiff inflates whole strips twice as fast as rows. NULL when
-   strips are too long for that or this one cannot be read whole; rows are then read one by one, as far as they come. */
+/* Returns a row in its strip, which is read as a whole: libtiff inflates whole strips twice as fast as rows. NULL if strips are
+   too long for that, or this one cannot be read as a whole; rows are then read one by one, as far as possible. */
 static const uint8_t *row_of_strip(wi_tiff_reader *reader, uint32_t row) {
     if (reader->strip == NULL || reader->strip_rows == 0) return NULL;
     uint32_t strip = row / reader->strip_rows;
@@ -289,7 +290,7 @@ static const uint8_t *row_of_strip(wi_tiff_reader *reader, uint32_t row) {
         uint32_t left = reader->height - strip * reader->strip_rows;
         uint32_t rows = left < reader->strip_rows ? left : reader->strip_rows;
         tmsize_t wanted = (tmsize_t)(rows * reader->samples_size);
-        // Some of libtiff's codecs call damaged strips good of which they wrote a part.
+        // Some of libtiff's codecs report success for damaged strips of which they wrote only a part.
         memset(reader->strip, 0, (size_t)wanted * reader->planes);
         for (uint16_t plane = 0; plane < reader->planes; plane++) {
             uint32_t number = TIFFComputeStrip(reader->tiff, row, plane);
@@ -313,7 +314,7 @@ static int read_plain_rows(wi_tiff_reader *reader, uint8_t *output, uint32_t row
         if (samples == NULL) {
             // Rows of planes cannot be read one by one: each change of the plane would begin a strip anew.
             if (reader->is_planar) return failure(reader);
-            // libtiff goes on in the middle of a strip that it could not read: begin anew.
+            // libtiff would continue in the middle of a strip that it could not read, so the file is opened again.
             if (had_strips) {
                 reader->is_past_end = 0;
                 reader->message[0] = 0;
@@ -335,7 +336,7 @@ static int read_plain_rows(wi_tiff_reader *reader, uint8_t *output, uint32_t row
     return WI_TIFF_OK;
 }
 
-/* The next tile of those in the rows. */
+/* Reads the next tile of the rows. */
 static int read_plain_tile(wi_tiff_reader *reader, uint8_t *output, uint32_t row, uint32_t count, uint32_t *done) {
     size_t pixel = reader->is_16_bit ? 8 : 4;
     size_t tile_stride = (size_t)TIFFTileRowSize(reader->tiff);

@@ -6,11 +6,11 @@
 
 struct wi_tiff_reader {
     TIFF *tiff;
-    /// NULL where they are in a file.
+    /// The bytes of the TIFF; NULL if they are in a file.
     const uint8_t *bytes;
     int file;
     uint64_t count, position;
-    /// Whether libtiff asked for bytes behind the end.
+    /// Whether libtiff has requested bytes beyond the end.
     int is_past_end;
     char message[1024];
     uint32_t width, height;
@@ -18,57 +18,57 @@ struct wi_tiff_reader {
     int is_tiled;
     /// The colours of indices of a depth that libtiff's RGBA reader does not know: red, green and blue; else NULL.
     const uint16_t *palette[3];
-    /// 257 where its colours have 8 bits, else 1.
+    /// The factor that makes its colours 16 bits: 257 if they have 8 bits, else 1.
     uint32_t palette_scale;
     /// The last index.
     uint32_t palette_last;
-    /// Whether a strip or tile was said to end behind the file, and is now said to end with it.
+    /// Whether a strip or tile ended beyond the file by its stated length, which was shortened.
     int has_shortened;
     /// How many samples of a pixel are used, colours and alpha, and how many of them are colours: four are inks.
     uint16_t used, colors;
     int keeps_inks;
-    /// Whether samples of one kind lie together, in planes: so many are read. Else all are in one.
+    /// Whether samples of one kind are stored together, in planes, and how many planes are read. Otherwise there is one plane.
     int is_planar;
     uint16_t planes;
-    /// Pictures whose samples lie side by side as we need them are read by ourselves, the others by libtiff's RGBA
-    /// reader: it has 8 bits only, and multiplies colours by alpha.
+    /// Whether this shim reads the samples itself (`is_plain`). The other kinds are read by libtiff's RGBA reader, which has only
+    /// 8 bits, and multiplies colours by alpha.
     int is_plain, is_16_bit, has_rgba;
-    /// Whether libtiff gives rows of differences between neighbours, which we sum faster (TIFF 6.0, section 14).
+    /// Whether libtiff returns rows of differences between neighbours, which we sum faster (TIFF 6.0, section 14).
     int has_differences;
     TIFFRGBAImage rgba;
     uint32_t tile_width, tile_height;
-    /// Where the next tile begins.
+    /// The column where the next tile begins.
     uint32_t column;
-    /// One row of the file, or one tile; of planes one behind the other, of `samples_size` bytes each.
+    /// One row of the file, or one tile; the planes one after the other, `samples_size` bytes each.
     uint8_t *samples_read;
     size_t samples_size;
-    /// Of a row, the used samples, where they are not stored as 8 or 16 bits side by side; else NULL.
+    /// The used samples of a row, if they are not stored as 8 or 16 bits side by side; else NULL.
     uint16_t *widened;
-    /// One strip of the file, if strips are not too long; of planes one behind the other.
+    /// One strip of the file, if strips are not too long; the planes one after the other.
     uint8_t *strip;
     uint32_t strip_rows, strip_index;
     int has_strip;
-    /// What the file was opened with.
+    /// The arguments with which the file was opened.
     size_t limit;
     uint64_t directory;
 };
 
-/// Has libtiff open the bytes, from their beginning: `tiff` is NULL where they are none of it. 0 without memory.
+/// Makes libtiff open the bytes from their beginning; `tiff` is NULL if they are not a TIFF. Returns 0 without memory.
 int wi_tiff_open_source(wi_tiff_reader *reader);
-/// Some writers say that a strip or tile is longer than it is, of the last one so that it would end behind the file. libtiff
-/// then reads none of it; its codecs stop by themselves where the pixels are complete.
+/// Shortens the stated lengths of strips and tiles that would end beyond the file. Some writers state too great lengths, and
+/// libtiff then reads nothing of the last part. Its codecs stop by themselves when the pixels are complete.
 void wi_tiff_shorten_parts(wi_tiff_reader *reader);
 /// Finds the colours of indices of a depth that libtiff's RGBA reader does not know.
 void wi_tiff_find_palette(wi_tiff_reader *reader);
-/// The value of a tag of 16 bits, or another one where the file does not have it.
+/// The value of a tag of 16 bits, or `missing` if the file does not have it.
 uint16_t wi_tiff_tag(TIFF *tiff, uint32_t name, uint16_t missing);
-/// Has libtiff leave differences between neighbours as they are, if ``wi_tiff_expand`` sums such pixels. To be called before
+/// Makes libtiff return differences between neighbours as they are, if ``wi_tiff_expand`` sums such pixels. Must be called before
 /// the first row is read.
 void wi_tiff_keep_differences(wi_tiff_reader *reader);
 /// Turns `count` pixels as stored, from the beginning of a row, into straight RGBA of 8 or 16 bits.
-/// - plane: how many bytes behind `input` the next plane's row is, if there are planes.
+/// - plane: the distance in bytes from a row to that of the next plane, if there are planes.
 void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t plane, size_t count);
-/// Whether the pixels are what most pictures have: RGB of 8 bits, with straight alpha or none.
+/// Whether the pixels are of the most common kind: RGB of 8 bits, with straight alpha or none.
 int wi_tiff_is_plain_rgb(const wi_tiff_reader *reader);
 /// Whether samples of this kind can be widened.
 int wi_tiff_can_widen(const wi_tiff_reader *reader);

@@ -49,7 +49,7 @@ static double half(uint16_t value) {
     int exponent = value >> 10 & 31;
     double part = value & 1023;
     double size = exponent == 0 ? ldexp(part, -24) : ldexp(part + 1024, exponent - 25);
-    // Neither infinity nor what is no number: both are above all that can be shown.
+    // Infinity and NaN are not distinguished from other numbers: both are above all values that can be shown.
     return value >> 15 ? -size : size;
 }
 
@@ -70,7 +70,7 @@ static double point(const uint8_t *row, size_t index, unsigned bits) {
     return value;
 }
 
-/* From 0 to 65 535: numbers with a point from 0 to 1, signed ones from their least. */
+/* A sample as a number from 0 to 65 535: floating-point ones from 0 to 1, signed ones from their least value on. */
 static uint16_t widened(const wi_tiff_reader *reader, const uint8_t *row, size_t index) {
     unsigned bits = reader->bits;
     if (reader->sample_format == SAMPLEFORMAT_IEEEFP) {

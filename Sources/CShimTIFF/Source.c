@@ -12,7 +12,7 @@
 
 // MARK: the file, in memory or on disk
 
-/// As many as there are, fewer where the file has become shorter.
+/// Reads `count` bytes, or fewer if the file has become shorter. Returns how many.
 static uint64_t read_file(const wi_tiff_reader *reader, void *output, uint64_t count) {
     uint64_t done = 0;
     while (done < count) {
@@ -65,7 +65,7 @@ static toff_t size(thandle_t handle) { return ((wi_tiff_reader *)handle)->count;
 static int keep_error(TIFF *tiff, void *context, const char *module, const char *format, va_list arguments) {
     (void)tiff, (void)module;
     wi_tiff_reader *reader = context;
-    // The first of several tells the cause.
+    // The first of several messages states the cause.
     if (reader->message[0] == 0) vsnprintf(reader->message, sizeof reader->message, format, arguments);
     return 1;
 }
@@ -86,7 +86,7 @@ int wi_tiff_open_source(wi_tiff_reader *reader) {
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)reader->limit);
     TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, reader);
     TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, reader);
-    // "m": no mapping, so that every look behind the end passes through read_bytes; "h": no directory is read yet.
+    // "m": no mapping, so that every access beyond the end goes through read_bytes; "h": no directory is read yet.
     reader->tiff = TIFFClientOpenExt(
         "", reader->directory == 0 ? "rm" : "rhm", reader, read_bytes, write_nothing, seek, close_nothing, size, NULL,
         NULL, options);
@@ -96,7 +96,7 @@ int wi_tiff_open_source(wi_tiff_reader *reader) {
 
 // MARK: lengths of strips and tiles
 
-/* Whether a codec tells when its data ends early, rather than to make up what is missing. */
+/* Whether a codec reports that its data ends early, rather than making up what is missing. */
 static int knows_its_end(uint16_t compression) {
     switch (compression) {
     case COMPRESSION_NONE:
@@ -121,7 +121,7 @@ void wi_tiff_shorten_parts(wi_tiff_reader *reader) {
     if (!TIFFGetField(reader->tiff, is_tiled ? TIFFTAG_TILEOFFSETS : TIFFTAG_STRIPOFFSETS, &offsets)) return;
     if (!TIFFGetField(reader->tiff, is_tiled ? TIFFTAG_TILEBYTECOUNTS : TIFFTAG_STRIPBYTECOUNTS, &lengths)) return;
     if (offsets == NULL || lengths == NULL) return;
-    // libtiff gives the arrays that it reads by itself, and has no call to change them.
+    // libtiff returns its own arrays, and has no function to change them.
     uint64_t *own = (uint64_t *)(uintptr_t)lengths;
     for (uint32_t part = 0; part < count; part++) {
         if (offsets[part] >= reader->count || lengths[part] <= reader->count - offsets[part]) continue;

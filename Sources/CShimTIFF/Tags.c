@@ -16,12 +16,12 @@ void wi_tiff_find_palette(wi_tiff_reader *reader) {
     memset(reader->palette, 0, sizeof reader->palette);
     if (wi_tiff_tag(reader->tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX) != PHOTOMETRIC_PALETTE) return;
     uint16_t bits = wi_tiff_tag(reader->tiff, TIFFTAG_BITSPERSAMPLE, 1);
-    // Of 1, 2, 4 and 8 bits libtiff makes colours by itself, but drops alpha beside them, or refuses both.
+    // libtiff converts indices of 1, 2, 4 and 8 bits to colours by itself, but drops alpha beside them, or refuses the picture.
     int is_alone = wi_tiff_tag(reader->tiff, TIFFTAG_SAMPLESPERPIXEL, 1) == 1;
     if (bits == 0 || bits > 16 || (is_alone && (bits == 8 || bits == 4 || bits < 3))) return;
     if (wi_tiff_tag(reader->tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT) != SAMPLEFORMAT_UINT) return;
     if (!TIFFGetField(reader->tiff, TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2])) return;
-    // As libtiff sees it: old writers meant 8 bits.
+    // As in libtiff: some old writers stored colours of 8 bits.
     reader->palette_scale = 257;
     reader->palette_last = (1u << bits) - 1;
     for (int color = 0; color < 3; color++) {
@@ -35,7 +35,7 @@ void wi_tiff_find_palette(wi_tiff_reader *reader) {
 void wi_tiff_keep_differences(wi_tiff_reader *reader) {
     reader->has_differences = 0;
     int is_summed = wi_tiff_is_plain_rgb(reader) && !reader->is_planar && (reader->samples == 3 || reader->samples == 4);
-    // Of other compressions the tag is one that libtiff does not know, which is asked for in another way.
+    // For other compressions libtiff does not know the tag for differences, and would expect other arguments.
     uint16_t compression = wi_tiff_tag(reader->tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
     int may_differ = compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE ||
         compression == COMPRESSION_LZW || compression == COMPRESSION_ZSTD;

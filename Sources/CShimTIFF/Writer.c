@@ -40,7 +40,7 @@ static tmsize_t write_bytes(thandle_t handle, void *input, tmsize_t wanted) {
         f->has_no_memory = 1;
         return 0;
     }
-    // libtiff may seek past the end, to keep a table at an even place; what lies between must not be chance.
+    // libtiff may seek beyond the end, to put a table at an even position. The bytes between must not be random.
     if (f->position > f->count) {
         memset(f->bytes + f->count, 0, (size_t)(f->position - f->count));
     }
@@ -77,7 +77,7 @@ static toff_t size(thandle_t handle) { return ((wi_tiff_writer *)handle)->count;
 static int keep_error(TIFF *tiff, void *context, const char *module, const char *format, va_list arguments) {
     (void)tiff, (void)module;
     wi_tiff_writer *f = context;
-    // The first of several tells the cause.
+    // The first of several messages states the cause.
     if (f->message[0] == 0) vsnprintf(f->message, sizeof f->message, format, arguments);
     return 1;
 }
@@ -93,13 +93,13 @@ static size_t samples_of(const wi_tiff_picture *p) {
     return (p->is_gray ? 1 : 3) + (p->alpha == WI_TIFF_ALPHA_NONE ? 0 : 1);
 }
 
-/// Pixels as the file has them: never multiplied by their alpha.
+/// Converts pixels to those of the file, which are never multiplied by their alpha.
 static void make_straight(const wi_tiff_picture *p, void *pixels, size_t count) {
     if (p->is_16_bit) wi_unpremultiply_16(pixels, count);
     else wi_unpremultiply_8(pixels, count);
 }
 
-/// A row as the file has it: without the alpha of opaque pictures, and with one channel for grays.
+/// Makes a row of the file: without the alpha of opaque pictures, and with one channel for grays.
 static void pack_row(const wi_tiff_picture *p, const uint8_t *row, uint8_t *out) {
     size_t sample = p->is_16_bit ? 2 : 1, colors = p->is_gray ? 1 : 3;
     if (p->alpha != WI_TIFF_ALPHA_NONE && !p->is_gray) {
@@ -185,7 +185,7 @@ wi_tiff_writer *wi_tiff_writer_create(int is_big, int is_big_endian) {
     if (f != NULL && options != NULL) {
         TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, f);
         TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, f);
-        // Not the machine's order, so that the same bytes come out on every one; "8": BigTIFF.
+        // A fixed order of bytes, not the machine's, so that every machine writes the same file. "8": BigTIFF.
         const char *mode = is_big ? (is_big_endian ? "w8b" : "w8l") : is_big_endian ? "wb" : "wl";
         f->tiff = TIFFClientOpenExt(
             "", mode, f, read_bytes, write_bytes, seek, close_nothing, size, NULL, NULL, options);

@@ -22,8 +22,8 @@ public protocol ImageCoder: Sendable {
     /// rising order, 1 first. The divided sides are rounded up.
     func scaleDenominators(for header: ImageHeader) -> [Int]
 
-    /// By which factor both sides of a picture that is divided by `denominator` must at least exceed the result, so
-    /// that the result is as good as that of a full decode. Default 3.
+    /// The least factor by which both sides of a picture that is divided by `denominator` must exceed those of the
+    /// final picture, so that this is as good as after a full decode. Default 3.
     func scalingMargin(for header: ImageHeader, denominator: Int) -> Double
 
     /// Whether a decode is one long call of a library, which cannot be interrupted when the decode is cancelled or its
@@ -113,6 +113,7 @@ extension ImageCoder {
     }
 }
 
+/// Decides, when the header of a picture is known, where its rows go and at which scale it is decoded.
 public typealias DecodePlanner = (ImageHeader) throws(WebImageError) -> DecodePlan
 
 /// Where a decoder's rows go, and at which scale they are decoded. The ``sink`` is not encoded (`Codable`): it is nil
@@ -147,6 +148,7 @@ public struct DecodePlan: Codable {
 public struct VectorRaster: Hashable, Sendable, Codable {
     /// The part in pixels of the header's size; it is stretched to ``size``.
     public var part: PixelRect
+    /// The size of the resulting rows, in pixels.
     public var size: PixelSize
 
     public init(part: PixelRect, size: PixelSize) {
@@ -162,6 +164,7 @@ public struct DecodeOptions: Sendable, Codable {
         case limits, keepsBitDepth, page, usesEmbeddedThumbnail
     }
 
+    /// The limits of the decode. Default ``/WebImageCore/DecodeLimits/default``.
     public var limits: DecodeLimits
     /// Whether pictures with more than 8 bits a channel give 16-bit rows (`PixelLayout.rgba16`). Default false: 8 bits.
     public var keepsBitDepth: Bool
@@ -217,8 +220,8 @@ public protocol ImageDecoder: AnyObject {
     /// at the header. Default false.
     var mayLearnMore: Bool { get }
 
-    /// Whether metadata may lie behind the picture, which a decoder that has stopped at the header finds in further
-    /// bytes. Unlike for ``mayLearnMore``, only bytes that have arrived already are worth reading. Default false.
+    /// Whether metadata may follow the picture. A decoder that has stopped at the header finds it in further bytes, but
+    /// unlike for ``mayLearnMore``, only bytes that have already arrived are worth reading. Default false.
     var mayLearnLate: Bool { get }
 
     /// Whether the decoder calls the checkpoint often enough by itself, however many bytes it gets at once. If all

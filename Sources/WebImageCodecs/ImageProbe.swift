@@ -33,7 +33,7 @@ package final class ImageProbe {
     /// Whether further bytes may add to the header without decoding.
     package var mayLearnMore: Bool { decoder?.mayLearnMore ?? false }
 
-    /// Whether further bytes may hold metadata that lies behind the picture.
+    /// Whether further bytes may contain metadata that follows the picture.
     package var mayLearnLate: Bool { decoder?.mayLearnLate ?? false }
 
     /// Whether all bytes of a picture that begins with these are needed for its header.

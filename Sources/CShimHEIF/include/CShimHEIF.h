@@ -1,6 +1,7 @@
 #pragma once
-/* Opens libheif and libde265, and joins the two: libheif's own way to libde265 hands out memory that damaged data left unwritten, and does not tell of damage. This is
-   another one, with the functions that a decoder of libheif's must be. And it decodes sequences of HEVC pictures, which libheif 1.15 does not. */
+/* Opens libheif and libde265, and connects them by a decoder plug-in of our own: libheif's plug-in for libde265 returns memory
+   that was not written if the data is damaged, and does not report damage. Also decodes sequences of HEVC pictures, which libheif
+   1.15 does not. */
 
 #include <stddef.h>
 
@@ -8,36 +9,36 @@
 extern "C" {
 #endif
 
-/// Why libheif and libde265 cannot be opened; NULL when they are open, which they are after the first call. Any thread; valid for
-/// ever.
+/// Opens libheif and libde265 at the first call. Returns NULL if they are open, else the reason, a string that stays valid. Any
+/// thread may call it.
 const char *_Nullable wi_heif_library_fault(void);
 
-/// The name of a decoder of HEVC for `heif_decoding_options.decoder_id`, which fails on damaged data and whose pixels
-/// depend on the data only. NULL when libheif does not take it. Any thread; the first call registers it, for this
-/// process, behind all others, so that nobody else's pictures go through it.
+/// The name of a decoder of HEVC for `heif_decoding_options.decoder_id`. The decoder fails for damaged data, and its pixels depend
+/// on nothing but the data. NULL if libheif does not accept it. Any thread may call this. The first call registers the decoder in
+/// this process with the lowest priority, so that it does not decode pictures of other users of libheif.
 const char *_Nullable wi_heif_strict_decoder(void);
 
-/// Decodes pictures that depend on each other. One thread at a time uses it.
+/// Decodes pictures that depend on each other. Not thread-safe: use it on one thread at a time.
 typedef struct wi_hevc_stream wi_hevc_stream;
 
-/// NULL if there is no memory.
+/// Returns NULL if there is no memory.
 wi_hevc_stream *_Nullable wi_hevc_stream_create(void);
 void wi_hevc_stream_free(wi_hevc_stream *_Nullable stream);
 
-/// Takes the data of one picture, in the order of decoding: units, each behind its length in four bytes. Empty data says that no
-/// more comes.
+/// Takes the data of one picture, in the order of decoding: NAL units, each after its length in four bytes. Empty data means that
+/// no more follows.
 ///
-/// @return NULL, or what is wrong, valid for ever.
+/// @return NULL, or a message about the error, which stays valid.
 const char *_Nullable wi_hevc_stream_push(wi_hevc_stream *_Nonnull stream, const void *_Nullable data, size_t count);
 
-/// Goes on to the next picture in the order of showing.
+/// Advances to the next picture in the order of showing.
 ///
-/// @param fault what is wrong with the data; valid for ever.
-/// @return 1: there is one, 0: more data is needed, or there was the last one; -1: a fault.
+/// @param fault receives a message if the data is damaged, which stays valid.
+/// @return 1: there is a next picture; 0: more data is needed, or the last picture has been shown; -1: the data is damaged.
 int wi_hevc_stream_advance(wi_hevc_stream *_Nonnull stream, const char *_Nullable *_Nonnull fault);
 
-/// Until the next call with NULL, the strict decoder answers this thread with the picture that the stream has reached, whatever
-/// data it gets: libheif then converts it as any other picture.
+/// Until the next call with NULL, the strict decoder returns the picture that the stream has reached, for this thread and whatever
+/// data it gets. libheif then converts that like any other picture.
 void wi_hevc_stream_lend(const wi_hevc_stream *_Nullable stream);
 
 #ifdef __cplusplus

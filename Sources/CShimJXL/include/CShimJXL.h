@@ -1,6 +1,6 @@
 #pragma once
 /* Opens libjxl when it is first needed. */
 
-/// Why libjxl cannot be opened; NULL when it is open, which it is after the first call. Any thread; valid for ever. No function of
-/// libjxl may be called before.
+/// Opens libjxl at the first call. Returns NULL if it is open, else the reason, a string that stays valid. Any thread may call it.
+/// No function of libjxl may be called before.
 const char *_Nullable wi_jxl_library_fault(void);

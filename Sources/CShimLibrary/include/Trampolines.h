@@ -1,9 +1,9 @@
 #pragma once
 #include "CShimLibrary.h"
 
-/* Calls of a library's function NAME are compiled as calls of wi_NAME (`#pragma redefine_extname`, in the Functions.h of its module).
-   That is one instruction, a jump to the address in wi_slot_NAME, which opening the library puts there: what a call of any
-   shared library is. C has no other way that does without the types of all arguments. */
+/* Calls of a library's function NAME are compiled as calls of wi_NAME (`#pragma redefine_extname`, in the Functions.h of its
+   module). That function is a jump to the address in wi_slot_NAME, which is stored there when the library is opened, as for a call
+   of any shared library. In C there is no other way without the types of all arguments. */
 
 #if defined(__x86_64__)
 #define WI_JUMP(name) "jmp *wi_slot_" #name "(%rip)\n"

@@ -1,5 +1,5 @@
 #pragma once
-/* libpng reports errors by longjmp, which must not cross Swift: it stays in here. */
+/* libpng reports errors by longjmp, which must not cross Swift. It does not leave this shim. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/// What a call ended in. Failures are negative; `wi_png_message` says more.
+/// The result of a call. Failures are negative; `wi_png_message` describes them.
 enum {
     /// The data contradicts the format.
     WI_PNG_CORRUPT = -1,
@@ -19,7 +19,7 @@ enum {
 
 typedef struct wi_png_reader wi_png_reader;
 
-/// Inflates a zlib stream. Returns how many bytes it made; 0 when it is damaged, or holds more than `capacity`.
+/// Inflates a zlib stream. Returns how many bytes it wrote; 0 if the stream is damaged, or holds more than `capacity`.
 size_t wi_png_inflate(
     const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nonnull output, size_t capacity);
 
@@ -36,21 +36,21 @@ typedef struct {
     size_t row_bytes;
 } wi_png_info;
 
-/// Asked for memory for the rows from `row` on, at least one; says in `count` for how many. NULL stops the decode.
-/// All rows given out before are complete. It returns before libpng goes on, so that nothing jumps over it.
+/// Called for memory for the rows from `row` on, at least one; returns in `count` for how many it is. NULL stops the decode. All
+/// rows in memory that was returned before are complete. No longjmp of libpng crosses this function.
 typedef uint8_t *_Nullable (*wi_png_next_rows)(void *_Nonnull context, uint32_t row, uint32_t *_Nonnull count);
 
-/// Calls `work` on this thread and maybe, while it runs, `help` on another; returns when neither runs any more. `help` ends
-/// soon once `goes_on(asked)` is 0.
+/// Calls `work` on this thread and maybe, while it runs, `help` on another one. Returns when both have ended. `help` ends soon
+/// after `goes_on(asked)` has become 0.
 typedef void (*wi_png_together)(
     void *_Nonnull context, void (*_Nonnull work)(void *_Nonnull),
     void (*_Nonnull help)(void *_Nonnull, int (*_Nonnull goes_on)(void *_Nonnull), void *_Nonnull asked),
     void *_Nonnull argument);
 
-/// A reader, or NULL without memory.
-/// - chunk_limit: longer metadata is ignored, also when it only becomes longer by inflating.
+/// Makes a reader; NULL without memory.
+/// - chunk_limit: metadata that is longer than this, before or after inflating, is ignored.
 /// - keeps_16_bit: 16-bit rows for 16-bit pictures; else the nearest 8 bits.
-/// - uses_zlib: zlib inflates, also where something faster is there. For tests.
+/// - uses_zlib: zlib inflates, even if a faster library is available. For tests.
 wi_png_reader *_Nullable wi_png_create(
     size_t chunk_limit, int keeps_16_bit, int uses_zlib, void *_Nonnull context, wi_png_next_rows _Nonnull next_rows);
 void wi_png_destroy(wi_png_reader *_Nullable reader);
@@ -61,24 +61,24 @@ int wi_png_push(wi_png_reader *_Nonnull reader, const uint8_t *_Nonnull bytes, s
 int wi_png_begin_data(wi_png_reader *_Nonnull reader, const uint8_t *_Nonnull header);
 /// Takes the next bytes of the contents and checksum of that chunk.
 int wi_png_push_data(wi_png_reader *_Nonnull reader, const uint8_t *_Nonnull bytes, size_t count);
-/// True once the picture's data begins; fills `info`.
+/// Returns true when the picture's data has begun, and then fills `info`.
 int wi_png_header(wi_png_reader *_Nonnull reader, wi_png_info *_Nonnull info);
-/// Gives all rows whose bytes were pushed. Needed where there is a `wi_png_together`, before those bytes go, and before bytes that
-/// belong to no `IDAT` chunk.
+/// Writes all rows whose bytes were pushed. With a `wi_png_together`, must be called before those bytes are released, and before
+/// bytes that belong to no `IDAT` chunk.
 int wi_png_flush_data(wi_png_reader *_Nonnull reader);
-/// Has another thread inflate while this one makes rows; said before the first `IDAT` chunk.
+/// Makes another thread inflate while this one makes rows. Must be called before the first `IDAT` chunk.
 void wi_png_set_together(wi_png_reader *_Nonnull reader, wi_png_together _Nonnull together);
-/// An interlaced picture goes into this memory, which is refined in place; not interlaced ones ask for rows.
+/// Sets the memory of an interlaced picture, in which it is refined. Other pictures call `wi_png_next_rows`.
 void wi_png_set_picture(wi_png_reader *_Nonnull reader, uint8_t *_Nonnull rows, size_t stride);
-/// How many rows were written into the memory last given (one pass of an interlaced picture).
+/// How many rows were written into the last memory (for an interlaced picture, in this pass).
 uint32_t wi_png_rows(wi_png_reader *_Nonnull reader);
-/// Gives up the memory of `wi_png_next_rows`: it is asked for again before the next row.
+/// Gives up the memory from `wi_png_next_rows`, which is then called again before the next row.
 void wi_png_forget_rows(wi_png_reader *_Nonnull reader);
 /// The pass that the last row belonged to, from 0.
 int wi_png_pass(wi_png_reader *_Nonnull reader);
 /// Whether the end of the file was read.
 int wi_png_at_end(wi_png_reader *_Nonnull reader);
-/// Whether all rows of all passes are there.
+/// Whether all rows of all passes are complete.
 int wi_png_has_all_rows(wi_png_reader *_Nonnull reader);
 
 /// The ICC profile, NULL without one. Valid as long as the reader.
@@ -87,30 +87,30 @@ const uint8_t *_Nullable wi_png_icc(wi_png_reader *_Nonnull reader, size_t *_Non
 /// The XMP packet of an `iTXt` chunk, NULL without one. Valid as long as the reader.
 const uint8_t *_Nullable wi_png_xmp(wi_png_reader *_Nonnull reader, size_t *_Nonnull count);
 
-/// What the last failure was about.
+/// The message about the last failure.
 const char *_Nonnull wi_png_message(wi_png_reader *_Nonnull reader);
 
 typedef struct {
-    /// RGBA, 8 or 16 bits a channel; with a palette the place of a colour in it, a byte each.
+    /// RGBA, 8 or 16 bits a channel; with a palette, the index of a colour in it, one byte each.
     const uint8_t *_Nullable pixels;
     size_t stride;
     uint32_t width, height;
     int is_16_bit;
     /// 0 opaque (written without alpha), 1 straight, 2 premultiplied (written straight).
     int alpha;
-    /// Whether one channel stands for red, green and blue, which are the same.
+    /// Whether one channel is written for red, green and blue, which are equal.
     int is_gray;
-    /// RGBA, those that are not opaque first; NULL without a palette.
+    /// The colours in RGBA, those that are not opaque first; NULL without a palette.
     const uint8_t *_Nullable palette;
     size_t palette_count;
-    /// Bits of a place in the palette: 1, 2, 4 or 8.
+    /// The bits of an index into the palette: 1, 2, 4 or 8.
     int palette_bits;
-    /// zlib's, 0 to 9.
+    /// The level of zlib, 0 to 9.
     int level;
     /// Whether it is written in seven passes (Adam7).
     int is_interlaced;
-    /// Up to so many bytes of rows are compressed in one piece, which takes a fourth of the time of zlib and as much memory again,
-    /// where libdeflate is there. 0: never.
+    /// Pictures with at most so many bytes of rows are compressed in one piece, if libdeflate is available. That takes a fourth of
+    /// the time of zlib, and as much memory again. 0: never.
     size_t most_at_once;
     const uint8_t *_Nullable icc;
     size_t icc_count;
@@ -134,7 +134,7 @@ typedef struct {
     char message[256];
 } wi_png_output;
 
-/// Writes a PNG. OK or a failure.
+/// Writes a PNG. Returns OK or a failure.
 int wi_png_encode(const wi_png_picture *_Nonnull picture, wi_png_output *_Nonnull output);
 void wi_png_free(wi_png_output *_Nonnull output);
 

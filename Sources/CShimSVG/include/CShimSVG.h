@@ -2,14 +2,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* librsvg, which speaks GObject, signals and GError: here with an opaque handle and integer codes. Nothing outside of
-   the document is ever loaded: it has no base address, so that librsvg allows `data:` only. */
+/* librsvg, whose interface uses GObject, signals and GError, behind an opaque handle and integer codes. Nothing outside of the
+   document is ever loaded: it has no base URL, so that librsvg allows only `data:`. */
 
 enum { WI_SVG_OK, WI_SVG_NO_MEMORY, WI_SVG_CORRUPT, WI_SVG_TRUNCATED, WI_SVG_LIMIT, WI_SVG_BROKEN };
 
 typedef struct wi_svg wi_svg;
 
-/// What the root element says, in CSS pixels at 96 dpi; a side that it does not say, or only as a part of something
+/// The sizes that the root element states, in CSS pixels at 96 dpi. A side that it does not state, or only relative to something
 /// else, is -1.
 typedef struct {
     double width, height;
@@ -21,35 +21,34 @@ typedef struct {
     double width, height;
     double x_scale, y_scale, x_offset, y_offset;
     uint32_t canvas_width, canvas_height;
-    /// How many pixels all embedded bitmaps together may have; those that are over, and embedded SVGs, are left out.
+    /// How many pixels all embedded bitmaps together may have. Those beyond it, and embedded SVGs, are left out.
     uint64_t bitmap_pixels;
 } wi_svg_drawing;
 
-/// Why librsvg cannot be opened; NULL when it is open, which it is after the first call. Valid for ever.
+/// Opens librsvg at the first call. Returns NULL if it is open, else the reason, a string that stays valid.
 const char *_Nullable wi_svg_library_fault(void);
 
-/// NULL when there is no memory, or no librsvg.
+/// Returns NULL if there is no memory, or no librsvg.
 wi_svg *_Nullable wi_svg_create(void);
 void wi_svg_destroy(wi_svg *_Nonnull svg);
 
-/// Ends a drawing soon, from any thread; librsvg before 2.59 draws on.
+/// Makes a drawing end soon. Any thread may call it. librsvg before 2.59 continues to draw.
 void wi_svg_cancel(wi_svg *_Nonnull svg);
 
-/// What went wrong last; valid until the next call.
+/// The message about the last failure; valid until the next call.
 const char *_Nonnull wi_svg_message(const wi_svg *_Nonnull svg);
 
-/// Unpacks gzip data; the result belongs to `svg`. WI_SVG_LIMIT when it is longer than `most`.
+/// Unpacks gzip data; the result belongs to `svg`. Returns WI_SVG_LIMIT if it is longer than `most`.
 int wi_svg_inflate(
     wi_svg *_Nonnull svg, const uint8_t *_Nullable bytes, size_t count, size_t most,
     const uint8_t *_Nullable *_Nonnull output, size_t *_Nonnull output_count);
 
-/// Reads a document, which may go away afterwards. librsvg calls itself once for each level of a document: the thread's
-/// stack must be deep enough.
-/// WI_SVG_BROKEN from here on means that librsvg gave up; the handle can only be destroyed.
+/// Reads a document, which may be released afterwards. librsvg recurses for each level of a document, so the thread's stack must
+/// be large enough. From here on WI_SVG_BROKEN means that librsvg panicked: the handle can then only be destroyed.
 int wi_svg_open(wi_svg *_Nonnull svg, const uint8_t *_Nonnull bytes, size_t count, wi_svg_size *_Nonnull size);
 
-/// Draws it onto a transparent canvas. `pixels` are premultiplied, alpha in the topmost byte of a word, then red, green
-/// and blue; they belong to `svg`.
+/// Draws the document on a transparent canvas. `pixels` are premultiplied, with alpha in the highest byte of a word, then red,
+/// green and blue. They belong to `svg`.
 int wi_svg_draw(
     wi_svg *_Nonnull svg, const wi_svg_drawing *_Nonnull drawing, const uint8_t *_Nullable *_Nonnull pixels,
     size_t *_Nonnull bytes_per_row);

@@ -77,8 +77,8 @@
             return true
         }
 
-        /// Looks once for a thumbnail, as soon as the boxes that describe the pictures have arrived, which is not later
-        /// than libavif needs them.
+        /// Looks once for a thumbnail, as soon as the boxes that describe the pictures have arrived. libavif needs the
+        /// same boxes, and so begins no earlier.
         private func chooseThumbnail() {
             let boxes = BoxReader(bytes: bytes.all)
             guard let meta = boxes.first(["meta"], in: 0..<bytes.count) else { return }

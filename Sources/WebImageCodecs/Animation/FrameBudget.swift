@@ -81,7 +81,8 @@ package final class FrameBudget: Sendable {
 }
 
 extension FrameBudget.State {
-    /// The next animation that must release memory; nil if there is enough room, or only the spared ones have any.
+    /// The next animation that must release memory; nil if the total is within the limit, or only the spared animations
+    /// keep memory.
     fileprivate func victim(
         over limit: Int, sparing spared: Set<ObjectIdentifier>
     ) -> (ObjectIdentifier, FrameBudget.Member)? {

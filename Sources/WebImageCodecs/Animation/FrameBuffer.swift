@@ -236,7 +236,7 @@ package final class FrameBuffer: FrameSource {
         }
     }
 
-    /// Requests the frames after one or, when playing backwards, those before it.
+    /// Requests the frames after `index` or, when playing backwards, those before it.
     ///
     /// - Parameter isWanted: whether that frame is requested, too.
     private func askAhead(of index: Int, isWanted: Bool = false, _ state: inout State) {
@@ -270,7 +270,7 @@ package final class FrameBuffer: FrameSource {
         }
     }
 
-    /// Decodes a frame, and keeps it and those that were decoded on the way.
+    /// Decodes a frame, and keeps it and the frames that were decoded on the way.
     private func decode(_ index: Int) throws(WebImageError) -> Image {
         if let kept = state.withLock({ $0.kept.peek(index) }) { return kept }
         let (first, room) = (

@@ -7,13 +7,13 @@ struct XMPCopyright {
     private static let whole: Set<String> = [
         "http://ns.adobe.com/xap/1.0/rights/", "http://creativecommons.org/ns#", "http://web.resource.org/cc/",
     ]
-    /// Real packets are not nested deeper.
+    /// The maximum depth of elements. Real packets are not nested deeper.
     private static let deepest = 32
 
     /// Namespaces by prefix for the whole packet: in practice a prefix always means the same.
     private var namespaces: [String: String] = [:]
     private var properties = ""
-    /// By name.
+    /// The values of the current element's attributes, by name.
     private var attributes: [String: String] = [:]
 
     /// - Parameter packet: UTF-8; a damaged one counts as one without such properties.

@@ -25,7 +25,7 @@ struct XMPPacket {
             ] + (isStandardColor ? colors : [])
     }
 
-    /// The packet with those of the properties changed that it has, as attributes or as elements.
+    /// Changes those of the properties that the packet has, as attributes or as elements.
     func changing(_ packet: [UInt8]) -> [UInt8] {
         var changed: [UInt8] = []
         var copied = 0

@@ -4,19 +4,19 @@ struct ColorBins {
     /// With fewer bins, 256 colours cannot be chosen well.
     private static let few = 1 << 10
     private static let slotBits: UInt32 = 17
-    /// At most so many pixels are used; further ones are skipped evenly.
+    /// The maximum number of pixels that are used. If there are more, some are skipped evenly.
     private static let mostPixels = 1 << 21
 
     /// Mean red, green and blue, and the number of pixels.
     private(set) var bins: [SIMD4<Float>] = []
 
-    /// As fine as possible without too many bins. Pixels that are 0 are left out.
+    /// Makes bins that are as fine as possible without becoming too many. Pixels that are 0 are left out.
     init(_ pixels: UnsafeBufferPointer<UInt32>) {
         bins = Self.bins(pixels, mask: 0x00FC_FCFC) ?? Self.bins(pixels, mask: 0x00F8_F8F8) ?? []
         if bins.count < Self.few, let finer = Self.bins(pixels, mask: 0x00FF_FFFF) { bins = finer }
     }
 
-    /// - Returns: nil if there are too many.
+    /// - Returns: nil if there are too many bins.
     private static func bins(_ pixels: UnsafeBufferPointer<UInt32>, mask: UInt32) -> [SIMD4<Float>]? {
         var slots = [UInt16](repeating: 0, count: 1 << Int(slotBits))
         var keys: [UInt32] = []

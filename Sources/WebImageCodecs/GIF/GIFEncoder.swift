@@ -68,7 +68,8 @@ final class GIFEncoder: AnimationEncoder {
 
     // MARK: differences
 
-    /// Clears a frame after it was shown if pixels of it, or from before it, are transparent in the next one.
+    /// Marks a frame as cleared after it was shown, if pixels of it or of earlier frames are transparent in the next
+    /// one.
     ///
     /// - Returns: the canvas before the next frame.
     private func prepare(_ frame: inout Frame, for next: [UInt32]) -> [UInt32] {

@@ -80,7 +80,8 @@ struct GIFFrameWriter {
     /// Passes on all complete rows.
     mutating func flush() throws(WebImageError) { try bands.flush() }
 
-    /// Passes on the available part of a frame whose data has ended: in an interlaced one, rows stand for missing ones.
+    /// Passes on the available part of a frame whose data has ended: in an interlaced frame, available rows are
+    /// repeated in place of missing ones.
     mutating func finishEarly() throws(WebImageError) {
         guard !isComplete else { return }
         try bands.flush()

@@ -83,7 +83,7 @@
     }
 
     /// One decoded picture, in libheif's memory.
-    final class HEIFPixels: @unchecked Sendable {  // Nothing changes it once it is made.
+    final class HEIFPixels: @unchecked Sendable {  // Sendable: nothing changes it after it is made.
         enum Kind {
             case rgba8
             case rgba16

@@ -44,7 +44,7 @@
 
         /// Adds a new parameter set, if it describes the same kind of pictures as the first.
         private mutating func add(_ unit: ArraySlice<UInt8>) throws(WebImageError) {
-            // Its length has two bytes in the configuration that we write.
+            // The length of a set has two bytes in the configuration that we write.
             guard unit.count <= Int(UInt16.max) else { throw Self.damage }
             guard !sets.contains(unit) else { return }
             if Self.type(of: unit) == Self.sequenceSet {

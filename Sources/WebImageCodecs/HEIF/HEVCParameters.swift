@@ -5,7 +5,7 @@
     struct HEVCParameters: Equatable {
         /// The decoded size, in whole coding blocks.
         private(set) var codedSize = PixelSize(width: 0, height: 0)
-        /// The shown part of it.
+        /// The size of the shown part.
         private(set) var size = PixelSize(width: 0, height: 0)
         private(set) var chroma = 0
         private(set) var lumaDepth = 8

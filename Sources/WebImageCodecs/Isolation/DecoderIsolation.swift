@@ -25,14 +25,16 @@ public struct DecoderIsolation: Hashable, Sendable {
     public enum WithoutSandbox: String, Hashable, Sendable, Codable, CaseIterable {
         /// Pictures of isolated formats fail with `decoderUnavailable`.
         case refuse
-        /// They are decoded in this process, unprotected. ``IsolationReport`` says so.
+        /// Pictures of isolated formats are decoded in this process, unprotected. ``IsolationReport`` says so.
         case decodeHere
     }
 
+    /// The formats that are decoded in separate processes.
     public var formats: Formats
+    /// What happens if the system has no sandbox. Default `refuse`.
     public var withoutSandbox: WithoutSandbox
-    /// The most memory of a decoding process, beside its code. Default: half of the machine's memory, between 1 and 4
-    /// GiB.
+    /// The maximum memory of a decoding process, beside its code. Default: half of the machine's memory, between 1 and
+    /// 4 GiB.
     public var memory: ByteCount
     /// After how many pictures a process is replaced, which takes some tens of milliseconds of processor time. Until
     /// then a decoder that was taken over can see and spoil the pictures that follow. 1: every picture has a process of
@@ -53,8 +55,11 @@ public struct DecoderIsolation: Hashable, Sendable {
         self.program = program
     }
 
+    /// Isolates no format.
     public static let none = DecoderIsolation(.none)
+    /// Isolates the formats of large C libraries.
     public static let automatic = DecoderIsolation(.automatic)
+    /// Isolates all formats except those whose decoders are written in Swift.
     public static let all = DecoderIsolation(.all)
 
     /// Half of the machine's memory, between 1 and 4 GiB.
@@ -66,6 +71,7 @@ public struct DecoderIsolation: Hashable, Sendable {
 
 /// How decoders are isolated, as far as is known yet. No process is started to find out.
 public struct IsolationReport: Hashable, Sendable, Codable {
+    /// Whether decoders are isolated, and how well.
     public enum State: String, Hashable, Sendable, Codable {
         /// No format is isolated.
         case off
@@ -81,7 +87,7 @@ public struct IsolationReport: Hashable, Sendable, Codable {
     }
 
     public var state: State
-    /// Why there is no sandbox.
+    /// Why there is no sandbox, or only a part of it.
     public var reason: String?
     /// The number of running decoding processes.
     public var running = 0

@@ -6,8 +6,8 @@ import WebImageSystem
 /// The decoding processes of one manager: started when they are needed, lent to one thread at a time, ended when they
 /// are idle. Any thread may use it.
 ///
-/// A process may hold several pictures at once. Each occupies it only for one call, so that a picture whose bytes
-/// arrive slowly does not block the others.
+/// A process may hold several pictures at once. Each picture occupies the process only for one call, so that a picture
+/// whose bytes arrive slowly does not block the others.
 package final class DecoderPool: Sendable {
     typealias Checkpoint = @Sendable () throws(WebImageError) -> Void
 
@@ -21,7 +21,7 @@ package final class DecoderPool: Sendable {
         case crashed(WebImageError)
         /// The process was ended because its picture took too long, or was cancelled.
         case ended
-        /// There is no sandbox, or only a part of it: the reason. Reported once.
+        /// The sandbox is missing or incomplete, for this reason. Reported once.
         case isWeak(String)
     }
 

@@ -12,7 +12,7 @@ final class DecoderProcess: @unchecked Sendable {
         var isBusy = true
         /// Whether its first message has arrived.
         var isGreeted = false
-        /// It takes no new pictures, and ends when it holds none.
+        /// Whether it takes no new pictures, and ends when it holds none.
         var isRetiring = false
         var isDead = false
         /// Pictures that it holds.
@@ -184,9 +184,9 @@ final class DecoderProcess: @unchecked Sendable {
         }
     }
 
-    /// Tells it that a picture is no longer needed, without waiting.
+    /// Tells the worker that a picture is no longer needed, without waiting.
     ///
-    /// - Returns: false if it does not accept the message.
+    /// - Returns: false if the worker does not accept the message.
     func sendClose(of session: UInt32) -> Bool {
         do throws(MessageSocket.Failure) {
             try socket.put(WorkerAsk.close.rawValue, session, [], .not)
@@ -202,7 +202,7 @@ final class DecoderProcess: @unchecked Sendable {
     /// - Parameters:
     ///   - longest: the maximum length in bytes.
     ///   - isSoon: whether the message is expected at once.
-    ///   - checkpoint: called while there is none; its error ends the wait.
+    ///   - checkpoint: called while no message comes; its error ends the wait.
     func receive(
         _ session: UInt32, longest: Int, isSoon: Bool = false, _ checkpoint: Checkpoint?
     ) throws(Failure) -> (WorkerTell, MessageSocket.Message) {

@@ -16,7 +16,7 @@ struct FailedStarts {
     }
 
     mutating func noteFailure(at now: ContinuousClock.Instant) {
-        // Starts that were under way when a pause began say nothing new.
+        // Failures of starts that were under way when a pause began do not count.
         guard rest(at: now) == nil else { return }
         if pausedUntil != nil {
             pause = min(pause * 2, Self.pauses.longest)

@@ -93,7 +93,7 @@ final class IsolatedEncoder: AnimationEncoder {
         }
     }
 
-    /// - Returns: nil if there is no sandbox.
+    /// - Returns: the leased process; nil if there is no sandbox.
     private func leased() throws(WebImageError) -> (DecoderProcess, session: UInt32, isNew: Bool)? {
         switch state {
         case .elsewhere(let process, let session): return (process, session, false)

@@ -135,7 +135,7 @@ final class MessageSocket {
     /// - Parameters:
     ///   - longest: the maximum length in bytes.
     ///   - isSoon: whether the message is expected at once.
-    /// - Returns: nil if there was none during the patience.
+    /// - Returns: nil if none came within `patience`.
     func receive(longest: Int, isSoon: Bool = false) throws(Failure) -> Message? {
         var message: Message?
         var pause = Duration.zero

@@ -103,7 +103,7 @@ final class RingSink: RowSink {
         }
     }
 
-    /// Room for rows; may wait until there is some.
+    /// Reserves room for rows in the ring; waits until there is enough.
     private func reserve(_ count: Int, _ shape: RingShape) -> (position: Int, wraps: Bool) {
         let wraps = shape.wraps(count, behind: positions.end)
         let start = shape.start(behind: positions.end, wraps: wraps)

@@ -225,7 +225,7 @@ extension VectorRaster: WireValue {
     }
 }
 
-/// Without its sink.
+/// A plan is sent without its sink.
 extension DecodePlan: WireValue {
     func write(to writer: inout WireWriter) {
         writer.put(scaleDenominator)

@@ -17,9 +17,9 @@ enum WorkerAsk: UInt8 {
     /// How many rows were taken, with ``RowsTaken``. Not answered.
     case taken
     case preview
-    /// With its number.
+    /// With the number of the frame.
     case frame
-    /// With its number.
+    /// With the number of the frame.
     case firstFrameNeeded
     /// Not answered.
     case close
@@ -65,7 +65,7 @@ enum WorkerTell: UInt8 {
     case learned
     /// The end of a call, with ``ProfileRead``.
     case colors
-    /// There is no room for more rows: asks how many were taken.
+    /// The ring has no room for more rows: asks how many the host has taken.
     case waiting
     /// The end of a call, with the bytes of the encoded file.
     case file
@@ -198,7 +198,7 @@ struct InputPiece: WireValue {
 struct RowRun: WireValue {
     var row: Int
     var count: Int
-    /// Whether they begin at the ring's start, because there was no room after the last ones.
+    /// Whether the rows begin at the ring's start, because there was no room after the last ones.
     var wraps: Bool
 
     func write(to writer: inout WireWriter) {
@@ -219,7 +219,7 @@ struct RowRun: WireValue {
 }
 
 struct RowsTaken: WireValue {
-    /// The total since the beginning.
+    /// How many bytes of rows were taken since the beginning.
     var bytes: Int
     /// `RowSink.wantsRows`.
     var wantsMore: Bool
@@ -241,11 +241,11 @@ struct RowsTaken: WireValue {
 
 /// The state of a still after a call.
 struct StillState: WireValue {
-    /// If it differs from the last reported one.
+    /// The header, if it differs from the last reported one.
     var header: ImageHeader?
     var mayLearnMore = false
     var mayLearnLate = false
-    /// Of `DecodeState`.
+    /// The decoder's `DecodeState`; both are false if it needs bytes.
     var isComplete = false
     var hasStoppedAtHeader = false
 
@@ -308,7 +308,7 @@ struct ProfileRead: WireValue {
 
 /// The state of an animation after a call.
 struct AnimationState: WireValue {
-    /// If it differs from the last reported one.
+    /// The header, if it differs from the last reported one.
     var header: ImageHeader?
     /// The delays after those that were reported.
     var newDelays: [Duration] = []

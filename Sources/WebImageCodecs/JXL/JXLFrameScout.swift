@@ -48,7 +48,7 @@
         /// The nearest frame before that does not depend on earlier ones.
         func start(of index: Int) -> Int { frames[...index].lastIndex(where: \.standsAlone) ?? 0 }
 
-        /// Takes the next bytes; those after the end are not looked at.
+        /// Takes the next bytes; bytes after the end are ignored.
         ///
         /// - Throws: `corruptData`, `limitExceeded`, `unsupportedFeature`.
         func push(_ piece: UnsafeBufferPointer<UInt8>) throws(WebImageError) {

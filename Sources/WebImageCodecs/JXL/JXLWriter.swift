@@ -107,7 +107,7 @@
             }
         }
 
-        /// Adds the one picture of a still, or a frame of an animation that is shown for so many milliseconds.
+        /// Adds the one picture of a still, or a frame of an animation, which is shown for `milliseconds`.
         func add(_ image: Image, milliseconds: UInt32 = 0, isLast: Bool = true) throws(WebImageError) {
             var header = JxlFrameHeader()
             JxlEncoderInitFrameHeader(&header)

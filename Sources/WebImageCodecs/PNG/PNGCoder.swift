@@ -120,7 +120,7 @@ package struct PNGCoder: ImageCoder {
         return [UInt8](UnsafeBufferPointer(start: bytes, count: output.count))
     }
 
-    /// - Returns: nil if no palette is requested, or the picture must keep more colours than it holds.
+    /// - Returns: nil if no palette is requested, or the picture must keep more colours than a palette holds.
     private func palette(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> PNGPalette? {
         guard let limit = options.paletteColors, !(options.isLossless && image.layout != .rgba8) else { return nil }
         let full = try image.withFullAlpha()

@@ -116,7 +116,7 @@ final class PNGDecoder: ImageDecoder {
 
     /// The checkpoint is called before each piece of the data, and before each band of rows.
     var takesLongPushes: Bool { true }
-    /// The other thread starts again with each push.
+    /// The other thread is started again by each push, so pushes should be long.
     var preferredPushLength: Int { isHelped ? 1 << 20 : 0 }
 
     var isOpen: Bool { stage != .complete && stage != .stoppedAtHeader }

@@ -3,7 +3,7 @@
 
     /// The bytes of a picture so far, for libraries that need random access to a file. Never more than a limit.
     final class CollectedBytes {
-        /// All of them; valid until the next ``append(_:)``.
+        /// All bytes so far; valid until the next ``append(_:)``.
         private(set) var all = UnsafeRawBufferPointer(start: nil, count: 0)
         private var memory: AlignedMemory?
         private var capacity = 0

@@ -16,12 +16,12 @@ package protocol FileReadingDecoder: CollectingDecoder {
 }
 
 #if AVIF || HEIF
-    /// A collecting decoder that goes on, as far as it can, whenever bytes have come.
+    /// A collecting decoder that continues as far as possible whenever bytes have arrived.
     protocol AdvancingDecoder: CollectingDecoder {
         var options: DecodeOptions { get }
         var bytes: CollectedBytes { get }
         var state: DecodeState { get }
-        /// Where the metadata ends that has not arrived, if the decoder has stopped at the header. Default nil.
+        /// The end of the metadata that has not arrived yet, if the decoder has stopped at the header. Default nil.
         var missingMetadataEnd: Int? { get }
 
         /// Does what the bytes so far allow.
@@ -32,7 +32,7 @@ package protocol FileReadingDecoder: CollectingDecoder {
         var isOpen: Bool { state == .needsBytes }
 
         var missingMetadataEnd: Int? { nil }
-        /// Cameras, and libavif, write metadata before the picture, some kilobytes behind the start of the file.
+        /// Cameras and libavif write metadata before the picture, some kilobytes after the start of the file.
         var mayLearnMore: Bool { missingMetadataEnd.map { $0 <= 64 << 10 } ?? false }
         var mayLearnLate: Bool { missingMetadataEnd != nil }
 

@@ -8,7 +8,7 @@
         /// An SVG, or an unknown format.
         case unknown
 
-        /// Headers are within so many bytes, even after long profiles.
+        /// The number of bytes that contain a picture's header, even after a long profile.
         private static let longestHead = 2 << 20
 
         /// - Returns: nil if the link is not a `data:` URL.
@@ -23,7 +23,7 @@
         private static func head(of url: Slice<UnsafeRawBufferPointer>) -> [UInt8]? {
             guard let comma = url.firstIndex(of: UInt8(ascii: ",")) else { return nil }
             let kind = String(decoding: url[..<comma], as: UTF8.self).lowercased()
-            // In base64 four characters are three bytes, and one may be written as three.
+            // In base64 four characters are three bytes, and each character may be percent-encoded as three.
             let text = PercentEncoding.decoded(url[(comma + 1)...].prefix(longestHead * 4).lazy.filter { $0 > 0x20 })
             return kind.hasSuffix(";base64") ? Base64.decoded(Array(text.prefix(longestHead / 3 * 4))) : text
         }

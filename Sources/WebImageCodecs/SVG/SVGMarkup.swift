@@ -39,7 +39,7 @@
                     cursor.pass("?>")
                     return .instruction(slice(start + 2, cursor.at))
                 } else if cursor.skips("!DOCTYPE") {
-                    // Its declarations follow as separate marks.
+                    // The declarations in it follow as separate parts.
                     cursor.passTag(endingAt: "[")
                 } else if cursor.next == UInt8(ascii: "!") {
                     cursor.passTag()

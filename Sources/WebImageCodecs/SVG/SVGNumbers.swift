@@ -60,7 +60,7 @@
             return isNegative ? -value : value
         }
 
-        /// What follows an `e`, which may also be the unit `em` or `ex`.
+        /// The exponent after an `e`; 0 if there is none, because the `e` may also begin the unit `em` or `ex`.
         private mutating func exponent() -> Double {
             guard at + 1 < text.count, text[at] | 0x20 == UInt8(ascii: "e") else { return 0 }
             var place = at + 1

@@ -1,6 +1,6 @@
 /// Finds the pages of a TIFF without reading their tags.
 ///
-/// libtiff can find them, too, but looks at all earlier pages for each page, to find loops.
+/// libtiff can find pages, too, but for each one it looks at all earlier pages, to find loops.
 struct TIFFPages {
     /// The positions of the pages' tags, in order; at most the requested number.
     private(set) var directories: [UInt64] = []
@@ -20,7 +20,7 @@ struct TIFFPages {
             }
             return Int(exactly: value)
         }
-        // TIFF 6.0, section 2; BigTIFF: wider numbers, the first page's offset behind a constant.
+        // TIFF 6.0, section 2. BigTIFF has wider numbers, and the first page's offset after a constant.
         let isBig = number(2, 2) == 43
         let (countBytes, entryBytes, offsetBytes) = isBig ? (8, 20, 8) : (2, 12, 4)
         var next = number(isBig ? 8 : 4, offsetBytes)

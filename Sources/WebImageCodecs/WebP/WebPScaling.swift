@@ -33,7 +33,7 @@ struct WebPScaling {
         (options.scaled_width, options.scaled_height) = (Int32(made.width), Int32(made.height))
     }
 
-    /// Repeats the last column and row of libwebp's output where they stand for incomplete ones.
+    /// Repeats the last column and row of libwebp's output in place of incomplete ones.
     func complete(_ picture: UnsafeMutableRawPointer, rows: Range<Int>) {
         let words = picture.assumingMemoryBound(to: UInt32.self)
         for row in rows {

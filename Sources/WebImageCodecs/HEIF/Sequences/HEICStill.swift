@@ -81,7 +81,7 @@
                 data: data)
         }
 
-        /// Its `meta` box, for a file in which the data of all items has moved.
+        /// The still's `meta` box, for a file in which the data of all items has moved.
         ///
         /// - Parameter start: where the content of the box with the data begins there.
         func meta(dataAt start: Int) throws(WebImageError) -> [UInt8] {

@@ -2,8 +2,8 @@
     import CShimHEIF
     import WebImageCore
 
-    /// The pictures of one track, which depend on each other. Continues from the picture that was shown last, or begins
-    /// anew at one that needs no other.
+    /// The pictures of one track, which depend on each other. Decoding continues from the picture that was shown last,
+    /// or begins anew at one that needs no other.
     final class HEVCStream {
         let configuration: HEVCConfiguration
         private let samples: SampleTable
