@@ -162,7 +162,7 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
         TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &info->density_y)) {
         info->density_unit = wi_tiff_tag(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
     }
-    return is_known_format(reader) ? WI_TIFF_OK : refuse(reader, "the samples are of no kind that can be shown");
+    return is_known_format(reader) ? WI_TIFF_OK : refuse(reader, "the samples are of an unsupported kind");
 }
 
 void wi_tiff_keep_inks(wi_tiff_reader *reader) { reader->keeps_inks = 1; }

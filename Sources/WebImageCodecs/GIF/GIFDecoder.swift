@@ -133,7 +133,7 @@ final class GIFDecoder: ImageDecoder {
             try frameWriter?.write(indices)
             if frameWriter?.isComplete == true { return endFrame() }
             if lzw.state == .damaged {
-                throw WebImageError(.corruptData, "the GIF's data has a code that stands for nothing", format: .gif)
+                throw WebImageError(.corruptData, "the GIF's data has an undefined LZW code", format: .gif)
             }
             if indices.isEmpty { return }
         }

@@ -120,7 +120,7 @@ final class GIFPatchReader: FramePatchReader {
             try writer.write(indices)
             if writer.isComplete { return }
             if lzw.state == .damaged {
-                throw WebImageError(.corruptData, "a GIF frame has a code that stands for nothing", format: .gif)
+                throw WebImageError(.corruptData, "a GIF frame has an undefined LZW code", format: .gif)
             }
             if indices.isEmpty { return }
         }

@@ -58,7 +58,7 @@ extension DecoderPool {
         do throws(DecoderProcess.Failure) {
             try process.put(.colors, session, ProfileAsked(profile: profile).wireBytes, checkpoint)
             let (tell, message) = try process.receive(session, longest: 1 << 20, checkpoint)
-            guard tell == .colors else { throw .nonsense("it does not keep to the protocol") }
+            guard tell == .colors else { throw .nonsense("its message does not follow the protocol") }
             let table = try DecoderProcess.value(message, ProfileRead.self).table
             closeSession(session, process, isKnown: true)
             giveBack(process, retires: table == nil)

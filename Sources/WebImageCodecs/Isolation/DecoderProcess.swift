@@ -212,7 +212,7 @@ final class DecoderProcess: @unchecked Sendable {
             do throws(MessageSocket.Failure) {
                 received = try socket.receive(longest: longest, isSoon: isSoon)
             } catch {
-                throw error == .closed ? .gone : .nonsense("it does not keep to the protocol")
+                throw error == .closed ? .gone : .nonsense("its message does not follow the protocol")
             }
             if let message = received {
                 // A worker that sends messages without end is treated like one that is silent.
@@ -221,7 +221,7 @@ final class DecoderProcess: @unchecked Sendable {
                     do throws(WebImageError) { try checkpoint?() } catch { throw .left(error) }
                 }
                 guard message.session == session, let tell = WorkerTell(rawValue: message.kind) else {
-                    throw .nonsense("it does not keep to the protocol")
+                    throw .nonsense("its message does not follow the protocol")
                 }
                 return (tell, message)
             }

@@ -68,7 +68,7 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
         let call = IsolatedPicture.Call(ask: .firstFrameNeeded, argument: index.wireBytes)
         try? run(call) { [unowned self] (process) throws(DecoderProcess.Failure) in
             let (tell, message) = try picture.receive(process)
-            guard tell == .number else { throw .nonsense("it does not keep to the protocol") }
+            guard tell == .number else { throw .nonsense("its message does not follow the protocol") }
             first = try DecoderProcess.value(message)
             guard 0...index ~= first else { throw .nonsense("it needs a frame that cannot be needed") }
         }
@@ -103,7 +103,7 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
                 let next = try DecoderProcess.value(message, AnimationState.self)
                 try learn(next)
                 return failure
-            default: throw .nonsense("it does not keep to the protocol")
+            default: throw .nonsense("its message does not follow the protocol")
             }
         }
     }

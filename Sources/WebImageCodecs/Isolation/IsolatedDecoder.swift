@@ -64,7 +64,7 @@ final class IsolatedDecoder: FileReadingDecoder {
         try run(finishes: true)
         guard header != nil, plannedHeader != nil, isWhole else {
             picture.close()
-            throw WebImageError(.decoderCrashed, "the decoder's process gave less of the picture than it said")
+            throw WebImageError(.decoderCrashed, "the decoder's process returned fewer rows than it announced")
         }
         // Most pictures are decoded once: the worker's state is released with the decoder.
         picture.close()
@@ -133,7 +133,7 @@ final class IsolatedDecoder: FileReadingDecoder {
             return false
         case .learned: header = try checked(try DecoderProcess.value(message), isRefused: true)
         case .failed: throw .told(try DecoderProcess.value(message))
-        default: throw .nonsense("it does not keep to the protocol")
+        default: throw .nonsense("its message does not follow the protocol")
         }
         return true
     }
@@ -191,7 +191,7 @@ final class IsolatedDecoder: FileReadingDecoder {
 
     private func begin(_ format: RowFormat) throws(DecoderProcess.Failure) {
         guard let header, let sink = plan?.sink, !hasBegun, isAllowed(format, header) else {
-            throw .nonsense("it gives another picture than it told")
+            throw .nonsense("it returned another picture than it announced")
         }
         hasBegun = true
         if let rows {

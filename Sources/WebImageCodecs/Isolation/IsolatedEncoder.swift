@@ -74,7 +74,7 @@ final class IsolatedEncoder: AnimationEncoder {
 
     // MARK: calls
 
-    private static let nonsense = DecoderProcess.Failure.nonsense("it does not keep to the protocol")
+    private static let nonsense = DecoderProcess.Failure.nonsense("its message does not follow the protocol")
 
     /// - Returns: nil if there is no sandbox, so that the encoder runs here.
     /// - Throws: the encoder's error, that of the checkpoint, or `cannotEncode` if the process is lost. All later calls

@@ -279,7 +279,7 @@ final class IsolatedPicture {
             switch (tell, made) {
             case (.pixels, nil):
                 let format = try DecoderProcess.value(message, RowFormat.self)
-                guard isAllowed(format) else { throw .nonsense("it gives another picture than it told") }
+                guard isAllowed(format) else { throw .nonsense("it returned another picture than it announced") }
                 do throws(WebImageError) {
                     made = (try PixelBuffer(size: format.size, layout: format.layout), format, try RingShape(format))
                 } catch { throw .left(error) }
@@ -293,7 +293,7 @@ final class IsolatedPicture {
                 guard made.map({ rows == $0.format.size.height }) ?? true else { throw .nonsense("rows are missing") }
                 return made?.buffer
             case (.failed, _): throw .told(try DecoderProcess.value(message))
-            default: throw .nonsense("it does not keep to the protocol")
+            default: throw .nonsense("its message does not follow the protocol")
             }
         }
     }

@@ -94,12 +94,12 @@
                     shown += 1
                     return
                 case 0:
-                    guard !isFlushed else { throw Self.corrupt("it has fewer pictures than it says") }
+                    guard !isFlushed else { throw Self.corrupt("it has fewer pictures than its header states") }
                     if next < count {
                         // ``dataEnd(of:)`` does not count pictures that are shown later than a decoder can keep them,
                         // so the data may not have arrived.
                         guard let data = data(next, of: file) else {
-                            throw Self.corrupt("its pictures are in disorder")
+                            throw Self.corrupt("its pictures are in an impossible order")
                         }
                         try push(sets + configuration.units(ofPicture: data), to: handle)
                         (next, sets) = (next + 1, [])
