@@ -10,10 +10,10 @@ public import WebImage
     import Darwin
 #endif
 
-/// Sources of the form `local:///PATH`: files of one folder, and of none beside it.
+/// Loads sources of the form `local:///PATH`: files inside one folder.
 ///
-/// Symbolic links are followed as long as they stay in the folder. The file is then opened from the folder on, name by name and
-/// without following any link, so that nobody who changes the folder meanwhile leads out of it.
+/// Symbolic links are followed as long as they stay in the folder. The resolved path is then opened one component at a
+/// time without following links, so that a concurrent change to the folder cannot lead outside it.
 public struct LocalFiles: ImageLoader {
     private static let scheme = "local://"
     private static let pieceSize = 256 << 10
@@ -23,16 +23,16 @@ public struct LocalFiles: ImageLoader {
 
     /// - Parameters:
     ///   - root: an absolute path.
-    ///   - threads: where files are read.
+    ///   - threads: the threads that read the files.
     public init(root: String, threads: NIOThreadPool = .singleton) {
         self.root = root
         self.threads = threads
     }
 
-    /// Whether a source is a file of this machine.
+    /// Whether a source is a `local:` URL.
     public static func has(_ source: String) -> Bool { source.utf8.starts(with: scheme.utf8) }
 
-    /// Allows files, and no address.
+    /// Allows `local:` URLs only, and no network address.
     public static var policy: AddressPolicy {
         var policy = AddressPolicy()
         policy.schemes = ["local"]
@@ -62,16 +62,17 @@ public struct LocalFiles: ImageLoader {
     }
 }
 
-/// A regular file beneath a folder.
+/// An open regular file inside a folder.
 private final class OpenedFile: Sendable {
     let size: Int
     /// Seconds since 1970.
     let modified: Int
-    /// Changes when the file does.
+    /// Changes whenever the file changes.
     let eTag: String
     private let descriptor: Int32
 
-    /// - Parameter path: of a URL, from the folder on, as it is, with a query that says nothing.
+    /// - Parameter path: the URL without its scheme: the path below `root`, which is not percent-decoded. A query is
+    ///   ignored.
     init(_ path: Substring, in root: String) throws(WebImageError) {
         let location = "local://\(path.prefix(255))"
         func error(_ code: WebImageError.Code, _ message: String) -> WebImageError {
@@ -79,15 +80,16 @@ private final class OpenedFile: Sendable {
         }
         func refusal(_ number: Int32, _ missing: String) -> WebImageError {
             switch number {
-            // A link that came after the path was resolved is not followed, and counts as nothing.
+            // `ELOOP`: a link that appeared after the path was resolved. It is not followed; the file counts as
+            // missing.
             case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: error(.fileNotFound, missing)
             case EACCES, EPERM: error(.permissionDenied, "the file may not be read")
             case ENXIO: error(.notAFile, "this is not a readable file")
-            // A file that cannot be read now is not gone.
+            // After any other error the file may still exist, so it does not count as missing.
             default: error(.cannotRead, "the system could not open the file: error \(number)")
             }
         }
-        // What stands before the path is a host, and no file has one.
+        // Text before the first slash would be a host, which local files do not have.
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
             throw error(.invalidURL, "a local source is local:///PATH")
         }
@@ -95,7 +97,7 @@ private final class OpenedFile: Sendable {
         guard let folder = Self.resolved(root) else { throw refusal(errno, "the folder of local files is gone") }
         guard let place = Self.resolved(folder + name) else { throw refusal(errno, "there is no such file") }
         let prefix = folder.utf8.last == UInt8(ascii: "/") ? folder : folder + "/"
-        // In bytes, as the system compares names: texts are equal in Swift that are different files.
+        // Compares bytes, as the system does: Swift considers some strings equal that name different files.
         guard place.utf8.starts(with: prefix.utf8) else {
             throw error(.permissionDenied, "the path leads out of the folder")
         }
@@ -121,7 +123,7 @@ private final class OpenedFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// - Returns: nothing at the end.
+    /// - Returns: an empty array at the end of the file.
     func read(at offset: Int, count: Int) throws(WebImageError) -> [UInt8] {
         var number: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -135,31 +137,32 @@ private final class OpenedFile: Sendable {
         return bytes
     }
 
-    /// The path with segments of dots worked out in the text, so that what lies above the folder is never looked at.
+    /// Resolves `.` and `..` in the text of the path, so that nothing above the folder is ever accessed.
     private static func withoutDots(_ path: Substring.UTF8View) -> String {
         var names: [Substring] = []
         for name in path.split(separator: UInt8(ascii: "/")) where !name.elementsEqual(".".utf8) {
             if name.elementsEqual("..".utf8) { _ = names.popLast() } else { names.append(Substring(name)) }
         }
-        // Of a folder, which is no file.
+        // A trailing slash is kept, so that the path of a file with a slash after it finds nothing.
         let end = path.last == UInt8(ascii: "/") && !names.isEmpty ? "/" : ""
         return "/" + names.joined(separator: "/") + end
     }
 
-    /// - Returns: the path without links; nil where nothing is there.
+    /// - Returns: the absolute path without symbolic links; nil, with `errno` set, if nothing exists there.
     private static func resolved(_ path: String) -> String? {
         guard let text = realpath(path, nil) else { return nil }
         defer { free(text) }
         return String(cString: text)
     }
 
-    /// - Returns: below 0, with `errno`, where it cannot be opened, or is a link.
+    /// - Returns: the file's descriptor; negative, with `errno` set, if the file cannot be opened or a component is a
+    ///   link.
     private static func open(_ path: Substring.UTF8View, from folder: String) -> Int32 {
         var directory = openat(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         let names = path.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         for (index, name) in names.enumerated() where directory >= 0 {
             let isLast = index == names.count - 1
-            // A pipe without a writer must not wait for one.
+            // `O_NONBLOCK`: opening a pipe must not wait for a writer.
             let flags = isLast ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_RDONLY | O_DIRECTORY
             let next = openat(directory, name, flags | O_NOFOLLOW | O_CLOEXEC)
             let number = errno

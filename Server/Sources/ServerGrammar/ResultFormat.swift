@@ -4,7 +4,7 @@ public import WebImage
 public enum ResultFormat: String, Hashable, Sendable, CaseIterable {
     case jpeg, png, webp, avif, gif, jxl, heic, tiff, bmp, ico, svg
 
-    /// The formats that only clients get that accept them by name, best first.
+    /// The formats that only clients get whose `Accept` field names them, best first.
     public static let negotiated: [ResultFormat] = [.jxl, .avif, .webp]
 
     /// - Parameter name: as in URLs: lower case; `jpg` is the same as `jpeg`.

@@ -1,8 +1,9 @@
-/// The parts of the URL of a source, found in its bytes as the library finds them. In characters they would be others:
-/// a slash with a combining mark after it is one character, and no slash.
+/// The parts of a source's URL. They are found in its bytes, as in the library, because Swift's characters would give
+/// other parts: a slash followed by a combining mark is one character, which is not a slash.
 ///
-/// Not the library's own parser, which is not public, takes `http` and `https` only, and brings a URL into its normal form: rules
-/// and names of objects are compared with what the client wrote, and `s3:` and `local:` URLs keep their dots and fragments.
+/// The library's own parser cannot be used: it is not public, accepts only `http` and `https`, and normalizes URLs. The
+/// server compares its rules and the names of objects with the text that the client wrote, and `s3:` and `local:` URLs
+/// keep their dots and fragments.
 public struct SourceURL: Sendable {
     private let text: String
     private let authority: Range<String.Index>

@@ -65,7 +65,8 @@ public enum PercentEncoding {
         return bytes
     }
 
-    /// The text of a URL's bytes. Those that are no UTF-8 stay encoded: a server gets them so in any case.
+    /// The text of a URL's bytes. Bytes that are not UTF-8 stay percent-encoded, which is how the origin receives them
+    /// anyway.
     static func text(_ bytes: [UInt8]) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }
         var result = ""
@@ -121,7 +122,8 @@ public enum PercentEncoding {
         return result
     }
 
-    /// Encodes what must not stand in a URL: white space, quotes and brackets, everything that is not ASCII.
+    /// Percent-encodes characters that must not occur in a URL: white space, quotes, brackets and everything outside
+    /// ASCII.
     public static func asLink(_ url: String) -> String {
         var result = ""
         for byte in url.utf8 {

@@ -42,7 +42,9 @@ extension URLGrammar {
         return "plain/\(shown)\(format.map { "@" + $0 } ?? "")"
     }
 
-    /// The library finds no user without a scheme, which `IMGPROXY_BASE_URL` may bring, nor behind an invalid one.
+    /// Redacts the credentials in a source. The library finds no user name after an invalid scheme, which ``SourceURL``
+    /// does, nor without a scheme: `IMGPROXY_BASE_URL` may add that, so such a source is redacted as if it began with
+    /// `http://`.
     private static func redacted(_ source: String) -> String {
         if let url = SourceURL(source) { return ImageRequest(url.withoutUser).redactedURL }
         if ["data:", "http:", "https:"].contains(where: source.hasPrefix) { return ImageRequest(source).redactedURL }

@@ -6,11 +6,11 @@ struct ConnectionDeadlines {
     struct Limits: Sendable {
         /// The time for a whole request from its first byte, or on a new connection from the connection's start.
         var request = TimeAmount.seconds(10)
-        /// Between an answer and the first byte of the next request.
+        /// The time between an answer and the first byte of the next request.
         var idle = TimeAmount.seconds(10)
         /// How long a client may read nothing while an answer is waiting for it.
         var reading = TimeAmount.seconds(10)
-        /// The bytes a second that a client must read on average.
+        /// The number of bytes that a client must read per second on average.
         var readingRate = 16 << 10
     }
 
@@ -24,7 +24,7 @@ struct ConnectionDeadlines {
     private var isRequestPartial = true
     private(set) var requestsInProgress = 0
     private var reader: Reader?
-    /// The parts of answers that wait for the client, and when it took one last.
+    /// How many parts of answers wait for the client, and when it last took one.
     private var parts = (waiting: 0, since: NIODeadline.distantFuture)
     private var isMultiplexed = false
     private var isLeaving = false
@@ -50,13 +50,14 @@ struct ConnectionDeadlines {
     /// handler asks idle clients to leave, and those that do not are closed here.
     mutating func becomesMultiplexed() { isMultiplexed = true }
 
-    /// The server stops, and has told the client so.
+    /// Called when the server stops and has told the client so.
     mutating func leaves(now: NIODeadline) {
         isLeaving = true
         if requestsInProgress == 0 { turnBegan = now }
     }
 
-    /// The connection is no longer usable: answers in progress have a reader's time to finish.
+    /// Called when the connection is no longer usable. Answers in progress may take until ``Limits/reading`` has
+    /// passed.
     mutating func breaks(now: NIODeadline) { end = min(end ?? .distantFuture, now + limits.reading) }
 
     /// How many parts of answers are waiting.
@@ -105,7 +106,8 @@ struct ConnectionDeadlines {
         guard requestsInProgress == 0 else { return nil }
         if isRequestPartial { return turnBegan + limits.request }
         guard isMultiplexed else { return turnBegan + limits.idle }
-        // The client has a reader's time to confirm that it knows that the server leaves. One that has vanished does not.
+        // The client gets the reading time to confirm that it knows that the server leaves: a client that has vanished
+        // would never confirm it.
         return turnBegan + (isLeaving ? .zero : limits.idle) + limits.reading
     }
 

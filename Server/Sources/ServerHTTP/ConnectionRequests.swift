@@ -38,7 +38,7 @@ final class ConnectionRequests: ChannelDuplexHandler {
     private var dropsBody = false
     /// Whether the current answer has announced that the connection closes, although the request did not ask for it.
     private var closesBehindAnswer = false
-    /// Whether the end of the connection is to tell the end of the body that is being written.
+    /// Whether the client recognizes the end of the current body by the end of the connection.
     private var endsByClosing = false
 
     /// - Parameters:
@@ -144,7 +144,7 @@ final class ConnectionRequests: ChannelDuplexHandler {
         head.version.minor > 0 && head.headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" }
     }
 
-    /// Whether the parser takes what follows for another protocol, and reads nothing more.
+    /// Whether the parser treats everything after this request as another protocol, and stops reading.
     private static func leavesHTTP(_ head: HTTPRequestHead) -> Bool {
         head.method == .CONNECT || head.headers.contains(name: "upgrade")
     }

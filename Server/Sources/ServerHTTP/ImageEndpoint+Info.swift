@@ -18,8 +18,8 @@ extension ImageEndpoint {
     }
 
     /// - Parameters:
-    ///   - picture: its source, and until when it may be told.
-    ///   - change: turns the JSON that was found into that of the answer.
+    ///   - picture: only its source and its expiry are used.
+    ///   - change: converts the stored JSON into the body of the answer.
     func info(
         _ options: InfoOptions, of picture: URLGrammar.ParsedURL, _ request: HTTPRequest, _ record: inout RequestRecord,
         _ change: (StoredResult) throws(RequestRefusal) -> [UInt8]

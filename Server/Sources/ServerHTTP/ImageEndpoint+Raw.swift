@@ -26,12 +26,13 @@ extension ImageEndpoint {
         if conditions.isKnown(eTag: head[.eTag], lastModified: freshness.lastModified) {
             return Answer(status: 304, fields: fields)
         }
-        // The type of a local file is that of its extension.
+        // A local file has no `Content-Type`: its extension determines the type.
         let suffix = answer.sourceExtension
         let mediaType = head[.contentType] ?? suffix.flatMap { ImageFormat(fileExtension: $0)?.mimeType }
         // Without a type browsers would guess one, HTML as well.
         fields[.contentType] = mediaType ?? "application/octet-stream"
-        // A name stays if its extension says the type, as `.jpeg` and `.jpg` do, or if the type is unknown.
+        // The file name is kept if its extension stands for the type, such as `.jpeg` and `.jpg`, or if the type is
+        // unknown.
         let format = ResultFormat.allCases.first { $0.mediaType == mediaType }
         let isSaid = suffix.flatMap { ImageFormat(fileExtension: $0)?.mimeType } == mediaType
         let staysAsItIs = url.options.filename.isEmpty && (isSaid || format == nil)
@@ -59,11 +60,11 @@ extension ImageEndpoint {
         }
     }
 
-    /// - Parameter bytes: of which a transfer brings the whole, also where a part is sent.
+    /// - Parameter bytes: the source. A transfer brings all of it, even if only a part is sent.
     private func body(
         _ bytes: ImageBytes, length: Int?, _ request: HTTPRequest, _ client: ClientAddress?
     ) throws(RequestRefusal) -> Answer.Body {
-        // What comes from a file waits there, and not for the client.
+        // Bytes from a file stay in the file until the client takes them, so they do not count against the limit.
         let isThere = bytes.source == .file || bytes.source == .disk || request.method == .head
         let waiting = isThere ? 0 : Int((bytes.length ?? StreamedBytes.usualLength).bytes)
         guard let share = streamedBytes.take(waiting, for: client?.key) else {

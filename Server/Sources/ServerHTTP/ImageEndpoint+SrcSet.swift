@@ -70,10 +70,11 @@ extension ImageEndpoint {
         Candidate(path: path, url: try settings.grammar.parse(unsignedPath: path))
     }
 
-    /// A signed URL for each width that the picture can have; of those that give the same width, the first. A small
-    /// source that is not to be enlarged does not reach them all: the last URL then comes with the width it does reach.
+    /// Returns a signed URL for each width that the picture can have. If several candidates give the same width, the
+    /// first is used. A small source that is not to be enlarged does not reach all widths: the last URL then states the
+    /// width that it does reach.
     ///
-    /// - Parameter info: what is known of the picture.
+    /// - Parameter info: the description of the source.
     private func sizedURLs(
         _ candidates: [Candidate], _ info: StoredResult
     ) throws(RequestRefusal) -> [(width: Int, url: String)] {
@@ -93,8 +94,8 @@ extension ImageEndpoint {
 }
 
 extension StoredResult {
-    /// The header of the source, if this is its description with format and pages: what decides about the sizes of
-    /// results.
+    /// The header of the source, if this result is a description of it with format and pages. These and the size
+    /// determine the sizes of results.
     fileprivate var describedSource: ImageHeader? {
         struct Description: Decodable {
             let format: ImageFormat

@@ -96,7 +96,8 @@ public struct ImageEndpoint: Sendable {
             answer.fields[.accessControlAllowOrigin] = origin
             answer.fields[.accessControlAllowMethods] = "GET, OPTIONS"
         }
-        // A body is not read: in small chunks it costs more than it costs the client.
+        // Request bodies are not read, because reading small chunks would cost the server more than sending them costs
+        // the client. The connection is closed instead.
         if Self.hasBody(request) || state.current == .draining || settings.keepAliveTimeout == .zero {
             answer.fields[.connection] = "close"
         }
@@ -150,7 +151,7 @@ public struct ImageEndpoint: Sendable {
         case .options: return Answer(status: 200)
         default: return Answer(status: 405, fields: [.allow: "GET, HEAD, OPTIONS"])
         }
-        // The parser of HTTP/1.1 refuses them before.
+        // Only needed for HTTP/2: the parser of HTTP/1.1 refuses such paths itself.
         guard target.utf8.allSatisfy({ $0 < 0x80 }) else { return .text("Bad Request", status: 400) }
         guard target.utf8.count <= Self.longestURL else { return .text("URI Too Long", status: 414) }
         if Self.hasBody(request) { return .text("Content Too Large", status: 413) }

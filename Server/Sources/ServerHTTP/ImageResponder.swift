@@ -36,7 +36,7 @@ public struct ImageResponder: HTTPResponder {
 
     static func body(_ answer: Answer, _ loop: any EventLoop) -> ResponseBody {
         switch answer.body {
-        // No content length here: the fields of an answer to HEAD or of a 304 already state it.
+        // No content length here: an answer to HEAD or a 304 already states it in its fields.
         case .none: return ResponseBody(contentLength: nil) { try await $0.finish(nil) }
         case .bytes(let bytes) where bytes.count <= pieceLength:
             return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))

@@ -149,7 +149,8 @@ public struct ImageServer: Sendable {
         }
     }
 
-    /// SIGHUP, too, which comes when a terminal is closed, unless the process was told to ignore it (`nohup`).
+    /// The signals that stop the server. SIGHUP, which is sent when a terminal is closed, is one of them unless the
+    /// process was started with that signal ignored (`nohup`).
     private static var endingSignals: [UnixSignal] {
         var action = sigaction()
         let isKnown = sigaction(SIGHUP, nil, &action) == 0
@@ -175,8 +176,8 @@ public struct ImageServer: Sendable {
         }
     }
 
-    /// A unix socket that an earlier process left behind is replaced. That of a running server must stay: without this
-    /// check its clients would come here.
+    /// Checks that no running server listens at a unix socket. A socket that an earlier process left behind is
+    /// replaced, but replacing that of a running server would redirect its clients to this one.
     private func checkSockets() async throws {
         for case (let name, .unix(let path)) in bindings {
             let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

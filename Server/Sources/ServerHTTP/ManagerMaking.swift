@@ -53,8 +53,8 @@ struct ManagerMaking {
         return ImageManager(configuration: configuration, coders: coders)
     }
 
-    /// Reports at the start if files cannot be written, which otherwise only slow or failed answers would show. The
-    /// server works without.
+    /// Logs at the start if files cannot be written, which would otherwise show only in slow or failed answers. The
+    /// server works without these files.
     static func checkDirectories(_ settings: ServerSettings, _ logger: Logger) {
         if let directory = settings.cacheDirectory {
             // With the permissions that the caches use: for this user only.
@@ -103,7 +103,7 @@ struct ManagerMaking {
         disk(settings, "purges", .mebibytes(64), logger).map { DiskCache($0) }
     }
 
-    /// Nothing has a maximum age: the oldest entries go when there is no more room.
+    /// Entries have no maximum age: the oldest are removed when there is no room left.
     static func disk(
         _ settings: ServerSettings, _ namespace: String, _ bytes: ByteCount, _ logger: Logger
     ) -> DiskCacheConfiguration? {

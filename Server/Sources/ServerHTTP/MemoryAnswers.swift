@@ -13,7 +13,7 @@ final class MemoryAnswers: ChannelDuplexHandler {
     typealias OutboundOut = HTTPResponsePart
 
     typealias Find = @Sendable (HTTPRequest, ClientAddress?) -> Answer?
-    /// Makes the handler of a connection, or of a stream, whose connection may have no room for a further answer.
+    /// Makes the handler of a connection or of a stream. `hasRoom`: see ``init(_:_:hasRoom:)``.
     typealias Make = @Sendable (_ hasRoom: @escaping () -> Bool) -> MemoryAnswers
 
     /// Longer answers are written in pieces, as the client reads them. Shorter ones are handed over whole.
@@ -44,8 +44,9 @@ final class MemoryAnswers: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let request):
-            // Hummingbird closes connections that end after the answer. It also answers clients that do not read, one
-            // answer after the other, because answers that are written here wait in memory.
+            // Requests that end their connection go on to Hummingbird, which closes it after the answer. So do the
+            // requests of clients that do not read: Hummingbird answers them one by one, whereas answers that are
+            // written here would pile up in memory.
             if others == 0, request.headerFields[.connection]?.lowercased() != "close",
                 context.channel.isWritable, hasRoom(),
                 let found = find(request, peer(context))
@@ -69,7 +70,8 @@ final class MemoryAnswers: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // A client of HTTP/2 that announces a body and sends none would hold its stream, and the connection, for ever.
+        // The answer does not wait for the end of the request: an HTTP/2 client that announces a body and never sends
+        // it would hold its stream and the connection for ever.
         if let answer {
             (self.answer, dropsRest) = (nil, true)
             write(answer, context)

@@ -22,7 +22,7 @@ struct RequestRecord: Sendable {
     var bytesOut = 0
     /// The bytes that came from the origin.
     var bytesIn = 0
-    /// Whether the origin was asked, and answered.
+    /// Whether the origin was asked and has answered.
     var asksOrigin = false
 
     init(id: String) { self.id = id }

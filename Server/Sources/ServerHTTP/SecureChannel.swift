@@ -23,7 +23,8 @@
         private static let mostStreams = 100
         /// High, because a client that scrolls through many pictures cancels many requests.
         private static let mostResets = 1000
-        /// From this number of waiting parts of answers on, answers from memory take the slow way, too.
+        /// With this many waiting parts of answers, Hummingbird answers all further requests of the connection, even
+        /// for results in memory: see ``MemoryAnswers``.
         private static let mostWaitingParts = 16
 
         func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {

@@ -29,7 +29,7 @@ public final class StreamedBody: Sendable {
 
     func hasSent(_ count: Int) { sent.add(count, ordering: .relaxed) }
 
-    /// - Parameter error: any error other than one of the load is one of the connection.
+    /// - Parameter error: nil if all bytes were sent. An error that is not a `WebImageError` comes from the connection.
     func ended(_ error: (any Error)?) {
         let body = onEnd.withLock { body in
             defer { body = nil }

@@ -1,19 +1,20 @@
-/// Bytes that clients hold, up to a number in all. A client that holds some gets no more than it leaves free, so that
-/// one client alone gets half, and the others always get something.
+/// Limits the bytes that clients hold together. A client that already holds bytes may hold at most as many as then
+/// remain free, so that a single client gets at most half and something is always left for others.
 package struct ByteBudget: Sendable {
     private let most: Int
     package private(set) var bytes = 0
-    /// Of the clients that hold some.
+    /// The number of bytes of each client that holds any.
     private var held: [String: Int] = [:]
 
     package init(most: Int) { self.most = most }
 
-    /// A client begins to hold bytes.
+    /// Reserves bytes for a client.
     ///
     /// - Parameters:
-    ///   - client: nil: it is not known, and only the number in all limits it.
-    ///   - isNew: whether nobody holds the same bytes yet; they count once in all, and for each client.
-    /// - Returns: false if there is no room. With nothing held, anything fits.
+    ///   - client: nil: the client is not known, and only the limit for all clients applies.
+    ///   - isNew: whether nobody holds the same bytes yet. Bytes that several clients hold count once in the total, and
+    ///     once for each client.
+    /// - Returns: false if there is no room. If no client holds bytes, any number fits.
     package mutating func take(_ count: Int, for client: String?, isNew: Bool = true) -> Bool {
         let added = isNew ? count : 0
         guard bytes == 0 || added <= most - bytes else { return false }
@@ -26,9 +27,9 @@ package struct ByteBudget: Sendable {
         return true
     }
 
-    /// A client no longer holds bytes.
+    /// Returns bytes that a client no longer holds.
     ///
-    /// - Parameter isLast: whether nobody holds the same bytes any more.
+    /// - Parameter isLast: whether no other client holds the same bytes.
     package mutating func giveBack(_ count: Int, of client: String?, isLast: Bool = true) {
         if isLast { bytes -= count }
         guard let client, let own = held[client] else { return }

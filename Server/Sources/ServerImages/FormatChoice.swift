@@ -8,7 +8,7 @@ public struct FormatChoice: Hashable, Sendable {
     public struct Picture: Hashable, Sendable {
         public var format: ImageFormat?
         public var size: PixelSize
-        /// Whether transparency is expected by the options, whatever became of the picture.
+        /// Whether the source and the options suggest transparency, whether or not the finished picture has any.
         public var expectsAlpha: Bool
         /// Whether the finished picture has an alpha channel.
         public var hasAlpha: Bool

@@ -4,7 +4,7 @@ import ServerConfiguration
 import ServerGrammar
 import WebImage
 
-/// Stale results, which are made or confirmed anew.
+/// Renewal of stale results: they are confirmed by the origin or made again.
 extension ImageService {
     /// How many results are renewed at the same time. Further stale results are renewed by later requests.
     private static let mostRenewals = 64
@@ -24,7 +24,7 @@ extension ImageService {
 
     /// Asks the origin while the client waits, because purges may have been missed.
     ///
-    /// - Returns: nil if that is still not known.
+    /// - Returns: nil if it is still not known whether the result was purged.
     func confirmed(
         _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
     ) async throws(RequestRefusal) -> Found? {
@@ -57,7 +57,7 @@ extension ImageService {
                 return .success(Found(result: renewed, source: .memory))
             case .changed(let loaded):
                 let made = try await make(url, choice, key, from: loaded)
-                // The new result is not kept, so the old one would be served again.
+                // A result that must not be stored does not replace the old one, which would then be served again.
                 if made.result.freshness.forbidsStoring { retire(result, key, url) }
                 return .success(made)
             }
@@ -69,7 +69,7 @@ extension ImageService {
         }
     }
 
-    /// The result is not served again unless its origin confirms it.
+    /// Marks a result as one that is not served again unless its origin confirms it.
     private func retire(_ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL) {
         var last = result
         last.freshness.mustRevalidate = true
@@ -78,13 +78,13 @@ extension ImageService {
     }
 
     enum Renewal {
-        /// With the freshness of the origin's answer.
+        /// The source is unchanged: the same result, with the freshness of the origin's answer.
         case same(StoredResult)
-        /// With the new source, unless the caches have it.
+        /// The source has changed. The value is the new source; nil if the caches have it.
         case changed(LoadedSource?)
     }
 
-    /// A source with its bytes, which was loaded for a renewal.
+    /// A source that was loaded for a renewal, with its bytes.
     struct LoadedSource {
         var original: OriginalResponse
         /// See ``StoredResult/begun``.

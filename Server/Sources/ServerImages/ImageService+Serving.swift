@@ -5,13 +5,14 @@ import ServerConfiguration
 extension ImageService {
     enum Serving {
         case fresh
-        /// Now, while the origin is asked in the background.
+        /// The result may be served at once, while the origin is asked in the background.
         case whileRenewed
-        /// Only if the origin cannot answer: see ``mayServeStale(_:for:)``.
+        /// The result may be served only if the origin cannot answer: see ``mayServeStale(_:for:)``.
         case expired
-        /// When the origin has confirmed that the source is unchanged, because purges may have been missed.
+        /// The result may be served once the origin has confirmed that the source is unchanged, because purges may have
+        /// been missed.
         case onceConfirmed
-        /// It was purged.
+        /// The result was purged.
         case never
     }
 

@@ -7,8 +7,8 @@ import Synchronization
 import Tracing
 import WebImage
 
-/// Answers requests for pictures from cached results, or makes the results; the same result is made only once at a
-/// time.
+/// Answers requests for pictures from cached results, or makes the results. Concurrent requests for the same result
+/// share the work.
 public final class ImageService: Sendable {
     /// How a result was obtained.
     public enum Source: String, Hashable, Sendable {
@@ -147,11 +147,11 @@ public final class ImageService: Sendable {
         try await landed(key, url.source) { [self] in await fly(url, choice, key, loaded) }
     }
 
-    /// How often a result is made anew because it was purged meanwhile.
+    /// How often a result is made at most if it is purged each time before it is finished.
     private static let mostAttempts = 3
 
-    /// Joins or starts the work for a key. If the result was purged while it was made, it is made again, unless purges are
-    /// faster than that.
+    /// Joins or starts the work for a key. If the result was purged while it was made, it is made again, up to
+    /// ``mostAttempts`` times in all.
     func landed(
         _ key: String, _ source: String, _ work: @escaping @Sendable () async -> Landing
     ) async throws(RequestRefusal) -> Found {
@@ -212,7 +212,7 @@ public final class ImageService: Sendable {
     private func work(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, _ loaded: LoadedSource?, begun: Int
     ) async -> Landing {
-        // What was purged meanwhile is loaded again.
+        // A source that was purged after it was loaded is loaded again.
         let loaded = loaded.flatMap { purging.lastPurge(url.source, tags: $0.tags) < $0.begun ? $0 : nil }
         guard loaded == nil, let storage, Self.isForAll(url) else {
             return await produce(url, choice, key, loaded, begun: begun)
@@ -282,7 +282,7 @@ public final class ImageService: Sendable {
 
     /// Runs work on a source when it is the turn of the source's host.
     ///
-    /// - Parameter work: gets its place and the remaining time; also returns what it cost.
+    /// - Parameter work: gets its place and the remaining time. It also returns the time that it took.
     public func inTurn<Value: Sendable>(
         _ source: String,
         _ work: (MissGate.Place, _ left: Duration) async throws(RequestRefusal) -> (Value, spent: MissGate.Spent?)

@@ -1,14 +1,14 @@
 public import ServerGrammar
 public import WebImage
 
-/// The names under which those who request pictures or run the server can raise the library's limits.
+/// The names of the options and settings with which clients and operators of the server can raise the library's limits.
 public struct LimitNames {
     private let security: ProcessingOptions.Security
 
     /// - Parameter security: the limits that a URL sets for itself.
     public init(security: ProcessingOptions.Security = ProcessingOptions.Security()) { self.security = security }
 
-    /// The error with the server's settings to raise in place of the library's, for people.
+    /// Replaces the library's advice in an error's message by the server's option or setting to raise.
     public func renamed(_ error: WebImageError) -> WebImageError {
         let cause = error.cause.map { cause in (cause as? WebImageError).map { renamed($0) } ?? cause }
         let message = error.messageWithoutAdvice + (error.limit.flatMap { advice(for: $0) } ?? "")
@@ -16,7 +16,7 @@ public struct LimitNames {
             error.code, message, cause: cause, location: error.location, format: error.format, status: error.status)
     }
 
-    /// - Returns: nil for limits that are fixed here.
+    /// - Returns: nil for limits that the server does not let anybody raise.
     private func advice(for limit: WebImageError.Limit) -> String? {
         switch limit {
         case .pixels: Self.advice(security.sourceResolution, "max_src_resolution", "IMGPROXY_MAX_SRC_RESOLUTION")
@@ -29,7 +29,7 @@ public struct LimitNames {
         }
     }
 
-    /// What to raise: the URL's own option if it has one, else the variable.
+    /// The advice on what to raise: the option of the URL if it sets the limit, else the environment variable.
     static func advice(_ own: (some Any)?, _ option: String, _ variable: String) -> String {
         own == nil ? "; raise \(variable) to allow it" : "; raise \(option) in the URL to allow it"
     }

@@ -1,8 +1,8 @@
 public import ServerGrammar
 import Synchronization
 
-/// Limits how many pictures are made at a time; the hosts of their sources take turns. Refuses requests at once that
-/// would wait in vain. Any thread may use it.
+/// Limits how many pictures are made at a time; the hosts of their sources take turns. Requests that would wait in vain
+/// are refused at once. Any thread may use it.
 public final class MissGate: Sendable {
     /// The time that making a picture took, in seconds.
     public struct Spent: Hashable, Sendable {
@@ -63,8 +63,8 @@ public final class MissGate: Sendable {
     /// An overload ends when the queue is empty and nothing has been refused for this long.
     private static let overload = Duration.seconds(1)
 
-    /// How many transfers the downloader runs at a time, in all and for each host. So many more pictures are made than
-    /// keep the threads busy.
+    /// How many transfers the downloader runs at a time, in all and for each host. The gate admits this many pictures
+    /// in addition to those that keep the threads busy.
     static let transfers = (all: 64, perHost: 16)
 
     private let most: Int
@@ -99,8 +99,8 @@ public final class MissGate: Sendable {
     public var count: Int { state.withLock { $0.queue.count } }
     /// How many pictures are waiting for their turn.
     public var waiting: Int { state.withLock { $0.queue.waiting } }
-    /// Whether the next picture of a new host would be refused, or displace that of a host that is not slow, or there is an
-    /// overload.
+    /// Whether there is an overload, or the next picture of a new host would be refused or would displace a picture of
+    /// a host that is not slow.
     public var isFull: Bool {
         state.withLock { state in
             if let last = state.overloadedAt, now() - last <= Self.overload { return true }
@@ -142,8 +142,9 @@ public final class MissGate: Sendable {
     }
 
     /// - Parameters:
-    ///   - spent: nil if no picture was made; the time then counts as waiting for the source.
-    ///   - hasFailed: whether the source could not be loaded, or no picture made of it.
+    ///   - spent: the time that the picture took; nil if none was made. The whole stay then counts as waiting for the
+    ///     source.
+    ///   - hasFailed: whether the source could not be loaded, or no picture could be made from it.
     public func leave(_ place: Place, _ spent: Spent?, hasFailed: Bool = false) {
         let stay = (now() - place.began).inSeconds
         let (begun, late) = state.withLock { state in

@@ -6,12 +6,12 @@ struct MissQueue {
     struct Limits: Hashable, Sendable {
         /// How many pictures may be made or wait.
         var most: Int
-        /// How many pictures may be made at a time. A host without one may always begin one.
+        /// How many pictures may be made at a time. A host of which no picture is being made may always begin one.
         var running: Int
         /// How many pictures of one host may be made at a time.
         var runningPerHost: Int
-        /// How many may begin beyond ``most`` if no picture waits whose place they could take: one for each host that
-        /// has none.
+        /// How many pictures may begin beyond ``most`` if no waiting picture can give up its place: one for each host
+        /// that has no other picture.
         var beyond = 0
     }
 
@@ -22,8 +22,8 @@ struct MissQueue {
         var rank: Int
     }
 
-    /// What happens to a new picture. If another loses its place to it, that is the newest one of the host that has
-    /// most.
+    /// What happens to a new picture. `dropped` is the picture that loses its place to it: the newest waiting picture
+    /// of the host that has most pictures.
     enum Entry: Hashable, Sendable {
         case begins(Turn, dropped: Int?)
         case waits(dropped: Int?)
@@ -34,7 +34,7 @@ struct MissQueue {
         var running = 0
         /// Oldest first.
         var waiting: [Int] = []
-        /// How long each of its pictures keeps its place, in seconds, as a moving average; nil: none has left yet.
+        /// How long a picture of this host keeps its place, in seconds, as a moving average; nil: none has left yet.
         var stay: Double?
         /// The same for pictures that did not fail, and when the last of them left.
         var made: (stay: Double, at: Double)?
@@ -49,7 +49,8 @@ struct MissQueue {
     }
 
     private let limits: Limits
-    /// How many pictures of one host may be made or wait at the moment; when it is lowered, those that are there stay.
+    /// How many pictures of one host may be made or wait at the moment. Lowering the limit does not affect pictures
+    /// that are already in the queue.
     var mostPerHost: Int
     private var hosts: [String: Host] = [:]
     /// The hosts with waiting pictures, in the order of their turns.
@@ -66,16 +67,17 @@ struct MissQueue {
     /// Whether the next picture of a new host would displace another or be refused.
     var isFull: Bool { count >= limits.most + (waiting == 0 ? limits.beyond : 0) }
 
-    /// The host with most waiting pictures, whose newest one loses its place to that of a new host.
+    /// The host with most pictures among those with waiting ones. Its newest picture gives up its place to that of a
+    /// new host.
     var longestHost: String? {
         hosts.filter { !$0.value.waiting.isEmpty }.max { ($0.value.count, $0.key) < ($1.value.count, $1.key) }?.key
     }
 
-    /// Whether no picture of a host is made, or far more slowly than the threads make all that are there, because they
-    /// wait for its origin.
+    /// Whether the pictures of a host wait for its origin: none has been made yet, or they take more than twice as long
+    /// as the threads need for all pictures that are being made.
     ///
     /// - Parameters:
-    ///   - work: how long all threads together take for a picture, in seconds.
+    ///   - work: how long all threads together need for one picture, in seconds.
     ///   - now: in seconds.
     func isSlow(_ host: String, work: Double, at now: Double) -> Bool {
         guard let host = hosts[host] else { return false }
@@ -89,8 +91,8 @@ struct MissQueue {
         return hosts.reduce(0) { $0 + ($1.key == host ? own : min($1.value.count, own + 1)) }
     }
 
-    /// How long it takes until the next picture of a host is made, in seconds, because of the pictures of the same host
-    /// that precede it; 0 if that is not known, or none does.
+    /// The time in seconds until the next picture of a host would be made, given the pictures of the same host that
+    /// precede it; 0 if the time is not known, or the picture may begin at once.
     func time(toMakeNextOf host: String) -> Double {
         guard let host = hosts[host], !mayBegin(host) else { return 0 }
         return time(host, behind: host.waiting.count)
@@ -112,7 +114,7 @@ struct MissQueue {
         var dropped: Int?
         if count >= limits.most {
             dropped = dropNewest(inFavourOf: host)
-            // Without this, hosts that are slow to send could hold all places.
+            // A host without a picture may exceed the limit, because slow hosts could otherwise hold all places.
             let mayExceed = hosts[host] == nil && count < limits.most + limits.beyond
             if dropped == nil, !mayExceed { return .refused }
         }
@@ -140,7 +142,7 @@ struct MissQueue {
             let next = turns.remove(at: place)
             guard let number = hosts[next]?.waiting.removeFirst() else { continue }
             waiting -= 1
-            // The other hosts go first now.
+            // The host goes to the end of the turns, behind the others.
             if hosts[next]?.waiting.isEmpty == false { turns.append(next) }
             begun.append(begin(number, next))
         }
@@ -170,7 +172,7 @@ struct MissQueue {
         return Turn(number: number, rank: rank)
     }
 
-    /// Removes the newest waiting picture of the host that has most, if that host still has no fewer than the
+    /// Removes the newest waiting picture of ``longestHost``, if that host keeps at least as many pictures as the
     /// newcomer's host will have.
     private mutating func dropNewest(inFavourOf host: String) -> Int? {
         let own = hosts[host]?.count ?? 0

@@ -13,15 +13,15 @@ struct PictureInfo {
     /// The facts about a source.
     struct Facts: Sendable {
         var header: ImageHeader
-        /// Of the whole file.
+        /// The length of the whole file.
         var byteCount: ByteCount?
-        /// The bytes that were loaded.
+        /// How many bytes were loaded.
         var receivedByteCount: ByteCount?
         var head: ResponseHead?
         var source: ImageSource
         /// The whole file, if its digests are requested.
         var data: [UInt8]?
-        /// The picture, small, if its colours are requested.
+        /// The picture in a small size, if its colours are requested.
         var image: Image?
     }
 
@@ -61,7 +61,7 @@ struct PictureInfo {
         return facts
     }
 
-    /// Whether EXIF that is not known yet may stand behind the picture.
+    /// Whether the part of the file after the pixels may hold EXIF that is not known yet.
     private static func mayEndWithEXIF(_ header: ImageHeader) -> Bool {
         let formats: [ImageFormat] = [.png, .apng, .jxl, .avif, .avifSequence, .heic, .heif]
         return header.metadata.exif == nil && formats.contains(header.format)

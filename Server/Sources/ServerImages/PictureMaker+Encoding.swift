@@ -2,16 +2,16 @@ import ServerGrammar
 import WebImage
 
 extension PictureMaker {
-    /// What a picture may still take: the time until which it must be made, and how it ranks among others.
+    /// The deadline of a picture, and its priority among others.
     struct Allowance {
         var deadline: ContinuousClock.Instant
         var priority: LoadPriority
     }
 
-    /// Encodes a picture, again with less quality while the bytes are more than the URL allows.
+    /// Encodes a picture, repeatedly with lower quality while the result has more bytes than the URL allows.
     ///
-    /// - Throws: `deadlineExceeded` if that takes too long. An encoder in a process of its own then ends soon, another one at
-    ///   its next frame or percent.
+    /// - Throws: `deadlineExceeded` if that takes too long. An encoder in a process of its own is then ended; one in
+    ///   this process stops at its next frame or percent.
     func encode(
         _ image: Image, as format: ResultFormat, isAPNG: Bool, _ plan: PicturePlan, _ allowance: Allowance
     ) async throws(WebImageError) -> [UInt8] {

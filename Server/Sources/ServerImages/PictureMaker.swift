@@ -94,7 +94,7 @@ public struct PictureMaker: Sendable {
                 purging.noteLoaded(url.source)
                 let last = purging.lastPurge(url.source, tags: tags)
                 if isKept, last > lastPurge {
-                    // The stored original was purged by a tag, which only the original itself names.
+                    // The stored original was purged by one of its tags, which were not known before it was read.
                     lastPurge = last
                     continue
                 }
@@ -171,12 +171,12 @@ public struct PictureMaker: Sendable {
         let begin = ContinuousClock.now
         let span = startSpan("webimage.encode")
         defer { span.end() }
-        // An animated PNG stays one, as nobody asked for another format; to clients it is a PNG.
+        // An animated PNG stays animated if the URL asks for no other format. Clients get the media type of PNG.
         let isAPNG = format == .png && isAnimated && image.info.format == .apng && plan.options.format == nil
         let written = plan.withKeptMetadata(image, as: format)
         let bytes = try await encode(written, as: format, isAPNG: isAPNG, plan, allowance)
         let encode = (ContinuousClock.now - begin).inSeconds
-        // The size that the source is shown in, also if the URL leaves its orientation tag alone.
+        // The displayed size of the source, even if the URL disables applying the orientation tag.
         let original = response.header.map { ($0.ignoredOrientation ?? $0.orientation).displaySize(of: $0.size) }
         let result = StoredResult(
             bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
@@ -208,7 +208,7 @@ public struct PictureMaker: Sendable {
         let process = total([timings.decode, timings.transform])
         if let process { tell("webimage.process", from: now - process, for: process) }
         if let fetch = total([timings.connect, timings.firstByte, timings.transfer]) {
-            // They overlap, because a picture is decoded while it arrives.
+            // The stages overlap, because a picture is decoded while it arrives.
             let start = now - UInt64(max(timings.total?.inSeconds ?? 0, 0) * 1e9)
             tell("webimage.fetch", from: min(start, now - fetch), for: fetch)
         }
@@ -246,7 +246,8 @@ public struct PictureMaker: Sendable {
         }
     }
 
-    /// Returns the original if options or configuration want it unchanged for its format; an SVG without scripts.
+    /// Returns the original unchanged, or an SVG without scripts, if the options or the configuration request this for
+    /// its format.
     ///
     /// - Returns: nil if a picture must be made from it.
     private func handedOn(
@@ -284,7 +285,7 @@ public struct PictureMaker: Sendable {
     }
 
     private func freshness(_ head: ResponseHead?, _ source: String) -> SourceFreshness {
-        // Checking a file costs nothing.
+        // Files are not guessed to be fresh, because checking them costs nothing.
         SourceFreshness(
             head ?? ResponseHead(status: 200), now: now(), fallback: settings.sourceTTL,
             guesses: !LocalFiles.has(source))
@@ -312,7 +313,8 @@ public struct PictureMaker: Sendable {
             guard freshness.isSameVersion(as: result.freshness, isSentAgain: isSentAgain),
                 !isSentAgain || hasSameLength
             else {
-                // What a fleet shares must be loaded after its servers have agreed on who makes it.
+                // The servers of a fleet agree on which of them makes a result, and only after that may its source be
+                // loaded.
                 let isNeeded = isSentAgain && (freshness.forbidsStoring || purging.fleet == nil)
                 return .changed(isNeeded ? original : nil)
             }

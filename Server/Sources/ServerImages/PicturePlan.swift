@@ -70,7 +70,7 @@ public struct PicturePlan: Sendable {
         var limits = DecodeLimits.default
         let megapixels = options.security.sourceResolution ?? settings.limits.sourceResolution
         limits.pixels = Int(megapixels * 1_000_000)
-        // A longer source was refused before. The fallback picture may be longer.
+        // A source over the limit was already refused, but the fallback picture may be longer.
         limits.bytes = max(limits.bytes, options.security.bodyLimit ?? settings.limits.bodyLimit)
         limits.animationPixels = max(200_000_000, limits.pixels)
         // Entries of an icon and layers of a still picture count as frames, too, however few frames are wanted.
@@ -125,7 +125,7 @@ public struct PicturePlan: Sendable {
         }
         steps.append(.imgproxy(geometry))
         if options.blur > 0 { steps.append(.blur(sigma: min(options.blur, 1000), cut: 0.2)) }
-        // libvips accepts 10 at most.
+        // libvips limits sigma to 10.
         if options.sharpen > 0 { steps.append(.sharpenLightness(sigma: min(max(options.sharpen, 0.01), 10))) }
         if options.pixelate > 1 { steps.append(.pixelate(min(options.pixelate, 1 << 20))) }
         if geometry.extend || geometry.extendAspectRatio || geometry.padding != EdgeLengths() {
@@ -137,7 +137,7 @@ public struct PicturePlan: Sendable {
         let mark = options.watermark
         // If no watermark is configured, none is drawn, as in imgproxy.
         if mark.opacity > 0, let watermark {
-            // The mark is placed on a picture that the format can hold.
+            // The picture is first reduced to a size that the format can hold.
             if let side = format?.longestSide { steps.append(.resize(width: side, height: side, filter: .libvips)) }
             steps.append(
                 .imgproxyWatermark(
@@ -153,7 +153,7 @@ public struct PicturePlan: Sendable {
             || options.format == nil && (!settings.output.rasterizesSVG || skips(.svg, settings.output.skipProcessing))
     }
 
-    /// Whether a source of a format is served as it is, but for an SVG's scripts.
+    /// Whether a source of a format is served as it is, except for the scripts of an SVG.
     func handsOn(_ format: ResultFormat) -> Bool {
         format == .svg && handsOnDrawings || skips(format, settings.output.skipProcessing)
     }
@@ -219,8 +219,8 @@ public struct PicturePlan: Sendable {
         return image.info.metadata.isEmpty ? image : image.replacingMetadata(image.info.metadata.copyrightOnly)
     }
 
-    /// The picture with the orientation tag of its source, which was not applied; nil if the result has none. As in
-    /// imgproxy, turning the picture removes the tag, and so do formats whose readers look for none.
+    /// The picture with the orientation tag of its source, which was not applied; nil if the result gets no tag. As in
+    /// imgproxy, turning the picture removes the tag, and so does a format whose readers ignore it.
     private func tagged(_ image: Image, as format: ResultFormat) -> Image? {
         let isTurned = geometry.rotation % 4 != 0 || geometry.flipsHorizontally || geometry.flipsVertically
         let isAnimated = (image.animation?.frameCount ?? 1) > 1

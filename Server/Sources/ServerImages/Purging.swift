@@ -59,7 +59,7 @@ public final class Purging: Sendable {
             guard let entry = try await file.read(Self.key) else { return }
             book.replace(PurgeTable(text: String(decoding: entry.body, as: UTF8.self)))
         } catch {
-            // The purges are not known, so origins are asked before anything older is served.
+            // The stored purges are unknown, so that origins must confirm all older results before these are served.
             var table = PurgeTable()
             table.raiseFloor(to: now() * 1000)
             book.replace(table)
@@ -70,7 +70,7 @@ public final class Purging: Sendable {
     /// How many purges this server was asked for.
     public var purgeCount: Int { count.withLock { $0 } }
 
-    /// The time to note as the beginning of work that begins now.
+    /// The value of ``StoredResult/begun`` for work that begins now.
     var stamp: Int { fleet?.stamp ?? max(now() * 1000, book.latest + 1) }
 
     /// Whether a cached result of a source may be served.
@@ -89,7 +89,7 @@ public final class Purging: Sendable {
     public func prepare(_ request: inout ImageRequest, _ source: String, lastPurge: Int? = nil) {
         let last = lastPurge ?? self.lastPurge(source)
         if last > 0 { request.options.caching.key = "\(source)\npurged \(last)" }
-        // What is cached may have been purged, if this server has not heard of purges for long.
+        // Cached originals may have been purged if this server has been without news of purges for long.
         if isToBeAsked(source) || fleet?.isInTouch == false { request.options.caching.policy = .revalidate }
     }
 
@@ -118,9 +118,9 @@ public final class Purging: Sendable {
 
     /// Purges on all servers of the fleet.
     ///
-    /// - Parameter onlyHere: purges now on this server only; the others are told when that is possible.
-    /// - Throws: 503 if Redis did not confirm the purge. What the refusal says tells apart whether nothing was purged, or
-    ///   whether that is not known.
+    /// - Parameter onlyHere: whether only this server purges now. The others are told as soon as possible.
+    /// - Throws: 503 if Redis did not confirm the purge. The text of the refusal states whether nothing was purged or
+    ///   whether that is unknown.
     public func purge(_ purges: [Purge], onlyHere: Bool) async throws(RequestRefusal) {
         if let fleet {
             if onlyHere {

@@ -1,8 +1,8 @@
 public import Logging
 import Synchronization
 
-/// Logs trouble that repeats, such as that of each picture while a disk is full: the first time, the tenth, the hundredth, and so
-/// on, as the library does. Any thread may use it.
+/// Logs problems that repeat, such as a full disk that affects every picture, only the 1st, 10th, 100th time and so on,
+/// as the library does. Any thread may use it.
 public final class RepeatedWarnings: Sendable {
     private let logger: Logger
     private let counts = Mutex<[String: Int]>([:])
@@ -11,7 +11,7 @@ public final class RepeatedWarnings: Sendable {
 
     public init(_ logger: Logger) { self.logger = logger }
 
-    /// - Parameter kind: what counts as the same trouble.
+    /// - Parameter kind: identifies the problem whose repetitions are counted.
     public func warn(_ kind: String, _ text: @autoclosure () -> Logger.Message, metadata: Logger.Metadata = [:]) {
         let count = counts.withLock { counts in
             let kind = counts[kind] != nil || counts.count < Self.mostKinds ? kind : ""

@@ -16,7 +16,7 @@ extension RequestRefusal {
         let unreachable = "Source is unreachable"
         switch code {
         case .addressRefused where source.hasPrefix("http"), .redirectRefused: self = .invalidSource(detail)
-        // A kind of source that is not served.
+        // `addressRefused` for other schemes: the server does not serve this kind of source.
         case .addressRefused, .requestRefused, .invalidURL, .dnsFailed, .connectionRefused, .connectTimeout, .tlsFailed,
             .connectionLost,
             .tooManyRedirects,
@@ -38,7 +38,7 @@ extension RequestRefusal {
         case .transformFailed: self = refusal(422, "Invalid URL", .processing)
         case .cancelled: self = refusal(499, "Cancelled", .timeout)
         case .queueFull: self = .tooMany(detail)
-        // No process can be started for a moment, because the system has no files or memory left.
+        // `decoderUnavailable`: the system has no memory or files left to start a decoder's process.
         case .circuitOpen, .shutDown, .decoderUnavailable: self = .overloaded(detail)
         default: self = refusal(500, "Internal error", .unexpected)
         }
@@ -59,7 +59,7 @@ extension RequestRefusal {
         }
     }
 
-    /// The source's URL names nothing that could be requested.
+    /// The source's URL does not name anything that can be requested.
     static func unreachable(_ detail: String) -> RequestRefusal {
         var refusal = RequestRefusal(status: 404, text: "Source is unreachable", kind: .download, detail: detail)
         refusal.fault = .withheld

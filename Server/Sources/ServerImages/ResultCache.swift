@@ -7,15 +7,15 @@ public final class ResultCache: Sendable {
     /// Where a result was found.
     public enum Layer: String, Sendable { case memory, disk }
 
-    /// The results that are being written to disk. Those of one key are written one after the other, and of those that wait
-    /// only the newest.
+    /// The results that are being written to disk. Results of the same key are written one after the other; only the
+    /// newest of the waiting ones is written.
     private struct Writes {
         var bytes = 0
         var waiting: [String: (result: StoredResult, isOnDisk: Bool)] = [:]
         var tasks: [String: Task<Void, Never>] = [:]
 
-        /// - Returns: false if more than `most` bytes would wait or be written. An older result of the key, in whose place this
-        ///   one is written, does not count.
+        /// - Returns: false if more than `most` bytes would wait or be written. An older waiting result of the key,
+        ///   which this one replaces, does not count.
         mutating func wait(_ key: String, _ result: StoredResult, isOnDisk: Bool, most: Int) -> Bool {
             let older = waiting[key]
             let sum = bytes + result.cost - (older?.result.cost ?? 0)
@@ -61,10 +61,10 @@ public final class ResultCache: Sendable {
     /// The result, if it is in memory.
     public func cachedResult(_ key: String) -> StoredResult? { memory.result(key) }
 
-    /// The bytes of a result that is about to be sent, which are kept as long as the share is.
+    /// Returns the bytes of a result that is about to be sent. They count as unsent until the share is released.
     ///
     /// - Parameter client: its address; nil: it is not known.
-    /// - Returns: nil if clients, or this one, have not read too many bytes of other results yet.
+    /// - Returns: nil if too many bytes of other results are still unread by this client or by all.
     public func share(_ result: StoredResult, _ key: String, for client: String? = nil) -> SentResults.Share? {
         sent.share(result, key, for: client)
     }
@@ -99,7 +99,7 @@ public final class ResultCache: Sendable {
         write(result, key, isOnDisk: false)
     }
 
-    /// Extends the freshness of a result. Its bytes on disk stay.
+    /// Extends the freshness of a result. Its bytes on disk are not written again.
     public func renew(_ result: StoredResult, _ key: String) {
         memory.keep(result, key)
         sent.replace(result, key)

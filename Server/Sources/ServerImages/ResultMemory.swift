@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Results in memory, up to a number of bytes. Results that were requested once are evicted before those that were
-/// requested again, so that a crawler does not evict the popular ones. Any thread may use it.
+/// Results in memory, up to a number of bytes. Results that were requested only once are evicted first, so that a
+/// crawler does not evict the popular ones. Any thread may use it.
 final class ResultMemory: Sendable {
     private struct State {
         /// Requested once (`young`) or more often (`old`).
@@ -10,7 +10,7 @@ final class ResultMemory: Sendable {
     }
 
     private let limit: Int
-    /// Results that are longer are kept on disk only.
+    /// The length in bytes above which results are kept on disk only.
     private let longest = 512 << 10
     private let state = Mutex(State())
 
@@ -23,7 +23,7 @@ final class ResultMemory: Sendable {
             if let result = state.old.touch(key) { return result }
             guard let result = state.young.remove(key) else { return nil }
             state.old.insert(key, result)
-            // Results that were requested again get at most four fifths.
+            // Results that were requested more than once may take at most four fifths of the memory.
             while state.old.cost > limit * 4 / 5, let (key, result) = state.old.removeOldest() {
                 state.young.insert(key, result)
             }

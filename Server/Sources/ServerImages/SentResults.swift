@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Results on their way to clients, which may read slowly, up to a number of bytes. All answers with the same result
-/// share its bytes, which count once. Any thread may use it.
+/// Results that are being sent to clients, which may read slowly. Their total size is limited. All answers with the
+/// same result share its bytes, which count once. Any thread may use it.
 public final class SentResults: Sendable {
     /// The bytes of a result on their way to a client, which count until the last answer with them has been sent.
     public final class Share: Sendable {
@@ -61,13 +61,15 @@ public final class SentResults: Sendable {
             guard state.budget.take(result.bytes.count, for: client) else { return nil }
             state.lastNumber += 1
             state.entries[state.lastNumber] = Entry(key: key, result: result, answers: [client: 1])
-            // A result that must not be stored is for those who have waited for it.
+            // A result that must not be stored is only for the requests that waited for it, so later ones must not find
+            // it.
             if !result.freshness.forbidsStoring { state.numbers[key] = state.lastNumber }
             return Share(result.bytes, state.lastNumber, client, self)
         }
     }
 
-    /// Later requests get the new properties with the same bytes, or no longer find the result if its bytes are others.
+    /// Replaces the properties of a result that is being sent. If the new result has other bytes, later requests no
+    /// longer find the old one.
     func replace(_ result: StoredResult, _ key: String) {
         state.withLock { state in
             guard let number = state.numbers[key], let known = state.entries[number]?.result else { return }
@@ -81,7 +83,7 @@ public final class SentResults: Sendable {
         }
     }
 
-    /// An answer has been sent, or was given up.
+    /// Called when an answer has been sent or was abandoned.
     private func end(_ number: Int, _ client: String?) {
         state.withLock { state in
             guard var entry = state.entries[number], let answers = entry.answers[client] else { return }

@@ -3,7 +3,7 @@ import ServerGrammar
 
 /// Encodes the outcomes of making pictures that the servers of a fleet send each other.
 enum SharedOutcome {
-    /// How long, in milliseconds, a result that is not fresh is available to servers that wait for it.
+    /// The time in milliseconds for which a result that is not fresh is available to servers that wait for it.
     private static let momentary = 1000
     private static let longest = 3_600_000
 

@@ -22,7 +22,7 @@ public final class SharedResults: Sendable {
     private struct State {
         var statistics = Statistics()
         var unwrittenBytes = 0
-        /// Results that were given up because the server stops.
+        /// Results that were not written because the server stops.
         var abandoned = 0
         var lastWrite = 0
         var writes: [Int: Task<Void, Never>] = [:]
@@ -30,7 +30,7 @@ public final class SharedResults: Sendable {
 
     /// How long to wait for the storage before the picture is made.
     static let patience = Duration.milliseconds(200)
-    /// Longer results are not written there.
+    /// The length in bytes above which results are not written to the storage.
     static let longest = 8 << 20
     private static let aboutName = "wi-about"
     /// The length of the metadata that S3 stores with an object, including its name. A picture with more tags is not
@@ -54,12 +54,12 @@ public final class SharedResults: Sendable {
 
     public var statistics: Statistics { state.withLock { $0.statistics } }
 
-    /// Starts with varying characters, because storages partition objects by the prefix of their names.
+    /// The name varies near its start, because storages partition objects by the prefixes of their names.
     private func name(_ key: String) -> String { "results-1/\(key.prefix(2))/\(key)" }
 
     func result(_ key: String) async -> StoredResult? {
-        // Not cancelled with the caller: a storage that does not answer in time must be noticed, or it would be tried
-        // again and again.
+        // The read is not cancelled with the caller: otherwise a storage that does not answer in time would go
+        // unnoticed and be tried again and again.
         let answer = Task { [client, name = name(key)] in
             do throws(S3Error) {
                 return Result<S3Object?, S3Error>.success(try await client.get(name))
@@ -127,7 +127,7 @@ public final class SharedResults: Sendable {
         let kind: String
         switch error {
         case .cancelled, .closed, .circuitOpen: return
-        // Messages differ from one request to the next.
+        // The message is left out, because it differs from one request to the next.
         case .refused(let status, let code, _), .redirected(let status, let code, _, _),
             .unavailable(let status, let code):
             kind = "\(status) \(code)"
@@ -138,7 +138,7 @@ public final class SharedResults: Sendable {
 
     /// Returns when everything that was stored before is written, or could not be.
     ///
-    /// - Parameter limit: results that are not written by then are given up. Nil: none are.
+    /// - Parameter limit: the time after which unwritten results are abandoned; nil: none are.
     public func flush(within limit: Duration? = nil) async {
         let tasks = state.withLock { Array($0.writes.values) }
         let timer = limit.map { limit in

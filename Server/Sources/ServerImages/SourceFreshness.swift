@@ -65,8 +65,8 @@ public struct SourceFreshness: Hashable, Sendable {
 
     /// Whether both are the same version of the source. False without validators.
     ///
-    /// - Parameter isSentAgain: whether the origin has sent the whole source again, rather than to confirm it. Only a strong
-    ///   tag then tells that nothing has changed (RFC 9111, section 4.3.3).
+    /// - Parameter isSentAgain: whether the origin has sent the whole source again instead of confirming it. Only a
+    ///   strong tag then proves that nothing has changed (RFC 9111, section 4.3.3).
     func isSameVersion(as other: SourceFreshness, isSentAgain: Bool) -> Bool {
         if let eTag, let theirs = other.eTag { return eTag == theirs && !(isSentAgain && eTag.hasPrefix("W/")) }
         if let lastModified, let theirs = other.lastModified, eTag == nil, other.eTag == nil {

@@ -13,7 +13,7 @@ public enum SourceRequest {
 
     /// - Parameters:
     ///   - source: `http`, `https` and, if they are enabled, `s3://BUCKET/KEY?VERSION` and `local:///PATH`.
-    ///   - cookies: the client's, for the origin of the source.
+    ///   - cookies: the client's cookies that are sent to the origin of the source.
     ///   - change: adapts the request to its purpose.
     /// - Throws: 404 if the bucket or the folder is not served.
     public static func make(
@@ -45,9 +45,10 @@ public enum SourceRequest {
         let (credentials, now) = (settings.s3.credentials, settings.grammar.now)
         return ImageRequest("\(request.location.endpoint.scheme)://\(request.location.host)\(request.target)") {
             change(&$0)
-            // Cached under the name in URLs, which stays the same if the storage moves.
+            // The cache key is the `s3:` URL, which stays the same if the storage moves.
             if $0.caching.key == nil { $0.caching.key = source }
-            // The operator has configured the storage, so it may be in a private network; it leads nowhere else.
+            // The operator has configured the storage, so that it may be in a private network. It cannot redirect
+            // elsewhere.
             $0.http.addressPolicy = AddressPolicy()
             $0.http.redirectLimit = 0
             if let text = settings.s3.authoritiesText { $0.http.trust = .systemAnd(pem: Array(text.utf8)) }

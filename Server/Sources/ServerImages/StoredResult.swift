@@ -14,9 +14,9 @@ public struct StoredResult: Sendable {
     public var sourceSize: PixelSize
     public var resultSize: PixelSize
     public var sourceBytes: Int
-    /// When the work on it began, as given by ``Purging``: milliseconds since 1970.
+    /// When the work on the result began, as given by ``Purging/stamp``: milliseconds since 1970.
     public var begun = 0
-    /// When the origin was last asked about its source; seconds since 1970.
+    /// When the origin was last asked about the source; seconds since 1970.
     public var checkedAt: Int
     /// Hashes of the tags of its source.
     public var tags: [UInt64] = []

@@ -25,7 +25,7 @@ struct VibrantColors {
             isMuted ? (0...0.4, 0.3) : (0.35...1, 1)
         }
 
-        /// The mood whose hue it takes if the picture has no colour for it.
+        /// The moods, nearest first, whose hue this mood takes if the picture has no colour for it.
         fileprivate var kin: [Kind] {
             let bright: [Kind] = [.vibrant, .darkVibrant, .lightVibrant]
             let dull: [Kind] = [.muted, .darkMuted, .lightMuted]
