@@ -35,7 +35,7 @@ public struct Circuit: Sendable {
     public var isTrusting: Bool { pause == nil }
 
     public mutating func succeed() -> Action {
-        // A late answer to an earlier request does not close it; only the probe does.
+        // A late answer to an earlier request does not close the circuit; only the probe does.
         guard !isOpen else { return .nothing }
         failures = 0
         guard pause != nil else { return .nothing }

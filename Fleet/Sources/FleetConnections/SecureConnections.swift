@@ -15,7 +15,8 @@ public struct SecureConnectionError: Error, CustomStringConvertible {
 
         /// - Parameters:
         ///   - host: the name, or the address, that the certificate is for.
-        ///   - certificateAuthorities: a file of certificates, PEM, of the authorities that are trusted. Nil: those of the system.
+        ///   - certificateAuthorities: the path of a PEM file with the certificates of the trusted authorities; nil:
+        ///     the system's authorities.
         public init(to host: String, certificateAuthorities: String?) throws(SecureConnectionError) {
             var settings = TLSConfiguration.makeClientConfiguration()
             settings.minimumTLSVersion = .tlsv12

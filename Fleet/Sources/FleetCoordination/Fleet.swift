@@ -27,7 +27,7 @@ public final class Fleet: Sendable {
         var reader: PurgeReader
         var statistics = Statistics()
         var waits = 0
-        /// The number of servers that Redis last reported.
+        /// The number of servers that Redis reported last.
         var servers = 1
         var lastRead: ContinuousClock.Instant?
     }
@@ -52,7 +52,7 @@ public final class Fleet: Sendable {
 
     public var statistics: Statistics { state.withLock { $0.statistics } }
 
-    /// Of Redis: see `RedisClient.Statistics`.
+    /// The counts of the Redis client.
     public var redis: RedisClient.Statistics { commands.client.statistics }
 
     /// Whether Redis is currently used.
@@ -78,9 +78,9 @@ public final class Fleet: Sendable {
     public struct Shared: Sendable {
         public var kind: FleetOutcome.Kind
         public var content: [UInt8]
-        /// For how long, in milliseconds.
+        /// The time in milliseconds for which it is shared.
         public var life: Int
-        /// Whether it applies to all results of the source.
+        /// Whether the outcome applies to all results of the source.
         public var ofSource: Bool
         /// Hashes of the tags of the source.
         public var tags: [UInt64]
@@ -107,11 +107,11 @@ public final class Fleet: Sendable {
     ///
     /// - Parameters:
     ///   - patience: how long to wait for another server.
-    ///   - accept: makes a value from what another server shared, unless one of the tags in it was purged since its
-    ///   work began; returns nil if it cannot be used, and it is then made anew.
-    ///   - work: makes the value, and returns the part of it to share. It gets the time of its beginning. It is called
-    ///   at most once. If its task is cancelled, another server takes over at once.
-    /// - Returns: nil if the patience is over.
+    ///   - accept: makes a value from the outcome of another server. It returns nil if the outcome cannot be used, for
+    ///     example because one of its tags was purged after the work began; the value is then made anew.
+    ///   - work: makes the value, and returns it with the part to share. It gets the time at which the work began. It
+    ///     is called at most once. If its task is cancelled, another server takes over at once.
+    /// - Returns: nil if no other server has finished within `patience`.
     public func once<Value: Sendable>(
         _ job: Job, patience: Duration, accept: @Sendable (FleetOutcome) -> Value?,
         work: @Sendable (_ begun: Int) async -> (value: Value, shared: Shared?)
@@ -180,11 +180,11 @@ public final class Fleet: Sendable {
             let begin = try await commands.begin(
                 job.result, source: job.sourceDigest, token: token, lease: configuration.lease, notBefore: notBefore)
             clock.take(begin.now)
-            // Purges from before this answer must be known before anything from it, or from this server's caches, is
+            // All purges up to this answer must be known before its outcome, or anything from this server's caches, is
             // used.
             if !state.withLock({ $0.reader.hasRead(begin) }) {
                 await read()
-                // The list may have been replaced by a newer one meanwhile.
+                // The list of purges may have been replaced by a new one meanwhile.
                 if begin.latestPurge > state.withLock({ $0.reader.last }) { return part.unavailable() }
             }
             return part.answered(begin.answer)
@@ -201,7 +201,7 @@ public final class Fleet: Sendable {
         let start = begun ?? stamp
         let (value, shared) = await work(start)
         renewal?.cancel()
-        // The lock may be ours also if the answer to the request for it was lost.
+        // The lock is released in any case: this server may hold it even if Redis' answer was lost.
         let isCancelled = Task.isCancelled
         Task { [self] in await finish(job, token, start, isCancelled ? nil : shared) }
         return value
@@ -209,7 +209,7 @@ public final class Fleet: Sendable {
 
     private func renew(_ result: String, _ token: String) async {
         while (try? await Task.sleep(for: .milliseconds(configuration.lease / 3))) != nil {
-            // A missing answer may succeed the next time.
+            // If Redis does not answer, the next renewal may succeed.
             let isOurs = try? await commands.renew(result, token: token, lease: configuration.lease)
             if isOurs == false { return }
         }
@@ -220,7 +220,7 @@ public final class Fleet: Sendable {
         if let shared, purges.verdict(source: job.source, tags: shared.tags, begun: begun) == .current {
             outcome = FleetOutcome(shared.kind, begun: begun, content: shared.content)
         }
-        // A lock that is not released ends with its lease.
+        // If Redis does not answer, the lock expires with its lease.
         _ = try? await commands.finish(
             job.result, source: job.sourceDigest, token: token, outcome, ofSource: shared?.ofSource ?? false,
             life: shared?.life ?? 1)
@@ -279,8 +279,9 @@ public final class Fleet: Sendable {
         await commands.client.close()
     }
 
-    /// More than a whole list has parts. A list that is another one each time, as of two servers behind one name, is
-    /// begun again and again: then the rest is left to the next reading.
+    /// The maximum number of parts that one reading requests; a complete list has fewer. If every answer comes from
+    /// another list, as with two Redis servers behind one name, reading restarts each time: the limit ends that until
+    /// the next reading.
     private static let mostParts = 100
 
     /// Reads the purges since the last reading.
@@ -308,7 +309,7 @@ public final class Fleet: Sendable {
                 }
             }
         } catch {
-            // It is tried again later.
+            // The next reading tries again.
         }
     }
 

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// An upper bound of Redis' clock, for purges that Redis cannot be told: work from before them must not count as more
-/// recent. Any thread may use it.
+/// Estimates an upper bound of Redis' clock. It is the time of purges that Redis cannot be told of, so that earlier
+/// work never counts as more recent than such a purge. Any thread may use it.
 ///
-/// Redis states its time with each answer. The time that has passed here since then is added.
+/// Redis states its time with each answer; the time that has passed on this machine since then is added.
 final class FleetClock: Sendable {
     private let last = Mutex<(redis: Int, here: ContinuousClock.Instant)?>(nil)
     private let wall: @Sendable () -> Int

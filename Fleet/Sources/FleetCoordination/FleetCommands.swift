@@ -2,7 +2,7 @@ import NIOCore
 import RESP
 import RedisClient
 
-/// The scripts of a fleet as calls. Any thread may use it.
+/// Runs the scripts of a fleet in Redis. Any thread may use it.
 struct FleetCommands: Sendable {
     let client: RedisClient
     let keys: FleetKeys
@@ -14,7 +14,7 @@ struct FleetCommands: Sendable {
         digests = ScriptDigests()
     }
 
-    /// The other values in the answer of `begin`.
+    /// The answer of ``FleetScript/begin``.
     struct Begin: Hashable {
         var answer: FleetAnswer
         var latestPurge: Int
@@ -71,7 +71,7 @@ struct FleetCommands: Sendable {
         ).integer == 1
     }
 
-    /// - Returns: the time of the last one.
+    /// - Returns: the time of the last purge, in milliseconds by the clock of Redis.
     func purge(
         _ members: [PurgeMember], newList: String, life: Int, most: Int
     ) async throws(RedisError) -> Int {
@@ -102,7 +102,7 @@ struct FleetCommands: Sendable {
         var run: String
         var servers: Int
         var latestPurge: Int
-        /// As text with their times, oldest first.
+        /// The purges as texts with their times, oldest first.
         var purges: [Purged]
 
         struct Purged: Hashable {
@@ -139,7 +139,7 @@ struct FleetCommands: Sendable {
 
     /// - Returns: nil if the request is within the limit, else the seconds until the next one is.
     func rate(_ client: String, interval: Double, tolerance: Double) async throws(RedisError) -> Double? {
-        // In microseconds, at most some thirty years: a limit may be as low as an operator likes.
+        // Limits the value to some thirty years, because an operator may configure any rate, however low.
         func microseconds(_ seconds: Double) -> RESPArgument { RESPArgument(Int(min(seconds * 1_000_000, 1e15))) }
         let value = try await run(.rate, [keys.rate(client)], [microseconds(interval), microseconds(tolerance)])
         guard let wait = value.integer else { throw .unexpected }
@@ -167,8 +167,8 @@ struct FleetCommands: Sendable {
 }
 
 extension RESPValue {
-    /// Milliseconds since 1970. Nil for what no clock shows and Lua cannot count exactly: anybody who may write to Redis may
-    /// have written it, and sums with it could overflow.
+    /// Milliseconds since 1970. Nil for numbers below 0 or above 2^53, which Lua cannot represent exactly. Anybody with
+    /// write access to Redis may have stored such a number, and sums with it could overflow.
     fileprivate var time: Int? { integer.flatMap { (0...1 << 53).contains($0) ? $0 : nil } }
 }
 

@@ -4,7 +4,7 @@ public struct FleetConfiguration: Sendable {
     public var keys = FleetKeys()
     /// The name of this server among the others.
     public var server: String
-    /// How long to wait for a working server that shows no sign of life.
+    /// How long a server may hold the lock for a piece of work without renewing it; then another server takes over.
     public var lease = 5000
     /// How often the list of purges is read, in addition to notifications on its channel.
     public var readInterval = 1000
@@ -13,11 +13,11 @@ public struct FleetConfiguration: Sendable {
     /// How long purges are remembered, and how many.
     public var purgeLife = 31 * 86_400_000
     public var mostPurges = 100_000
-    /// How many pieces of work of other servers may be waited for at once; further requests work for themselves.
+    /// How many requests may wait for other servers at a time; for further ones, this server does the work itself.
     public var mostWaits = 10_000
 
     public init(server: String) { self.server = server }
 
-    /// A server without a sign of life for so long counts as gone.
+    /// The time without a sign of life after which a server counts as gone.
     var gone: Int { readInterval * 10 }
 }

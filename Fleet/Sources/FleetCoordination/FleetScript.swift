@@ -1,6 +1,6 @@
 /// An atomic operation in Redis. Every script uses the time of Redis, so that the servers' clocks do not matter.
 ///
-/// They run on Redis 6.2 and newer, and on Valkey.
+/// The scripts run on Redis 6.2 and newer, and on Valkey.
 struct FleetScript: Hashable, Sendable {
     let text: String
     /// The key under which ``FleetCommands`` keeps the script's digest.
@@ -22,11 +22,13 @@ struct FleetScript: Hashable, Sendable {
 
     /// Asks for a result or for the lock.
     ///
-    /// Keys: lock, result, failure of the source, purges. Arguments: token, lease in ms, time before which nothing counts.
-    /// Answer: word, latest purge, name of the list of purges, now, and the outcome, or when the work begins, or for how long the
-    /// lock is held.
-    /// Work begins after the latest purge also where that is in the future of this clock: another server's, before a failover.
-    /// Asking again with the same token, after an answer that was lost, gives the same answer.
+    /// Keys: lock, result, failure of the source, purges. Arguments: token, lease in ms, time up to which outcomes do
+    /// not count. Answer: `known`, `lead` or `taken`; latest purge; name of the list of purges; now; and last the
+    /// outcome, the time at which the work begins, or the ms for which the lock is held.
+    ///
+    /// The work begins after the latest purge, even if that is in the future of this Redis server's clock, because
+    /// another server set its time before a failover. Asking again with the same token, after an answer that was lost,
+    /// gives the same answer.
     static let begin = FleetScript(
         "begin",
         """
@@ -43,7 +45,8 @@ struct FleetScript: Hashable, Sendable {
         return {'taken', last, list, time, redis.call('PTTL', KEYS[1])}
         """)
 
-    /// Keys: lock. Arguments: token, lease in ms. Answer: whether the lock is still this token's.
+    /// Extends the lease of the lock. Keys: lock. Arguments: token, lease in ms. Answer: whether the token still holds
+    /// the lock.
     static let renew = FleetScript(
         "renew",
         """
@@ -52,11 +55,12 @@ struct FleetScript: Hashable, Sendable {
         return 1
         """)
 
-    /// Gives the lock back, and shares what became of the work. What was purged meanwhile may be among it: who takes an outcome
-    /// looks when the work on it began. So it is shared also where the lock was lost, unless there is a younger outcome.
+    /// Releases the lock, and shares the outcome of the work. The outcome may have been purged meanwhile, which other
+    /// servers recognize by the time at which the work began. It is therefore shared even if the lock was lost, unless
+    /// a newer outcome exists.
     ///
-    /// Keys: lock, where the outcome goes. Arguments: token, outcome or nothing, time of its beginning, its life in ms, channel.
-    /// Answer: whether the lock was this token's.
+    /// Keys: lock, outcome. Arguments: token, outcome or nothing, time at which the work began, life of the outcome in
+    /// ms, channel. Answer: whether the token held the lock.
     static let finish = FleetScript(
         "finish",
         """
@@ -74,11 +78,12 @@ struct FleetScript: Hashable, Sendable {
         return isOurs and 1 or 0
         """)
 
-    /// Adds purges, each later than all before it, so that a server reads on from the last one that it has.
+    /// Adds purges, each with a later time than all earlier ones, so that a server can continue reading after the last
+    /// one that it has.
     ///
-    /// The list has one more member, `list:NAME`, whose name is new when the list is, and whose score is that of the latest
-    /// purge that was dropped. Keys: purges. Arguments: name for a new list, life in ms, most purges, channel, members.
-    /// Answer: the time of the last one.
+    /// The list has one more member, `list:NAME`. Its name changes when the list is created anew; its score is the time
+    /// of the latest purge that was dropped. Keys: purges. Arguments: name for a new list, life in ms, most purges,
+    /// channel, members. Answer: the time of the last purge.
     static let purge = FleetScript(
         "purge",
         """
@@ -125,13 +130,13 @@ struct FleetScript: Hashable, Sendable {
         return 'OK'
         """)
 
-    /// Tells a server what was purged since it looked last, and counts it as alive.
+    /// Returns the purges since a server's last reading, and registers the server as alive.
     ///
     /// Keys: purges, servers. Arguments: name for a new list, time of the last purge that the server has, most at a time,
     /// name of the server, ms after which a server is gone. Answer: now, name of the list, time up to which purges were
     /// dropped, which run of Redis this is, servers, latest purge, members with their times.
     ///
-    /// INFO is `@dangerous`, which many users of Redis may not run. The run is then empty.
+    /// The run comes from INFO, a `@dangerous` command that many users of Redis may not run. The run is then empty.
     static let read = FleetScript(
         "read",
         """
@@ -149,8 +154,9 @@ struct FleetScript: Hashable, Sendable {
         }
         """)
 
-    /// Counts a request of a client (the generic cell rate algorithm). Keys: rate. Arguments: interval between two requests and
-    /// tolerance, both in us. Answer: 0, or how many us are to be waited. The key lives as long as it says something.
+    /// Counts a request of a client (the generic cell rate algorithm). Keys: rate. Arguments: interval between two
+    /// requests and tolerance, both in us. Answer: 0, or the us to wait. The key expires when it no longer limits
+    /// anything.
     static let rate = FleetScript(
         "rate",
         """

@@ -1,4 +1,4 @@
-/// One server's part in a piece of work that the fleet does once. A pure value: it is told the events, and returns the
+/// One server's part in a piece of work that the fleet does once. A pure value: it is given the events, and returns the
 /// next step.
 ///
 /// The server with the lock works. The others listen to the channel of the result and ask again: after a notification,
@@ -11,7 +11,7 @@ public struct FlightPart: Sendable {
         case ask(notBefore: Int)
         /// Listen to the channel of the result, until the subscription is active.
         case listen
-        /// Wait for a message, for the loss of the channel, or for so many milliseconds.
+        /// Wait for a message or for the loss of the channel, at most this many milliseconds.
         case wait(Int)
         /// Do the work. With `begun`, the time of its beginning, this server leads; without, it works for itself.
         case work(begun: Int?)
@@ -30,11 +30,11 @@ public struct FlightPart: Sendable {
 
     public var first: Step { .ask(notBefore: notBefore) }
 
-    /// Redis has answered.
+    /// Called when Redis has answered.
     public mutating func answered(_ answer: FleetAnswer) -> Step {
         switch answer {
         case .lead(let begun): return .work(begun: begun)
-        // Each server makes results that are not shared itself; one after another would take too long.
+        // A result that is not shared is made by each server at once; taking turns would take too long.
         case .known(let outcome): return outcome.kind == .unshared ? .work(begun: nil) : .take(outcome)
         case .taken(let left):
             guard listens else {
@@ -47,13 +47,14 @@ public struct FlightPart: Sendable {
         }
     }
 
-    /// The subscription is active, messages may have been missed, a message has arrived, or the wait is over.
+    /// Called when the subscription is active, messages may have been missed, a message has arrived, or the wait is
+    /// over.
     public mutating func woken() -> Step { .ask(notBefore: notBefore) }
 
-    /// Redis does not answer, so waiting is pointless.
+    /// Called when Redis does not answer, so that waiting is pointless.
     public mutating func unavailable() -> Step { .work(begun: nil) }
 
-    /// The other server's result was purged.
+    /// Called when the other server's outcome was purged or cannot be used.
     public mutating func refused(begun: Int) -> Step {
         notBefore = max(notBefore, begun)
         return .ask(notBefore: notBefore)
@@ -64,7 +65,7 @@ public struct FlightPart: Sendable {
 public enum FleetAnswer: Hashable, Sendable {
     /// The server has the lock. Its work began at `begun`, after all existing purges.
     case lead(begun: Int)
-    /// Another server has the lock, for so many milliseconds if it does not renew it.
+    /// Another server has the lock, which expires after `left` milliseconds unless it is renewed.
     case taken(left: Int)
     case known(FleetOutcome)
 }
@@ -82,7 +83,7 @@ public struct FleetOutcome: Hashable, Sendable {
     public var kind: Kind
     /// When the work on it began.
     public var begun: Int
-    /// The content, whose format the sharing code defines.
+    /// The content, in a format that the caller defines.
     public var content: [UInt8]
 
     public init(_ kind: Kind, begun: Int, content: [UInt8] = []) {

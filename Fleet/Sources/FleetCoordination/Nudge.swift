@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Wakes one waiting task. A nudge that comes before the task waits wakes it when it does.
+/// Wakes one waiting task. A nudge that comes before the task waits is remembered, and wakes the task at once when it
+/// waits.
 final class Nudge: Sendable {
     private struct State {
         var isPending = false
@@ -18,7 +19,7 @@ final class Nudge: Sendable {
         waiter?.resume()
     }
 
-    /// Returns after a nudge, after so many milliseconds, or when the task is cancelled.
+    /// Returns after a nudge, when the time is over, or when the task is cancelled.
     func wait(atMost milliseconds: Int) async {
         let timer = Task { [weak self] in
             guard (try? await Task.sleep(for: .milliseconds(milliseconds))) != nil else { return }

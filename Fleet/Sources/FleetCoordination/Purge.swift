@@ -11,11 +11,11 @@ public enum Purge: Hashable, Sendable {
 
 /// A purge in the form that the servers of a fleet share. It holds a hash of the text, so that Redis gets no URLs.
 ///
-/// Two texts with the same hash purge each other, which only means that a picture is made again.
+/// A purge also affects other texts with the same hash, whose pictures are then merely made again.
 struct PurgeMember: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case url
-        /// With the length of the prefix in bytes.
+        /// The value is the length of the prefix in bytes.
         case prefix(Int)
         case tag
         case all

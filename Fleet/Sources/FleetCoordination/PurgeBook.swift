@@ -3,7 +3,7 @@ import Synchronization
 /// The purges in a form for quick look-ups: without a lock if there are none. Any thread may use it.
 public final class PurgeBook: Sendable {
     private let table: Mutex<PurgeTable>
-    /// Everything that began after this time is current.
+    /// Results whose work began after this time are current.
     private let safe: Atomic<Int>
 
     public init(_ table: PurgeTable = PurgeTable()) {
@@ -14,7 +14,7 @@ public final class PurgeBook: Sendable {
     /// How many purges are stored.
     public var count: Int { table.withLock { $0.count } }
 
-    /// When the newest purge was.
+    /// The time of the newest purge.
     public var latest: Int { table.withLock { $0.latest } }
 
     /// - Parameters:

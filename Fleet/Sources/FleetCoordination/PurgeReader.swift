@@ -1,8 +1,8 @@
-/// Keeps a table of purges consistent with the list in Redis. A pure value: it is told the answers of Redis.
+/// Keeps a table of purges consistent with the list in Redis. A pure value: it is given the answers of Redis.
 ///
 /// The list can be lost (Redis was emptied), go back in time (a replica took over that lacked its end), and lose its
-/// old end. In each case the reader ensures that purges that this server knows are added to the list again, and that
-/// nothing counts as current that an unknown purge may concern.
+/// old end. In each case the reader ensures that the purges that this server knows are added to the list again, and
+/// that no result counts as current that an unknown purge may concern.
 struct PurgeReader {
     /// Purges of this last period, in ms, are sent to a Redis server that took over: older ones reached it by
     /// replication.
@@ -13,13 +13,14 @@ struct PurgeReader {
     private(set) var last = 0
     private var list: String?
     private var run: String?
-    /// Whether another run of Redis may answer than before. It matters only where Redis does not identify its run.
+    /// Whether Redis may have been restarted or replaced since the last answer. It matters only if Redis does not
+    /// identify its run.
     private var runMayDiffer = false
     /// The time of the last purge of a kind that this version does not support.
     private var unknown = 0
-    /// Purges that Redis was not told, or may have lost, with their times.
+    /// Purges that Redis has not received, or may have lost, with their times.
     private(set) var untold: [PurgeMember: Int] = [:]
-    /// If there are more, everything is purged instead.
+    /// The number of untold purges above which everything is purged instead.
     private static let mostUntold = 100_000
     /// Whether everything was read at least once.
     private(set) var isComplete = false
@@ -27,7 +28,7 @@ struct PurgeReader {
     /// The time of the last complete reading, by the clock of Redis.
     private var complete = 0
 
-    /// The time up to which all purges are known. An unknown one has at least this time.
+    /// The time before which all purges are known. An unknown purge has this time or a later one.
     var stamp: Int { max(complete, table.latest + 1) }
 
     /// Whether this server has read everything that existed when Redis gave an answer.
@@ -37,6 +38,8 @@ struct PurgeReader {
     ///   read.
     init(start: Int) { table = PurgeTable(floor: start) }
 
+    /// Takes an answer of Redis.
+    ///
     /// - Parameter after: the time after which purges were requested.
     /// - Returns: whether there is more to read.
     mutating func take(_ news: FleetCommands.News, after: Int) -> Bool {
@@ -53,14 +56,15 @@ struct PurgeReader {
             for (member, time) in table.members where time > news.now - Self.recent { untold[member] = time }
             return true
         }
-        // Another reading was answered meanwhile, and continues from an earlier time.
+        // Another reading has reset ``last`` to an earlier time meanwhile, so that this answer would leave a gap.
         if after > last { return true }
         for purged in news.purges {
             last = max(last, purged.time)
             if let member = PurgeMember(text: purged.text) {
                 table.add(member, at: purged.time)
             } else {
-                // A purge by another version of this server, of an unknown kind: nothing older is certain.
+                // Another version of this server has added a purge of an unknown kind, so that all older results are
+                // unsure.
                 unknown = max(unknown, purged.time)
                 table.raiseFloor(to: purged.time)
             }
@@ -80,7 +84,7 @@ struct PurgeReader {
     /// A connection was lost or made: a replica may have taken the place of Redis.
     mutating func noteReconnection() { runMayDiffer = true }
 
-    /// Adds a purge of this server that is in the list already.
+    /// Adds a purge of this server that is already in Redis' list.
     mutating func add(_ member: PurgeMember, at time: Int) { table.add(member, at: time) }
 
     /// Adds a purge that Redis cannot be told now.
@@ -91,7 +95,7 @@ struct PurgeReader {
         untold[member] = time
     }
 
-    /// Redis has these purges now.
+    /// Called when Redis has received these purges.
     mutating func told(_ members: some Sequence<(PurgeMember, Int)>) {
         for (member, time) in members where untold[member] == time { untold[member] = nil }
     }

@@ -5,7 +5,7 @@
 public struct PurgeTable: Sendable {
     public enum Verdict: Hashable, Sendable {
         case current
-        /// It may have been purged: it is served only after its origin has confirmed it.
+        /// The result may have been purged: it is served only after its origin has confirmed it.
         case unsure
         case purged
     }
@@ -13,9 +13,9 @@ public struct PurgeTable: Sendable {
     private var all = 0
     private var urls: [UInt64: Int] = [:]
     private var tags: [UInt64: Int] = [:]
-    /// By how many bytes the prefix has.
+    /// The purges of prefixes, by the length of the prefix in bytes.
     private var prefixes: [Int: [UInt64: Int]] = [:]
-    /// When the newest purge was.
+    /// The time of the newest purge.
     public private(set) var latest = 0
     /// Not all purges at this time or before are known.
     public private(set) var floor: Int
@@ -28,7 +28,7 @@ public struct PurgeTable: Sendable {
         urls.count + tags.count + prefixes.values.reduce(0) { $0 + $1.count } + (all > 0 ? 1 : 0)
     }
 
-    /// Adds a purge. A known one, or one that is older than a known one, changes nothing.
+    /// Adds a purge. It changes nothing if the table already holds the same purge with this time or a later one.
     mutating func add(_ member: PurgeMember, at time: Int) {
         latest = max(latest, time)
         switch member.kind {

@@ -1,29 +1,30 @@
 import Foundation
 import Synchronization
 
-/// A program that a test runs. It ends with the test, and with the process that runs the test, however that ends.
+/// A program that a test runs. It is ended with the test, and with the process that runs the test, however that ends.
 public final class ChildProgram: Sendable {
     public struct CannotStart: Error, CustomStringConvertible {
         public let description: String
     }
 
-    /// Starts the program of its arguments and ends it when the pipe that it reads from is closed. Then it removes the files whose
-    /// paths it was given, one a line. It does not hold open what the program writes to: that is closed when the program ends.
+    /// A shell script that starts the program in its arguments, and ends it when the script's standard input is closed.
+    /// It then removes the files whose paths are in `KEEPER_REMOVES`, one on each line. It closes its own copy of the
+    /// output pipe, so that the pipe is closed when the program ends.
     private static let keeper = #"""
         "$@" & echo "pid $!"; exec >&- 2>&-; read -r line; kill -9 $!
         printf '%s' "$KEEPER_REMOVES" | while IFS= read -r path; do rm -rf "$path"; done
         """#
 
-    /// Behind the last line.
+    /// The event that marks the end of the output.
     private static let end = ""
 
     private let input: FileHandle
     private let lines = EventLog<String>()
 
     /// - Parameters:
-    ///   - program: found as ``RedisServer/find(_:)`` finds it.
-    ///   - environment: besides that of this process.
-    ///   - leftovers: files and folders that are removed when it has ended.
+    ///   - program: an absolute path, or a name that ``RedisServer/find(_:)`` looks up in `PATH`.
+    ///   - environment: variables that are added to those of this process.
+    ///   - leftovers: files and folders that are removed when the program has ended.
     public init(
         _ program: String, _ arguments: [String], environment: [String: String] = [:], leftovers: [String] = []
     ) throws {
@@ -43,20 +44,20 @@ public final class ChildProgram: Sendable {
 
     deinit { stop() }
 
-    /// What it has written.
+    /// The program's output until now.
     public var output: String { lines.events.joined() }
 
-    /// Returns once it has written a text, or has ended.
+    /// Returns when the program has written a text, or has ended.
     ///
-    /// - Returns: whether it has written it.
+    /// - Returns: whether the program has written the text.
     public func writes(_ text: String) async -> Bool {
         await lines.wait { $0.last == Self.end || $0.joined().contains(text) }
         return output.contains(text)
     }
 
-    /// Ends it at once.
+    /// Ends the program at once.
     public func stop() { try? input.close() }
 
-    /// Returns once it has ended.
+    /// Returns when the program has ended.
     public func ended() async { await lines.wait { $0.last == Self.end } }
 }

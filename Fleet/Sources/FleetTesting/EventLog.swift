@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened, in order, and a way to wait for it.
+/// Records events in order, and lets tests wait for them.
 public final class EventLog<Event: Sendable>: Sendable {
     private struct Waiter: Sendable {
         var isMet: @Sendable ([Event]) -> Bool
@@ -28,7 +28,7 @@ public final class EventLog<Event: Sendable>: Sendable {
         for waiter in met { waiter.continuation.resume() }
     }
 
-    /// Returns once the events are as wanted.
+    /// Returns when the events meet a condition.
     public func wait(until isMet: @escaping @Sendable ([Event]) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isMetNow = state.withLock { state in

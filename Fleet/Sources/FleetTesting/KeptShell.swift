@@ -1,24 +1,25 @@
 import Foundation
 import Synchronization
 
-/// A shell that a test runs, which reads from this process and writes to it.
+/// A shell that a test runs, with its input and output connected to this process.
 ///
-/// Foundation's `Process` makes a list of the files that this process has open, and has crashed while others opened theirs.
+/// It replaces Foundation's `Process`, which lists the open files of this process and has crashed when other threads
+/// opened files meanwhile.
 struct KeptShell {
     struct CannotStart: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Closed, it ends what the shell reads.
+    /// The shell's standard input. Closing it ends the input.
     let input: FileHandle
-    /// What the shell, and what it runs, write.
+    /// The standard output and error of the shell and its children.
     let output: FileHandle
     private let process: pid_t
 
     /// - Parameters:
-    ///   - script: what it runs.
-    ///   - arguments: `$1` and so on.
-    ///   - environment: besides that of this process.
+    ///   - script: the shell script.
+    ///   - arguments: the script's arguments, from `$1` on.
+    ///   - environment: variables that are added to those of this process.
     init(_ script: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         guard let shell = RedisServer.find("sh") else { throw CannotStart(description: "there is no sh") }
         let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
@@ -36,13 +37,13 @@ struct KeptShell {
         guard number == 0 else { throw CannotStart(description: "\(shell): \(String(cString: strerror(number)))") }
     }
 
-    /// Waits for its end. Blocks.
+    /// Waits until the shell has ended. Blocks the thread.
     func waitForEnd() {
         var status: Int32 = 0
         while waitpid(process, &status, 0) == -1, errno == EINTR {}
     }
 
-    /// So that no other program that is started meanwhile inherits an end of a pipe.
+    /// Shells are started one at a time, so that none inherits an end of another's pipes.
     private static let oneAtATime = Mutex(())
 
     private static func makePipe() throws -> (reader: Int32, writer: Int32) {
@@ -53,7 +54,8 @@ struct KeptShell {
     }
 
     #if canImport(Glibc)
-        /// Has the sockets of this process closed in the other one. Swift does not see the function.
+        /// Closes the open files and sockets of this process in the new process. Swift does not import the function, so
+        /// it is looked up.
         private static func closeOthers(_ actions: inout posix_spawn_file_actions_t) {
             typealias Adding = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
             guard let add = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
@@ -85,7 +87,8 @@ struct KeptShell {
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         for descriptor in [1, 2] as [Int32] { posix_spawn_file_actions_adddup2(&actions, output, descriptor) }
         closeOthers(&actions)
-        // The tests' threads block signals, and a key pressed in the terminal is for them.
+        // The shell does not inherit the signals that the tests' threads block, and is not in their process group, so
+        // that Ctrl-C in the terminal reaches only the tests.
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)

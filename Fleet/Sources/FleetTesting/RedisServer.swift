@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A redis-server of a test's own, on a unix socket and, where it is asked for, on a port. It ends with the test, and with the
+/// A redis-server for one test, on a unix socket and, on request, on a port. It is ended with the test, and with the
 /// process that runs the test, however that ends.
 public final class RedisServer: Sendable {
     public struct CannotStart: Error, CustomStringConvertible {
@@ -10,26 +10,27 @@ public final class RedisServer: Sendable {
 
     private struct State {
         var pid: Int32 = 0
-        /// Closed, it ends the server.
+        /// Closing it ends the server.
         var input: FileHandle?
         var ended: EventLog<Bool>?
     }
 
-    /// Starts the program of its arguments and ends it when the pipe that it reads from is closed.
+    /// A shell script that starts redis-server with its arguments, and ends it when the script's standard input is
+    /// closed.
     ///
-    /// It does not wait for that end: a shell that inherits blocked signals would wait for ever.
+    /// The script does not wait for the server's end: a shell that inherits blocked signals would wait for ever.
     private static let keeper = #"redis-server "$@" & echo "pid $!"; read -r line; kill -9 $!"#
 
     public let folder: String
     private let arguments: [String]
     private let state = Mutex(State())
 
-    /// Whether there is a redis-server to run.
+    /// Whether redis-server is installed.
     public static let isInstalled = find("redis-server") != nil
 
-    /// - Parameter arguments: of its command line, besides the socket.
+    /// - Parameter arguments: options of redis-server, in addition to the socket.
     public init(_ arguments: [String] = []) async throws {
-        // The path of a unix socket has 107 bytes at most.
+        // The path must be short: that of a unix socket has 107 bytes at most.
         folder = FileManager.default.temporaryDirectory.path + "/redis-\(UInt32.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         self.arguments =
@@ -45,19 +46,20 @@ public final class RedisServer: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// How a client finds it.
+    /// The URL for clients.
     public var url: String { "unix://\(folder)/socket" }
 
     /// A port that was free a moment ago.
     ///
-    /// It is none of those that kernels give to connections by themselves (from 32768 on): where clients try again and again to
-    /// reach a port at which nobody listens, one of them would get it some day, for its own end of the connection.
+    /// It lies below the range from which kernels choose local ports of connections (32768 and up). Otherwise a client
+    /// that keeps trying to connect to the port while nobody listens could eventually be given it for its own end.
     public static func freePort() -> Int {
         for _ in 0..<1000 {
             let port = UInt16.random(in: 10_000..<32_768)
             if isFree(port) { return Int(port) }
         }
-        // Without a descriptor left none is free. What listens at it says so.
+        // No port was found, for example because no file descriptors are left. The program that uses the port reports
+        // that.
         return 0
     }
 
@@ -75,10 +77,10 @@ public final class RedisServer: Sendable {
         }
     }
 
-    /// Starts it again after ``kill()``. It returns once connections are taken.
+    /// Starts the server again after ``kill()``. Returns when it accepts connections.
     public func start() async throws {
         let ended = EventLog<Bool>()
-        // A thread of its own reads what the server writes, until it is gone: nothing else is held up.
+        // A separate thread reads the server's output until its end, so that no thread of the tests is blocked.
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             Thread.detachNewThread { [weak self, arguments] in
                 do {
@@ -107,7 +109,7 @@ public final class RedisServer: Sendable {
         return (shell, pid)
     }
 
-    /// Ends it at once, and returns when it has ended. What it held is lost.
+    /// Ends the server at once, and returns when it has ended. Its data is lost.
     public func kill() async {
         let state = state.withLock { state in
             defer { state = State() }
@@ -118,19 +120,19 @@ public final class RedisServer: Sendable {
         await state.ended?.wait { !$0.isEmpty }
     }
 
-    /// It takes connections and answers nothing until ``resume()``.
+    /// Stops the server from answering until ``resume()``. The system still accepts connections.
     public func pause() { signal(SIGSTOP) }
 
     public func resume() { signal(SIGCONT) }
 
     private func signal(_ signal: Int32) {
         state.withLock { state in
-            // No process group of another: 0 would be this one.
+            // Process 0 would mean this process group.
             if state.pid > 1 { _ = Foundation.kill(state.pid, signal) }
         }
     }
 
-    /// Where a program is.
+    /// Returns the path of a program in `PATH`; nil if there is none.
     public static func find(_ program: String) -> String? {
         if program.hasPrefix("/") { return program }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""

@@ -1,24 +1,24 @@
 import Foundation
 
-/// A SeaweedFS of a test's own, which speaks S3 and checks signatures. It ends with the test, and with the process that runs the
-/// test, however that ends.
+/// A SeaweedFS server for tests, which speaks S3 and checks signatures. It is ended when it is released, and with the
+/// process that runs the tests, however that ends.
 ///
-/// It takes a second or two to start: tests of one suite share it.
+/// Starting takes a second or two, so that tests share a server.
 public final class S3Server: Sendable {
     public static let accessKey = "tests"
-    /// Made by nobody else, so that a text that shows it is recognised.
+    /// A distinctive text, so that tests can check that no message contains it.
     public static let secretKey = "hunter2hunter2hunter2"
-    /// There from the start.
+    /// The name of a bucket that exists from the start.
     public static let bucket = "webimage-tests"
 
-    /// As in "http://127.0.0.1:12345".
+    /// The URL of the server, such as `http://127.0.0.1:12345`.
     public let endpoint: String
     private let program: ChildProgram
 
-    /// Whether there is a SeaweedFS to run: `weed` in the folder that WEBIMAGE_SEAWEEDFS names, or in PATH.
+    /// Whether SeaweedFS is installed: `weed` in the folder that `WEBIMAGE_SEAWEEDFS` names, or in `PATH`.
     public static let isInstalled = path != nil
 
-    /// Why tests that need it are skipped.
+    /// The reason why tests that need the server are skipped.
     public static let reason: String = "there is no SeaweedFS: scripts/install-libraries --tests"
 
     private static var path: String? {
@@ -32,21 +32,21 @@ public final class S3Server: Sendable {
 
     private static let starting = Task { try await S3Server() }
 
-    /// One that all tests of a process share, each in a part of its own.
+    /// Returns a server that all tests of a process share. Each test must use its own prefix.
     public static func shared() async throws -> S3Server { try await starting.value }
 
-    /// Returns once the bucket is there.
+    /// Starts a server, and returns when its bucket exists.
     public init() async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/seaweedfs-\(UInt32.random(in: 0 ... .max))"
         var output = ""
-        // Another program may take one of the ports before it does.
+        // Retries, because another program may take one of the ports first.
         for _ in 0..<3 {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try Self.identities.write(toFile: folder + "/s3.json", atomically: true, encoding: .utf8)
             let ports = Self.freePorts(9)
             let program = try ChildProgram(
                 Self.path ?? "weed", Self.arguments(folder, ports),
-                // Where it writes its logs.
+                // SeaweedFS writes its logs there.
                 environment: ["TMPDIR": folder], leftovers: [folder] + Self.sockets(ports))
             if await program.writes("All enabled components are running and ready to use") {
                 self.program = program
@@ -73,7 +73,7 @@ public final class S3Server: Sendable {
             "s3.port.iceberg": "0", "s3.port.lance": "0", "webdav": "false", "admin.ui": "false",
             "master.telemetry": "false",
         ]
-        // The smallest, as the port beside it is greater by 10,000.
+        // The lowest port, because the server also uses the port that is greater by 10,000.
         options["admin.port"] = "\(ports[0])"
         for (index, name) in ["s3", "master", "volume", "filer"].enumerated() {
             options["\(name).port"] = "\(ports[1 + index])"
@@ -82,7 +82,7 @@ public final class S3Server: Sendable {
         return ["mini"] + options.map { "-\($0)=\($1)" }.sorted()
     }
 
-    /// It makes these where nobody asked it to, named after its ports.
+    /// The sockets that the server creates without being asked, named after its ports.
     private static func sockets(_ ports: [Int]) -> [String] {
         ["s3", "master", "volume", "filer", "admin"].flatMap { name in
             ports.flatMap {

@@ -1,4 +1,4 @@
-/// Numbers that are the same in each run.
+/// A random number generator that yields the same numbers in each run.
 public struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
 

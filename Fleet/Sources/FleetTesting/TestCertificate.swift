@@ -1,16 +1,16 @@
 import Foundation
 
-/// A certificate that signs itself, and its key, in files that go with it.
+/// A self-signed certificate and its key, in files that are removed when this object is released.
 public final class TestCertificate: Sendable {
-    /// PEM.
+    /// The path of the certificate, as PEM.
     public let certificate: String
     public let key: String
     private let folder: String
 
-    /// Whether there is a program that makes one.
+    /// Whether `openssl`, which makes the certificate, is installed.
     public static let canBeMade = RedisServer.find("openssl") != nil
 
-    /// - Parameter name: whose it is, as in `IP:127.0.0.1` and `DNS:localhost`.
+    /// - Parameter name: the subject alternative name of the certificate, such as `IP:127.0.0.1` or `DNS:localhost`.
     public init(of name: String = "IP:127.0.0.1") async throws {
         folder = FileManager.default.temporaryDirectory.path + "/certificate-\(UInt32.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

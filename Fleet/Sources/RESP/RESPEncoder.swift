@@ -61,7 +61,7 @@ public enum RESPEncoder {
 
     private static func writeLine(_ type: StaticString, _ text: String, to buffer: inout ByteBuffer) {
         buffer.writeStaticString(type)
-        // A line ends where its text does.
+        // A line end inside the text would end the line early, so line ends are removed.
         buffer.writeString(
             text.utf8.contains { $0 == 0x0D || $0 == 0x0A } ? String(text.filter { !$0.isNewline }) : text)
         buffer.writeStaticString("\r\n")
@@ -88,7 +88,7 @@ public struct RESPArgument: Hashable, Sendable, ExpressibleByStringLiteral, Expr
     public init(_ number: Int) { content = .text("\(number)") }
     public init(stringLiteral text: String) { content = .text(text) }
 
-    /// Its approximate length on the wire in bytes.
+    /// The approximate length of the argument on the wire, in bytes.
     public var length: Int {
         switch content {
         case .text(let text): text.utf8.count + 8

@@ -15,7 +15,7 @@ public enum RESPError: Error, Hashable, Sendable {
     case stringTooLong
     case tooDeep
     case tooManyMembers
-    /// All values of one frame together have more bytes than a client takes.
+    /// All values of one frame together have more bytes than ``RESPLimits/frame``.
     case frameTooLong
 }
 
@@ -25,9 +25,9 @@ public struct RESPLimits: Hashable, Sendable {
     public var line = 64 << 10
     /// Bytes of one string. Default 16 MiB.
     public var string = 16 << 20
-    /// How deep aggregates may lie in each other. Default 16.
+    /// How deeply aggregates may be nested. Default 16.
     public var depth = 16
-    /// Values of one frame, aggregates and what they hold. Default 1 Mi.
+    /// The number of values in one frame: aggregates and their members. Default 1 Mi.
     public var members = 1 << 20
     /// Bytes of one frame. Default 32 MiB.
     public var frame = 32 << 20

@@ -213,7 +213,7 @@ public struct RESPParser: Sendable {
     }
 
     private static func number(_ line: ByteBuffer) throws(RESPError) -> Int64 {
-        // The longest is Int64's least, with its sign.
+        // The longest number is `Int64.min`, with its sign.
         guard (1...20).contains(line.readableBytes), let number = Int64(String(buffer: line)) else {
             throw .malformedNumber
         }

@@ -5,18 +5,18 @@ public indirect enum RESPValue: Hashable, Sendable {
     case simpleString(String)
     case bulkString(ByteBuffer)
     case verbatimString(format: String, ByteBuffer)
-    /// What the server refused, as it says it: `ERR unknown command`.
+    /// A refusal in the server's words, such as `ERR unknown command`.
     case error(String)
     case number(Int64)
     case double(Double)
-    /// Digits, with a sign where it is negative.
+    /// The digits of a whole number, with a sign if it is negative.
     case bigNumber(String)
     case boolean(Bool)
     case null
     case array([RESPValue])
     case set([RESPValue])
     case map([RESPPair])
-    /// What the server says without being asked, such as a message of a channel.
+    /// A message that is not an answer to a command, such as one of a channel.
     case push([RESPValue])
 }
 
@@ -41,7 +41,7 @@ extension RESPValue {
         }
     }
 
-    /// The text of a string of any kind. What is not UTF-8 is replaced.
+    /// The text of a string of any kind. Bytes that are not UTF-8 are replaced.
     public var text: String? {
         if case .simpleString(let text) = self { return text }
         return bytes.map { String(buffer: $0) }
@@ -61,7 +61,7 @@ extension RESPValue {
         return nil
     }
 
-    /// A whole number, also where it came as text.
+    /// The whole number, even if the server sent it as text.
     public var integer: Int? {
         if case .number(let number) = self { return Int(exactly: number) }
         return text.flatMap { Int($0) }

@@ -1,8 +1,8 @@
 import NIOCore
 import RESP
 
-/// The connection of an event loop for commands, many at a time. It belongs to its event loop, on which every method is
-/// called.
+/// The connection of an event loop for commands, of which many may wait for answers. It belongs to its event loop, on
+/// which every method must be called.
 final class CommandConnection: @unchecked Sendable {  // Its state is touched on its event loop only.
     typealias Reply = (Result<RESPValue, RedisError>) -> Void
 
@@ -23,7 +23,7 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
     }
 
     /// - Parameters:
-    ///   - isProbe: whether the command is tried even if the connection was lost a moment ago.
+    ///   - isProbe: whether to reconnect at once, even if the connection was lost a moment ago.
     ///   - reply: called once, on the event loop.
     func send(_ command: [RESPArgument], isProbe: Bool = false, _ reply: @escaping Reply) {
         guard !pending.isFull else { return reply(.failure(.overloaded)) }
@@ -66,7 +66,7 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
         for reply in pending.loseAll() { reply(.failure(error)) }
     }
 
-    /// One timer for all commands, for the first deadline.
+    /// Schedules the one timer of all commands for the earliest deadline.
     private func startTimer(at deadline: NIODeadline) {
         if let timer {
             if timer.deadline <= deadline { return }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// Why a connection cannot be made, in words for a log.
+/// Texts for a log that explain why a connection cannot be made.
 enum ConnectionFailure {
     /// The connection was closed before the first answer.
     static func early(byTLS: Bool) -> String {
@@ -25,7 +25,7 @@ enum ConnectionFailure {
 
     private static func short(_ error: any Error) -> String {
         if let error = error as? IOError {
-            // Without the name of the function that failed.
+            // Removes the name of the function that failed.
             let text = error.description
             return text.firstRange(of: "): ").map { String(text[$0.upperBound...]) } ?? text
         }

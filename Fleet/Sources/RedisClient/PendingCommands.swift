@@ -61,7 +61,7 @@ struct PendingCommands<Reply> {
         return .command(reply)
     }
 
-    /// Returns the expired commands. Those that were not written never will be.
+    /// Returns the expired commands. Those that were not written yet are removed and never sent.
     mutating func expire(at now: NIODeadline) -> [Reply] {
         var expired: [Reply] = []
         for index in written.indices where written[index].deadline <= now {

@@ -3,30 +3,30 @@ public import NIOCore
 public import RESP
 import Synchronization
 
-/// Asks a Redis or Valkey server, and listens to its channels. Any thread may use it.
+/// Sends commands to a Redis or Valkey server, and subscribes to its channels. Any thread may use it.
 ///
-/// Each event loop has one connection for commands and one for subscriptions, made when they are first needed and again after
-/// they were lost. Every command ends within its deadline, with an answer or an error.
+/// Each event loop has one connection for commands and one for subscriptions, which are opened when they are first
+/// needed, and again after they were lost. Every command ends within its deadline, with an answer or an error.
 public final class RedisClient: Sendable {
     /// Counts since the client was made.
     public struct Statistics: Hashable, Sendable {
         public var commands = 0
         public var failures = 0
-        /// Commands that were not tried because the server was left alone.
+        /// Commands that were not sent because the server had failed and was not asked for a while.
         public var spared = 0
-        /// How often the server began to fail and was left alone.
+        /// How often the server failed so often that it was not asked for a while.
         public var openings = 0
 
         public init() {}
     }
 
-    /// What a client tells about its server.
+    /// A notice about the state of the server.
     public enum Notice: Hashable, Sendable {
-        /// The server is left alone for a while, because it failed with this error. Told once until ``recovered``, and once more
-        /// if the reason becomes clear only then.
+        /// The server is not asked for a while, because it failed with this error. Sent once until ``recovered``, and
+        /// once more if the reason becomes known only later.
         case failing(RedisError)
-        /// The server refused commands of one kind, and carries out others. Told at the first command that succeeds thereafter;
-        /// of subscriptions at once, and by each event loop once for each reason.
+        /// The server refuses some commands but carries out others. Sent after the next command that succeeds. For
+        /// subscriptions, sent at once, by each event loop once for each reason.
         case refused(RedisError)
         /// The server carries out commands again.
         case recovered
@@ -35,9 +35,9 @@ public final class RedisClient: Sendable {
     private struct State {
         var circuit = Circuit()
         var statistics = Statistics()
-        /// Whether the reason of the failures was told, while they last.
+        /// Whether the reason of the current failures was sent in a notice.
         var reasonIsTold = false
-        /// The last refusal since a command succeeded.
+        /// The last refusal since the last command that succeeded.
         var refusal: RedisError?
         var lastListener = 0
         var next = 0
@@ -66,7 +66,7 @@ public final class RedisClient: Sendable {
                 statistics.openings += 1
                 reasonIsTold = false
             case .probe:
-                // The first commands may have ended before it was known why there is no connection.
+                // Reports the reason later if the first commands failed before it was known why there is no connection.
                 guard !reasonIsTold, error?.isSpecific == true else { return (action, nil) }
             case .nothing, .recovered: return (action, nil)
             }
@@ -91,8 +91,8 @@ public final class RedisClient: Sendable {
     private let onNotice: @Sendable (Notice) -> Void
 
     /// - Parameters:
-    ///   - group: its loops carry the connections.
-    ///   - onNotice: told when the server fails and when it works again.
+    ///   - group: the event loops of the connections.
+    ///   - onNotice: called when the server fails, refuses commands, or works again.
     /// - Throws: `configuration`.
     public init(
         _ configuration: RedisConfiguration, group: any EventLoopGroup,
@@ -117,13 +117,13 @@ public final class RedisClient: Sendable {
 
     public var statistics: Statistics { state.withLock { $0.statistics } }
 
-    /// Whether commands are tried at all: the server did not fail several times in a row.
+    /// Whether commands are sent. False for a while after several failures in a row, and after ``close()``.
     public var isAvailable: Bool { state.withLock { !$0.circuit.isOpen && !$0.isClosed } }
 
     /// Sends a command.
     ///
-    /// - Returns: what the server answers; never `.error`.
-    /// - Throws: within the deadline, or at once where nothing can be sent.
+    /// - Returns: the server's answer, which is never `.error`.
+    /// - Throws: within the deadline, or at once if nothing can be sent.
     public func send(_ command: [RESPArgument]) async throws(RedisError) -> RESPValue {
         let connection = try takeConnection()
         let result = await withCheckedContinuation { continuation in
@@ -137,9 +137,9 @@ public final class RedisClient: Sendable {
         return try result.get()
     }
 
-    /// Listens to a channel until the subscription is ended.
+    /// Subscribes to a channel until the subscription is ended.
     ///
-    /// - Parameter handler: told what happens, in order, on an event loop: it must not wait.
+    /// - Parameter handler: called with each event, in order, on an event loop. It must not block.
     public func subscribe(
         to channel: String, _ handler: @escaping @Sendable (SubscriptionEvent) -> Void
     ) -> RedisSubscription {
@@ -147,7 +147,7 @@ public final class RedisClient: Sendable {
             state.lastListener += 1
             return state.lastListener
         }
-        // All who listen to a channel share its connection.
+        // All subscriptions to a channel share a connection.
         let connection = connections[Int(UInt(bitPattern: channel.hashValue) % UInt(connections.count))]
         connection.loop.execute { connection.subscriber.subscribe(listener, to: channel, handler) }
         return RedisSubscription {
@@ -155,7 +155,7 @@ public final class RedisClient: Sendable {
         }
     }
 
-    /// Ends all connections. Commands that wait end with `closed`.
+    /// Closes all connections. Waiting commands end with `closed`.
     public func close() async {
         state.withLock { $0.isClosed = true }
         for connection in connections {
@@ -222,7 +222,7 @@ public final class RedisSubscription: Sendable {
 
     deinit { end() }
 
-    /// Nothing more comes once this was called and what was on its way is through.
+    /// Ends the subscription. Events that are already being delivered may still arrive.
     public func end() {
         let onEnd = onEnd.withLock { onEnd in
             defer { onEnd = nil }

@@ -2,7 +2,7 @@ import FleetConnections
 public import NIOCore
 public import RESP
 
-/// Where a server is, who asks it, and how long it may take.
+/// The address of a Redis server, the user, and the client's limits.
 public struct RedisConfiguration: Sendable {
     public enum Address: Hashable, Sendable {
         case tcp(host: String, port: Int)
@@ -15,25 +15,26 @@ public struct RedisConfiguration: Sendable {
     /// The number of a database. Default 0.
     public var database = 0
     public var usesTLS = false
-    /// A file of certificates, PEM, of the authorities that are trusted. Default: those of the system.
+    /// The path of a PEM file with the certificates of the trusted authorities. Default: the system's authorities.
     public var certificateAuthorities: String?
-    /// For a command, from its start to the answer. Default 50 ms.
+    /// The time for a command, from its start to the answer. Default 50 ms.
     public var deadline = TimeAmount.milliseconds(50)
-    /// For a connection until it may be used. Default 1 s.
+    /// The time until a new connection can be used. Default 1 s.
     public var connectTimeout = TimeAmount.seconds(1)
-    /// A connection without an answer for as long is made anew. Default 5 s.
+    /// The time without an answer after which a connection is closed and opened again. Default 5 s.
     public var stallLimit = TimeAmount.seconds(5)
-    /// Commands of one event loop that may wait for answers. Default 1024.
+    /// How many commands of one event loop may wait for answers. Default 1024.
     public var mostInFlight = 1024
-    /// How long to wait before a lost connection is made anew: the first time, and at most. Doubled each time between, and
-    /// shortened at random by up to a half, until a connection has lasted for a second. Default 100 ms and 5 s.
+    /// How long to wait before a lost connection is opened again, the first time and at most. The pause doubles each
+    /// time, until a connection has lasted for a second, and is shortened at random by up to a half. Default 100 ms and
+    /// 5 s.
     public var backoff = (first: TimeAmount.milliseconds(100), most: TimeAmount.seconds(5))
     public var limits = RESPLimits()
 
     public init(address: Address) { self.address = address }
 
     /// - Parameter url: `redis://`, `rediss://` (TLS) with `[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`, or `unix:///PATH`.
-    /// - Throws: `configuration`, which does not repeat the URL: it may hold a password.
+    /// - Throws: `configuration`. The error does not repeat the URL, which may hold a password.
     public init(url: String) throws(RedisError) {
         guard let schemeEnd = url.firstRange(of: "://") else { throw .configuration("the URL of Redis has no scheme") }
         var rest = url[schemeEnd.upperBound...]
@@ -70,14 +71,14 @@ public struct RedisConfiguration: Sendable {
         guard decoded.allSatisfy({ $0 != nil }) else {
             throw .configuration("the URL of Redis has a user or a password that is not percent-encoded")
         }
-        // A single word is a password: so it was before there were users.
+        // A single part is the password, because Redis had only passwords before it had users.
         password = decoded.last ?? nil
         if decoded.count == 2, let name = decoded[0], !name.isEmpty { user = name }
     }
 
     private static func address(_ text: Substring) throws(RedisError) -> Address {
         var (host, port) = (text, 6379)
-        // The colons of an IPv6 address stand in brackets.
+        // The colons of an IPv6 address are in brackets.
         if let colon = text.lastIndex(of: ":"), text[colon...].firstIndex(of: "]") == nil {
             guard let number = Int(text[text.index(after: colon)...]), (1...65535).contains(number) else {
                 throw .configuration("the URL of Redis has no port behind its colon")
@@ -112,7 +113,7 @@ public struct RedisConfiguration: Sendable {
 }
 
 extension RedisConfiguration {
-    /// - Returns: nil where it asks for no TLS.
+    /// - Returns: nil if the configuration does not use TLS.
     func secureConnections() throws(RedisError) -> SecureConnections? {
         guard usesTLS, case .tcp(let host, _) = address else { return nil }
         do throws(SecureConnectionError) {

@@ -1,28 +1,28 @@
 public import RESP
 
-/// Why a command has no answer.
+/// The reason why a command has no answer.
 public enum RedisError: Error, Hashable, Sendable {
-    /// A setting is wrong, or asks for what is not built in.
+    /// A setting is invalid, or needs a feature that is not built in.
     case configuration(String)
     /// The connection was lost before the answer came. The command may have been carried out.
     case connectionLost
-    /// There is no connection, and why: as a sentence goes on after "because". It holds no password.
+    /// There is no connection. The value is the reason, worded to follow "because"; it holds no password.
     case noConnection(String)
     /// The answer did not come in time. The command may have been carried out, or still be.
     case timedOut
-    /// As many commands as may wait for their answers do.
+    /// Too many commands already wait for answers.
     case overloaded
-    /// The server failed several times in a row, and is left alone for a while.
+    /// The server failed several times in a row, and is not asked for a while.
     case circuitOpen
-    /// The server refused the command, as it says it.
+    /// The server refused the command. The value is the server's text.
     case refused(String)
-    /// What came is not RESP3.
+    /// The server's answer is not valid RESP3.
     case malformed(RESPError)
     /// The client was closed.
     case closed
 
-    /// Whether it counts as a failure of the server. A refused command does: the server would refuse the next one of its kind,
-    /// too. A script that Redis does not know is no failure, because it is then sent.
+    /// Whether the error counts as a failure of the server. A refused command does, because the server would also
+    /// refuse the next one of its kind. A script that Redis does not know does not, because it is then sent.
     var isFailure: Bool {
         switch self {
         case .connectionLost, .noConnection, .timedOut, .malformed: true
@@ -31,8 +31,8 @@ public enum RedisError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether the command certainly was not sent. After any other error it may have been carried out, wholly or in part: the answer
-    /// may be lost, and a script may be refused in its midst.
+    /// Whether the command was certainly not sent. After any other error it may have been carried out completely or in
+    /// part: the answer may be lost, and a script may be refused halfway.
     public var isUnsent: Bool {
         switch self {
         case .configuration, .noConnection, .overloaded, .circuitOpen: true
@@ -40,7 +40,7 @@ public enum RedisError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether it says what is wrong, rather than that something is.
+    /// Whether the error states a specific reason, rather than only that the server does not answer.
     var isSpecific: Bool {
         switch self {
         case .connectionLost, .timedOut: false

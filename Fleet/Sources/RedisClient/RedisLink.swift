@@ -3,15 +3,15 @@ import NIOCore
 import NIOPosix
 import RESP
 
-/// A connection to a server: it is opened, initialised, and reopened after it was lost. It belongs to its event loop,
-/// on which every method is called.
+/// A connection to a server, which is opened, initialised, and reopened after it was lost. It belongs to its event
+/// loop, on which every method must be called.
 final class RedisLink: @unchecked Sendable {  // Its state is touched on its event loop only.
     private enum Phase {
         case idle
         case connecting
         case introducing(any Channel, answersLeft: Int)
         case ready(any Channel)
-        /// Lost; it may be reopened after a while.
+        /// The connection was lost, and will be reopened after a while.
         case waiting
         case closed
     }
@@ -39,7 +39,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
     private var readySince = NIODeadline.now()
     private var timer: Scheduled<Void>?
     private var flushIsScheduled = false
-    /// Why there is no connection. Nil until one cannot be made or is lost, and while there is one.
+    /// The reason why there is no connection; nil while there is one, and before the first attempt has failed.
     private(set) var failure: RedisError?
 
     init(_ configuration: RedisConfiguration, _ secure: SecureConnections?, on loop: any EventLoop) {
@@ -106,7 +106,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
     /// Gives up the connection, in order to reopen it.
     func drop(_ error: RedisError) {
         let channel = channel
-        // First, so that closing the channel reports no other reason.
+        // `lose` comes first, so that closing the channel reports no other reason.
         lose(error)
         channel?.close(promise: nil)
     }
@@ -118,7 +118,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         }
     }
 
-    /// Closes it permanently.
+    /// Closes the connection permanently.
     func close() {
         timer?.cancel()
         let channel = channel
@@ -148,7 +148,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         switch phase {
         case .introducing(let current, let left) where current === channel:
             if case .error(let text) = value { return drop(.refused(withoutCredentials(text))) }
-            // HELLO, the first command, is answered with a map.
+            // The answer to HELLO, the first command, is a map.
             if left == introduction.count, value.pairs == nil {
                 return drop(.noConnection("the server does not answer HELLO as Redis does"))
             }
@@ -172,7 +172,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
             drop(
                 error == .connectionLost ? .noConnection(ConnectionFailure.early(byTLS: configuration.usesTLS)) : error)
         case .ready(let current) where current === channel: drop(error)
-        // The end of an earlier channel, which comes late with TLS. An attempt that fails is told by its bootstrap.
+        // An earlier channel may end late with TLS. A failed attempt to connect is reported by its bootstrap.
         default: break
         }
     }
@@ -187,7 +187,8 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         return [greeting, ["SELECT", RESPArgument(configuration.database)]]
     }
 
-    /// Redis repeats the first arguments of a command that it does not know: of HELLO the password is one.
+    /// Removes the password from a refusal: a Redis that does not know HELLO repeats its first arguments, which include
+    /// the password.
     private func withoutCredentials(_ text: String) -> String {
         let end = text.firstRange(of: ", with args")?.lowerBound ?? text.endIndex
         let text = String(text[..<end])
@@ -200,7 +201,8 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         case .waiting, .closed, .idle: return
         case .connecting, .introducing: break
         case .ready:
-            // A server may take each connection and refuse what it is for, so only one that lasted counts as good.
+            // A server may accept every connection and then refuse its commands, so that only a connection that has
+            // lasted counts as good.
             if loop.now - readySince >= Self.shortestGoodLife { backoff = configuration.backoff.first }
         }
         failure = error
@@ -220,7 +222,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
     }
 }
 
-/// Parses bytes to values for a link.
+/// Parses the bytes of a channel into values for a link.
 private final class RedisChannelHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,16 +1,18 @@
 public import NIOCore
 import RESP
 
-/// What a subscription tells its listener, in order.
+/// An event of a subscription. Events are delivered in order.
 public enum SubscriptionEvent: Hashable, Sendable {
-    /// From now on every message comes. What was published before, also while the connection was lost, did not.
+    /// All messages from now on are delivered. Messages that were published before, or while the connection was lost,
+    /// are not.
     case active
     case message(ByteBuffer)
-    /// The connection is lost: messages may be missed until it is active again, which it becomes by itself.
+    /// The connection is lost, and messages may be missed until the next ``active``. The client reconnects by itself.
     case lost
 }
 
-/// The connection of an event loop that listens to channels. It belongs to its event loop, on which every method is called.
+/// The connection of an event loop for subscriptions to channels. It belongs to its event loop, on which every method
+/// must be called.
 final class SubscriberConnection: @unchecked Sendable {  // Its state is touched on its event loop only.
     private let link: RedisLink
     private let configuration: RedisConfiguration
@@ -21,7 +23,7 @@ final class SubscriberConnection: @unchecked Sendable {  // Its state is touched
     private var unansweredPings = 0
     private var lastRefusal: RedisError?
 
-    /// - Parameter onRefusal: told that the server refuses a subscription, once for each reason.
+    /// - Parameter onRefusal: called when the server refuses a subscription, once for each reason.
     init(_ configuration: RedisConfiguration, _ link: RedisLink, onRefusal: @escaping (RedisError) -> Void) {
         self.configuration = configuration
         self.link = link
@@ -74,7 +76,7 @@ final class SubscriberConnection: @unchecked Sendable {  // Its state is touched
         ) { [weak self] _ in self?.beat() }
     }
 
-    /// A server that is silent between messages may be gone, so it is pinged now and then.
+    /// Pings the server at intervals, because a server that sends no messages may be gone.
     private func beat() {
         guard unansweredPings == 0 else { return link.drop(.timedOut) }
         unansweredPings += 1
@@ -98,7 +100,7 @@ final class SubscriberConnection: @unchecked Sendable {  // Its state is touched
         }
     }
 
-    /// It is tried again after a while, because what the user may do can be changed.
+    /// Drops the connection, which is opened again after a while, because the user's permissions may change.
     private func refuse(_ error: RedisError) {
         link.drop(error)
         if error != lastRefusal { onRefusal(error) }

@@ -2,7 +2,7 @@
 struct Subscriptions {
     private struct Channel {
         var listeners: Set<Int> = []
-        /// SUBSCRIBE that were written and are not confirmed yet.
+        /// How many SUBSCRIBE commands were written and are not confirmed yet.
         var unconfirmed = 0
 
         func isActive(_ isConnected: Bool) -> Bool { isConnected && unconfirmed == 0 && !listeners.isEmpty }
@@ -14,9 +14,9 @@ struct Subscriptions {
     var isEmpty: Bool { channels.values.allSatisfy(\.listeners.isEmpty) }
 
     struct Added {
-        /// SUBSCRIBE must be written.
+        /// Whether SUBSCRIBE must be written.
         var writes = false
-        /// Messages arrive already.
+        /// Whether the channel already delivers messages.
         var isActive = false
     }
 
@@ -45,7 +45,7 @@ struct Subscriptions {
         return channels.keys.sorted()
     }
 
-    /// The server has confirmed a SUBSCRIBE.
+    /// Called when the server has confirmed a SUBSCRIBE.
     ///
     /// - Returns: the listeners who get messages from now on.
     mutating func confirm(_ name: String) -> Set<Int> {
@@ -57,7 +57,7 @@ struct Subscriptions {
 
     func listeners(of name: String) -> Set<Int> { channels[name]?.listeners ?? [] }
 
-    /// The connection is lost.
+    /// Called when the connection is lost.
     ///
     /// - Returns: the listeners who got messages until now.
     mutating func disconnect() -> Set<Int> {

@@ -29,7 +29,7 @@ struct AnswerReader {
 
     private var isError: Bool { head.map { $0.status.code >= 300 } ?? false }
 
-    /// Of an error, only a limited part is read.
+    /// The limit for the body, which is lower for errors.
     private var mostBytes: Int { isError ? ErrorDocument.longest : longestBody }
 
     private mutating func begin(_ head: HTTPResponseHead) -> Step {

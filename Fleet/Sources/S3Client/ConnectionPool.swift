@@ -43,10 +43,10 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// How many connections stand that carry no request.
+    /// How many open connections carry no request.
     var unusedCount: Int { state.withLock { $0.unusedCount } }
 
-    /// Sends a request once there is a connection for it.
+    /// Sends a request when there is a connection for it.
     func submit(_ exchange: Exchange, deadline: TimeAmount) {
         guard !exchange.isOver else { return }
         exchange.setTimer(
@@ -65,14 +65,14 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Ends all connections, and all requests with `closed`.
+    /// Closes all connections. All requests end with `closed`.
     func close() async {
         for connection in beginClose() {
             try? await connection.loop.submit { connection.close() }.get()
         }
     }
 
-    /// As `close`, without waiting.
+    /// The same as ``close()``, without waiting.
     func closeLater() {
         for connection in beginClose() {
             connection.loop.execute { connection.close() }
@@ -95,7 +95,7 @@ final class ConnectionPool: Sendable {
 
     func retry(_ exchange: Exchange) { act { $0.addAgain(exchange) } }
 
-    /// - Returns: whether the connection is unused; it will not be used again.
+    /// - Returns: whether the connection was unused; the pool then never uses it again.
     func retire(_ connection: S3Connection) -> Bool { state.withLock { $0.retire(connection) } }
 
     // MARK: - What the state wants
@@ -105,9 +105,10 @@ final class ConnectionPool: Sendable {
             switch action {
             case .connect: connect()
             case .start(let exchange, let connection):
-                // Later, so that data that is being read now is not taken for the answer.
+                // The request starts in a later turn of the loop, so that data that is being read now is not taken for
+                // its answer.
                 connection.loop.execute { connection.start(exchange) }
-            // It has just been made, so this is its event loop.
+            // The connection has just been opened, so that this is its event loop.
             case .keep(let connection): connection.waitForUse()
             case .fail(let exchange, let error): exchange.end(.failure(error))
             case .close(let connection): connection.loop.execute { connection.close() }
@@ -121,7 +122,7 @@ final class ConnectionPool: Sendable {
 
     private func connect() {
         let loop = loop()
-        // Several, where the host has several addresses: of those that are tried at a time, one channel is the result.
+        // A host with several addresses may get several connections at a time, one of which becomes the result.
         let made = NIOLoopBoundBox<[S3Connection]>.makeBoxSendingValue([], eventLoop: loop)
         ClientBootstrap(group: loop).resolver(resolver).connectTimeout(connectTimeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -132,7 +133,7 @@ final class ConnectionPool: Sendable {
             }
             .connect(host: host, port: port)
             .whenComplete { [self] result in
-                // The certificate may have been found to be untrusted already.
+                // The connection may already have ended, for example because its certificate is not trusted.
                 guard case .success(let channel) = result,
                     let connection = made.value.first(where: { $0.isOf(channel) }), !connection.isGone
                 else {

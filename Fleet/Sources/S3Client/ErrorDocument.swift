@@ -1,13 +1,13 @@
 import NIOCore
 
-/// What S3 says in XML about why it refused a request. No more is read than the texts of three elements.
+/// The XML document in which S3 explains why it refused a request. Only the texts of three elements are read.
 struct ErrorDocument {
-    /// Empty where there is none.
+    /// Empty if the document has none.
     let code: String
     let message: String
     let region: String
 
-    /// Longer documents are no errors of S3.
+    /// The length in bytes above which a document is not an error of S3.
     static let longest = 64 << 10
 
     init(_ body: ByteBuffer) {

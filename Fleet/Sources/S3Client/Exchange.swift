@@ -2,13 +2,13 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// A request as it goes out.
+/// A request as it is sent.
 struct WireRequest: Sendable {
     var head: HTTPRequestHead
     var body: ByteBuffer?
 }
 
-/// An answer as it came in.
+/// An answer as it was received.
 struct Answer: Sendable {
     var status: Int
     var headers: HTTPHeaders
@@ -20,7 +20,7 @@ final class Exchange: Sendable {
     private struct State {
         var result: Result<Answer, S3Error>?
         var continuation: CheckedContinuation<Result<Answer, S3Error>, Never>?
-        /// The connection that carries it now.
+        /// The connection that carries the request now.
         var connection: S3Connection?
         var timer: Scheduled<Void>?
     }
@@ -32,7 +32,7 @@ final class Exchange: Sendable {
 
     var isOver: Bool { state.withLock { $0.result != nil } }
 
-    /// Waits for the end. Only one task may wait.
+    /// Waits for the answer or an error. Only one task may wait.
     func result() async -> Result<Answer, S3Error> {
         await withCheckedContinuation { continuation in
             let result = state.withLock { state in
@@ -43,7 +43,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// - Parameter timer: cancelled at the end.
+    /// - Parameter timer: cancelled when the exchange ends.
     func setTimer(_ timer: Scheduled<Void>) {
         let isOver = state.withLock { state in
             state.timer = timer
@@ -52,7 +52,7 @@ final class Exchange: Sendable {
         if isOver { timer.cancel() }
     }
 
-    /// - Returns: whether the connection must carry it, because it has not ended yet.
+    /// - Returns: whether the connection must send the request; false if the exchange has already ended.
     func begin(on connection: S3Connection) -> Bool {
         state.withLock { state in
             guard state.result == nil else { return false }
@@ -61,10 +61,10 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Its connection was lost, and it waits for another.
+    /// Called when the connection is lost and the request waits for another.
     func leaveConnection() { state.withLock { $0.connection = nil } }
 
-    /// - Returns: the connection that carried it; nil if there was none, or it had ended already.
+    /// - Returns: the connection that carried the request; nil if there was none, or the exchange had already ended.
     @discardableResult
     func end(_ result: Result<Answer, S3Error>) -> S3Connection? {
         let before = state.withLock { state -> State? in

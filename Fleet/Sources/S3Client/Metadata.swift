@@ -1,11 +1,11 @@
 import S3Signing
 
-/// The rules for what is said about an object besides its bytes.
+/// The rules for the metadata of objects.
 enum Metadata {
-    /// Names and values together have so many bytes at most (AWS, "User-defined object metadata").
+    /// The maximum length of all names and values together, in bytes (AWS, "User-defined object metadata").
     static let most = 2048
 
-    /// - Throws: `invalid`, which names no value.
+    /// - Throws: `invalid`. The error does not repeat a value.
     static func headers(_ metadata: [(String, String)]) throws(S3Error) -> [S3Field] {
         var (headers, names, count) = ([S3Field](), Set<String>(), 0)
         for (name, value) in metadata {
@@ -21,7 +21,7 @@ enum Metadata {
         return headers
     }
 
-    /// A value must come back as it was given: HTTP takes blanks at its ends away.
+    /// Checks that a value is stored unchanged: HTTP removes blanks at its ends.
     static func checkValue(_ value: String) throws(S3Error) {
         guard value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }), value.first != " ", value.last != " " else {
             throw .invalid("A header of S3 has a character that is not printable ASCII, or a blank at an end.")

@@ -1,15 +1,15 @@
-/// Assigns requests to connections, and keeps the waiting ones. A pure value: it is told the events and returns
+/// Assigns requests to connections, and keeps those that wait. A pure value: it is given the events and returns
 /// actions.
 ///
 /// A free connection gets the request that has waited longest. Connections are opened while more requests wait than
 /// connections are being opened, up to a limit.
 struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: Sendable {
     enum Action: Equatable, Sendable {
-        /// Make a connection, and tell `connected` or `failedToConnect`.
+        /// Open a connection, then call `connected` or `failedToConnect`.
         case connect
-        /// Send the request by the connection.
+        /// Send the request on the connection.
         case start(Request, Connection)
-        /// Nobody needs the new connection yet. Close it if that remains so.
+        /// Keep the new connection, which no request needs yet, and close it if that remains so.
         case keep(Connection)
         /// End the request with an error.
         case fail(Request, S3Error)
@@ -18,13 +18,13 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
 
     private struct Waiting {
         var request: Request
-        /// It failed on a connection that had been unused, so it needs a new one.
+        /// Whether the request failed on a connection that had been unused, so that it needs a new one.
         var wantsNew = false
     }
 
     private let mostConnections: Int
     private let mostWaiting: Int
-    /// Those that stand, also the unused ones.
+    /// All open connections, including unused ones.
     private var connections: Set<Connection> = []
     /// The most recently used one is used next, so that the others expire.
     private var unused: [Connection] = []
@@ -51,14 +51,15 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         return assign()
     }
 
-    /// A connection that had been unused did not carry out the request. It goes first, and gets a new connection.
+    /// Adds a request again that failed because its connection, which had been unused, was closed. It goes first, and
+    /// gets a new connection.
     mutating func addAgain(_ request: Request) -> [Action] {
         if isClosed { return [.fail(request, .closed)] }
         waiting.insert(Waiting(request: request, wantsNew: true), at: 0)
         return assign()
     }
 
-    /// The request does not wait any more.
+    /// Removes a request that no longer waits.
     mutating func remove(_ request: Request) { waiting.removeAll { $0.request == request } }
 
     mutating func connected(_ connection: Connection) -> [Action] {
@@ -72,25 +73,26 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         return [.start(waiting.removeFirst().request, connection)] + assign()
     }
 
-    /// A connection could not be made.
+    /// Called when a connection could not be opened.
     ///
-    /// - Parameter error: what the request gets that has waited longest, if it has nothing more to wait for.
+    /// - Parameter error: the error for the request that has waited longest, unless another connection is being opened
+    ///   for it.
     mutating func failedToConnect(_ error: S3Error) -> [Action] {
         connecting -= 1
         guard waiting.count > connecting else { return [] }
         return [.fail(waiting.removeFirst().request, error)] + assign()
     }
 
-    /// The connection is free again.
+    /// Called when a connection is free again.
     mutating func free(_ connection: Connection) -> [Action] {
         guard connections.contains(connection) else { return [] }
         unused.append(connection)
         return assign()
     }
 
-    /// The connection is closed, or about to be.
+    /// Called when a connection is closed, or about to be.
     ///
-    /// - Parameter request: was not carried out, and is retried.
+    /// - Parameter request: a request that was not carried out and is retried.
     mutating func lose(_ connection: Connection, retrying request: Request? = nil) -> [Action] {
         connections.remove(connection)
         unused.removeAll { $0 == connection }
@@ -106,7 +108,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         return true
     }
 
-    /// No request is started any more.
+    /// Closes the pool: no further requests are started.
     ///
     /// - Returns: the waiting requests, and the existing connections.
     mutating func close() -> (waiting: [Request], connections: [Connection]) {

@@ -7,10 +7,11 @@ extension S3Client {
     ///
     /// - Parameters:
     ///   - key: without the prefix.
-    ///   - most: so many bytes are enough, which must be one at least; a server that ignores ranges sends all. Nil: all.
-    /// - Returns: nil where there is no such object. That there is no such bucket is an error.
-    /// - Throws: within the read deadline. `tooLarge` where the object is longer than the longest body.
-    /// - Complexity: the memory of the body, up to twice as much while it comes without its length.
+    ///   - most: how many bytes to read, at least one; a server that ignores ranges sends more. Nil: the whole object.
+    /// - Returns: nil if there is no such object. A missing bucket is an error.
+    /// - Throws: within the read deadline. `tooLarge` if the object is longer than ``S3Configuration/longestBody``.
+    /// - Complexity: the memory of the body, or up to twice as much while it is received if the server does not state
+    ///   its length.
     public func get(_ key: String, upTo most: Int? = nil) async throws(S3Error) -> S3Object? {
         let range = most.map { [S3Field("range", "bytes=0-\($0 - 1)")] } ?? []
         let request = S3Request("GET", try configuration.object(key), headers: range)
@@ -18,9 +19,9 @@ extension S3Client {
         return answer.status == 404 ? nil : S3Object(answer, isHead: false)
     }
 
-    /// Reads what is said about an object, without its body.
+    /// Reads the metadata of an object, without its body.
     ///
-    /// - Returns: nil where there is no such object, or no such bucket: S3 does not tell these apart here.
+    /// - Returns: nil if there is no such object or no such bucket, which S3 does not distinguish here.
     /// - Throws: within the read deadline.
     public func head(_ key: String) async throws(S3Error) -> S3Object? {
         let request = S3Request("HEAD", try configuration.object(key))
@@ -28,13 +29,14 @@ extension S3Client {
         return answer.status == 404 ? nil : S3Object(answer, isHead: true)
     }
 
-    /// Writes an object, in place of one of the same key. Others see it whole, or not at all.
+    /// Writes an object, replacing any object with the same key. Other clients see the whole object or none of it.
     ///
     /// - Parameters:
-    ///   - metadata: names of letters, digits and hyphens, each once, in whichever case; values of printable ASCII, without blanks
-    ///     at their ends. 2,048 bytes in all.
+    ///   - metadata: names of letters, digits and hyphens, each used once regardless of case; values of printable
+    ///     ASCII, without blanks at their ends. 2,048 bytes in all.
     ///   - contentType: nil: the server decides.
-    /// - Throws: within the write deadline. `invalid` where S3 could not hold it, or where the body is longer than the longest.
+    /// - Throws: within the write deadline. `invalid` if S3 does not allow the key or the metadata, or if the body is
+    ///   longer than ``S3Configuration/longestBody``.
     public func put(
         _ key: String, _ body: ByteBuffer, metadata: [(String, String)] = [], contentType: String? = nil
     ) async throws(S3Error) {
@@ -52,7 +54,7 @@ extension S3Client {
         _ = try await send(request, body, deadline: configuration.writeDeadline)
     }
 
-    /// Removes an object. That there is none is no error.
+    /// Removes an object. It is not an error if there is none.
     ///
     /// - Throws: within the read deadline.
     public func remove(_ key: String) async throws(S3Error) {

@@ -13,11 +13,11 @@ public final class S3Client: Sendable {
     public struct Statistics: Hashable, Sendable {
         public var requests = 0
         public var failures = 0
-        /// Requests that were not tried because the server was left alone.
+        /// Requests that were not sent because the server had failed and was not asked for a while.
         public var spared = 0
-        /// How often the server began to fail and was left alone.
+        /// How often the server failed so often that it was not asked for a while.
         public var openings = 0
-        /// Bytes of objects that came.
+        /// Bytes of objects that were read.
         public var bytesRead = 0
         /// Bytes of objects that were written.
         public var bytesWritten = 0
@@ -25,9 +25,9 @@ public final class S3Client: Sendable {
         public init() {}
     }
 
-    /// What a client tells about its server.
+    /// A notice about the state of the server.
     public enum Notice: Hashable, Sendable {
-        /// The server is left alone for a while, because it failed with this error. Told once until ``recovered``.
+        /// The server is not asked for a while, because it failed with this error. Sent once until ``recovered``.
         case failing(S3Error)
         /// The server carries out requests again.
         case recovered
@@ -46,8 +46,8 @@ public final class S3Client: Sendable {
     private let onNotice: @Sendable (Notice) -> Void
 
     /// - Parameters:
-    ///   - group: its loops carry the connections.
-    ///   - onNotice: told when the server fails and when it works again.
+    ///   - group: the event loops of the connections.
+    ///   - onNotice: called when the server fails and when it works again.
     /// - Throws: `configuration`.
     public convenience init(
         _ configuration: S3Configuration, group: any EventLoopGroup,
@@ -56,7 +56,7 @@ public final class S3Client: Sendable {
         try self.init(configuration, group: group, resolver: nil, onNotice: onNotice)
     }
 
-    /// - Parameter resolver: finds the addresses of the server. Nil: the system does.
+    /// - Parameter resolver: finds the addresses of the server; nil: the system's resolver.
     init(
         _ configuration: S3Configuration, group: any EventLoopGroup, resolver: (any Resolver & Sendable)?,
         onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
@@ -71,13 +71,13 @@ public final class S3Client: Sendable {
 
     public var statistics: Statistics { state.withLock { $0.statistics } }
 
-    /// Whether requests are tried at all: the server did not fail several times in a row.
+    /// Whether requests are sent. False for a while after several failures in a row, and after ``close()``.
     public var isAvailable: Bool { state.withLock { !$0.circuit.isOpen && !$0.isClosed } }
 
-    /// How many connections stand that carry no request.
+    /// How many open connections carry no request.
     var unusedConnections: Int { pool.unusedCount }
 
-    /// Ends all connections. Requests that wait end with `closed`.
+    /// Closes all connections. Waiting requests end with `closed`.
     public func close() async {
         state.withLock { $0.isClosed = true }
         await pool.close()
@@ -161,7 +161,8 @@ public final class S3Client: Sendable {
         }
     }
 
-    /// Asks for the head of what the prefix names: that it is not there, or not to be told, is an answer too.
+    /// Requests the head of an object with the name of the prefix. That it does not exist, or that access is denied, is
+    /// an answer, too.
     private func probe() async {
         guard !state.withLock({ $0.isClosed }) else { return }
         let request = S3Request("HEAD", configuration.location(configuration.prefix))

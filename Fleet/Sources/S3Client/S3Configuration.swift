@@ -1,43 +1,46 @@
 public import NIOCore
 public import S3Signing
 
-/// A bucket, who asks for its objects, and how long that may take.
+/// A bucket, the credentials for it, and the client's limits.
 public struct S3Configuration: Sendable {
     public let endpoint: S3Endpoint
     public let region: String
     public let bucket: String
-    /// Goes before each key. Empty, or ending with a slash.
+    /// The prefix of all keys. Empty, or ending with a slash.
     public let prefix: String
-    /// Whether the bucket stands in the path of URLs, rather than in the name of the host.
+    /// Whether the bucket is named in the path of URLs, rather than in the host name.
     public let usesPathStyle: Bool
-    /// Nil: requests are not signed, unless there are ``currentCredentials``.
+    /// The credentials that sign requests; nil: requests are not signed, unless there are ``currentCredentials``.
     public let credentials: S3Credentials?
-    /// Returns the credentials for the next request, in place of ``credentials``: for those that expire and are renewed, as a
-    /// role's are. Called before each request; it must return at once, and may be called on any thread. Default nil.
+    /// Returns the credentials for the next request, in place of ``credentials``. Use it for credentials that expire
+    /// and are renewed, such as those of a role. Called before each request, on any thread; it must return at once.
+    /// Default nil.
     public var currentCredentials: (@Sendable () -> S3Credentials)?
-    /// For GET, HEAD and DELETE, from the call to the whole answer. Default 2 s.
+    /// The time for GET, HEAD and DELETE, from the call to the whole answer. Default 2 s.
     public var readDeadline = TimeAmount.seconds(2)
-    /// For PUT, from the call to the whole answer. Default 30 s.
+    /// The time for PUT, from the call to the whole answer. Default 30 s.
     public var writeDeadline = TimeAmount.seconds(30)
-    /// For a connection until it stands. Default 1 s.
+    /// The time until a connection is established. Default 1 s.
     public var connectTimeout = TimeAmount.seconds(1)
-    /// An unused connection is closed after that time. Default 30 s.
+    /// The time after which an unused connection is closed. Default 30 s.
     public var idleLimit = TimeAmount.seconds(30)
-    /// Connections, in all. Default 32.
+    /// The maximum number of connections. Default 32.
     public var mostConnections = 32
-    /// Requests that may wait until one of them is free. Default 256.
+    /// How many requests may wait for a free connection. Default 256.
     public var mostWaiting = 256
-    /// Bytes of an object that is read or written. Default 8 MiB.
+    /// The maximum length of an object that is read or written, in bytes. Default 8 MiB.
     public var longestBody = 8 << 20
-    /// A file of certificates, PEM, of the authorities that are trusted. Default: those of the system.
+    /// The path of a PEM file with the certificates of the trusted authorities. Default: the system's authorities.
     public var certificateAuthorities: String?
 
     /// - Parameters:
     ///   - bucket: 3 to 63 lower-case letters, digits, hyphens and dots.
-    ///   - prefix: goes before each key, with a slash between. 512 bytes at most.
-    ///   - endpoint: `http://HOST[:PORT]` or `https://HOST[:PORT]`. Nil: AWS' own, `https://s3.REGION.amazonaws.com`.
-    ///   - usesPathStyle: nil: where an endpoint is given, or the name of the bucket has a dot, which certificates do not cover.
-    /// - Throws: `configuration`, which repeats neither the endpoint nor the credentials.
+    ///   - prefix: put before each key, followed by a slash. 512 bytes at most.
+    ///   - endpoint: `http://HOST[:PORT]` or `https://HOST[:PORT]`; nil: that of AWS,
+    ///     `https://s3.REGION.amazonaws.com`.
+    ///   - usesPathStyle: nil: true if an endpoint is given, or if the bucket's name has a dot, because wildcard
+    ///     certificates do not cover such host names.
+    /// - Throws: `configuration`. The error repeats neither the endpoint nor the credentials.
     public init(
         bucket: String, prefix: String = "", endpoint: String? = nil, region: String = "us-east-1",
         credentials: S3Credentials? = nil, usesPathStyle: Bool? = nil
@@ -72,14 +75,14 @@ public struct S3Configuration: Sendable {
         (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
     }
 
-    /// AWS, "General purpose bucket naming rules".
+    /// Whether a text is a bucket's name by AWS' "General purpose bucket naming rules".
     private static func isBucket(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard (3...63).contains(bytes.count), !text.contains("..") else { return false }
         let inner = [UInt8(ascii: "-"), UInt8(ascii: ".")]
         guard bytes.allSatisfy({ isLowerOrDigit($0) || inner.contains($0) }) else { return false }
         guard !inner.contains(bytes[0]), !inner.contains(bytes[bytes.count - 1]) else { return false }
-        // Nor does it look like an address.
+        // The name must not look like an IP address either.
         return (try? SocketAddress(ipAddress: text, port: 0)) == nil
     }
 
@@ -100,7 +103,7 @@ public struct S3Configuration: Sendable {
             throw .configuration("The access key or the secret key of S3 is empty.")
         }
         for text in [credentials.accessKey, credentials.secretKey, credentials.sessionToken ?? ""] {
-            // A line end that came from a file, most likely.
+            // The usual mistake is a line end that was read from a file.
             guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 throw .configuration(
                     "A key or the token of S3 has a blank, a line end or another character that none has.")
@@ -118,7 +121,7 @@ public struct S3Configuration: Sendable {
             throw .configuration("The endpoint of S3 has more than a scheme, a host and a port.")
         }
         var port: Int?
-        // The colons of an IPv6 address stand in brackets.
+        // The colons of an IPv6 address are in brackets.
         if let colon = rest.lastIndex(of: ":"), rest[colon...].firstIndex(of: "]") == nil {
             guard let number = Int(rest[rest.index(after: colon)...]), (1...65535).contains(number) else {
                 throw .configuration("The endpoint of S3 has no port behind its colon.")

@@ -2,18 +2,19 @@ import FleetConnections
 import NIOCore
 import NIOHTTP1
 
-/// A connection to the server, which carries one request at a time. It belongs to its event loop, on which every method is called.
+/// A connection to the server, which carries one request at a time. It belongs to its event loop, on which every method
+/// must be called.
 final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its state is touched on its event loop only.
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// Status and headers of an answer have so many bytes at most.
+    /// The maximum length of the status line and headers of an answer, in bytes.
     static let longestHead = 64 << 10
 
     private struct Work {
         let exchange: Exchange
         var reader: AnswerReader
-        /// Whether the connection was unused before: the server may have closed it meanwhile.
+        /// Whether the connection was unused before this request, so that the server may have closed it meanwhile.
         let wasUnused: Bool
         var isWritten = false
     }
@@ -26,7 +27,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
     private var work: Work?
     private var wasUnused = false
     private var idleTimer: Scheduled<Void>?
-    /// Why it is closed or about to be, which the pool knows. Nil while it is open.
+    /// The reason why the connection is closed or about to be, which the pool already knows; nil while it is open.
     private(set) var end: S3Error?
 
     private init(_ channel: any Channel, _ pool: ConnectionPool) {
@@ -39,7 +40,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
 
     func isOf(_ channel: any Channel) -> Bool { channel === self.channel }
 
-    /// Makes a channel a connection of the pool.
+    /// Turns a channel into a connection of the pool.
     static func add(
         to channel: any Channel, _ pool: ConnectionPool, _ secure: SecureConnections?
     ) throws -> S3Connection {
@@ -60,7 +61,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
         return connection
     }
 
-    /// Sends a request that the pool gave it.
+    /// Sends a request that the pool has assigned to this connection.
     func start(_ exchange: Exchange) {
         idleTimer?.cancel()
         guard exchange.begin(on: self) else {
@@ -69,7 +70,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
         }
         if let end {
             exchange.leaveConnection()
-            // It was closed meanwhile, before the request was sent.
+            // The connection was closed before the request was sent.
             if wasUnused { pool.retry(exchange) } else { exchange.end(.failure(end)) }
             return
         }
@@ -83,17 +84,17 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
         }
         channel.writeAndFlush(HTTPClientRequestPart.end(nil)).whenComplete { [weak self] result in
             guard let self, work?.exchange === exchange else { return }
-            // A channel that is closed already tells of it in no other way.
+            // The failed write is the only sign that the channel was already closed.
             if case .success = result { work?.isWritten = true } else { fail(.connectionLost) }
         }
     }
 
-    /// The request is abandoned. Its answer would still arrive, so the connection cannot be reused.
+    /// Gives up a request. Its answer would still arrive, so the connection cannot be reused.
     func abandon(_ exchange: Exchange) {
         if work?.exchange === exchange { fail(.cancelled) }
     }
 
-    /// Ends its request with `closed`, if it has one.
+    /// Closes the connection. Its request, if any, ends with `closed`.
     func close() { fail(.closed) }
 
     /// Closes the connection unless the pool gives it a request in time.
@@ -113,7 +114,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
         channel.close(promise: nil)
     }
 
-    /// Gives the connection up.
+    /// Ends the connection and its request with an error. A request on a connection that had been unused is retried.
     private func fail(_ error: S3Error) {
         guard !isGone else { return }
         end = error
@@ -131,7 +132,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
     }
 
     private func closeAtOnce() {
-        // TLS would send a closing message and wait for that of the server.
+        // Skips TLS, which would send a closing message and wait for that of the server.
         if let secure, let context = try? channel.pipeline.syncOperations.context(handler: secure) {
             context.close(promise: nil)
         } else {
@@ -143,7 +144,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
         guard let work else { return }
         self.work = nil
         if isReusable, work.isWritten {
-            // First, so that the receiver of the answer finds the connection free.
+            // `becomeIdle` comes first, so that the receiver of the answer finds the connection free.
             becomeIdle()
         } else {
             end = .connectionLost
@@ -156,8 +157,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
     // MARK: - Of the channel
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Without a request the connection is given up. The reader is changed in place, because its bytes have one
-        // owner.
+        // Data without a request ends the connection. The reader is changed in place, so that its buffer is not copied.
         switch work?.reader.read(unwrapInboundIn(data)) {
         case .finished(let answer, let isReusable): finish(answer, isReusable: isReusable)
         case .failed(let error): fail(error)

@@ -1,8 +1,8 @@
-/// Why a request has no answer, or not the one that was wanted. None repeats credentials.
+/// The reason why a request failed. No error repeats credentials.
 public enum S3Error: Error, Hashable, Sendable {
-    /// A setting is wrong, or asks for what is not built in.
+    /// A setting is invalid, or needs a feature that is not built in.
     case configuration(String)
-    /// A key, a name or a value that S3 cannot hold. Nothing was sent.
+    /// A key, a name or a value is not allowed by S3. Nothing was sent.
     case invalid(String)
     /// There is no connection, or it was lost before the answer was complete. The request may have been carried out.
     case connectionLost
@@ -10,27 +10,28 @@ public enum S3Error: Error, Hashable, Sendable {
     case handshakeFailed
     /// The answer was not complete in time. The request may have been carried out, or still be.
     case timedOut
-    /// As many requests as may wait for a connection do.
+    /// Too many requests already wait for a connection.
     case overloaded
-    /// The server failed several times in a row, and is left alone for a while.
+    /// The server failed several times in a row, and is not asked for a while.
     case circuitOpen
-    /// The server cannot do its work now: 429 and 500 to 599. `code` is empty where it names none.
+    /// The server is temporarily unable to answer: 429 or 500 to 599. `code` is empty if the server names none.
     case unavailable(status: Int, code: String)
-    /// The server refused the request, as it says it. `code` and `message` are empty where it says nothing, as in answers to HEAD.
+    /// The server refused the request. `code` and `message` are the server's; they are empty if it gives none, as in
+    /// answers to HEAD.
     case refused(status: Int, code: String, message: String)
-    /// The bucket is elsewhere, in another region most likely. `region` is empty where the server names none.
+    /// The bucket is elsewhere, most likely in another region. `region` is empty if the server names none.
     case redirected(status: Int, code: String, message: String, region: String)
-    /// The answer is longer than so many bytes.
+    /// The answer is longer than `limit` bytes.
     case tooLarge(limit: Int)
-    /// What came is not HTTP/1.1.
+    /// The server's answer is not valid HTTP/1.1.
     case malformed(String)
     /// The task that waited was cancelled. The request may have been carried out.
     case cancelled
     /// The client was closed.
     case closed
 
-    /// Whether it counts as a failure of the server. A refused request does: if several in a row are refused, the keys, the bucket
-    /// or the region are wrong, and so would be the next request.
+    /// Whether the error counts as a failure of the server. A refused request does: if several in a row are refused,
+    /// the keys, the bucket or the region are wrong, and the next request would be refused, too.
     var isFailure: Bool {
         switch self {
         case .connectionLost, .handshakeFailed, .timedOut, .unavailable, .malformed, .refused, .redirected: true

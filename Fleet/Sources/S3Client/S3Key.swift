@@ -1,6 +1,6 @@
 /// The rules for the keys of objects.
 enum S3Key {
-    /// A key has so many bytes at most (AWS, "Naming Amazon S3 objects").
+    /// The maximum length of a key in bytes (AWS, "Naming Amazon S3 objects").
     static let longest = 1024
 
     /// - Throws: `invalid`.
@@ -10,8 +10,8 @@ enum S3Key {
         guard key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw .invalid("A key of S3 has a control character.")
         }
-        // Servers and proxies that tidy paths would take them for another object, or for another bucket.
-        // In bytes: a slash and a mark behind it are one character, and no slash.
+        // Segments of dots are refused: servers and proxies that normalize paths would go to another object, or another
+        // bucket. The key is split in bytes, because to Swift a slash and a combining mark after it are one character.
         let segments = key.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard !segments.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) else {
             throw .invalid("A key of S3 has a segment of dots only.")

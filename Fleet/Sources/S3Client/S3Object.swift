@@ -1,18 +1,18 @@
 import NIOHTTP1
 public import NIOCore
 
-/// An object, or what is said about one.
+/// An object, or its metadata alone.
 public struct S3Object: Hashable, Sendable {
-    /// Empty where only the head was asked for, and perhaps no more than the beginning where that was.
+    /// The body: empty if only the head was requested, and possibly just the beginning if only that was requested.
     public var body: ByteBuffer
-    /// How many bytes the object has. Nil where the server does not say it.
+    /// The length of the object in bytes; nil if the server does not state it.
     public var length: Int?
-    /// Given when it was written, by names in lower case.
+    /// The metadata that was given when the object was written. The names are in lower case.
     public var metadata: [String: String]
-    /// As the server writes it, with its quotation marks.
+    /// The entity tag as the server writes it, with its quotation marks.
     public var etag: String?
     public var contentType: String?
-    /// As the server writes it: "Sun, 06 Nov 1994 08:49:37 GMT".
+    /// The date as the server writes it, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     public var lastModified: String?
 
     public init(body: ByteBuffer, metadata: [String: String] = [:]) {
@@ -40,7 +40,7 @@ extension S3Object {
     private static func length(_ answer: Answer, isHead: Bool) -> Int? {
         if isHead { return answer.headers.first(name: "content-length").flatMap { Int($0) } }
         guard answer.status == 206 else { return answer.body.readableBytes }
-        // As in "bytes 0-9/1234".
+        // The field's form is `bytes 0-9/1234`.
         return answer.headers.first(name: "content-range")?.split(separator: "/").last.flatMap { Int($0) }
     }
 }

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// This machine's clock, by which signatures are dated.
+/// This machine's clock, which gives the time of signatures.
 enum WallClock {
     /// Seconds since 1970.
     static var now: Int64 {

@@ -1,5 +1,5 @@
-/// Percent-encoding as signatures want it: all bytes of the UTF-8 but the letters, the digits and `-._~` (RFC 3986, section 2.3),
-/// with digits in upper case.
+/// Percent-encoding as signatures require it: of all UTF-8 bytes except letters, digits and `-._~` (RFC 3986, section
+/// 2.3), with hexadecimal digits in upper case.
 enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 

@@ -1,10 +1,10 @@
-/// Who asks S3. Its description shows no secret.
+/// The credentials for S3. Their description shows no secret.
 public struct S3Credentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     public var accessKey: String
     public var secretKey: String
-    /// Of credentials that hold for a while only.
+    /// The session token of temporary credentials.
     public var sessionToken: String?
 
     public init(accessKey: String, secretKey: String, sessionToken: String? = nil) {
@@ -15,6 +15,6 @@ public struct S3Credentials: Hashable, Sendable, CustomStringConvertible, Custom
 
     public var description: String { "S3Credentials(\(accessKey))" }
     public var debugDescription: String { description }
-    // `dump` and the descriptions of types that hold this one look here.
+    // `dump` and the descriptions of enclosing types use the mirror, which must show no secret.
     public var customMirror: Mirror { Mirror(self, children: ["accessKey": accessKey]) }
 }

@@ -7,9 +7,9 @@ public struct S3Endpoint: Hashable, Sendable {
     }
 
     public var scheme: Scheme
-    /// A name or an address, without brackets.
+    /// A host name, or an IP address without brackets.
     public var host: String
-    /// Nil: that of the scheme, 80 or 443.
+    /// Nil: the default port of the scheme, 80 or 443.
     public var port: Int?
 
     public init(scheme: Scheme, host: String, port: Int? = nil) {
@@ -18,20 +18,20 @@ public struct S3Endpoint: Hashable, Sendable {
         self.port = port
     }
 
-    /// AWS' own server of a region.
+    /// The endpoint of AWS in a region.
     public static func aws(region: String) -> S3Endpoint {
         S3Endpoint(scheme: .https, host: "s3.\(region).amazonaws.com")
     }
 }
 
-/// Where an object is, or where a bucket is: then its key is empty.
+/// The location of an object, or of a bucket if the key is empty.
 public struct S3Location: Hashable, Sendable {
     public var endpoint: S3Endpoint
     public var region: String
     public var bucket: String
-    /// As it is, not encoded.
+    /// The key, not percent-encoded.
     public var key: String
-    /// Whether the bucket stands in the path, rather than in the name of the host.
+    /// Whether the bucket is named in the path, rather than in the host name.
     public var usesPathStyle: Bool
 
     public init(endpoint: S3Endpoint, region: String, bucket: String, key: String = "", usesPathStyle: Bool) {
@@ -45,14 +45,14 @@ public struct S3Location: Hashable, Sendable {
     /// The name of the host to connect to.
     public var hostName: String { usesPathStyle ? endpoint.host : "\(bucket).\(endpoint.host)" }
 
-    /// What the header `Host` says: without the port where that is the scheme's.
+    /// The value of the header `Host`: without the port if that is the scheme's default.
     public var host: String {
         let name = hostName.contains(":") ? "[\(hostName)]" : hostName
         guard let port = endpoint.port, port != endpoint.scheme.defaultPort else { return name }
         return "\(name):\(port)"
     }
 
-    /// The path of the URL. It is encoded once, and its segments stay as they are, also `..` and empty ones.
+    /// The path of the URL. It is encoded once, and its segments are not normalized, not even `..` and empty ones.
     public var path: String {
         let key = PercentEncoding.text(key, keepsSlashes: true)
         guard usesPathStyle else { return "/" + key }

@@ -11,14 +11,14 @@ public struct S3Field: Hashable, Sendable {
     }
 }
 
-/// What a signature says of a body.
+/// The body's hash in a signature.
 public enum S3PayloadHash: Hashable, Sendable {
     /// 64 hexadecimal digits, in lower case.
     case sha256(String)
     /// The signature does not cover the body.
     case unsigned
 
-    /// Of no body.
+    /// The hash of an empty body.
     public static let empty = of([])
 
     public static func of(_ bytes: [UInt8]) -> S3PayloadHash { .sha256(Hexadecimal.text(SecureHash.sha256(bytes))) }
@@ -39,9 +39,9 @@ public enum S3PayloadHash: Hashable, Sendable {
 public struct S3Request: Hashable, Sendable {
     public var method: String
     public var location: S3Location
-    /// As they are, not encoded.
+    /// The fields of the query, not percent-encoded.
     public var query: [S3Field]
-    /// Besides `Host` and those that a signature adds. All are signed.
+    /// The headers other than `Host` and those that a signature adds. All are signed.
     public var headers: [S3Field]
     public var payload: S3PayloadHash
 
@@ -56,7 +56,7 @@ public struct S3Request: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// The path and the query of its URL.
+    /// The path and the query of the URL.
     public var target: String {
         let query = CanonicalRequest.query(query)
         return query.isEmpty ? location.path : "\(location.path)?\(query)"

@@ -1,12 +1,12 @@
 import FleetCrypto
 
-/// A signature of version 4 of a request, which only who has its credentials can make.
+/// A signature of a request, AWS Signature Version 4, which proves that the client has the credentials.
 public struct S3Signature: Hashable, Sendable {
-    /// What is signed, for comparing it with what a server says that it expected.
+    /// The text that is signed, for comparing it with the text that a server reports as expected.
     public let stringToSign: String
     /// 64 hexadecimal digits.
     public let text: String
-    /// All headers to send, also `host` and `authorization`.
+    /// All headers to send, including `host` and `authorization`.
     public let headers: [S3Field]
 
     public init(of request: S3Request, by credentials: S3Credentials, at time: S3Timestamp) {
@@ -28,11 +28,11 @@ public struct S3Signature: Hashable, Sendable {
         self.headers = headers + [S3Field("authorization", authorization)]
     }
 
-    /// A URL by which anybody may send the request for a while.
+    /// Returns a URL with which anybody can send the request for a while.
     ///
     /// - Parameters:
-    ///   - request: whoever sends it also has to send its headers. Its payload is not signed.
-    ///   - seconds: how long the URL holds, from `time` on: 1 to 604,800, a week.
+    ///   - request: its headers must be sent with the URL. Its payload is not signed.
+    ///   - seconds: how long the URL is valid, from `time` on: 1 to 604,800 (a week).
     public static func presignedURL(
         of request: S3Request, by credentials: S3Credentials, at time: S3Timestamp, expiresAfter seconds: Int
     ) -> String {
@@ -55,7 +55,7 @@ public struct S3Signature: Hashable, Sendable {
     }
 }
 
-/// For which day and region a signature holds.
+/// The day and the region for which a signature is valid.
 private struct Scope {
     static let algorithm = "AWS4-HMAC-SHA256"
 

@@ -1,9 +1,9 @@
-/// A time as signatures state it, in UTC.
+/// A time in the format of signatures, in UTC.
 public struct S3Timestamp: Hashable, Sendable {
-    /// As in "20130524T000000Z".
+    /// The time in a form such as `20130524T000000Z`.
     public let text: String
 
-    /// As in "20130524".
+    /// The date in a form such as `20130524`.
     public var day: String { String(text.prefix(8)) }
 
     /// - Parameter seconds: since 1970, within the years 0 to 9999.

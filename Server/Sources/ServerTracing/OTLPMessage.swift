@@ -29,7 +29,7 @@ struct OTLPMessage {
         var members: [(String, JSONValue)] = [
             ("traceId", .text(span.identity.traceText)), ("spanId", .text(span.identity.spanText)),
             ("name", .text(span.name)), ("kind", .whole(kind(span.kind))),
-            // Numbers of 64 bits are texts in protobuf's JSON.
+            // The JSON encoding of protobuf writes 64-bit numbers as strings.
             ("startTimeUnixNano", .text("\(span.start)")), ("endTimeUnixNano", .text("\(span.end)")),
             ("attributes", .list(attributes(span.attributes))),
         ]
@@ -80,7 +80,7 @@ struct OTLPMessage {
             case .bool(let flag): members.append(attribute(name, .flag(flag), "boolValue"))
             case .string(let text): members.append(attribute(name, .text(text), "stringValue"))
             case .stringConvertible(let value): members.append(attribute(name, .text("\(value)"), "stringValue"))
-            // Nobody here sets lists.
+            // The server sets no attributes that are lists.
             default: break
             }
         }

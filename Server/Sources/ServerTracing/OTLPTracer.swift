@@ -2,12 +2,13 @@ public import ServerConfiguration
 import Synchronization
 public import Tracing
 
-/// Makes spans and hands those that have ended on, to be sent by OpenTelemetry's protocol. Any thread may use it.
+/// Makes spans, and passes sampled spans that have ended to an exporter for OpenTelemetry's protocol (OTLP). Any thread
+/// may use it.
 public struct OTLPTracer: Tracer {
     private let settings: ServerSettings.Tracing
     private let take: @Sendable (FinishedSpan) -> Void
 
-    /// - Parameter take: gets each span that ends and is kept. It must not block.
+    /// - Parameter take: called with each sampled span when it ends. It must not block.
     public init(_ settings: ServerSettings.Tracing, take: @escaping @Sendable (FinishedSpan) -> Void) {
         self.settings = settings
         self.take = take
@@ -20,7 +21,8 @@ public struct OTLPTracer: Tracer {
         var context = context()
         let parent = context.traceIdentity
         var identity = parent?.child() ?? .fresh()
-        // What began here was decided upon then; what a client began only where the client is followed.
+        // A trace keeps the sampling decision that was made at its beginning. That of a client counts only if the
+        // settings follow it.
         let isDecided = parent != nil && (settings.followsParent || !context.beginsElsewhere)
         if !isDecided { identity.isSampled = isKept(identity) }
         context.traceIdentity = identity
@@ -75,7 +77,7 @@ extension ServiceContext {
         typealias Value = Bool
     }
 
-    /// Whether the span that it holds is another program's.
+    /// Whether the context's span belongs to another program.
     fileprivate var beginsElsewhere: Bool {
         get { self[ElsewhereKey.self] ?? false }
         set { self[ElsewhereKey.self] = newValue ? true : nil }
@@ -96,7 +98,7 @@ public struct FinishedSpan: Sendable {
     public var status: SpanStatus?
 }
 
-/// A span that runs. Any thread may use it.
+/// A span that has not ended yet. Any thread may use it.
 public final class OTLPSpan: Span {
     private struct State {
         var name: String
@@ -155,7 +157,7 @@ public final class OTLPSpan: Span {
         setStatus(SpanStatus(code: .error, message: "\(error)"))
     }
 
-    /// Links are not told.
+    /// Does nothing: links are not exported.
     public func addLink(_ link: SpanLink) {}
 
     public func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {

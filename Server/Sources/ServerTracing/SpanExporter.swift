@@ -3,7 +3,8 @@ public import ServerConfiguration
 public import ServiceLifecycle
 import Synchronization
 
-/// Sends spans that have ended, some at a time, behind everybody's back. What cannot be sent, or is too much, is dropped and counted.
+/// Sends spans that have ended to a collector, in batches in the background. Spans that cannot be sent, or that exceed
+/// the queue, are dropped and counted. Any thread may use it.
 public final class SpanExporter: Service {
     private struct State {
         var waiting: [FinishedSpan] = []
@@ -16,10 +17,10 @@ public final class SpanExporter: Service {
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// How often it looks whether a batch is full.
+    /// How often the exporter checks whether a batch is full.
     private static let interval = Duration.milliseconds(100)
 
-    /// - Parameter send: takes a message to the collector.
+    /// - Parameter send: sends a message to the collector.
     public init(
         _ settings: ServerSettings.Tracing, send: @escaping @Sendable ([UInt8]) async throws -> Void, logger: Logger
     ) {
@@ -28,7 +29,7 @@ public final class SpanExporter: Service {
         self.logger = logger
     }
 
-    /// Spans that were sent, and that were lost.
+    /// How many spans were sent, and how many were dropped.
     public var counts: (sent: Int, dropped: Int) { state.withLock { ($0.sent, $0.dropped) } }
 
     public func take(_ span: FinishedSpan) {
@@ -41,7 +42,7 @@ public final class SpanExporter: Service {
         }
     }
 
-    /// Sends until the server stops, and then what is left.
+    /// Sends spans until the server stops, and then those that are left.
     public func run() async throws {
         await cancelWhenGracefulShutdown { await self.sendNowAndThen() }
         await flush()
@@ -59,7 +60,7 @@ public final class SpanExporter: Service {
         }
     }
 
-    /// Sends all that waits.
+    /// Sends all waiting spans.
     public func flush() async {
         while true {
             let batch = state.withLock { state -> [FinishedSpan] in

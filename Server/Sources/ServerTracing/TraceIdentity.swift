@@ -1,22 +1,22 @@
 public import Tracing
 
-/// Which span of which trace something belongs to (W3C Trace Context).
+/// Identifies a span and its trace (W3C Trace Context).
 public struct TraceIdentity: Hashable, Sendable {
     var trace: (high: UInt64, low: UInt64) { (high, low) }
     private var high: UInt64
     private var low: UInt64
     var span: UInt64
-    /// Whether the trace is kept.
+    /// Whether the spans of the trace are exported.
     var isSampled: Bool
 
-    /// The beginning of a trace.
+    /// Returns the identity of the first span of a new trace.
     static func fresh() -> TraceIdentity {
-        // All zeros stand for no trace.
+        // The identifiers must not be zero, which stands for none.
         TraceIdentity(
             high: .random(in: 1 ... .max), low: .random(in: 1 ... .max), span: .random(in: 1 ... .max), isSampled: true)
     }
 
-    /// Another span of the same trace.
+    /// Returns the identity of another span of the same trace.
     func child() -> TraceIdentity {
         var child = self
         child.span = .random(in: 1 ... .max)
@@ -27,8 +27,8 @@ public struct TraceIdentity: Hashable, Sendable {
         (self.high, self.low, self.span, self.isSampled) = (high, low, span, isSampled)
     }
 
-    /// - Parameter text: of `traceparent`: `00-TRACE-SPAN-FLAGS`; later versions may have more behind it.
-    /// - Returns: nil for what is none.
+    /// - Parameter text: the value of `traceparent`: `00-TRACE-SPAN-FLAGS`. Later versions may append further parts.
+    /// - Returns: nil if the text is invalid.
     public init?(traceparent text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count >= 4, parts[0].utf8.count == 2, parts[0] != "ff", parts[0] != "00" || parts.count == 4,
@@ -58,7 +58,7 @@ extension ServiceContext {
         typealias Value = TraceIdentity
     }
 
-    /// The span that work belongs to; nil: none.
+    /// The span that the current work belongs to; nil: none.
     public var traceIdentity: TraceIdentity? {
         get { self[Key.self] }
         set { self[Key.self] = newValue }

@@ -34,7 +34,7 @@ struct Demo: AsyncParsableCommand {
             print("a picture:  http://127.0.0.1:\(port)\(path)")
             print("the page:   http://127.0.0.1:\(port)/?source=\(source)")
             print("Press Ctrl-C to stop.")
-            // Also where the output is a file.
+            // Shows the text at once, even if the output is a file.
             fflush(nil)
         }
         origin.stop()

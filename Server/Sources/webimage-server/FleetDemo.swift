@@ -7,7 +7,7 @@ import Synchronization
 import WebImage
 import WebImageTesting
 
-/// Three servers, Redis, HAProxy and an origin on this machine, with a page that shows who did what.
+/// Runs three servers, Redis, HAProxy and an origin on this machine, with a page that shows which server did what.
 struct FleetDemo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet-demo",
@@ -60,7 +60,8 @@ struct FleetDemo: AsyncParsableCommand {
                 return OriginResponse(body: [])
             }
         }
-        // Whom HAProxy does not find when it starts counts as down for some seconds.
+        // Waits for the servers, because HAProxy treats a server that it does not reach at its start as down for some
+        // seconds.
         for server in servers { await server.listens() }
         let haproxy = try ChildProgram(
             "haproxy", ["-f", folder + "/haproxy.cfg", "-db"], leftovers: [folder])
@@ -69,7 +70,7 @@ struct FleetDemo: AsyncParsableCommand {
         print("Press Ctrl-C to stop.")
         fflush(nil)
         await haproxy.ended()
-        // It runs until it is ended: what it says before is why it did not start.
+        // HAProxy runs until it is terminated. Output before that explains why it did not start.
         throw ValidationError("HAProxy has ended: \(haproxy.output)")
     }
 
@@ -98,7 +99,7 @@ final class FleetDemoServer: Sendable {
     let port = RedisServer.freePort()
     let adminPort = RedisServer.freePort()
     private let redis: String
-    /// Where it keeps originals and results, also over a stop and a start.
+    /// The directory for originals and results, which the server keeps when it is stopped and started again.
     private let cache: String
     private let program = Mutex<ChildProgram?>(nil)
 
@@ -135,14 +136,14 @@ final class FleetDemoServer: Sendable {
         old?.stop()
     }
 
-    /// Returns once it answers, or after ten seconds.
+    /// Returns when the server is ready, or after about ten seconds.
     func listens() async {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         let manager = ImageManager(configuration: configuration)
         defer { manager.shutDown() }
         for attempt in 0..<200 {
-            // A URL that failed is left alone for a while.
+            // Each attempt has its own URL, because the manager does not retry a failed URL for a while.
             let request = ImageRequest("http://127.0.0.1:\(port)/ready?\(attempt)")
             if (try? await manager.data(for: request)) != nil { return }
             try? await Task.sleep(for: .milliseconds(50))

@@ -2,7 +2,7 @@
 enum FleetPage {
     /// - Parameter paths: signed paths of pictures.
     static func html(_ paths: [String]) -> String {
-        // Paths are our own: they hold no quotation marks.
+        // The paths are the demo's own and contain no quotation marks.
         let list = paths.map { "\"\($0)\"" }.joined(separator: ",")
         return """
             <!doctype html>

@@ -1,7 +1,7 @@
 import Foundation
 
-/// SIGHUP comes when a terminal is closed, and then ends the server. A service has no terminal: those who send it SIGHUP
-/// want it to read its settings anew, which needs a restart.
+/// Handles SIGHUP. When a terminal is closed, the signal ends the server. A service has no terminal and ignores it:
+/// whoever sends it wants the settings to be reloaded, which needs a restart.
 enum HangUp {
     static func isIgnoredWithoutTerminal() {
         let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)

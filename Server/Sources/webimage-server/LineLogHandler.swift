@@ -4,8 +4,9 @@ import Logging
 import ServerConfiguration
 import Synchronization
 
-/// Writes a line an entry to standard output, in one of the formats of ``ServerSettings/LogFormat``. Lines are written on a queue
-/// of their own, so that a slow reader of the log holds up no request; when too many wait, some are left out and counted.
+/// Writes one line for each log entry to standard output, in one of the formats of ``ServerSettings/LogFormat``. Lines
+/// are written on a separate queue, so that a slow reader of the log delays no request. If too many lines wait, further
+/// ones are left out and counted.
 struct LineLogHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
@@ -22,13 +23,13 @@ struct LineLogHandler: LogHandler {
         let level = levels[settings.logLevel] ?? .info
         let format = settings.logFormat
         LoggingSystem.bootstrap { label in
-            // What runs below says at info what only its own people want to know.
+            // Other libraries log details at `info` that only their developers need, so they are limited to warnings.
             let own = label.hasPrefix("webimage") ? level : max(level, .warning)
             return LineLogHandler(logLevel: own, format: format, label: label)
         }
     }
 
-    /// Returns when all that was said is written, or after two seconds: who reads it may stand still.
+    /// Returns when all entries are written, or after two seconds, because the reader of the output may be stuck.
     static func flush() {
         let written = DispatchSemaphore(value: 0)
         queue.async { written.signal() }
@@ -63,7 +64,7 @@ struct LineLogHandler: LogHandler {
             if dropped > 0 {
                 line += "\n" + Self.line(format, time, .warning, "\(dropped) lines were left out", [:])
             }
-            // A full disk, or a reader that has gone, costs lines and not the server.
+            // A full disk or a closed pipe loses lines, but does not end the server.
             do {
                 try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
             } catch {

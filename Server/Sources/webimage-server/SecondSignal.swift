@@ -13,7 +13,7 @@ enum SecondSignal {
                 guard count > 1 else { continue }
                 logger.warning("ends at once, without the running requests: a second signal came (\(signal))")
                 LineLogHandler.flush()
-                // As the signal itself would have.
+                // The exit code of a process that the signal has ended.
                 _exit(128 + signal.rawValue)
             }
         }

@@ -21,7 +21,7 @@ struct SettingsArguments: ParsableArguments {
     @Option(help: "A file with settings as NAME=VALUE lines. Environment variables override it.")
     var config: String?
 
-    /// - Throws: exit code 2, when all that is wrong has been said.
+    /// - Throws: exit code 2, after all problems have been printed.
     func settings(_ more: [String: String] = [:]) throws -> ServerSettings {
         var variables = more
         if let config {
@@ -72,7 +72,8 @@ struct Serve: AsyncParsableCommand {
         if settings.grammar.signatures.keys.isEmpty {
             logger.warning("URLs need no signature, because IMGPROXY_KEY is not set")
         }
-        // The others are connections to origins, files of the caches and decoders, which fail where clients take all.
+        // Leaves room for other files: connections to origins, cache files and decoders would fail if clients took all
+        // descriptors.
         let (files, others) = (OpenFileLimit.raise(), 512)
         let room = max(files - others, files / 4)
         var settings = settings

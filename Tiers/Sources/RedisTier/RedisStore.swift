@@ -2,48 +2,49 @@ import NIOCore
 import RESP
 import RedisClient
 
-/// What a tier keeps in Redis, as calls. Any thread may use it.
+/// The entries and removals of a tier in Redis. Any thread may use it.
 ///
-/// An entry is a hash with the fields `m`, the signed head, and `b`, the body, so that one can be had and changed without the
-/// other. Removals are a stream of which each entry names the one before it: so who reads it notices what is missing.
+/// An entry is a hash with the fields `m`, the signed head, and `b`, the body, so that each can be read and changed
+/// without the other. Removals are a stream in which each item names the previous one, so that a reader notices missing
+/// items.
 struct RedisStore: Sendable {
     struct Found {
         var head: [UInt8]
         var body: [UInt8]
     }
 
-    /// What was removed since somebody looked last.
+    /// The removals since a program last read them.
     struct News {
         struct Item {
             var id: String
-            /// The one before it; `0-0` for the first.
+            /// The ID of the previous removal; `0-0` for the first.
             var previous: String
             var fields: [[UInt8]]
         }
 
-        /// The last removal of all; `0-0` where there is none.
+        /// The ID of the latest removal; `0-0` if there is none.
         var last: String
         /// At most ``mostRead``.
         var items: [Item]
     }
 
-    /// So many removals are remembered, for programs that are cut off for a while.
+    /// How many removals are kept, for programs that are cut off for a while.
     private static let mostRemovals = 100_000
-    /// Removals that nobody adds to are forgotten after 31 days, except for which was the last: otherwise the next one would seem
-    /// to begin a new list, and every program would clear its caches.
+    /// The seconds without a new removal after which the list is deleted: 31 days. The ID of the last removal is kept,
+    /// because the next one would otherwise seem to begin a new list, and every program would clear its caches.
     private static let removalLife = 31 * 86_400
     static let mostRead = 500
 
     let client: RedisClient
     private let start: String
 
-    /// One tag in braces holds everything in one slot of a cluster, as the scripts need it.
+    /// The tag in braces keeps all keys in one slot of a cluster, which the scripts require.
     init(_ client: RedisClient, prefix: String) { (self.client, start) = (client, "{\(prefix):t1}:") }
 
     private func key(_ name: String) -> RESPArgument { RESPArgument("\(start)o:\(name)") }
     private var removals: RESPArgument { RESPArgument("\(start)removed") }
     private var lastRemoval: RESPArgument { RESPArgument("\(start)last") }
-    /// Says that something was removed, and no more.
+    /// The channel on which each removal is announced, without its content.
     var channel: String { "\(start)c" }
 
     func entry(_ name: String) async throws(RedisError) -> Found? {
@@ -66,7 +67,7 @@ struct RedisStore: Sendable {
         ])
     }
 
-    /// - Returns: false where there is another head by now.
+    /// - Returns: false if the entry's head has changed since `old` was read, or the entry is gone.
     func replace(
         _ name: String, head old: [UInt8], by new: [UInt8], life: Int64
     ) async throws(RedisError) -> Bool {
@@ -83,14 +84,15 @@ struct RedisStore: Sendable {
         return value.integer == 1
     }
 
-    /// Removes an entry that is others' no more; nobody need be told.
+    /// Removes an entry without telling the other programs.
     func drop(_ name: String) async throws(RedisError) -> Bool {
         try await client.send(["UNLINK", key(name)]).integer == 1
     }
 
-    /// Removes an entry and tells everybody.
+    /// Removes an entry and notifies all programs.
     func remove(_ name: String, _ fields: [[UInt8]]) async throws(RedisError) -> Bool {
-        // UNLINK is first: a full Redis refuses a script that begins with XADD, and lets one go on that has changed something.
+        // UNLINK comes first: a full Redis refuses a script that begins with XADD, but lets a script go on that has
+        // already written.
         let script = """
             local count = redis.call('UNLINK', KEYS[1])
             local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
@@ -112,7 +114,7 @@ struct RedisStore: Sendable {
         return value.integer == 1
     }
 
-    /// - Parameter id: of the last removal that is known; nil: only ask which is the last.
+    /// - Parameter id: the last removal that the program knows; nil: only the ID of the latest one is read.
     func removals(after id: String?) async throws(RedisError) -> News {
         let script = """
             local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]

@@ -66,7 +66,7 @@ public final class RedisTier: BytesTier {
 
     let store: RedisStore
     let seal: EntrySeal
-    /// Names this program in what it tells the others.
+    /// Identifies this program in its messages to the others.
     let name = "\(UInt64.random(in: 0 ... .max))"
     private let configuration: Configuration
     private let state = Mutex(Statistics())
@@ -75,8 +75,8 @@ public final class RedisTier: BytesTier {
     ///
     /// - Parameters:
     ///   - loop: the event loop of the connection. Default: one of NIO's own.
-    ///   - onNotice: told when the server fails and when it works again, and that it refuses to tell of removals, which nothing
-    ///     else shows. It must return at once.
+    ///   - onNotice: called when the server fails, when it works again, and when it refuses the subscription to
+    ///     removals, which nothing else reports. It must return at once.
     /// - Throws: if the secret is too short, or a feature is not built in (TLS without that trait).
     public init(
         _ configuration: Configuration, on loop: (any EventLoop)? = nil,
@@ -105,7 +105,7 @@ public final class RedisTier: BytesTier {
     /// Whether the server is asked. False for a while after several failures in a row.
     public var isAvailable: Bool { store.client.isAvailable }
 
-    /// Closes the connections. From then on nothing is found, and changes fail.
+    /// Closes the connections. Afterwards, no entry is found and changes fail.
     public func close() async { await store.client.close() }
 
     // MARK: - The tier
@@ -141,7 +141,8 @@ public final class RedisTier: BytesTier {
         return true
     }
 
-    /// Removes the entry of a key, because it is older than one that is not stored; the other programs are not told.
+    /// Removes the entry of a key in place of storing a newer original that the tier does not take. The other programs
+    /// are not notified.
     ///
     /// - Returns: false.
     @discardableResult

@@ -1,10 +1,10 @@
 import TierEntries
 import WebImage
 
-/// What programs tell each other when one removes an entry.
+/// The message that a program sends to the others when it removes an entry.
 struct Removal: Hashable {
     var key: CacheKey
-    /// Who removed it, and knows.
+    /// The program that removed the entry: it ignores its own message.
     var sender: String
 
     func fields(_ seal: EntrySeal) -> [[UInt8]] {
@@ -13,7 +13,7 @@ struct Removal: Hashable {
 
     init(key: CacheKey, sender: String) { (self.key, self.sender) = (key, sender) }
 
-    /// Nil for what nobody has told who knows the secret.
+    /// Nil if the message is malformed, or was not signed with the secret.
     init?(_ fields: [[UInt8]], _ seal: EntrySeal) {
         guard fields.count == 3, let key = String(validating: fields[0], as: UTF8.self),
             let sender = String(validating: fields[1], as: UTF8.self),

@@ -37,7 +37,7 @@ extension RedisTier {
     ///   - manager: a manager with its own caches, or with an ``WebImage/ImageCache``.
     ///   - clearsWhenSomeWereMissed: whether memory and disk are cleared when removals may have been missed
     ///     (``RemovalNews/missedSome``), which is rare. Default true, since an empty cache is never wrong.
-    /// - Returns: what follows them: keep it for as long as that is wanted.
+    /// - Returns: the handle that keeps following removals; keep it for as long as you need that.
     /// - Throws: ``TierEntries/TierSetupError`` for a manager with another kind of cache; use ``follow(_:)`` then.
     public func follow(
         removalsInto manager: ImageManager, clearsWhenSomeWereMissed: Bool = true
@@ -57,7 +57,7 @@ extension RedisTier {
     /// Reports the removals of other programs from this tier, in order, one after the other.
     ///
     /// - Parameter handler: called with each piece of news; the next one waits until it returns.
-    /// - Returns: what follows them: keep it for as long as that is wanted.
+    /// - Returns: the handle that keeps following removals; keep it for as long as you need that.
     public func follow(_ handler: @escaping @Sendable (RemovalNews) async -> Void) -> RemovalFollowing {
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let subscription = store.client.subscribe(to: store.channel) { event in
@@ -75,7 +75,7 @@ extension RedisTier {
         return RemovalFollowing(task, subscription)
     }
 
-    /// - Returns: whether everything was read. Where Redis does not answer, this takes a second.
+    /// - Returns: whether everything was read. If Redis does not answer, waits a second and returns false.
     private func readOn(
         _ reader: inout RemovalReader, _ handler: @Sendable (RemovalNews) async -> Void
     ) async -> Bool {

@@ -1,15 +1,16 @@
-/// Keeps in step with the removals of other programs. A pure value: it is told what Redis says.
+/// Determines which removals of other programs are new. A pure value: it is given what was read from Redis.
 struct RemovalReader {
-    /// What there is to do.
+    /// What the caller must do.
     struct Step: Hashable {
-        /// The fields of what was removed, in order.
+        /// The fields of the new removals, in order.
         var removals: [[[UInt8]]] = []
-        /// Removals may have been lost: with the list, by a replica that took over without them, or because there were too many.
+        /// Whether removals may have been missed: the list was lost, a replica without its end took over, or there were
+        /// too many.
         var missedSome = false
         var readsOn = false
     }
 
-    /// The last removal that is known; nil before the first reading, which tells nothing of the past.
+    /// The last known removal; nil before the first reading, which ignores earlier removals.
     private(set) var last: String?
 
     mutating func take(_ news: RedisStore.News) -> Step {
@@ -24,7 +25,7 @@ struct RemovalReader {
             place = item.id
         }
         step.readsOn = news.items.count >= RedisStore.mostRead
-        // The list ends elsewhere than what was read of it.
+        // Everything was read, but the latest removal is not the last one that was read.
         if !step.readsOn, place != news.last {
             step.missedSome = true
             place = news.last

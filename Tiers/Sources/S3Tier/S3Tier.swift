@@ -30,9 +30,9 @@ public final class S3Tier: BytesTier {
         public init() {}
     }
 
-    /// Longer ones are not written again because they are fresh for longer.
+    /// The length in bytes above which an entry is not written again only to extend its freshness.
     private static let longestRenewed = 64 << 10
-    /// Metadata is seldom longer with what stands before it.
+    /// How many bytes are read for the metadata of an entry: heads are seldom longer.
     private static let usualHead = 16 << 10
     private static let seal = EntrySeal.checksum
 
@@ -48,7 +48,7 @@ public final class S3Tier: BytesTier {
     ///   - longestBody: the longest original that is stored; at most 4 KiB less than the client's longest body. Default
     ///     8 MiB less 4 KiB.
     ///   - lifetime: originals that were stored longer ago count as missing. Default 30 days.
-    ///   - deadline: how long a load waits. Default 500 ms.
+    ///   - deadline: how long a load waits for the tier. Default 500 ms.
     public init(
         _ client: S3Client, longestBody: ByteCount = ByteCount((8 << 20) - (4 << 10)),
         lifetime: Duration = .seconds(30 * 86_400), deadline: Duration = .milliseconds(500)
@@ -66,7 +66,7 @@ public final class S3Tier: BytesTier {
     /// Whether the storage is asked. False for a while after several failures in a row.
     public var isAvailable: Bool { client.isAvailable }
 
-    /// Closes the client: calls that wait end with an error, and so does every call from now on.
+    /// Closes the client: waiting calls and all later ones end with an error.
     public func close() async { await client.close() }
 
     // MARK: - The tier
@@ -114,7 +114,7 @@ public final class S3Tier: BytesTier {
         return true
     }
 
-    /// Removes the entry of a key, because it is older than one that is not stored.
+    /// Removes the entry of a key in place of storing a newer original that the tier does not take.
     ///
     /// - Returns: false.
     @discardableResult
@@ -142,7 +142,7 @@ public final class S3Tier: BytesTier {
         return true
     }
 
-    /// Spread over many beginnings, as storages like it.
+    /// The name varies near its start, because storages partition objects by the prefixes of their names.
     private static func name(_ key: CacheKey) -> String {
         let name = seal.name(of: key)
         return "originals-1/\(name.prefix(2))/\(name)"
@@ -158,7 +158,8 @@ public final class S3Tier: BytesTier {
         }
     }
 
-    /// An answer that is too long, and a key that S3 cannot hold, say nothing about whether the storage works.
+    /// Objects that are too long and keys that S3 does not allow have their own codes, because they do not mean that
+    /// the storage fails.
     private static func code(of error: S3Error) -> WebImageError.Code {
         switch error {
         case .tooLarge: .bodyTooLarge

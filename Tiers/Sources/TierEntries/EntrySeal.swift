@@ -6,7 +6,7 @@ public import WebImage
 /// Bytes are accepted only if they were signed with the same secret for the same key and have not been changed
 /// (HMAC-SHA256). They are not encrypted: everybody who can read the storage sees pictures and their URLs.
 public struct EntrySeal: Sendable {
-    /// Of the parts that stand before the metadata.
+    /// The positions of the parts of a head before the metadata.
     private enum Part {
         static let version: UInt8 = 1
         static let code = 1..<33
@@ -28,7 +28,7 @@ public struct EntrySeal: Sendable {
     public static let checksum = EntrySeal(SecretKey(Array("originals of webimage".utf8)))
 
     private init(_ secret: SecretKey) {
-        // A code of one kind is never good as one of another.
+        // Separate keys, so that a code for one purpose is never valid for another.
         names = SecretKey(secret.code(of: Array("names".utf8)))
         entries = SecretKey(secret.code(of: Array("entries".utf8)))
         messages = SecretKey(secret.code(of: Array("messages".utf8)))
@@ -44,7 +44,7 @@ public struct EntrySeal: Sendable {
 
     /// Returns a head with other metadata, for the same body.
     ///
-    /// - Returns: nil where `head` is none that was made with this secret for that key.
+    /// - Returns: nil if `head` was not made with this secret for that key.
     public func head(_ head: [UInt8], with metadata: DiskMetadata, for key: CacheKey) -> [UInt8]? {
         guard self.metadata(of: head, for: key) != nil else { return nil }
         return self.head(metadata, Array(head[Part.digest]), key)
@@ -55,7 +55,7 @@ public struct EntrySeal: Sendable {
         return [Part.version] + entries.code(of: signed) + signed
     }
 
-    /// - Returns: nil where `head` is none that was made with this secret for that key.
+    /// - Returns: nil if `head` was not made with this secret for that key.
     public func metadata(of head: [UInt8], for key: CacheKey) -> DiskMetadata? {
         guard head.count > Part.digest.upperBound, head[0] == Part.version,
             entries.accepts(head[Part.code], of: Array(head[Part.digest.lowerBound...]))

@@ -1,6 +1,6 @@
 public import WebImage
 
-/// An entry as one run of bytes: the length of its head (4 bytes, little-endian), the head, the body.
+/// Encodes an entry as one sequence of bytes: the length of its head (4 bytes, little-endian), the head, the body.
 public enum SealedBlob {
     public static func bytes(_ entry: TierEntry, _ seal: EntrySeal, for key: CacheKey) -> [UInt8] {
         let head = seal.head(of: entry, for: key)
@@ -12,14 +12,14 @@ public enum SealedBlob {
         return bytes
     }
 
-    /// - Returns: nil for bytes that were not made by ``bytes(_:_:for:)`` with the same secret for that key.
+    /// - Returns: nil if the bytes were not made by ``bytes(_:_:for:)`` with the same secret for that key.
     public static func entry(_ bytes: [UInt8], _ seal: EntrySeal, for key: CacheKey) -> TierEntry? {
         guard let end = headEnd(bytes) else { return nil }
         return seal.entry(head: Array(bytes[4..<end]), body: Array(bytes[end...]), for: key)
     }
 
     /// - Parameter bytes: an entry, or its beginning.
-    /// - Returns: nil for bytes of another kind, and where the head goes on behind them.
+    /// - Returns: nil if the bytes are not an entry for that key, or do not contain its whole head.
     public static func metadata(_ bytes: [UInt8], _ seal: EntrySeal, for key: CacheKey) -> DiskMetadata? {
         headEnd(bytes).flatMap { seal.metadata(of: Array(bytes[4..<$0]), for: key) }
     }
