@@ -250,7 +250,7 @@ public final class Fleet: Sendable {
         }
     }
 
-    /// Purges on this server. The others are told when Redis is available.
+    /// Purges on this server. The other servers are notified when Redis is available.
     public func purgeHere(_ purges: [Purge]) {
         state.withLock { state in
             for purge in purges { state.reader.addUntold(PurgeMember(purge), at: clock.nowAtMost) }

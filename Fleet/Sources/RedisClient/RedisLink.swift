@@ -128,7 +128,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         channel?.close(promise: nil)
     }
 
-    // MARK: - Of the channel
+    // MARK: - Events of the channel
 
     /// The connection is established; a TLS handshake may still be in progress.
     func connected(_ channel: any Channel) {

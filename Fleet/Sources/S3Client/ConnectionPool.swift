@@ -85,7 +85,7 @@ final class ConnectionPool: Sendable {
         return left.connections
     }
 
-    // MARK: - Told by connections
+    // MARK: - Events of connections
 
     func free(_ connection: S3Connection) { act { $0.free(connection) } }
 
@@ -98,7 +98,7 @@ final class ConnectionPool: Sendable {
     /// - Returns: whether the connection was unused; the pool then never uses it again.
     func retire(_ connection: S3Connection) -> Bool { state.withLock { $0.retire(connection) } }
 
-    // MARK: - What the state wants
+    // MARK: - Actions
 
     private func act(_ change: (inout State) -> [State.Action]) {
         for action in state.withLock({ change(&$0) }) {

@@ -154,7 +154,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
         work.exchange.end(.success(answer))
     }
 
-    // MARK: - Of the channel
+    // MARK: - Events of the channel
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Data without a request ends the connection. The reader is changed in place, so that its buffer is not copied.

@@ -49,7 +49,7 @@ public struct OTLPTracer: Tracer {
 
     public func forceFlush() {}
 
-    // MARK: - From and to other programs
+    // MARK: - Traces of other programs
 
     private static let field = "traceparent"
 
