@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What several servers share. A package of its own, so that who uses the library never builds NIO.
+// What several servers share. A package of its own, so that users of the library never build NIO.
 let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("ExistentialAny"),

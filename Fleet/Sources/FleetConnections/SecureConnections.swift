@@ -46,7 +46,7 @@ public struct SecureConnectionError: Error, CustomStringConvertible {
     /// The substitute if TLS is not built in.
     public final class SecureConnections: Sendable {
         public init(to host: String, certificateAuthorities: String?) throws(SecureConnectionError) {
-            throw SecureConnectionError(description: "TLS needs the trait of that name, which is not built in")
+            throw SecureConnectionError(description: "this program was built without TLS (the package's trait TLS)")
         }
 
         public func handler() throws -> any ChannelHandler {

@@ -174,5 +174,5 @@ extension RESPValue {
 
 extension RedisError {
     /// An unexpected answer of Redis.
-    static let unexpected = RedisError.refused("an answer that no script gives")
+    static let unexpected = RedisError.refused("an unexpected answer of a script")
 }

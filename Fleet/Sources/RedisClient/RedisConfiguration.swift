@@ -81,7 +81,7 @@ public struct RedisConfiguration: Sendable {
         // The colons of an IPv6 address are in brackets.
         if let colon = text.lastIndex(of: ":"), text[colon...].firstIndex(of: "]") == nil {
             guard let number = Int(text[text.index(after: colon)...]), (1...65535).contains(number) else {
-                throw .configuration("the URL of Redis has no port behind its colon")
+                throw .configuration("the URL of Redis has no port after its colon")
             }
             (host, port) = (text[..<colon], number)
         }

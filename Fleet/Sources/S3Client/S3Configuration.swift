@@ -106,7 +106,7 @@ public struct S3Configuration: Sendable {
             // The usual mistake is a line end that was read from a file.
             guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 throw .configuration(
-                    "A key or the token of S3 has a blank, a line end or another character that none has.")
+                    "A key or the token of S3 contains a blank, a line end or another character that is not allowed.")
             }
         }
     }
@@ -124,7 +124,7 @@ public struct S3Configuration: Sendable {
         // The colons of an IPv6 address are in brackets.
         if let colon = rest.lastIndex(of: ":"), rest[colon...].firstIndex(of: "]") == nil {
             guard let number = Int(rest[rest.index(after: colon)...]), (1...65535).contains(number) else {
-                throw .configuration("The endpoint of S3 has no port behind its colon.")
+                throw .configuration("The endpoint of S3 has no port after its colon.")
             }
             (port, rest) = (number, rest[..<colon])
         }

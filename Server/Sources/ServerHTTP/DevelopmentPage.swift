@@ -70,7 +70,7 @@ enum DevelopmentPage {
             if (more) parts.push(encodeURI(more).replace(/[?#]/g, encodeURIComponent))
             return parts.join("/")
         }
-        // The browser's cache is passed by, so that times and facts are those of the server.
+        // The browser's cache is bypassed, so that times and facts are those of the server.
         async function ask(url) {
             try { return await fetch(url, { cache: "no-store", signal: AbortSignal.timeout(60000) }) } catch (error) {
                 throw new Error(error.name === "TimeoutError" ? "The server has not answered in a minute." : "The server cannot be reached.")

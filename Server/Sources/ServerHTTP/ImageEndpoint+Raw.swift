@@ -68,7 +68,7 @@ extension ImageEndpoint {
         let isThere = bytes.source == .file || bytes.source == .disk || request.method == .head
         let waiting = isThere ? 0 : Int((bytes.length ?? StreamedBytes.usualLength).bytes)
         guard let share = streamedBytes.take(waiting, for: client?.key) else {
-            throw .overloaded("clients, or this one, have not read too many bytes of raw sources yet")
+            throw .overloaded("too many bytes of raw sources wait for clients to read them, or for this client")
         }
         return .stream(StreamedBody(bytes, length: length, share: share))
     }

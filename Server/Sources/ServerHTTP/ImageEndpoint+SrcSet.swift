@@ -87,7 +87,7 @@ extension ImageEndpoint {
             urls[reached] = settings.grammar.signed("/" + candidate.path)
         }
         if urls.isEmpty {
-            throw .invalidURL("no width of the pictures is known before they are made: set it in a preset")
+            throw .invalidURL("the widths of the pictures are not known before they are made: set a width in a preset")
         }
         return urls.sorted { $0.key < $1.key }.map { (width: $0.key, url: $0.value) }
     }

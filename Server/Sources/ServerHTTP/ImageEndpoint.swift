@@ -252,7 +252,7 @@ public struct ImageEndpoint: Sendable {
     ) throws(RequestRefusal) -> Answer {
         guard case .bytes = answer.body, request.method != .head else { return answer }
         guard let share = service.cache.share(result, key, for: client?.key) else {
-            throw .overloaded("clients, or this one, have not read too many bytes of results yet")
+            throw .overloaded("too many bytes of results wait for clients to read them, or for this client")
         }
         var answer = answer
         (answer.body, answer.share) = (.bytes(share.bytes), share)

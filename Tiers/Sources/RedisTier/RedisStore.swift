@@ -49,7 +49,7 @@ struct RedisStore: Sendable {
 
     func entry(_ name: String) async throws(RedisError) -> Found? {
         let value = try await client.send(["HMGET", key(name), "m", "b"])
-        guard let members = value.members, members.count == 2 else { throw .refused("an answer of another form") }
+        guard let members = value.members, members.count == 2 else { throw .refused("an unexpected answer") }
         guard let head = members[0].bytes, let body = members[1].bytes else { return nil }
         return Found(head: Array(head.readableBytesView), body: Array(body.readableBytesView))
     }
@@ -127,7 +127,7 @@ struct RedisStore: Sendable {
             RESPArgument(Self.mostRead),
         ])
         guard let parts = value.members, parts.count == 2, let last = parts[0].text, let items = parts[1].members else {
-            throw .refused("an answer of another form")
+            throw .refused("an unexpected answer")
         }
         return News(last: last, items: items.compactMap { Self.item($0) })
     }
