@@ -57,7 +57,7 @@ struct ConvertJob: ListJob {
     /// Loads the picture; a transfer shows a bar on a terminal.
     private func load(_ request: ImageRequest, _ name: String) async throws(WebImageError) -> ImageResponse {
         // A load that is followed also makes previews, for which a file has no need.
-        guard display.isOn, request.url.lowercased().hasPrefix("http") else {
+        guard display.isOn, request.url.prefix(4).lowercased() == "http" else {
             return try await manager.image(for: request)
         }
         display.begin(index, name: name)

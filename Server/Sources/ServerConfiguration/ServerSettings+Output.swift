@@ -125,7 +125,7 @@ extension EnvironmentReader {
         ("IMGPROXY_SWIFT_", "there is no loader for OpenStack"),
         ("IMGPROXY_ENV_", "settings are only read from the environment; use --config for a file"),
         // For monitoring, only the variables that enable it are listed: the others have no effect without these.
-        ("IMGPROXY_OPEN_TELEMETRY_ENABLE_", "it is not exported"),
+        ("IMGPROXY_OPEN_TELEMETRY_ENABLE_", "there is no exporter for it"),
         ("IMGPROXY_NEW_RELIC_KEY", "there is no exporter for it"),
         ("IMGPROXY_DATADOG_ENABLE", "there is no exporter for it"),
         ("IMGPROXY_CLOUD_WATCH_SERVICE_NAME", "there is no exporter for it"),
