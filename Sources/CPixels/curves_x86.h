@@ -8,7 +8,7 @@
 
 #pragma clang assume_nonnull begin
 
-WI_INLINE WI_CURVES void wi_bend(wi_floats *part, const __m512 *curve) {
+WI_INLINE WI_CURVES void wi_apply_curve(wi_floats *part, const __m512 *curve) {
     __m512 x = (__m512)*part;
     __m512i place = _mm512_srli_epi32((__m512i)*part, 21);
     __m512 first = _mm512_permutex2var_ps(curve[0], place, curve[1]);
@@ -27,9 +27,9 @@ WI_CURVES static void wi_curve_pixels_8(
         wi_words alpha;
         wi_load_colors(&colors, &alpha, input + 4 * i, opaque);
         wi_take_steps(&colors, steps, step_count);
-        wi_bend(&colors.r, numbers);
-        wi_bend(&colors.g, numbers);
-        wi_bend(&colors.b, numbers);
+        wi_apply_curve(&colors.r, numbers);
+        wi_apply_curve(&colors.g, numbers);
+        wi_apply_curve(&colors.b, numbers);
         wi_store_colors(output + 4 * i, &colors, &alpha);
     }
 }

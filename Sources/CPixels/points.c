@@ -39,7 +39,7 @@ WI_INLINE void wi_divide(wi_planes *restrict run, size_t count) {
 }
 
 // The colours of invisible pixels must not become visible, so that they are set to black.
-WI_INLINE void wi_forget(wi_planes *restrict run, size_t count) {
+WI_INLINE void wi_blacken_invisible(wi_planes *restrict run, size_t count) {
     for (size_t i = 0; i < count; i++) {
         float seen = run->a[i] > 0 ? 1 : 0;
         run->r[i] *= seen;
@@ -50,7 +50,7 @@ WI_INLINE void wi_forget(wi_planes *restrict run, size_t count) {
 
 WI_INLINE void wi_settle(wi_planes *restrict run, size_t count, wi_run_alpha alpha) {
     if (alpha == WI_RUN_PREMULTIPLIED) wi_divide(run, count);
-    if (alpha == WI_RUN_STRAIGHT) wi_forget(run, count);
+    if (alpha == WI_RUN_STRAIGHT) wi_blacken_invisible(run, count);
     if (alpha == WI_RUN_OPAQUE) {
         for (size_t i = 0; i < count; i++) run->a[i] = 1;
     }
@@ -210,7 +210,7 @@ void wi_run_coverage(wi_planes *restrict run, size_t count, const float *restric
 }
 
 WI_CLONES_FMA
-void wi_run_forget(wi_planes *restrict run, size_t count) { wi_forget(run, count); }
+void wi_run_blacken_invisible(wi_planes *restrict run, size_t count) { wi_blacken_invisible(run, count); }
 
 // MARK: sharpening
 

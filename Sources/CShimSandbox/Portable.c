@@ -47,7 +47,7 @@ int wi_message_send(int socket, const void *bytes, size_t count, int millisecond
     return ENOSYS;
 }
 
-void wi_message_set_patience(int socket, int milliseconds) { (void)socket, (void)milliseconds; }
+void wi_message_set_timeout(int socket, int milliseconds) { (void)socket, (void)milliseconds; }
 
 int wi_message_send_file(int socket, const void *bytes, size_t count, int file, int milliseconds) {
     (void)socket, (void)bytes, (void)count, (void)file, (void)milliseconds;

@@ -295,9 +295,9 @@ int wi_message_send_file(int socket, const void *bytes, size_t count, int file, 
     return send_message(socket, message, milliseconds);
 }
 
-void wi_message_set_patience(int socket, int milliseconds) {
-    struct timeval patience = {milliseconds / 1000, milliseconds % 1000 * 1000};
-    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+void wi_message_set_timeout(int socket, int milliseconds) {
+    struct timeval timeout = {milliseconds / 1000, milliseconds % 1000 * 1000};
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
 }
 
 static int64_t nanoseconds_now(void) {

@@ -14,7 +14,7 @@ static int is_reachable(const struct ifaddrs *one) {
     return !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)one->ifa_addr)->sin6_addr);
 }
 
-int wi_network_is_there(void) {
+int wi_network_is_available(void) {
     struct ifaddrs *all = NULL;
     // If this cannot be determined, the network is assumed to be there.
     if (getifaddrs(&all) != 0) return 1;

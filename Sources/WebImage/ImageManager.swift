@@ -85,7 +85,7 @@ public final class ImageManager: Sendable {
         self.coders = coders
         isolatedDecoders = DecoderPool(
             configuration.isolation, width: configuration.decodeThreads,
-            tell: DecoderWatch.telling(configuration.logger))
+            notify: DecoderWatch.notifying(configuration.logger))
         failedURLs = FailedURLs(policy: configuration.failedURLs, clock: clock)
         let decoding = DecodeService(
             coders: coders, isolation: isolatedDecoders, clock: clock,

@@ -37,7 +37,7 @@ public protocol ImageCoder: Sendable {
     /// Whether the time of a decode depends only on the number of pixels, so that a small picture with one scan cannot
     /// take long, whatever its bytes are. If the bytes are available, the calling task then decodes it itself, and no
     /// other thread is woken. Default false.
-    var timeGoesByPixels: Bool { get }
+    var timeDependsOnlyOnPixels: Bool { get }
 
     /// Whether the coder uses ``DecodeOptions/page``. Default false: there is one page.
     var readsPages: Bool { get }
@@ -96,7 +96,7 @@ extension ImageCoder {
     public var decodesInOneCall: Bool { false }
     public var needsWholeFile: Bool { false }
 
-    public var timeGoesByPixels: Bool { false }
+    public var timeDependsOnlyOnPixels: Bool { false }
     public var readsPages: Bool { false }
 
     public func canDecode(_ format: ImageFormat?, prefix: UnsafeRawBufferPointer) -> Bool {
@@ -218,16 +218,16 @@ public protocol ImageDecoder: AnyObject {
     /// Whether further bytes may add information to ``header`` that needs no decoding: the number of frames that are
     /// still being counted, or an orientation after the picture. Such a decoder accepts bytes even after it has stopped
     /// at the header. Default false.
-    var mayLearnMore: Bool { get }
+    var mayExtendHeader: Bool { get }
 
     /// Whether metadata may follow the picture. A decoder that has stopped at the header finds it in further bytes, but
-    /// unlike for ``mayLearnMore``, only bytes that have already arrived are worth reading. Default false.
-    var mayLearnLate: Bool { get }
+    /// unlike for ``mayExtendHeader``, only bytes that have already arrived are worth reading. Default false.
+    var mayFindLateMetadata: Bool { get }
 
     /// Whether the decoder calls the checkpoint often enough by itself, however many bytes it gets at once. If all
     /// bytes are available, they then come in one push, and can be read in place. Default false: they come in pieces of
     /// at most 128 KiB.
-    var takesLongPushes: Bool { get }
+    var acceptsLongPushes: Bool { get }
 
     /// How many bytes the decoder prefers to get at once. Available bytes that arrived in smaller pieces are copied
     /// together up to this length. Default 0: the decoder gets the pieces as they arrived.
@@ -251,9 +251,9 @@ public protocol ImageDecoder: AnyObject {
 }
 
 extension ImageDecoder {
-    public var mayLearnMore: Bool { false }
-    public var mayLearnLate: Bool { false }
-    public var takesLongPushes: Bool { false }
+    public var mayExtendHeader: Bool { false }
+    public var mayFindLateMetadata: Bool { false }
+    public var acceptsLongPushes: Bool { false }
     public var preferredPushLength: Int { 0 }
 
     public func preview() throws(WebImageError) -> PixelBuffer? { nil }

@@ -31,10 +31,10 @@ package final class ImageProbe {
     }
 
     /// Whether further bytes may add to the header without decoding.
-    package var mayLearnMore: Bool { decoder?.mayLearnMore ?? false }
+    package var mayExtendHeader: Bool { decoder?.mayExtendHeader ?? false }
 
     /// Whether further bytes may contain metadata that follows the picture.
-    package var mayLearnLate: Bool { decoder?.mayLearnLate ?? false }
+    package var mayFindLateMetadata: Bool { decoder?.mayFindLateMetadata ?? false }
 
     /// Whether all bytes of a picture that begins with these are needed for its header.
     package func needsWholeFile(_ first: UnsafeRawBufferPointer) -> Bool {
@@ -80,7 +80,7 @@ package final class ImageProbe {
         if decoder == nil, let header = try begin(ImageFormat(sniffing: prefix)) { return header }
         if let decoder, decoder.header != nil {
             // The number of frames may become known at the end.
-            if decoder.mayLearnMore { try? decoder.finish() }
+            if decoder.mayExtendHeader { try? decoder.finish() }
             if let header = decoder.header { return header }
         }
         try decoder?.finish()

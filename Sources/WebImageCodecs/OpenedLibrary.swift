@@ -56,7 +56,7 @@ enum OpenedLibrary {
         fault.map { .missing("\(name) cannot be opened: \(String(cString: $0))") } ?? .opened
     }
 
-    var isThere: Bool {
+    var isAvailable: Bool {
         if case .opened = self { true } else { false }
     }
 

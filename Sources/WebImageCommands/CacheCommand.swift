@@ -137,7 +137,7 @@ struct CachePathCommand: AsyncParsableCommand {
             for key in [original, CacheKey(key)] {
                 if let path = try await disk.path(for: key) { return tell(path, of: key) }
             }
-            let known = try await disk.entries().compactMap(\.key).first { $0.isOriginal(of: original) }
+            let known = try await disk.entries().compactMap(\.key).first { $0.addsParts(to: original) }
             guard let known, let path = try await disk.path(for: known) else {
                 throw WebImageError(.cacheMiss, "there is no entry with this key")
             }

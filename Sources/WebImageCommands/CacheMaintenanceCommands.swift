@@ -118,7 +118,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
                 count += try await cache.removeBeginnings(of: key)
             }
             for found in try await disk.entries().compactMap(\.key)
-            where originals.contains(where: { found.isMade(of: $0) || found.isOriginal(of: $0) }) {
+            where originals.contains(where: { found.isSameOrVariant(of: $0) || found.addsParts(to: $0) }) {
                 if try await disk.remove(found) { count += 1 }
             }
             guard count > 0 else {

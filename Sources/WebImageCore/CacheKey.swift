@@ -63,13 +63,13 @@ extension CacheKey {
 
     /// Whether this key adds parts to `plain`: it names the same original for another user or with other header fields,
     /// or a variant of such an original.
-    package func isOriginal(of plain: CacheKey) -> Bool {
+    package func addsParts(to plain: CacheKey) -> Bool {
         text.utf8.starts(with: plain.text.utf8)
             && text.utf8.dropFirst(plain.text.utf8.count).first == Self.partSeparator.utf8.first
     }
 
     /// Whether this key is `original` or names a variant of it.
-    package func isMade(of original: CacheKey) -> Bool {
+    package func isSameOrVariant(of original: CacheKey) -> Bool {
         guard text.utf8.starts(with: original.text.utf8) else { return false }
         let rest = text.utf8.dropFirst(original.text.utf8.count)
         return rest.isEmpty || rest.first == UInt8(ascii: Self.variantSeparator)

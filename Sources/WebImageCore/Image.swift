@@ -10,7 +10,7 @@ public struct Image: Sendable {
         package let origin: (any ImageOrigin)?
         /// The settings of the downloader under which the picture was last found to be what its request would load.
         /// `max` for a picture without an origin, which is valid under all settings.
-        private let judgement: Atomic<Int>
+        private let goodUnder: Atomic<Int>
 
         package init(
             pixels: PixelBuffer, info: Info, animation: ImageAnimation?, origin: (any ImageOrigin)? = nil
@@ -19,15 +19,15 @@ public struct Image: Sendable {
             self.info = info
             self.animation = animation
             self.origin = origin
-            judgement = Atomic(origin == nil ? .max : -1)
+            goodUnder = Atomic(origin == nil ? .max : -1)
         }
 
-        package func isJudged(under settings: Int) -> Bool {
-            let known = judgement.load(ordering: .relaxed)
+        package func isKnownGood(under settings: Int) -> Bool {
+            let known = goodUnder.load(ordering: .relaxed)
             return known == settings || known == .max
         }
 
-        package func judge(under settings: Int) { judgement.store(settings, ordering: .relaxed) }
+        package func noteGood(under settings: Int) { goodUnder.store(settings, ordering: .relaxed) }
     }
 
     /// Information about a picture besides its pixels.

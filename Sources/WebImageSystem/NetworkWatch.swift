@@ -14,7 +14,7 @@ package final class NetworkWatch: Sendable {
     private let stop: PipeEnds
 
     /// Whether the machine has an address besides those of the loopback, on an interface that is up.
-    package static var isThere: Bool { wi_network_is_there() != 0 }
+    package static var isAvailable: Bool { wi_network_is_available() != 0 }
 
     /// Nil if the system does not report changes.
     ///

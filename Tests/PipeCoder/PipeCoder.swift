@@ -95,7 +95,7 @@ final class PipeDecoder: ImageDecoder {
     private let plan: DecodePlanner
     private var sink: (any RowSink)?
     private var bytesPerRow = 0
-    private var state = PipeTell.StillState(header: nil, mayLearnMore: false)
+    private var state = PipeTell.StillState(header: nil, mayExtendHeader: false)
 
     init(_ line: PipeLine, _ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) {
         self.line = line
@@ -105,7 +105,7 @@ final class PipeDecoder: ImageDecoder {
     }
 
     var header: ImageHeader? { state.header }
-    var mayLearnMore: Bool { state.mayLearnMore }
+    var mayExtendHeader: Bool { state.mayExtendHeader }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
         try line.ask(.push, bytes)

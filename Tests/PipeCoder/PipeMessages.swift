@@ -34,7 +34,7 @@ enum PipeTell: Codable {
     /// The end of each call of a decoder of stills.
     struct StillState: Codable {
         var header: ImageHeader?
-        var mayLearnMore: Bool
+        var mayExtendHeader: Bool
         /// Of ``DecodeState``.
         var isComplete = false
         var hasStoppedAtHeader = false

@@ -37,7 +37,7 @@ struct PipeWorker {
             return plan
         }
         func tell(_ state: DecodeState?) throws(WebImageError) {
-            var told = PipeTell.StillState(header: decoder.header, mayLearnMore: decoder.mayLearnMore)
+            var told = PipeTell.StillState(header: decoder.header, mayExtendHeader: decoder.mayExtendHeader)
             switch state {
             case .complete: told.isComplete = true
             case .stoppedAtHeader: told.hasStoppedAtHeader = true

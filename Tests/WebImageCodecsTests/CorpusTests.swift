@@ -11,7 +11,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-@Suite(.enabled(if: Corpus.isThere)) struct CorpusTests {
+@Suite(.enabled(if: Corpus.isAvailable)) struct CorpusTests {
     @Test(arguments: Corpus.rows.filter { $0.isOurs && $0.expected == "ok" })
     func thePictureIsAsTheManifestSays(_ row: CorpusRow) throws {
         let bytes = try #require(Corpus.read(row.path))

@@ -150,20 +150,20 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
             return (probe, header)
         }
         let plain = try probed(maker.file(), every: 7)
-        #expect(plain.header?.orientation == .up && !plain.probe.mayLearnLate)
+        #expect(plain.header?.orientation == .up && !plain.probe.mayFindLateMetadata)
         maker.after = [("eXIf", EXIFOrientation.block(.left))]
         let bytes = maker.file()
         for length in [7, bytes.count] {
             let late = try probed(bytes, every: length)
-            #expect(late.header?.orientation == .left && !late.probe.mayLearnLate)
+            #expect(late.header?.orientation == .left && !late.probe.mayFindLateMetadata)
         }
         // What comes behind a complete header may be missing or damaged.
         let early = try probed(Array(bytes.prefix(500)), every: 500)
-        #expect(early.header?.orientation == .up && early.probe.mayLearnLate && !early.probe.mayLearnMore)
+        #expect(early.header?.orientation == .up && early.probe.mayFindLateMetadata && !early.probe.mayExtendHeader)
         let damaged = try probed(Array(bytes.prefix(bytes.count - 12)) + [UInt8](repeating: 0, count: 20), every: 9)
         #expect(damaged.header?.orientation == .left)
         let broken = try probed(Array(maker.file().prefix(500)) + [UInt8](repeating: 0, count: 90_000), every: 999)
-        #expect(broken.header?.orientation == .up && !broken.probe.mayLearnLate)
+        #expect(broken.header?.orientation == .up && !broken.probe.mayFindLateMetadata)
     }
 
     @Test func anAnimationGivesItsStillPicture() {

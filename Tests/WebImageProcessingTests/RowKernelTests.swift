@@ -38,7 +38,7 @@ import WebImageTesting
             for input in inputs { input.deallocate() }
             for output in outputs { output.deallocate() }
         }
-        let isThere = wi_add_rows_8_with(kernel, outputs, weights, start.count, inputs, rows[0].count)
-        return isThere == 0 ? nil : outputs.map { Array(UnsafeBufferPointer(start: $0, count: rows[0].count)) }
+        let isAvailable = wi_add_rows_8_with(kernel, outputs, weights, start.count, inputs, rows[0].count)
+        return isAvailable == 0 ? nil : outputs.map { Array(UnsafeBufferPointer(start: $0, count: rows[0].count)) }
     }
 }

@@ -12,7 +12,7 @@ import WebImageTesting
         return folder.appendingPathComponent("shared/imgproxy", isDirectory: true)
     }()
 
-    private static let isThere = FileManager.default.fileExists(
+    private static let isAvailable = FileManager.default.fileExists(
         atPath: folder.appendingPathComponent("expectations.csv").path)
 
     struct Expectation {
@@ -67,7 +67,7 @@ import WebImageTesting
         }
     }
 
-    @Test(.enabled(if: isThere)) func cropsExtendsTurnsAndTrimsAreTheSamePixels() async throws {
+    @Test(.enabled(if: isAvailable)) func cropsExtendsTurnsAndTrimsAreTheSamePixels() async throws {
         let table = try String(contentsOf: Self.folder.appendingPathComponent("expectations.csv"), encoding: .utf8)
         var configuration = ImageManager.Configuration()
         configuration.disk = nil

@@ -20,7 +20,7 @@ import WebImageTesting
     private struct NotingCoder: ImageCoder {
         let coder: any ImageCoder
         let notes: Notes
-        let timeGoesByPixels: Bool
+        let timeDependsOnlyOnPixels: Bool
 
         var decodableFormats: Set<ImageFormat> { coder.decodableFormats }
 
@@ -41,11 +41,12 @@ import WebImageTesting
     private let notes = Notes()
 
     private func request(
-        _ bytes: [UInt8], as format: ImageFormat = .png, timeGoesByPixels: Bool = true
+        _ bytes: [UInt8], as format: ImageFormat = .png, timeDependsOnlyOnPixels: Bool = true
     ) throws -> ImageRequest {
         var request = ImageRequest(data: bytes, name: "picture")
         let coder = try CoderRegistry.standard.encoder(for: format)
-        request.decoding.coder = NotingCoder(coder: coder, notes: notes, timeGoesByPixels: timeGoesByPixels)
+        request.decoding.coder = NotingCoder(
+            coder: coder, notes: notes, timeDependsOnlyOnPixels: timeDependsOnlyOnPixels)
         return request
     }
 
@@ -136,7 +137,7 @@ import WebImageTesting
     }
 
     @Test func aDecoderThatMayTakeLongRunsElsewhere() async throws {
-        #expect(try await decode(request(Fixture.png(20, 20), timeGoesByPixels: false)) == [false])
+        #expect(try await decode(request(Fixture.png(20, 20), timeDependsOnlyOnPixels: false)) == [false])
     }
 
     /// Nor are there more decoders at work than threads for them.

@@ -253,7 +253,7 @@ public final class Fleet: Sendable {
     /// Purges on this server. The other servers are notified when Redis is available.
     public func purgeHere(_ purges: [Purge]) {
         state.withLock { state in
-            for purge in purges { state.reader.addUntold(PurgeMember(purge), at: clock.nowAtMost) }
+            for purge in purges { state.reader.addUnsent(PurgeMember(purge), at: clock.nowAtMost) }
             state.statistics.purges += purges.count
             self.purges.replace(state.reader.table)
         }
@@ -287,25 +287,25 @@ public final class Fleet: Sendable {
     /// Reads the purges since the last reading.
     private func read() async {
         do throws(RedisError) {
-            var readsOn = true
-            for _ in 0..<Self.mostParts where readsOn {
+            var hasMore = true
+            for _ in 0..<Self.mostParts where hasMore {
                 let last = state.withLock { $0.reader.last }
                 let news = try await commands.read(
                     after: last, most: 5000, server: configuration.server, newList: Self.token(),
                     gone: configuration.gone)
                 clock.take(news.now)
-                let untold: [(PurgeMember, Int)]
-                (readsOn, untold) = state.withLock { state in
-                    let readsOn = state.reader.take(news, after: last)
+                let unsent: [(PurgeMember, Int)]
+                (hasMore, unsent) = state.withLock { state in
+                    let hasMore = state.reader.take(news, after: last)
                     state.servers = max(news.servers, 1)
-                    if !readsOn { state.lastRead = .now }
+                    if !hasMore { state.lastRead = .now }
                     purges.replace(state.reader.table)
-                    return (readsOn, state.reader.untold.map { ($0.key, $0.value) })
+                    return (hasMore, state.reader.unsent.map { ($0.key, $0.value) })
                 }
-                for part in stride(from: 0, to: untold.count, by: 1000) {
-                    let members = untold[part..<min(part + 1000, untold.count)]
+                for part in stride(from: 0, to: unsent.count, by: 1000) {
+                    let members = unsent[part..<min(part + 1000, unsent.count)]
                     try await commands.restore(Array(members), newList: Self.token())
-                    state.withLock { $0.reader.told(members) }
+                    state.withLock { $0.reader.didSend(members) }
                 }
             }
         } catch {

@@ -19,9 +19,9 @@ struct PurgeReader {
     /// The time of the last purge of a kind that this version does not support.
     private var unknown = 0
     /// Purges that Redis has not received, or may have lost, with their times.
-    private(set) var untold: [PurgeMember: Int] = [:]
-    /// The number of untold purges above which everything is purged instead.
-    private static let mostUntold = 100_000
+    private(set) var unsent: [PurgeMember: Int] = [:]
+    /// The number of unsent purges above which everything is purged instead.
+    private static let mostUnsent = 100_000
     /// Whether everything was read at least once.
     private(set) var isComplete = false
 
@@ -48,12 +48,12 @@ struct PurgeReader {
             // Purges since the last reading may be lost with the list.
             table.raiseFloor(to: news.now)
             (isComplete, last) = (true, 0)
-            for (member, time) in table.members { untold[member] = time }
+            for (member, time) in table.members { unsent[member] = time }
             return true
         }
         if let run, run != news.run || (run.isEmpty && runMayDiffer) {
             last = 0
-            for (member, time) in table.members where time > news.now - Self.recent { untold[member] = time }
+            for (member, time) in table.members where time > news.now - Self.recent { unsent[member] = time }
             return true
         }
         // Another reading has reset ``last`` to an earlier time meanwhile, so that this answer would leave a gap.
@@ -70,15 +70,15 @@ struct PurgeReader {
             }
         }
         last = max(last, news.dropped)
-        let readsOn = last < news.latestPurge
+        let hasMore = last < news.latestPurge
         if isComplete {
             if news.dropped > table.floor { table.forget(until: news.dropped) }
-        } else if !readsOn {
+        } else if !hasMore {
             isComplete = true
             table.setFloor(max(news.dropped, unknown))
         }
-        if !readsOn { complete = max(complete, news.now) }
-        return readsOn
+        if !hasMore { complete = max(complete, news.now) }
+        return hasMore
     }
 
     /// A connection was lost or made: a replica may have taken the place of Redis.
@@ -88,15 +88,15 @@ struct PurgeReader {
     mutating func add(_ member: PurgeMember, at time: Int) { table.add(member, at: time) }
 
     /// Adds a purge that Redis cannot be told now.
-    mutating func addUntold(_ member: PurgeMember, at time: Int) {
-        let member = untold.count < Self.mostUntold ? member : PurgeMember(.all)
+    mutating func addUnsent(_ member: PurgeMember, at time: Int) {
+        let member = unsent.count < Self.mostUnsent ? member : PurgeMember(.all)
         let time = max(time, table.latest + 1)
         table.add(member, at: time)
-        untold[member] = time
+        unsent[member] = time
     }
 
     /// Called when Redis has received these purges.
-    mutating func told(_ members: some Sequence<(PurgeMember, Int)>) {
-        for (member, time) in members where untold[member] == time { untold[member] = nil }
+    mutating func didSend(_ members: some Sequence<(PurgeMember, Int)>) {
+        for (member, time) in members where unsent[member] == time { unsent[member] = nil }
     }
 }

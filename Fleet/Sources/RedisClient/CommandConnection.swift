@@ -28,7 +28,7 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
     func send(_ command: [RESPArgument], isProbe: Bool = false, _ reply: @escaping Reply) {
         guard !pending.isFull else { return reply(.failure(.overloaded)) }
         if isProbe { link.connectNow() } else { link.connect() }
-        guard link.isPromising else { return reply(.failure(link.failure ?? .connectionLost)) }
+        guard link.acceptsCommands else { return reply(.failure(link.failure ?? .connectionLost)) }
         var bytes = ByteBuffer()
         bytes.reserveCapacity(command.reduce(16) { $0 + $1.length })
         RESPEncoder.write(command: command, to: &bytes)

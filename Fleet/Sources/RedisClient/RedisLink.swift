@@ -52,7 +52,7 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
     var isReady: Bool { if case .ready = phase { true } else { false } }
 
     /// Whether commands can be sent: there is a connection, or one is being opened.
-    var isPromising: Bool {
+    var acceptsCommands: Bool {
         switch phase {
         case .idle, .connecting, .introducing, .ready: true
         case .waiting, .closed: false

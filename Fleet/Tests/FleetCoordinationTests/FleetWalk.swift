@@ -300,15 +300,15 @@ struct FleetWalk {
     }
 
     private mutating func read(_ server: Int) {
-        var readsOn = true
-        while readsOn {
+        var hasMore = true
+        while hasMore {
             let last = servers[server].reader.last
-            readsOn = servers[server].reader.take(
+            hasMore = servers[server].reader.take(
                 redis.read(after: last, most: 3, server: "\(server)", newList: "\(redis.now)", gone: 10_000),
                 after: last)
-            let untold = servers[server].reader.untold.map { ($0.key, $0.value) }
-            redis.restore(untold, newList: "\(redis.now)")
-            servers[server].reader.told(untold)
+            let unsent = servers[server].reader.unsent.map { ($0.key, $0.value) }
+            redis.restore(unsent, newList: "\(redis.now)")
+            servers[server].reader.didSend(unsent)
         }
     }
 }

@@ -8,14 +8,14 @@ struct PurgeReaderTests {
         var reader = PurgeReader(start: 1000)
 
         mutating func read(_ redis: inout ModelRedis, most: Int = 100) {
-            var readsOn = true
-            while readsOn {
+            var hasMore = true
+            while hasMore {
                 let last = reader.last
-                readsOn = reader.take(
+                hasMore = reader.take(
                     redis.read(after: last, most: most, server: "a", newList: "\(redis.now)", gone: 1000), after: last)
-                let untold = reader.untold.map { ($0.key, $0.value) }
-                redis.restore(untold, newList: "\(redis.now)")
-                reader.told(untold)
+                let unsent = reader.unsent.map { ($0.key, $0.value) }
+                redis.restore(unsent, newList: "\(redis.now)")
+                reader.didSend(unsent)
             }
         }
 
@@ -146,11 +146,11 @@ struct PurgeReaderTests {
     @Test func purgesWithoutRedisAreToldLater() {
         var (server, redis) = (Server(), ModelRedis(now: 2000))
         server.read(&redis)
-        server.reader.addUntold(PurgeMember(.url("a")), at: 2500)
+        server.reader.addUnsent(PurgeMember(.url("a")), at: 2500)
         #expect(server.verdict("a", 2500) == .purged)
         redis.now = 2600
         server.read(&redis)
-        #expect(server.reader.untold.isEmpty)
+        #expect(server.reader.unsent.isEmpty)
         #expect(redis.purges.values.max() == 2600)
         var other = Server()
         other.read(&redis)

@@ -28,7 +28,7 @@ extension ImageService {
     private func tell(
         _ options: InfoOptions, of url: URLGrammar.ParsedURL, _ key: String
     ) async throws(RequestRefusal) -> Found {
-        try await landed(key, url.source) { [self] in
+        try await flightResult(key, url.source) { [self] in
             do throws(RequestRefusal) {
                 let begun = purging.stamp
                 let made = try await inTurn(url.source) { place, left throws(RequestRefusal) in
@@ -37,9 +37,9 @@ extension ImageService {
                     return (made, nil)
                 }
                 if !made.result.freshness.forbidsStoring { cache.keep(made.result, key) }
-                return Landing(result: .success(made))
+                return FlightResult(result: .success(made))
             } catch {
-                return Landing(result: .failure(error))
+                return FlightResult(result: .failure(error))
             }
         }
     }

@@ -27,8 +27,8 @@ public final class ImageService: Sendable {
         public var cost: PictureMaker.Cost?
     }
 
-    /// The outcome of making a result.
-    struct Landing: Sendable {
+    /// What one piece of shared work for a result gives to all requests that wait for it.
+    struct FlightResult: Sendable {
         var result: Result<PictureMaker.Made, RequestRefusal>
         /// Where the result was found; nil: it was made here.
         var source: Source?
@@ -45,7 +45,7 @@ public final class ImageService: Sendable {
     public let purging: Purging
     private let resultName: String
     private let limiter: RateLimiter?
-    let flights = Flights<Landing>()
+    let flights = Flights<FlightResult>()
     let renewals = Flights<Result<Found, RequestRefusal>>()
     let now: @Sendable () -> Int
     let logger: Logger
@@ -144,7 +144,7 @@ public final class ImageService: Sendable {
     func make(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, from loaded: LoadedSource? = nil
     ) async throws(RequestRefusal) -> Found {
-        try await landed(key, url.source) { [self] in await fly(url, choice, key, loaded) }
+        try await flightResult(key, url.source) { [self] in await runFlight(url, choice, key, loaded) }
     }
 
     /// How often a result is made at most if it is purged each time before it is finished.
@@ -152,55 +152,57 @@ public final class ImageService: Sendable {
 
     /// Joins or starts the work for a key. If the result was purged while it was made, it is made again, up to
     /// ``mostAttempts`` times in all.
-    func landed(
-        _ key: String, _ source: String, _ work: @escaping @Sendable () async -> Landing
+    func flightResult(
+        _ key: String, _ source: String, _ work: @escaping @Sendable () async -> FlightResult
     ) async throws(RequestRefusal) -> Found {
         var attempts = 0
         while true {
             attempts += 1
-            let (landing, joined) = await flights.value(key, work)
-            guard let landing else { throw .clientGone }
-            let made = try landing.result.get()
+            let (answer, joined) = await flights.value(key, work)
+            guard let answer else { throw .clientGone }
+            let made = try answer.result.get()
             if attempts < Self.mostAttempts, purging.verdict(made.result, source) == .purged { continue }
-            let place = landing.source ?? (joined ? .collapsed : .miss)
+            let place = answer.source ?? (joined ? .collapsed : .miss)
             return Found(result: made.result, source: place, cost: place == .miss ? made.cost : nil)
         }
     }
 
-    private func fly(
+    private func runFlight(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, _ loaded: LoadedSource?
-    ) async -> Landing {
+    ) async -> FlightResult {
         // The result may have been stored since the caller looked.
-        if let known = cached(key, source: url.source) { return Landing(result: .success(.init(result: known.result))) }
+        if let known = cached(key, source: url.source) {
+            return FlightResult(result: .success(.init(result: known.result)))
+        }
         guard let fleet = purging.fleet else { return await work(url, choice, key, loaded, begun: purging.stamp) }
         let job = Fleet.Job(
             result: key, source: url.source,
             sourceDigest: Base64URL.encode(Digest.sha256(Array(url.sourceName.utf8)).prefix(16)))
-        let landing = await fleet.once(job, patience: settings.timeout) { outcome in
+        let answer = await fleet.once(job, patience: settings.timeout) { outcome in
             take(outcome, key, url.source)
         } work: { begun in
-            let landing = await work(url, choice, key, loaded, begun: begun)
+            let answer = await work(url, choice, key, loaded, begun: begun)
             // A result from the storage keeps its age, and all servers can read it already.
             let shared =
-                landing.source == nil && Self.isForAll(url)
-                ? SharedOutcome.shared(landing.result, most: settings.redisResultBytes, now: now())
+                answer.source == nil && Self.isForAll(url)
+                ? SharedOutcome.shared(answer.result, most: settings.redisResultBytes, now: now())
                 : SharedOutcome.unshared
-            return (landing, shared)
+            return (answer, shared)
         }
-        return landing ?? Landing(result: .failure(.timedOut("another server has not made the picture in time")))
+        return answer ?? FlightResult(result: .failure(.timedOut("another server has not made the picture in time")))
     }
 
     /// Uses the outcome of another server, which made the result or failed.
-    private func take(_ outcome: FleetOutcome, _ key: String, _ source: String) -> Landing? {
+    private func take(_ outcome: FleetOutcome, _ key: String, _ source: String) -> FlightResult? {
         switch outcome.kind {
         case .result:
             guard var result = SharedOutcome.result(outcome.content) else { return nil }
             result.begun = outcome.begun
             guard purging.verdict(result, source) == .current else { return nil }
             cache.keep(result, key)
-            return Landing(result: .success(.init(result: result)), source: .shared)
+            return FlightResult(result: .success(.init(result: result)), source: .shared)
         case .failure:
-            return SharedOutcome.refusal(outcome.content).map { Landing(result: .failure($0), source: .shared) }
+            return SharedOutcome.refusal(outcome.content).map { FlightResult(result: .failure($0), source: .shared) }
         case .unshared: return nil
         }
     }
@@ -211,13 +213,13 @@ public final class ImageService: Sendable {
     /// Reads the result from the storage, or makes it.
     private func work(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, _ loaded: LoadedSource?, begun: Int
-    ) async -> Landing {
+    ) async -> FlightResult {
         // A source that was purged after it was loaded is loaded again.
         let loaded = loaded.flatMap { purging.lastPurge(url.source, tags: $0.tags) < $0.begun ? $0 : nil }
         guard loaded == nil, let storage, Self.isForAll(url) else {
             return await produce(url, choice, key, loaded, begun: begun)
         }
-        return await Hedge<Landing>(patience: SharedResults.patience, isGood: \.isGood).value {
+        return await Hedge<FlightResult>(patience: SharedResults.patience, isGood: \.isGood).value {
             guard let result = await storage.result(key) else { return nil }
             return await self.stored(result, url, choice, key, begun: begun)
         } orElse: {
@@ -228,17 +230,17 @@ public final class ImageService: Sendable {
     /// The stored result, if it may be served.
     private func stored(
         _ result: StoredResult, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, begun: Int
-    ) async -> Landing? {
+    ) async -> FlightResult? {
         let serving = serving(of: result, url.source)
         switch serving {
         case .never: return nil
         case .fresh:
             cache.keep(result, key)
-            return Landing(result: .success(.init(result: result)), source: .stored)
+            return FlightResult(result: .success(.init(result: result)), source: .stored)
         case .whileRenewed:
             cache.keep(result, key)
             renewLater(result, key, url, choice)
-            return Landing(result: .success(.init(result: result)), source: .stale)
+            return FlightResult(result: .success(.init(result: result)), source: .stale)
         case .expired, .onceConfirmed:
             // If the origin cannot answer this question, making the picture would fail, too.
             let renewal = try? await inTurn(
@@ -251,7 +253,7 @@ public final class ImageService: Sendable {
             case nil: return nil
             case .same(let renewed):
                 cache.keep(renewed, key)
-                return Landing(result: .success(.init(result: renewed)), source: .stored)
+                return FlightResult(result: .success(.init(result: renewed)), source: .stored)
             case .changed(let loaded): return await produce(url, choice, key, loaded, begun: begun)
             }
         }
@@ -260,7 +262,7 @@ public final class ImageService: Sendable {
     /// Makes the picture here.
     private func produce(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, _ loaded: LoadedSource?, begun: Int
-    ) async -> Landing {
+    ) async -> FlightResult {
         do throws(RequestRefusal) {
             let made = try await inTurn(url.source) { place, left throws(RequestRefusal) in
                 var made = try await maker.make(
@@ -274,9 +276,9 @@ public final class ImageService: Sendable {
                 }
                 return (made, made.cost.spent)
             }
-            return Landing(result: .success(made))
+            return FlightResult(result: .success(made))
         } catch {
-            return Landing(result: .failure(error))
+            return FlightResult(result: .failure(error))
         }
     }
 

@@ -105,7 +105,7 @@ public final class MissGate: Sendable {
         state.withLock { state in
             if let last = state.overloadedAt, now() - last <= Self.overload { return true }
             let queue = state.queue
-            let isFull = queue.isFull && queue.longestHost.map { !isSlow($0, state) } ?? true
+            let isFull = queue.isFull && queue.hostWithMostWaiting.map { !isSlow($0, state) } ?? true
             return isFull || refusal(state, host: "") != nil
         }
     }

@@ -69,7 +69,7 @@ struct MissQueue {
 
     /// The host with most pictures among those with waiting ones. Its newest picture gives up its place to that of a
     /// new host.
-    var longestHost: String? {
+    var hostWithMostWaiting: String? {
         hosts.filter { !$0.value.waiting.isEmpty }.max { ($0.value.count, $0.key) < ($1.value.count, $1.key) }?.key
     }
 
@@ -172,11 +172,12 @@ struct MissQueue {
         return Turn(number: number, rank: rank)
     }
 
-    /// Removes the newest waiting picture of ``longestHost``, if that host keeps at least as many pictures as the
+    /// Removes the newest waiting picture of ``hostWithMostWaiting``, if that host keeps at least as many pictures as the
     /// newcomer's host will have.
     private mutating func dropNewest(inFavourOf host: String) -> Int? {
         let own = hosts[host]?.count ?? 0
-        guard let name = longestHost, let most = hosts[name], most.count > own + 1, let newest = most.waiting.last,
+        guard let name = hostWithMostWaiting, let most = hosts[name], most.count > own + 1,
+            let newest = most.waiting.last,
             remove(newest, name)
         else { return nil }
         return newest

@@ -17,9 +17,9 @@ enum SharedOutcome {
     ///   - now: seconds since 1970.
     /// - Returns: nil if the others must try themselves.
     static func shared(
-        _ landing: Result<PictureMaker.Made, RequestRefusal>, most: Int, now: Int
+        _ result: Result<PictureMaker.Made, RequestRefusal>, most: Int, now: Int
     ) -> Fleet.Shared? {
-        switch landing {
+        switch result {
         case .success(let made):
             let result = made.result
             if result.freshness.forbidsStoring || result.bytes.count > most {

@@ -44,11 +44,11 @@ public final class SpanExporter: Service {
 
     /// Sends spans until the server stops, and then those that are left.
     public func run() async throws {
-        await cancelWhenGracefulShutdown { await self.sendNowAndThen() }
+        await cancelWhenGracefulShutdown { await self.sendPeriodically() }
         await flush()
     }
 
-    private func sendNowAndThen() async {
+    private func sendPeriodically() async {
         let clock = ContinuousClock()
         var last = clock.now
         while !Task.isCancelled {

@@ -14,7 +14,7 @@ import WebImage
         return folder.appendingPathComponent("shared/imgproxy", isDirectory: true)
     }()
 
-    private static let isThere = FileManager.default.fileExists(
+    private static let isAvailable = FileManager.default.fileExists(
         atPath: folder.appendingPathComponent("expectations.csv").path)
 
     struct Expectation {
@@ -63,7 +63,7 @@ import WebImage
         }
     }
 
-    @Test(.enabled(if: isThere)) func optionsOfURLsMakeTheSamePixels() async throws {
+    @Test(.enabled(if: isAvailable)) func optionsOfURLsMakeTheSamePixels() async throws {
         let table = try String(contentsOf: Self.folder.appendingPathComponent("expectations.csv"), encoding: .utf8)
         let settings = ServerSettings()
         var configuration = ImageManager.Configuration()

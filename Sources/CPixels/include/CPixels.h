@@ -180,7 +180,7 @@ void wi_run_mix(wi_planes *run, size_t count, const float *amounts, const float 
 /// Multiplies alpha, by a factor for each pixel.
 void wi_run_coverage(wi_planes *run, size_t count, const float *coverage);
 /// Makes invisible pixels black, before an operation that may make them visible.
-void wi_run_forget(wi_planes *run, size_t count);
+void wi_run_blacken_invisible(wi_planes *run, size_t count);
 
 typedef enum wi_blend_mode {
     WI_BLEND_NORMAL, WI_BLEND_MULTIPLY, WI_BLEND_SCREEN, WI_BLEND_OVERLAY, WI_BLEND_DARKEN, WI_BLEND_LIGHTEN,

@@ -95,7 +95,7 @@ int wi_message_send(int socket, const void *bytes, size_t count, int millisecond
 int wi_message_send_file(int socket, const void *bytes, size_t count, int file, int milliseconds);
 
 /* Sets how long wi_message_receive waits. */
-void wi_message_set_patience(int socket, int milliseconds);
+void wi_message_set_timeout(int socket, int milliseconds);
 
 /* Receives the next packet, truncated to the capacity. Returns its length, WI_MESSAGE_NONE if none came in time (or a signal
    came), or WI_MESSAGE_CLOSED.

@@ -88,7 +88,7 @@ long wi_send(int socket, const void *_Nullable bytes, size_t count);
 /// read from it does not matter. -1 if the system does not report changes.
 int wi_watch_network(void);
 /// Whether the machine has an address besides those of the loopback and IPv6 link-local ones, on an interface that is up.
-int wi_network_is_there(void);
+int wi_network_is_available(void);
 
 /// The poll(2) event that reports that the other end of a connection has finished sending.
 short wi_poll_finished_sending(void);

@@ -114,7 +114,7 @@ public final class ImageCache: ImageCaching {
             coders: configuration.coders,
             isolation: DecoderPool(
                 configuration.isolation, width: configuration.decodeThreads,
-                tell: DecoderWatch.telling(configuration.logger)), clock: clock, executor: decodeExecutor,
+                notify: DecoderWatch.notifying(configuration.logger)), clock: clock, executor: decodeExecutor,
             width: configuration.decodeThreads, memory: configuration.decodeMemory,
             inputMemory: DownloadConfiguration().memoryForAll)
         self.init(

@@ -184,7 +184,7 @@ extension DecodeSession {
             try checkpoint()
             // In pieces, so that a cancellation is noticed soon and the decoder's own buffer stays small.
             let piece = UnsafeRawBufferPointer(
-                rebasing: decoder.takesLongPushes ? rest : rest.prefix(128 << 10))
+                rebasing: decoder.acceptsLongPushes ? rest : rest.prefix(128 << 10))
             rest = rest.dropFirst(piece.count)
             if case .complete = try decoder.push(piece) { work.isComplete = true }
         }
@@ -199,7 +199,7 @@ extension DecodeSession {
         let format = reading.prefix.withUnsafeBytes { ImageFormat(sniffing: $0) }
         if format == nil, !isLast, reading.prefix.count < ImageFormat.sniffingLength { return false }
         let coder = try chooseCoder(for: format)
-        if hold.place == .ofCaller, !coder.timeGoesByPixels { throw tooLargeForCaller() }
+        if hold.place == .ofCaller, !coder.timeDependsOnlyOnPixels { throw tooLargeForCaller() }
         if coder.needsWholeFile, reading.log.end == nil {
             hold.waitsForEnd = true
             hold.whole = .asked

@@ -7,7 +7,7 @@ import WebImageCore
 ///
 /// Metrics: `webimage.decoders.started`, `webimage.decoders.crashed` and `webimage.decoders.ended`.
 enum DecoderWatch {
-    static func telling(_ logger: Logger) -> @Sendable (DecoderPool.Event) -> Void {
+    static func notifying(_ logger: Logger) -> @Sendable (DecoderPool.Event) -> Void {
         let started = Counter(label: "webimage.decoders.started")
         let crashed = Counter(label: "webimage.decoders.crashed")
         let ended = Counter(label: "webimage.decoders.ended")

@@ -82,12 +82,12 @@ final class HeaderProbe: @unchecked Sendable {
                     let header = try chunk.withUnsafeBytes { bytes throws(WebImageError) in try probe.push(bytes) }
                     // Metadata that follows the pixels is not worth a download, but it is read from bytes that are
                     // already there.
-                    let mayLearn = probe.mayLearnMore || ((endsSoon || log.end != nil) && probe.mayLearnLate)
+                    let mayLearn = probe.mayExtendHeader || ((endsSoon || log.end != nil) && probe.mayFindLateMetadata)
                     guard let header else { continue }
                     if !mayLearn { return answer(header) }
                     if isRestNeeded { continue }
-                    if probe.mayLearnLate || !probe.mayLearnMore { known.withLock { $0 = details(header) } }
-                    if case .wanted(let onlyMissing) = rest, !probe.mayLearnMore { onlyMissing() }
+                    if probe.mayFindLateMetadata || !probe.mayExtendHeader { known.withLock { $0 = details(header) } }
+                    if case .wanted(let onlyMissing) = rest, !probe.mayExtendHeader { onlyMissing() }
                 case .end where log.successor != nil: beginAnew()
                 case .end(.failed(let error)) where offset == 0: throw error
                 case .end(.failed(let error)) where isRestNeeded: throw error

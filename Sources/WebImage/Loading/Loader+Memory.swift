@@ -49,27 +49,27 @@ extension Loader {
     /// usual request. Other requests, with their own rules for answers or a user whom only the sent headers identify,
     /// are always judged individually.
     private func isGood(_ image: Image, for request: ImageRequest) -> Bool {
-        request.isUsual && image.storage.isJudged(under: judgement(origin.settings.number))
+        request.isUsual && image.storage.isKnownGood(under: stateNumber(origin.settings.number))
             || isFor(request, image, by: origin.downloader.snapshot)
     }
 
     /// A number that identifies the state by which pictures are judged. It changes when settings change or pictures
     /// become outdated.
-    private func judgement(_ settings: Int) -> Int { settings &+ answers.outdatings }
+    private func stateNumber(_ settings: Int) -> Int { settings &+ answers.outdatings }
 
     /// Whether a request would get this picture now. The user and the headers in `Vary` may have changed with the
     /// downloader's configuration, the jar's cookies or the modifier.
     func isFor(_ request: ImageRequest, _ image: Image, by settings: ConfigurationSnapshot) -> Bool {
         // A picture without an answer was stored by the program.
         if image.storage.origin == nil { return request.takesUsualAnswers }
-        let judgement = judgement(settings.number)
+        let stateNumber = stateNumber(settings.number)
         guard let record = image.storage.origin as? AnswerRecord, !record.isOutdated,
             let download = try? door.enterAtOnce(request, by: settings).download.get()
         else { return false }
         let (asked, response) = (settings.cacheRequest(for: download), record.response)
         guard origin.rules.isFor(asked, response), settings.accepts(response, for: download) else { return false }
         if request.isUsual, asked.isSteady || origin.rules.isForAll(response) {
-            image.storage.judge(under: judgement)
+            image.storage.noteGood(under: stateNumber)
         }
         return true
     }

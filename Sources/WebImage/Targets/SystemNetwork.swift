@@ -10,7 +10,7 @@ public final class SystemNetwork: ConnectivityMonitor {
 
     private struct State {
         var watch: NetworkWatch?
-        var wasThere = true
+        var wasAvailable = true
         var observers = 0
     }
 
@@ -32,7 +32,7 @@ public final class SystemNetwork: ConnectivityMonitor {
         state.withLock { state in
             state.observers += 1
             guard state.watch == nil else { return }
-            state.wasThere = NetworkWatch.isThere
+            state.wasAvailable = NetworkWatch.isAvailable
             state.watch = NetworkWatch { [weak self] in self?.look() }
         }
     }
@@ -48,13 +48,13 @@ public final class SystemNetwork: ConnectivityMonitor {
         _ = watch
     }
 
-    private func look() { changed(isThere: NetworkWatch.isThere) }
+    private func look() { changed(isAvailable: NetworkWatch.isAvailable) }
 
     /// Tells the observers if the network is back.
-    func changed(isThere: Bool) {
+    func changed(isAvailable: Bool) {
         let isBack = state.withLock { state in
-            defer { state.wasThere = isThere }
-            return isThere && !state.wasThere
+            defer { state.wasAvailable = isAvailable }
+            return isAvailable && !state.wasAvailable
         }
         if isBack { observers.tell() }
     }

@@ -12,7 +12,7 @@ extension MemoryCache {
 
     /// Removes every picture that was made from an original, including held ones. O(n).
     package func removeVariants(of original: CacheKey) {
-        let isVariant = { (key: CacheKey) in key.isMade(of: original) }
+        let isVariant = { (key: CacheKey) in key.isSameOrVariant(of: original) }
         var departed: [MemoryTable.Entry] = []
         ledger.withLock { ledger in
             for shard in shards {

@@ -127,7 +127,7 @@ package final class PartialStore: PartialBodyStore {
     ///
     /// - Returns: how many were removed.
     package func removeOthers(of plain: CacheKey) -> Int {
-        listing().count { found in key(in: found.path)?.isOriginal(of: plain) == true && drop(found.id) }
+        listing().count { found in key(in: found.path)?.addsParts(to: plain) == true && drop(found.id) }
     }
 
     /// Removes all unclaimed files. Blocks.

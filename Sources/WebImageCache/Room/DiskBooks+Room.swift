@@ -22,7 +22,7 @@ extension DiskBooks {
     /// Reserves bytes from the headroom, which the other caches count as taken already, so that they need not be told.
     mutating func reserveHeadroom(_ bytes: Int64) -> Bool {
         guard bytes <= ledger.share.headroom, reserveFreeRoom(bytes) else { return false }
-        ledger.share.didPromiseHeadroom(bytes)
+        ledger.share.didReserveHeadroom(bytes)
         return true
     }
 

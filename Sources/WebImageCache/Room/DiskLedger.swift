@@ -104,7 +104,7 @@ struct DiskLedger {
 
     mutating func promise(_ bytes: Int64) {
         reserved += bytes
-        share.didPromise(bytes)
+        share.didReserve(bytes)
         changeSpareSpace(by: -bytes)
         unmeasuredBytes += bytes
     }

@@ -12,14 +12,14 @@ struct DiskShare {
     /// Room that the others count as taken and that is not reserved yet.
     private(set) var headroom: Int64 = 0
     private(set) var hasOthers = false
-    private var toldBytes: Int64 = 0
-    private var toldHeadroom: Int64 = 0
+    private var reportedBytes: Int64 = 0
+    private var reportedHeadroom: Int64 = 0
     private var foreignHeadroom: Int64 = 0
     private var lastTotal: DiskTotal?
     /// The number of the recount that ``foreign`` is based on.
     private(set) var recounts: UInt64 = 0
     /// Room that was reserved here without the others, because they could not be reached.
-    private var untold: Int64 = 0
+    private var unreported: Int64 = 0
 
     /// The part of ``foreign`` that others have not used yet.
     func othersHeadroom(strays: Int64) -> Int64 { min(foreignHeadroom, max(foreign - strays, 0)) }
@@ -33,28 +33,28 @@ struct DiskShare {
         foreign = others.map { $0.bytes - known } ?? strays
         foreignHeadroom = others?.headroom ?? 0
         recounts = total?.recounts ?? 0
-        toldBytes = known
+        reportedBytes = known
     }
 
     /// Takes the current total from the file.
     mutating func meet(_ total: DiskTotal, known: Int64) {
         if let lastTotal, total != lastTotal { hasOthers = true }
         if total.recounts == recounts {
-            foreign = total.bytes - toldBytes
+            foreign = total.bytes - reportedBytes
         } else {
             // A recount includes this cache's reserved bytes, but not what it has freed since it last updated the file.
             recounts = total.recounts
-            foreign = total.bytes - headroom + untold - known
-            toldBytes = total.bytes - foreign
+            foreign = total.bytes - headroom + unreported - known
+            reportedBytes = total.bytes - foreign
         }
-        foreignHeadroom = max(total.headroom - toldHeadroom, 0)
+        foreignHeadroom = max(total.headroom - reportedHeadroom, 0)
     }
 
     /// Returns the total with this cache's changes, for the file.
     /// - Parameter headroom: the room that this cache may use next without accessing the file.
     mutating func tell(known: Int64, headroom: Int64) -> DiskTotal {
         self.headroom = headroom
-        (toldBytes, toldHeadroom, untold) = (known + headroom, headroom, 0)
+        (reportedBytes, reportedHeadroom, unreported) = (known + headroom, headroom, 0)
         let total = DiskTotal(
             bytes: known + foreign + headroom, headroom: foreignHeadroom + headroom, recounts: recounts)
         lastTotal = total
@@ -62,12 +62,12 @@ struct DiskShare {
     }
 
     /// Room was reserved; from the headroom, or with the common file, which is updated next.
-    mutating func didPromise(_ bytes: Int64) { untold += bytes }
+    mutating func didReserve(_ bytes: Int64) { unreported += bytes }
 
     /// Room was reserved that the others count as taken already.
-    mutating func didPromiseHeadroom(_ bytes: Int64) {
+    mutating func didReserveHeadroom(_ bytes: Int64) {
         headroom -= bytes
-        untold -= bytes
+        unreported -= bytes
     }
 
     mutating func leave() { headroom = 0 }
@@ -106,7 +106,7 @@ struct DiskShare {
 
     private mutating func shift(by bytes: Int64) {
         foreign += bytes
-        toldBytes -= bytes
+        reportedBytes -= bytes
     }
 }
 

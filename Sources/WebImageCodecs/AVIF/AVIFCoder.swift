@@ -12,7 +12,7 @@
 
         package var decodesInOneCall: Bool { true }
         /// Empty when the installed libavif has no encoder.
-        package var encodableFormats: Set<ImageFormat> { AVIFEncoder.isThere ? [.avif] : [] }
+        package var encodableFormats: Set<ImageFormat> { AVIFEncoder.isAvailable ? [.avif] : [] }
         package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
         package func makeDecoder(

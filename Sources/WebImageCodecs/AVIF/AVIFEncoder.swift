@@ -23,8 +23,8 @@
         /// The depth of the first picture; a sequence has the same for all pictures.
         private var bitDepth: UInt32?
 
-        static var isThere: Bool {
-            OpenedLibrary.libavif.isThere
+        static var isAvailable: Bool {
+            OpenedLibrary.libavif.isAvailable
                 && avifCodecName(AVIF_CODEC_CHOICE_AUTO, AVIF_CODEC_FLAG_CAN_ENCODE.rawValue) != nil
         }
 
@@ -33,7 +33,7 @@
             _ options: EncodeOptions, isSequence: Bool = false, speed: Int = AVIFEncoder.defaultSpeed
         ) throws(WebImageError) {
             try OpenedLibrary.libavif.check(.avif, .cannotEncode)
-            guard Self.isThere else { throw Self.failure("this libavif has no encoder") }
+            guard Self.isAvailable else { throw Self.failure("this libavif has no encoder") }
             guard let handle = avifEncoderCreate() else { throw Self.noMemory() }
             self.handle = handle
             self.options = options

@@ -12,7 +12,7 @@
         }
 
         static func read(_ bytes: CollectedBytes, _ limits: DecodeLimits) -> Answer {
-            guard OpenedLibrary.libavif.isThere, let handle = avifDecoderCreate() else {
+            guard OpenedLibrary.libavif.isAvailable, let handle = avifDecoderCreate() else {
                 return .found(ImageMetadata())
             }
             // The metadata is that of the whole picture, even if its thumbnail is decoded.

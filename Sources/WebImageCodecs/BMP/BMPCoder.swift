@@ -9,7 +9,7 @@ package struct BMPCoder: ImageCoder {
     package init() {}
 
     package var decodableFormats: Set<ImageFormat> { [.bmp] }
-    package var timeGoesByPixels: Bool { true }
+    package var timeDependsOnlyOnPixels: Bool { true }
     package var encodableFormats: Set<ImageFormat> { [.bmp] }
     package var losslessFormats: Set<ImageFormat> { encodableFormats }
 

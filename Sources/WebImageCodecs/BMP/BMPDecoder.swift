@@ -29,7 +29,7 @@ final class BMPDecoder: ImageDecoder {
         self.planner = plan
     }
 
-    var takesLongPushes: Bool { true }
+    var acceptsLongPushes: Bool { true }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
         var rest = bytes.bindMemory(to: UInt8.self)

@@ -49,7 +49,7 @@ final class GIFDecoder: ImageDecoder {
         return stage == .ended && shortage == nil ? .complete : .needsBytes
     }
 
-    var mayLearnMore: Bool { stage != .header && stage != .ended }
+    var mayExtendHeader: Bool { stage != .header && stage != .ended }
 
     func finish() throws(WebImageError) {
         switch stage {

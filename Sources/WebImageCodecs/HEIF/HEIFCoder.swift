@@ -14,7 +14,7 @@
 
         package var decodableFormats: Set<ImageFormat> { [.heic, .heif] }
         /// Empty when the installed libheif has no HEVC encoder.
-        package var encodableFormats: Set<ImageFormat> { HEIFEncoder.isThere ? [.heic] : [] }
+        package var encodableFormats: Set<ImageFormat> { HEIFEncoder.isAvailable ? [.heic] : [] }
 
         package var decodesInOneCall: Bool { true }
 

@@ -156,7 +156,7 @@
             guard let items, let picture, var rows else { return false }
             let source = HEIFTiles(items: items, color: picture.colorNumbers, options: options)
             if alpha == nil, let plane = picture.alpha {
-                guard try source.areThere(plane.tiles) else { return false }
+                guard try source.haveArrived(plane.tiles) else { return false }
                 alpha = try HEIFAlpha(plane, source)
             }
             let first = nextTileRow * picture.colors.columns
@@ -164,7 +164,7 @@
             let top = nextTileRow * picture.colors.tileSize.height
             let isShown = picture.frame.rows.overlaps(top..<top + picture.colors.tileSize.height)
             if isShown {
-                guard try source.areThere(tiles) else { return false }
+                guard try source.haveArrived(tiles) else { return false }
                 let pixels = try source.decode(tiles, as: rows.wanted)
                 try rows.emit(pixels, top: top, alpha)
                 self.rows = rows

@@ -8,13 +8,13 @@
         private static let longestSide = 16_384
         private static let defaultQuality = 60
 
-        static var isThere: Bool {
-            OpenedLibrary.libheif.isThere && heif_have_encoder_for_format(heif_compression_HEVC) != 0
+        static var isAvailable: Bool {
+            OpenedLibrary.libheif.isAvailable && heif_have_encoder_for_format(heif_compression_HEVC) != 0
         }
 
         static func encode(_ image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
             try OpenedLibrary.libheif.check(.heic, .cannotEncode)
-            guard isThere else {
+            guard isAvailable else {
                 throw failure(
                     "this libheif has no HEVC encoder; install its x265 plugin (libheif-plugin-x265 where plugins are packages of their own)"
                 )

@@ -13,7 +13,7 @@
         let options: DecodeOptions
 
         /// Whether all bytes of the given items have arrived.
-        func areThere(_ tiles: [Int]) throws(WebImageError) -> Bool {
+        func haveArrived(_ tiles: [Int]) throws(WebImageError) -> Bool {
             for tile in tiles {
                 let ranges = try items.data(of: tile, limit: options.limits.bytes.bytes)
                 guard ranges.allSatisfy({ $0.upperBound <= items.boxes.bytes.count }) else { return false }

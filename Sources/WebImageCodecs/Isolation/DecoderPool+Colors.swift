@@ -57,14 +57,14 @@ extension DecoderPool {
         let session = openSession(process)
         do throws(DecoderProcess.Failure) {
             try process.put(.colors, session, ProfileAsked(profile: profile).wireBytes, checkpoint)
-            let (tell, message) = try process.receive(session, longest: 1 << 20, checkpoint)
-            guard tell == .colors else { throw .nonsense("its message does not follow the protocol") }
+            let (reply, message) = try process.receive(session, longest: 1 << 20, checkpoint)
+            guard reply == .colors else { throw .invalidMessage }
             let table = try DecoderProcess.value(message, ProfileRead.self).table
             closeSession(session, process, isKnown: true)
             giveBack(process, retires: table == nil)
             return table
         } catch {
-            let reason: Reason = if case .left = error { .ended } else { .crashed }
+            let reason: Reason = if case .callerGaveUp = error { .ended } else { .crashed }
             end(process, reason, while: "it read a colour profile")
             return nil
         }

@@ -10,10 +10,10 @@ extension DecoderPool {
     func startKeeper() {
         let state = state
         let settings = settings
-        let tell = tell
+        let notify = notify
         // The processes inherit the thread's scheduling, by which threads with little to do go first.
         let hasStarted = startComputingThread(named: "wi-decoders") {
-            while Self.keep(state, settings, tell) {}
+            while Self.keep(state, settings, notify) {}
         }
         guard !hasStarted else { return }
         let starts = state.withLock { state in
@@ -35,7 +35,7 @@ extension DecoderPool {
 
     /// - Returns: false if no processes are left.
     private static func keep(
-        _ state: Monitor<State>, _ settings: WorkerSettings, _ tell: (Event) -> Void
+        _ state: Monitor<State>, _ settings: WorkerSettings, _ notify: (Event) -> Void
     ) -> Bool {
         let chore = state.wait(atMost: .seconds(1)) { state -> Chore? in
             if state.isShutDown {
@@ -69,7 +69,7 @@ extension DecoderPool {
                 case .failure: state.failedStarts.noteFailure(at: .now)
                 }
             }
-            if case .success = result { tell(.started) }
+            if case .success = result { notify(.started) }
             start.answer?.give(result)
             return true
         }

@@ -12,7 +12,7 @@ package final class DecoderPool: Sendable {
     typealias Checkpoint = @Sendable () throws(WebImageError) -> Void
 
     /// How long a picture waits for the process that holds it, before it is started anew in another one.
-    private static let loyalty = Duration.milliseconds(20)
+    private static let longestWaitForProcess = Duration.milliseconds(20)
 
     /// Events of processes, for logs and metrics.
     package enum Event: Sendable {
@@ -47,7 +47,7 @@ package final class DecoderPool: Sendable {
         var opened = 0
 
         /// - Returns: whether the thread that starts processes must be created.
-        mutating func ask(for start: Start) -> Bool {
+        mutating func request(_ start: Start) -> Bool {
             starting += 1
             starts.append(start)
             defer { hasKeeper = true }
@@ -61,18 +61,18 @@ package final class DecoderPool: Sendable {
     /// The maximum number of simultaneous processes.
     private let most: Int
     let state = Monitor(State())
-    let tell: @Sendable (Event) -> Void
+    let notify: @Sendable (Event) -> Void
 
     /// - Parameters:
     ///   - width: the number of threads that decode pictures; vector pictures have nearly as many of their own.
     ///   - hiddenOptions: for tests: reduces the confinement of workers.
-    ///   - tell: receives events, on any thread.
+    ///   - notify: receives events, on any thread.
     package init(
         _ isolation: DecoderIsolation, width: Int = Processors.count, hiddenOptions: Int = 0,
-        tell: @escaping @Sendable (Event) -> Void = { _ in }
+        notify: @escaping @Sendable (Event) -> Void = { _ in }
     ) {
         self.isolation = isolation
-        self.tell = tell
+        self.notify = notify
         // A decoding thread uses one process for its picture, and may need another for the picture's profile; one that
         // encodes an animation has a third. With fewer processes all threads could wait for each other.
         most = 5 * max(width, 1) + 2
@@ -99,7 +99,7 @@ package final class DecoderPool: Sendable {
             guard !isThere, !state.starts.contains(where: { $0.kind == kind }), !state.isShutDown,
                 state.processes.count + state.starting < most, refusal(kind, state) == nil, resting(state) == nil
             else { return false }
-            return state.ask(for: Start(kind: kind, answer: nil))
+            return state.request(Start(kind: kind, answer: nil))
         }
         if isFirst { startKeeper() }
     }
@@ -162,7 +162,7 @@ package final class DecoderPool: Sendable {
     }
 
     private func takeBound(_ process: DecoderProcess) -> Bool {
-        state.wait(atMost: Self.loyalty) { _ in
+        state.wait(atMost: Self.longestWaitForProcess) { _ in
             if process.lending.isDead { return false }
             guard !process.lending.isBusy else { return nil }
             process.lending.isBusy = true
@@ -194,7 +194,7 @@ package final class DecoderPool: Sendable {
                 Self.doom(other, &state)
             }
             let answer = BlockingAnswer<Result<DecoderProcess, WebImageError>>()
-            return .start(answer, isFirst: state.ask(for: Start(kind: kind, answer: answer)))
+            return .start(answer, isFirst: state.request(Start(kind: kind, answer: answer)))
         }
     }
 
@@ -259,13 +259,13 @@ package final class DecoderPool: Sendable {
             end(process, .ended, while: "it was started")
         } catch {
             switch error {
-            case .left(let error):
+            case .callerGaveUp(let error):
                 failure = error
                 end(process, .ended, while: "it was started")
-            case .nonsense(let what):
+            case .protocolViolation(let what):
                 failure = WebImageError(.decoderUnavailable, "the process for decoding cannot be used: \(what)")
                 end(process, .failedStart, while: "it was started")
-            case .told, .gone:
+            case .decoderError, .ended:
                 let cause = end(process, .failedStart, while: "it was started").error
                 failure =
                     cause.code == .shutDown
@@ -283,7 +283,7 @@ package final class DecoderPool: Sendable {
             state.hasToldWeakness = true
             return reason
         }
-        if let reason { tell(.isWeak(reason)) }
+        if let reason { notify(.isWeak(reason)) }
     }
 
     /// Returns a process after a call that succeeded, or failed with an error of the decoder.
@@ -332,8 +332,8 @@ package final class DecoderPool: Sendable {
             return (lost, reason != .failedStart && state.opened > 1)
         }
         switch reason {
-        case .crashed, .failedStart: tell(.crashed(error))
-        case .ended: tell(.ended)
+        case .crashed, .failedStart: notify(.crashed(error))
+        case .ended: notify(.ended)
         }
         if isReplaced { replace(process.kind) }
         return lost

@@ -30,17 +30,19 @@ final class DecoderProcess: @unchecked Sendable {
     /// Why a call of a worker failed.
     enum Failure: Error {
         /// The decoder's error for the picture.
-        case told(WebImageError)
+        case decoderError(WebImageError)
         /// The worker has ended.
-        case gone
-        /// Its message is invalid.
-        case nonsense(String)
+        case ended
+        /// The worker broke the protocol, in this way.
+        case protocolViolation(String)
         /// The caller has cancelled, or its time is over.
-        case left(WebImageError)
+        case callerGaveUp(WebImageError)
+
+        static let invalidMessage = Failure.protocolViolation("its message does not follow the protocol")
     }
 
     /// How long the host waits before it checks whether the picture is still needed.
-    private static let patience: Int32 = 50
+    private static let messageTimeout: Int32 = 50
 
     let kind: WorkerKind
     let positions = RingPositions()
@@ -75,7 +77,7 @@ final class DecoderProcess: @unchecked Sendable {
         }
         self.kind = kind
         memory = SharedMemory(base: base)
-        socket = MessageSocket(worker.socket, patience: Self.patience)
+        socket = MessageSocket(worker.socket, timeout: Self.messageTimeout)
         processNumber = worker.process
         self.worker = Guarded(worker)
     }
@@ -94,7 +96,7 @@ final class DecoderProcess: @unchecked Sendable {
         self.kind = .pictures
         otherEnd = other
         memory = SharedMemory(base: base)
-        socket = MessageSocket(worker.socket, patience: Self.patience)
+        socket = MessageSocket(worker.socket, timeout: Self.messageTimeout)
         processNumber = worker.process
         self.worker = Guarded(worker)
         lending.isBusy = false
@@ -148,19 +150,19 @@ final class DecoderProcess: @unchecked Sendable {
 
     /// Queues a message for the next packet, which is sent when an answer is awaited.
     func put(
-        _ ask: WorkerAsk, _ session: UInt32, _ bytes: [UInt8] = [], _ checkpoint: Checkpoint?
+        _ request: WorkerRequest, _ session: UInt32, _ bytes: [UInt8] = [], _ checkpoint: Checkpoint?
     ) throws(Failure) {
         try sending(checkpoint) { (wait) throws(MessageSocket.Failure) in
-            try socket.put(ask.rawValue, session, bytes, wait)
+            try socket.put(request.rawValue, session, bytes, wait)
         }
     }
 
     /// Sends a message at once, with a file that the worker reads itself.
     func send(
-        _ ask: WorkerAsk, _ session: UInt32, _ bytes: [UInt8], file: HeldFile, _ checkpoint: Checkpoint?
+        _ request: WorkerRequest, _ session: UInt32, _ bytes: [UInt8], file: HeldFile, _ checkpoint: Checkpoint?
     ) throws(Failure) {
         try sending(checkpoint) { (wait) throws(MessageSocket.Failure) in
-            try socket.send(ask.rawValue, session, bytes, file: file.descriptor, wait)
+            try socket.send(request.rawValue, session, bytes, file: file.descriptor, wait)
         }
     }
 
@@ -180,7 +182,7 @@ final class DecoderProcess: @unchecked Sendable {
                 return reason != nil
             }) { (isGivenUp) throws(MessageSocket.Failure) in try body(.until(isGivenUp)) }
         } catch {
-            throw reason.map { .left($0) } ?? .gone
+            throw reason.map { .callerGaveUp($0) } ?? .ended
         }
     }
 
@@ -189,7 +191,7 @@ final class DecoderProcess: @unchecked Sendable {
     /// - Returns: false if the worker does not accept the message.
     func sendClose(of session: UInt32) -> Bool {
         do throws(MessageSocket.Failure) {
-            try socket.put(WorkerAsk.close.rawValue, session, [], .not)
+            try socket.put(WorkerRequest.close.rawValue, session, [], .not)
             try socket.flush(.not)
             return true
         } catch {
@@ -205,27 +207,27 @@ final class DecoderProcess: @unchecked Sendable {
     ///   - checkpoint: called while no message comes; its error ends the wait.
     func receive(
         _ session: UInt32, longest: Int, isSoon: Bool = false, _ checkpoint: Checkpoint?
-    ) throws(Failure) -> (WorkerTell, MessageSocket.Message) {
+    ) throws(Failure) -> (WorkerReply, MessageSocket.Message) {
         try flush(checkpoint)
         while true {
             var received: MessageSocket.Message?
             do throws(MessageSocket.Failure) {
                 received = try socket.receive(longest: longest, isSoon: isSoon)
             } catch {
-                throw error == .closed ? .gone : .nonsense("its message does not follow the protocol")
+                throw error == .closed ? .ended : .invalidMessage
             }
             if let message = received {
                 // A worker that sends messages without end is treated like one that is silent.
                 heard += 1
                 if heard % 64 == 0 {
-                    do throws(WebImageError) { try checkpoint?() } catch { throw .left(error) }
+                    do throws(WebImageError) { try checkpoint?() } catch { throw .callerGaveUp(error) }
                 }
-                guard message.session == session, let tell = WorkerTell(rawValue: message.kind) else {
-                    throw .nonsense("its message does not follow the protocol")
+                guard message.session == session, let reply = WorkerReply(rawValue: message.kind) else {
+                    throw .invalidMessage
                 }
-                return (tell, message)
+                return (reply, message)
             }
-            do throws(WebImageError) { try checkpoint?() } catch { throw .left(error) }
+            do throws(WebImageError) { try checkpoint?() } catch { throw .callerGaveUp(error) }
         }
     }
 
@@ -234,22 +236,22 @@ final class DecoderProcess: @unchecked Sendable {
         _ message: MessageSocket.Message, _ type: Value.Type = Value.self
     ) throws(Failure) -> Value {
         do throws(MessageSocket.Failure) { return try message.value() } catch {
-            throw .nonsense("it tells what cannot be read")
+            throw .protocolViolation("its message cannot be read")
         }
     }
 
     /// Waits for its first message.
     func waitForHello(_ checkpoint: Checkpoint?) throws(Failure) -> WorkerHello {
         let limit = ContinuousClock.now + .seconds(20)
-        let (tell, message) = try receive(0, longest: 1 << 10) { () throws(WebImageError) in
+        let (reply, message) = try receive(0, longest: 1 << 10) { () throws(WebImageError) in
             try checkpoint?()
             guard ContinuousClock.now < limit else {
                 throw WebImageError(.decoderUnavailable, "the process for decoding does not begin")
             }
         }
         let hello = try Self.value(message, WorkerHello.self)
-        guard tell == .hello, hello.version == WorkerHello.currentVersion else {
-            throw .nonsense("it is of another version")
+        guard reply == .hello, hello.version == WorkerHello.currentVersion else {
+            throw .protocolViolation("it is of another version")
         }
         return hello
     }

@@ -31,9 +31,9 @@ final class DecoderWorker {
     }
 
     /// The milliseconds without a message after which the worker returns memory to the system.
-    private static let restlessness: Int32 = 1000
+    private static let idleTime: Int32 = 1000
 
-    private let socket = MessageSocket(Int32(WI_WORKER_SOCKET), patience: DecoderWorker.restlessness, takesFiles: true)
+    private let socket = MessageSocket(Int32(WI_WORKER_SOCKET), timeout: DecoderWorker.idleTime, takesFiles: true)
     private let memory: SharedMemory
     private let coders: [any ImageCoder]
     private let positions = RingPositions()
@@ -58,7 +58,7 @@ final class DecoderWorker {
             CoderRegistry.builtIn.filter { WorkerKind(of: $0) == kind.ofCoders } + hostileCoders.withLock { $0 }
         kind.warmUp(coders)
         // Must be computed while system calls are still allowed.
-        _ = MessageSocket.eagerness
+        _ = MessageSocket.pollingTime
         var size = 0
         guard let base = wi_worker_map(&size), size == SharedMemory.byteCount else { return 1 }
         let worker = DecoderWorker(SharedMemory(base: base), coders)
@@ -66,7 +66,7 @@ final class DecoderWorker {
         let fault = wi_worker_confine(options, memoryLimit, &done)
         let hello = WorkerHello(
             hasSeccomp: done.has_seccomp != 0, landlock: Int(done.landlock), fault: Int(fault))
-        worker.tell(.hello, hello.wireBytes)
+        worker.reply(.hello, hello.wireBytes)
         worker.flush()
         guard fault == 0 else { return 1 }
         worker.run()
@@ -76,15 +76,17 @@ final class DecoderWorker {
         while true {
             let message = nextMessage()
             // The host has taken all rows, unless it sends the next piece of the same picture.
-            if message.kind != WorkerAsk.push.rawValue || message.session != current { positions.taken = positions.end }
+            if message.kind != WorkerRequest.push.rawValue || message.session != current {
+                positions.taken = positions.end
+            }
             current = message.session
-            guard let ask = WorkerAsk(rawValue: message.kind) else { wi_worker_leave(2) }
-            answer(ask, message)
+            guard let request = WorkerRequest(rawValue: message.kind) else { wi_worker_leave(2) }
+            answer(request, message)
         }
     }
 
-    private func answer(_ ask: WorkerAsk, _ message: MessageSocket.Message) {
-        switch ask {
+    private func answer(_ request: WorkerRequest, _ message: MessageSocket.Message) {
+        switch request {
         case .openStill: sessions[current] = openStill(value(message))
         case .openAnimation: sessions[current] = openAnimation(value(message))
         case .close: sessions[current] = nil
@@ -124,20 +126,20 @@ final class DecoderWorker {
             guard case .animation(let decoder, _) = sessions[current] else { return tellRefusal() }
             let index: Int = value(message)
             guard decoder.storedDelays.indices.contains(index) else { wi_worker_leave(2) }
-            tell(.number, decoder.firstFrameNeeded(for: index).wireBytes)
+            reply(.number, decoder.firstFrameNeeded(for: index).wireBytes)
         case .colors:
             let asked: ProfileAsked = value(message)
-            tell(.colors, ProfileRead(table: ProfileTable(iccProfile: asked.profile)).wireBytes)
+            reply(.colors, ProfileRead(table: ProfileTable(iccProfile: asked.profile)).wireBytes)
         case .openEncoder: sessions[current] = .encoder(EncoderSession(value(message), coders))
         case .picture: withEncoder { $0.begin(value(message)) }
         case .pixels:
             let bytes = inputBytes(message)
             withEncoder { (encoder) throws(WebImageError) in
                 try encoder.take(bytes)
-                tell(.nothing)
+                reply(.nothing)
             }
         case .encode:
-            withEncoder { (encoder) throws(WebImageError) in tell(.file, try encoder.finish()) }
+            withEncoder { (encoder) throws(WebImageError) in reply(.file, try encoder.finish()) }
         }
     }
 
@@ -146,7 +148,7 @@ final class DecoderWorker {
         do throws(WebImageError) {
             try body(encoder)
         } catch {
-            tell(.failed, error.wireBytes)
+            reply(.failed, error.wireBytes)
             sessions[current] = nil
         }
     }
@@ -205,7 +207,7 @@ final class DecoderWorker {
 
     private func plan(_ header: ImageHeader, _ parts: StillParts) throws(WebImageError) -> DecodePlan {
         parts.toldHeader = header
-        tell(.header, header.wireBytes)
+        reply(.header, header.wireBytes)
         let answer: PlanAnswer = value(receive(.plan))
         guard var plan = answer.plan else { throw .cancelled }
         if answer.wantsRows {
@@ -216,9 +218,9 @@ final class DecoderWorker {
         return plan
     }
 
-    private func makeSink(firstWord: WorkerTell = .begin, keepsWhole: Bool) -> RingSink {
-        RingSink(memory, positions, firstWord: firstWord, keepsWhole: keepsWhole) { [unowned self] in
-            tell($0, $1)
+    private func makeSink(formatReply: WorkerReply = .begin, keepsWhole: Bool) -> RingSink {
+        RingSink(memory, positions, formatReply: formatReply, keepsWhole: keepsWhole) { [unowned self] in
+            reply($0, $1)
         } sendNow: { [unowned self] in
             flush()
         } waitForTaken: { [unowned self] in
@@ -238,7 +240,7 @@ final class DecoderWorker {
             do throws(WebImageError) {
                 try animation(decoder)
             } catch {
-                tell(.failed, error.wireBytes)
+                reply(.failed, error.wireBytes)
             }
             tellState(decoder, parts)
         case .refused, .encoder, nil: tellRefusal()
@@ -250,9 +252,9 @@ final class DecoderWorker {
         _ body: (any ImageDecoder) throws(WebImageError) -> DecodeState?
     ) {
         // More bytes of a complete picture may still arrive.
-        let mayLearn = parts.state.mayLearnMore || parts.state.mayLearnLate
+        let mayLearn = parts.state.mayExtendHeader || parts.state.mayFindLateMetadata
         guard mayLearn || !(parts.state.isComplete || parts.state.hasStoppedAtHeader) else {
-            return tell(.still, parts.state.wireBytes)
+            return reply(.still, parts.state.wireBytes)
         }
         var failure: WebImageError?
         var result: DecodeState?
@@ -266,13 +268,13 @@ final class DecoderWorker {
         if case .complete = result { state.isComplete = true }
         if case .stoppedAtHeader = result { state.hasStoppedAtHeader = true }
         if let failure {
-            if let header = state.header { tell(.learned, header.wireBytes) }
-            tell(.failed, failure.wireBytes)
+            if let header = state.header { reply(.learned, header.wireBytes) }
+            reply(.failed, failure.wireBytes)
             sessions[current] = nil
         } else {
-            state.mayLearnMore = decoder.mayLearnMore
-            state.mayLearnLate = decoder.mayLearnLate
-            tell(.still, state.wireBytes)
+            state.mayExtendHeader = decoder.mayExtendHeader
+            state.mayFindLateMetadata = decoder.mayFindLateMetadata
+            reply(.still, state.wireBytes)
             state.header = nil
             parts.state = state
         }
@@ -289,21 +291,21 @@ final class DecoderWorker {
         parts.toldDelays = delays.count
         state.beginsWithStill = decoder.beginsWithStill
         state.workingByteCount = decoder.workingByteCount
-        tell(.animation, state.wireBytes)
+        reply(.animation, state.wireBytes)
     }
 
     private func tellRefusal() {
         // The host may have sent another piece before it learned that the first had failed. That piece is not answered.
         guard case .refused(let error, let isAnimation) = sessions[current] else { return }
-        tell(.failed, error.wireBytes)
-        if isAnimation { tell(.animation, AnimationState().wireBytes) } else { sessions[current] = nil }
+        reply(.failed, error.wireBytes)
+        if isAnimation { reply(.animation, AnimationState().wireBytes) } else { sessions[current] = nil }
     }
 
     /// Sends a picture that a decoder has created.
     private func sendPixels(_ make: () throws(WebImageError) -> PixelBuffer?) {
         do throws(WebImageError) {
             if let pixels = try make() {
-                let sink = makeSink(firstWord: .pixels, keepsWhole: false)
+                let sink = makeSink(formatReply: .pixels, keepsWhole: false)
                 try sink.begin(RowFormat(size: pixels.size, layout: pixels.layout, alpha: .straight))
                 let format = RowFormat(size: pixels.size, layout: pixels.layout, alpha: .straight)
                 var writer = BandWriter(sink, format, DecodeOptions())
@@ -314,9 +316,9 @@ final class DecoderWorker {
                 }
                 sink.flush()
             }
-            tell(.nothing)
+            reply(.nothing)
         } catch {
-            tell(.failed, error.wireBytes)
+            reply(.failed, error.wireBytes)
             if case .still = sessions[current] { sessions[current] = nil }
         }
         if case .animation(let decoder, let parts) = sessions[current] { tellState(decoder, parts) }
@@ -325,9 +327,9 @@ final class DecoderWorker {
     // MARK: the wire
 
     /// Queues a message, which is sent when the worker waits.
-    private func tell(_ tell: WorkerTell, _ bytes: [UInt8] = []) {
+    private func reply(_ kind: WorkerReply, _ bytes: [UInt8] = []) {
         do throws(MessageSocket.Failure) {
-            try socket.put(tell.rawValue, current, bytes)
+            try socket.put(kind.rawValue, current, bytes)
         } catch {
             wi_worker_leave(0)
         }
@@ -358,14 +360,14 @@ final class DecoderWorker {
     /// The next message of a kind, or of any. Other messages before it are left for the main loop; the host's progress
     /// with rows is recorded.
     @discardableResult
-    private func receive(_ ask: WorkerAsk?) -> MessageSocket.Message {
+    private func receive(_ request: WorkerRequest?) -> MessageSocket.Message {
         while true {
             // The host makes a plan at once, and after a picture or a piece the next one may be ready.
-            let message = receive(isSoon: ask != .taken)
-            if message.kind == WorkerAsk.taken.rawValue { note(value(message), of: message.session) }
-            if message.kind == ask?.rawValue, message.session == current { return message }
-            if message.kind == WorkerAsk.taken.rawValue { continue }
-            if ask == nil { return message }
+            let message = receive(isSoon: request != .taken)
+            if message.kind == WorkerRequest.taken.rawValue { note(value(message), of: message.session) }
+            if message.kind == request?.rawValue, message.session == current { return message }
+            if message.kind == WorkerRequest.taken.rawValue { continue }
+            if request == nil { return message }
             guard early.count < SharedMemory.inputPieces else { wi_worker_leave(2) }
             early.append(message)
         }

@@ -44,7 +44,7 @@ package enum ImitatedWorker {
         return packets
     }
 
-    static func message(_ tell: WorkerTell, _ bytes: [UInt8], _ session: UInt32) -> [UInt8] {
-        [tell.rawValue, 0, 0, 0] + withUnsafeBytes(of: session) { Array($0) } + bytes
+    static func message(_ reply: WorkerReply, _ bytes: [UInt8], _ session: UInt32) -> [UInt8] {
+        [reply.rawValue, 0, 0, 0] + withUnsafeBytes(of: session) { Array($0) } + bytes
     }
 }

@@ -44,14 +44,14 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
         var refusal: WebImageError?
         let header = header
         let layouts = picture.options.layouts
-        try run(IsolatedPicture.Call(ask: .frame, argument: index.wireBytes)) {
+        try run(IsolatedPicture.Call(request: .frame, argument: index.wireBytes)) {
             [unowned self] (process) throws(DecoderProcess.Failure) in
             do throws(DecoderProcess.Failure) {
                 pixels = try picture.takePixels(process) {
                     $0.size == header?.size && layouts.contains($0.layout)
                 }
             } catch {
-                guard case .told(let error) = error else { throw error }
+                guard case .decoderError(let error) = error else { throw error }
                 refusal = error
             }
             _ = try takeState(process)
@@ -65,12 +65,12 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
         var first = index
         // A worker that does not hold the animation must begin with the first frame.
         guard picture.isOpen else { return 0 }
-        let call = IsolatedPicture.Call(ask: .firstFrameNeeded, argument: index.wireBytes)
+        let call = IsolatedPicture.Call(request: .firstFrameNeeded, argument: index.wireBytes)
         try? run(call) { [unowned self] (process) throws(DecoderProcess.Failure) in
-            let (tell, message) = try picture.receive(process)
-            guard tell == .number else { throw .nonsense("its message does not follow the protocol") }
+            let (reply, message) = try picture.receive(process)
+            guard reply == .number else { throw .invalidMessage }
             first = try DecoderProcess.value(message)
-            guard 0...index ~= first else { throw .nonsense("it needs a frame that cannot be needed") }
+            guard 0...index ~= first else { throw .protocolViolation("it needs a frame that cannot be needed") }
         }
         return first
     }
@@ -96,14 +96,14 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
     private func takeState(_ process: DecoderProcess) throws(DecoderProcess.Failure) -> WebImageError? {
         var failure: WebImageError?
         while true {
-            let (tell, message) = try picture.receive(process)
-            switch tell {
+            let (reply, message) = try picture.receive(process)
+            switch reply {
             case .failed where failure == nil: failure = try DecoderProcess.value(message)
             case .animation:
                 let next = try DecoderProcess.value(message, AnimationState.self)
                 try learn(next)
                 return failure
-            default: throw .nonsense("its message does not follow the protocol")
+            default: throw .invalidMessage
             }
         }
     }
@@ -114,13 +114,13 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
         guard next.workingByteCount >= 0, next.newDelays.allSatisfy({ $0 >= .zero }),
             delays.count <= max(limits.frames, 0),
             delays.starts(with: storedDelays.prefix(delays.count))
-        else { throw .nonsense("it tells frames that cannot be") }
+        else { throw .protocolViolation("its number of frames is impossible") }
         toldDelays = delays.count
         if delays.count > storedDelays.count { storedDelays = delays }
         if let header = next.header {
             guard (try? limits.check(header.size)) != nil, self.header.map({ $0.size == header.size }) ?? true,
                 header.metadata.byteCount + (header.iccProfile?.count ?? 0) <= 3 * max(limits.metadata.bytes, 0)
-            else { throw .nonsense("its header cannot be") }
+            else { throw .protocolViolation("its header is impossible") }
             self.header = header
         }
         state = next

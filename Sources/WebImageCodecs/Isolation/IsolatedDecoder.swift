@@ -28,15 +28,15 @@ final class IsolatedDecoder: FileReadingDecoder {
             coder, pool, options, .still(StillOpening(coder: coder.key, options: options)))
     }
 
-    var mayLearnMore: Bool { state.mayLearnMore }
-    var mayLearnLate: Bool { state.mayLearnLate }
+    var mayExtendHeader: Bool { state.mayExtendHeader }
+    var mayFindLateMetadata: Bool { state.mayFindLateMetadata }
     /// The checkpoint is called whenever this decoder waits for the worker.
-    var takesLongPushes: Bool { true }
+    var acceptsLongPushes: Bool { true }
     /// The worker decodes one piece while the next one is being sent.
     var preferredPushLength: Int { SharedMemory.inputCount }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
-        guard !state.isComplete || state.mayLearnMore else { return .complete }
+        guard !state.isComplete || state.mayExtendHeader else { return .complete }
         try picture.keep(bytes)
         return try pushed()
     }
@@ -60,7 +60,7 @@ final class IsolatedDecoder: FileReadingDecoder {
     }
 
     func finish() throws(WebImageError) {
-        guard !state.isComplete || state.mayLearnMore else { return }
+        guard !state.isComplete || state.mayExtendHeader else { return }
         try run(finishes: true)
         guard header != nil, plannedHeader != nil, isWhole else {
             picture.close()
@@ -73,7 +73,7 @@ final class IsolatedDecoder: FileReadingDecoder {
     func preview() throws(WebImageError) -> PixelBuffer? {
         guard picture.isOpen, let header else { return nil }
         var pixels: PixelBuffer?
-        try picture.run(IsolatedPicture.Call(ask: .preview), begins: { hasBegun = false }) {
+        try picture.run(IsolatedPicture.Call(request: .preview), begins: { hasBegun = false }) {
             [unowned self] (process, isCall) throws(DecoderProcess.Failure) in
             var refusal: WebImageError?
             guard isCall else {
@@ -110,12 +110,14 @@ final class IsolatedDecoder: FileReadingDecoder {
     private func take(
         _ process: DecoderProcess, _ refusal: inout WebImageError?
     ) throws(DecoderProcess.Failure) -> Bool {
-        let (tell, message) = try picture.receive(process, isSoon: plannedHeader == nil)
-        switch tell {
+        let (reply, message) = try picture.receive(process, isSoon: plannedHeader == nil)
+        switch reply {
         case .header: try answer(try DecoderProcess.value(message), process, &refusal)
         case .begin: try begin(try DecoderProcess.value(message))
         case .rows:
-            guard hasBegun, let rows, let sink = plan?.sink else { throw .nonsense("it gives rows without a picture") }
+            guard hasBegun, let rows, let sink = plan?.sink else {
+                throw .protocolViolation("it gives rows without a picture")
+            }
             try picture.takeRows(
                 message, rows.format, rows.shape, next: 0...rows.done, from: process, wantsMore: { sink.wantsRows }
             ) { [unowned self] (row, count, bytes) throws(WebImageError) in
@@ -128,12 +130,12 @@ final class IsolatedDecoder: FileReadingDecoder {
             // The decode stops at the header only if no rows are wanted.
             let ends = state.isComplete || (state.hasStoppedAtHeader && plan?.sink != nil)
             guard !ends || (plannedHeader != nil && isWhole) else {
-                throw .nonsense("it ends before its last row")
+                throw .protocolViolation("it ends before its last row")
             }
             return false
         case .learned: header = try checked(try DecoderProcess.value(message), isRefused: true)
-        case .failed: throw .told(try DecoderProcess.value(message))
-        default: throw .nonsense("its message does not follow the protocol")
+        case .failed: throw .decoderError(try DecoderProcess.value(message))
+        default: throw .invalidMessage
         }
         return true
     }
@@ -143,7 +145,7 @@ final class IsolatedDecoder: FileReadingDecoder {
     ) throws(DecoderProcess.Failure) {
         let header = try checked(header)
         if let plannedHeader {
-            guard plannedHeader == header else { throw .nonsense("it tells another header than before") }
+            guard plannedHeader == header else { throw .protocolViolation("it reports another header than before") }
         } else {
             self.header = header
             do throws(WebImageError) {
@@ -177,7 +179,7 @@ final class IsolatedDecoder: FileReadingDecoder {
             sizes.allSatisfy({ $0.width >= 0 && $0.height >= 0 }),
             isRefused || sizes.allSatisfy({ !$0.isEmpty && $0.pixelCount != nil }),
             header.isVector || isRefused || (try? limit.check(header.size)) != nil
-        else { throw .nonsense("its header cannot be") }
+        else { throw .protocolViolation("its header is impossible") }
         return header
     }
 
@@ -191,17 +193,17 @@ final class IsolatedDecoder: FileReadingDecoder {
 
     private func begin(_ format: RowFormat) throws(DecoderProcess.Failure) {
         guard let header, let sink = plan?.sink, !hasBegun, isAllowed(format, header) else {
-            throw .nonsense("it returned another picture than it announced")
+            throw .protocolViolation("it returned another picture than it announced")
         }
         hasBegun = true
         if let rows {
-            guard rows.format == format else { throw .nonsense("it gives another picture than before") }
+            guard rows.format == format else { throw .protocolViolation("it gives another picture than before") }
             return
         }
         do throws(WebImageError) {
             rows = Rows(format: format, shape: try RingShape(format))
             try sink.begin(format)
-        } catch { throw .left(error) }
+        } catch { throw .callerGaveUp(error) }
     }
 
     /// Writes rows; those that the sink has already, from another worker, are left out.

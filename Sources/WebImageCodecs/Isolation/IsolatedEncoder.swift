@@ -55,8 +55,8 @@ final class IsolatedEncoder: AnimationEncoder {
     func finish() throws(WebImageError) -> [UInt8] {
         let file: [UInt8]? = try callElsewhere { (process, session) throws(DecoderProcess.Failure) in
             try process.put(.encode, session, [], checkpoint)
-            let (tell, message) = try answer(of: process, session)
-            guard tell == .file else { throw Self.nonsense }
+            let (reply, message) = try answer(of: process, session)
+            guard reply == .file else { throw .invalidMessage }
             return message.bytes
         }
         guard let file else { return try here.finish() }
@@ -73,8 +73,6 @@ final class IsolatedEncoder: AnimationEncoder {
     }
 
     // MARK: calls
-
-    private static let nonsense = DecoderProcess.Failure.nonsense("its message does not follow the protocol")
 
     /// - Returns: nil if there is no sandbox, so that the encoder runs here.
     /// - Throws: the encoder's error, that of the checkpoint, or `cannotEncode` if the process is lost. All later calls
@@ -123,16 +121,16 @@ final class IsolatedEncoder: AnimationEncoder {
             UnsafeMutableRawBufferPointer(start: process.memory.input, count: part.count).copyMemory(from: part)
             let piece = InputPiece(offset: 0, count: part.count)
             try process.put(.pixels, session, piece.wireBytes, checkpoint)
-            guard try answer(of: process, session).0 == .nothing else { throw Self.nonsense }
+            guard try answer(of: process, session).0 == .nothing else { throw .invalidMessage }
         }
     }
 
     private func answer(
         of process: DecoderProcess, _ session: UInt32
-    ) throws(DecoderProcess.Failure) -> (WorkerTell, MessageSocket.Message) {
-        let (tell, message) = try process.receive(session, longest: mostBytes, checkpoint)
-        guard tell != .failed else { throw .told(try DecoderProcess.value(message)) }
-        return (tell, message)
+    ) throws(DecoderProcess.Failure) -> (WorkerReply, MessageSocket.Message) {
+        let (reply, message) = try process.receive(session, longest: mostBytes, checkpoint)
+        guard reply != .failed else { throw .decoderError(try DecoderProcess.value(message)) }
+        return (reply, message)
     }
 
     /// Handles a failed call: returns the process to the pool, or ends it.
@@ -140,14 +138,14 @@ final class IsolatedEncoder: AnimationEncoder {
         let what = "it encoded a \(opening.format.rawValue)"
         let lost: DecoderPool.Lost
         switch failure {
-        case .told(let error):
+        case .decoderError(let error):
             release(error)
             return error
-        case .left(let error):
+        case .callerGaveUp(let error):
             pool.end(process, .ended, while: what)
             return error
-        case .gone: lost = pool.end(process, .crashed, while: what)
-        case .nonsense(let words): lost = pool.end(process, .crashed, while: what, distrust: words)
+        case .ended: lost = pool.end(process, .crashed, while: what)
+        case .protocolViolation(let words): lost = pool.end(process, .crashed, while: what, distrust: words)
         }
         if lost.error.code == .shutDown { return lost.error }
         mayTryAnew = lost.hasServedOthers

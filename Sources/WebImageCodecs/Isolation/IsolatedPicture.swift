@@ -14,7 +14,7 @@ final class IsolatedPicture {
 
     /// The call that follows the bytes.
     struct Call {
-        var ask: WorkerAsk
+        var request: WorkerRequest
         var argument: [UInt8] = []
     }
 
@@ -124,7 +124,7 @@ final class IsolatedPicture {
                 }
                 try bringUp(found, serve)
                 if let call {
-                    try put(call.ask, call.argument, to: found)
+                    try put(call.request, call.argument, to: found)
                     try serve(found, true)
                 }
                 return pool.giveBack(found)
@@ -186,7 +186,7 @@ final class IsolatedPicture {
     ) throws(WebImageError) -> DecoderPool.Lost {
         let what = "it decoded a \(format)"
         switch failure {
-        case .told(let error):
+        case .decoderError(let error):
             if case .still = opening {
                 pool.closeSession(session, process, isKnown: true)
                 self.process = nil
@@ -194,17 +194,17 @@ final class IsolatedPicture {
             // A truncated picture is not an attack.
             pool.giveBack(process, retires: error.code != .truncatedData && error.code != .cancelled)
             throw becameShorter ?? error
-        case .left(let error):
+        case .callerGaveUp(let error):
             pool.end(process, .ended, while: what)
             self.process = nil
             throw error
-        case .gone:
+        case .ended:
             self.process = nil
             let lost = pool.end(process, .crashed, while: what)
             // A process that accesses a part that the file no longer has crashes.
             if let shorter = becameShorter { throw shorter }
             return lost
-        case .nonsense(let words):
+        case .protocolViolation(let words):
             self.process = nil
             return pool.end(process, .crashed, while: what, distrust: words)
         }
@@ -218,14 +218,14 @@ final class IsolatedPicture {
     /// Receives the worker's next message.
     func receive(
         _ process: DecoderProcess, isSoon: Bool = false
-    ) throws(DecoderProcess.Failure) -> (WorkerTell, MessageSocket.Message) {
+    ) throws(DecoderProcess.Failure) -> (WorkerReply, MessageSocket.Message) {
         try process.receive(session, longest: longestMessage, isSoon: isSoon, options.checkpoint)
     }
 
     func put(
-        _ ask: WorkerAsk, _ bytes: [UInt8] = [], to process: DecoderProcess
+        _ request: WorkerRequest, _ bytes: [UInt8] = [], to process: DecoderProcess
     ) throws(DecoderProcess.Failure) {
-        try process.put(ask, session, bytes, options.checkpoint)
+        try process.put(request, session, bytes, options.checkpoint)
     }
 
     /// Takes a run of rows from the ring.
@@ -241,18 +241,18 @@ final class IsolatedPicture {
         let run = try DecoderProcess.value(message, RowRun.self)
         let positions = process.positions
         guard run.count > 0, next.contains(run.row), run.row <= format.size.height - run.count else {
-            throw .nonsense("it gives rows that the picture does not have")
+            throw .protocolViolation("it gives rows that the picture does not have")
         }
         let start = shape.start(behind: positions.end, wraps: run.wraps)
         let offset = start % shape.capacity
         guard run.count <= (shape.capacity - offset) / shape.bytesPerRow else {
-            throw .nonsense("it gives more rows than there is room for")
+            throw .protocolViolation("it gives more rows than there is room for")
         }
         var done = 0
         while done < run.count {
             let count = min(RowBand.rows, run.count - done)
             let rows = UnsafeRawPointer(process.memory.ring + offset + done * shape.bytesPerRow)
-            do throws(WebImageError) { try take(run.row + done, count, rows) } catch { throw .left(error) }
+            do throws(WebImageError) { try take(run.row + done, count, rows) } catch { throw .callerGaveUp(error) }
             done += count
         }
         positions.end = start + run.count * shape.bytesPerRow
@@ -275,14 +275,16 @@ final class IsolatedPicture {
         var made: (buffer: PixelBuffer, format: RowFormat, shape: RingShape)?
         var rows = 0
         while true {
-            let (tell, message) = try receive(process)
-            switch (tell, made) {
+            let (reply, message) = try receive(process)
+            switch (reply, made) {
             case (.pixels, nil):
                 let format = try DecoderProcess.value(message, RowFormat.self)
-                guard isAllowed(format) else { throw .nonsense("it returned another picture than it announced") }
+                guard isAllowed(format) else {
+                    throw .protocolViolation("it returned another picture than it announced")
+                }
                 do throws(WebImageError) {
                     made = (try PixelBuffer(size: format.size, layout: format.layout), format, try RingShape(format))
-                } catch { throw .left(error) }
+                } catch { throw .callerGaveUp(error) }
             case (.rows, let (buffer, format, shape)?):
                 try takeRows(message, format, shape, next: rows...rows, from: process, wantsMore: { true }) {
                     buffer.row($0).copyMemory(from: $2, byteCount: $1 * shape.bytesPerRow)
@@ -290,10 +292,12 @@ final class IsolatedPicture {
                 }
             case (.waiting, _?): try tellTaken(process, wantsMore: true)
             case (.nothing, _):
-                guard made.map({ rows == $0.format.size.height }) ?? true else { throw .nonsense("rows are missing") }
+                guard made.map({ rows == $0.format.size.height }) ?? true else {
+                    throw .protocolViolation("rows are missing")
+                }
                 return made?.buffer
-            case (.failed, _): throw .told(try DecoderProcess.value(message))
-            default: throw .nonsense("its message does not follow the protocol")
+            case (.failed, _): throw .decoderError(try DecoderProcess.value(message))
+            default: throw .invalidMessage
             }
         }
     }

@@ -9,7 +9,7 @@ final class MessageSocket {
         /// The other end is closed.
         case closed
         /// The received bytes are not a valid message.
-        case nonsense
+        case protocolViolation
     }
 
     struct Message {
@@ -17,12 +17,12 @@ final class MessageSocket {
         var session: UInt32
         var bytes: [UInt8]
 
-        /// - Throws: `nonsense`.
+        /// - Throws: `protocolViolation`.
         func value<Value: WireValue>(_ type: Value.Type = Value.self) throws(Failure) -> Value {
             do throws(WireReader.Fault) {
                 return try bytes.withBytes { bytes throws(WireReader.Fault) in try Value(wireBytes: bytes) }
             } catch {
-                throw .nonsense
+                throw .protocolViolation
             }
         }
     }
@@ -36,10 +36,10 @@ final class MessageSocket {
 
     /// How many microseconds to poll for an expected message, because waking up takes as long. Zero if there is only
     /// one processor, which the other end needs.
-    static let eagerness: Int32 = Processors.count > 1 ? 60 : 0
+    static let pollingTime: Int32 = Processors.count > 1 ? 60 : 0
 
     private let file: Int32
-    private let patience: Duration
+    private let timeout: Duration
     private let takesFiles: Bool
     private let buffer: UnsafeMutableRawBufferPointer
     /// Received bytes that were not taken yet.
@@ -49,14 +49,14 @@ final class MessageSocket {
     private var files: [Int32] = []
 
     /// - Parameters:
-    ///   - patience: milliseconds after which a wait for a message ends without one.
+    ///   - timeout: milliseconds after which a wait for a message ends without one.
     ///   - takesFiles: whether the other end may send open files. Otherwise they are closed.
-    init(_ file: Int32, patience: Int32, takesFiles: Bool = false) {
+    init(_ file: Int32, timeout: Int32, takesFiles: Bool = false) {
         self.file = file
         self.takesFiles = takesFiles
-        self.patience = .milliseconds(Int(patience))
+        self.timeout = .milliseconds(Int(timeout))
         buffer = .allocate(byteCount: Self.longestPacket, alignment: 16)
-        wi_message_set_patience(file, patience)
+        wi_message_set_timeout(file, timeout)
     }
 
     deinit {
@@ -135,18 +135,18 @@ final class MessageSocket {
     /// - Parameters:
     ///   - longest: the maximum length in bytes.
     ///   - isSoon: whether the message is expected at once.
-    /// - Returns: nil if none came within `patience`.
+    /// - Returns: nil if none came within `timeout`.
     func receive(longest: Int, isSoon: Bool = false) throws(Failure) -> Message? {
         var message: Message?
         var pause = Duration.zero
         while true {
             if came.isEmpty {
-                let count = receivePacket(eagerness: isSoon ? Self.eagerness : 0)
+                let count = receivePacket(pollingTime: isSoon ? Self.pollingTime : 0)
                 if count == WI_MESSAGE_NONE {
                     guard message != nil else { return nil }
                     // After a first piece the next one is expected soon, unless the other end misbehaves.
-                    pause += patience
-                    guard pause < Self.longestPause else { throw .nonsense }
+                    pause += timeout
+                    guard pause < Self.longestPause else { throw .protocolViolation }
                     continue
                 }
                 guard count > 0 else { throw .closed }
@@ -158,17 +158,17 @@ final class MessageSocket {
             message = nil
             guard whole.kind == piece.kind, whole.session == piece.session,
                 whole.bytes.count + piece.bytes.count <= longest
-            else { throw .nonsense }
+            else { throw .protocolViolation }
             whole.bytes.append(contentsOf: piece.bytes)
             guard hasMore else { return whole }
             message = whole
         }
     }
 
-    private func receivePacket(eagerness: Int32) -> Int {
-        guard takesFiles else { return wi_message_receive(file, buffer.baseAddress, buffer.count, eagerness, nil) }
+    private func receivePacket(pollingTime: Int32) -> Int {
+        guard takesFiles else { return wi_message_receive(file, buffer.baseAddress, buffer.count, pollingTime, nil) }
         var beside: Int32 = -1
-        let count = wi_message_receive(file, buffer.baseAddress, buffer.count, eagerness, &beside)
+        let count = wi_message_receive(file, buffer.baseAddress, buffer.count, pollingTime, &beside)
         if beside >= 0 { files.append(beside) }
         return count
     }
@@ -176,12 +176,12 @@ final class MessageSocket {
     private func takePiece() throws(Failure) -> (
         (kind: UInt8, session: UInt32, bytes: UnsafeRawBufferPointer), hasMore: Bool
     ) {
-        guard came.count >= Self.headCount else { throw .nonsense }
+        guard came.count >= Self.headCount else { throw .protocolViolation }
         let start = came.lowerBound
         let stored = Int(buffer.loadUnaligned(fromByteOffset: start + 2, as: UInt16.self))
         let body = start + Self.headCount
         let count = stored == 0 ? came.upperBound - body : stored - 1
-        guard count <= came.upperBound - body else { throw .nonsense }
+        guard count <= came.upperBound - body else { throw .protocolViolation }
         came = body + count..<came.upperBound
         let bytes = UnsafeRawBufferPointer(rebasing: buffer[body..<body + count])
         let session = buffer.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self)

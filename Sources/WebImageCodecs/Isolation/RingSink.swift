@@ -4,13 +4,13 @@ import WebImageCore
 final class RingSink: RowSink {
     /// Waits until the host says how many rows it has taken.
     typealias WaitForTaken = () -> Void
-    typealias Tell = (WorkerTell, [UInt8]) -> Void
+    typealias Reply = (WorkerReply, [UInt8]) -> Void
 
     private let memory: SharedMemory
-    private let tell: Tell
+    private let reply: Reply
     private let sendNow: () -> Void
     private let waitForTaken: WaitForTaken
-    private let firstWord: WorkerTell
+    private let formatReply: WorkerReply
     private let keepsWhole: Bool
     private let positions: RingPositions
     private var shape: RingShape?
@@ -26,16 +26,16 @@ final class RingSink: RowSink {
 
     /// - Parameters:
     ///   - positions: shared by all pictures of the worker.
-    ///   - firstWord: the message that reports the format.
+    ///   - formatReply: the message that reports the format.
     init(
-        _ memory: SharedMemory, _ positions: RingPositions, firstWord: WorkerTell = .begin, keepsWhole: Bool,
-        tell: @escaping Tell, sendNow: @escaping () -> Void, waitForTaken: @escaping WaitForTaken
+        _ memory: SharedMemory, _ positions: RingPositions, formatReply: WorkerReply = .begin, keepsWhole: Bool,
+        reply: @escaping Reply, sendNow: @escaping () -> Void, waitForTaken: @escaping WaitForTaken
     ) {
         self.memory = memory
         self.positions = positions
-        self.firstWord = firstWord
+        self.formatReply = formatReply
         self.keepsWhole = keepsWhole
-        self.tell = tell
+        self.reply = reply
         self.sendNow = sendNow
         self.waitForTaken = waitForTaken
     }
@@ -43,7 +43,7 @@ final class RingSink: RowSink {
     func begin(_ format: RowFormat) throws(WebImageError) {
         shape = try RingShape(format)
         self.format = format
-        tell(firstWord, format.wireBytes)
+        reply(formatReply, format.wireBytes)
     }
 
     func band(at row: Int, count: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
@@ -79,7 +79,7 @@ final class RingSink: RowSink {
     func flush() {
         guard let run else { return }
         self.run = nil
-        tell(.rows, run.wireBytes)
+        reply(.rows, run.wireBytes)
     }
 
     /// The class's own array is not shared, so it keeps its address until it grows.
@@ -109,7 +109,7 @@ final class RingSink: RowSink {
         let start = shape.start(behind: positions.end, wraps: wraps)
         while start + count * shape.bytesPerRow - positions.taken > shape.capacity {
             flush()
-            tell(.waiting, [])
+            reply(.waiting, [])
             waitForTaken()
         }
         return (start, wraps)

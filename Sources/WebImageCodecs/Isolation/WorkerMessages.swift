@@ -2,8 +2,8 @@ import CShimSandbox
 import WebImageCore
 import WebImageProcessing
 
-/// Requests to a worker. Each call of a decoder is one of these, and ends with one of ``WorkerTell``.
-enum WorkerAsk: UInt8 {
+/// Requests to a worker. Each call of a decoder is one of these, and ends with one of ``WorkerReply``.
+enum WorkerRequest: UInt8 {
     /// With ``StillOpening``. Not answered.
     case openStill = 1
     /// With ``AnimationOpening``. Not answered.
@@ -32,14 +32,14 @@ enum WorkerAsk: UInt8 {
     /// With ``PictureToEncode``; its pixels follow. Not answered.
     case picture
     /// With ``InputPiece``: the next bytes of the pixels. After the last ones the picture is encoded, or added to an
-    /// animation. Answered by ``WorkerTell/nothing`` or ``WorkerTell/failed``.
+    /// animation. Answered by ``WorkerReply/nothing`` or ``WorkerReply/failed``.
     case pixels
-    /// Answered by ``WorkerTell/file`` or ``WorkerTell/failed``.
+    /// Answered by ``WorkerReply/file`` or ``WorkerReply/failed``.
     case encode
 }
 
 /// Messages of a worker.
-enum WorkerTell: UInt8 {
+enum WorkerReply: UInt8 {
     /// The first message, with ``WorkerHello``.
     case hello = 101
     /// With `ImageHeader`. Waits for the plan.
@@ -243,16 +243,16 @@ struct RowsTaken: WireValue {
 struct StillState: WireValue {
     /// The header, if it differs from the last reported one.
     var header: ImageHeader?
-    var mayLearnMore = false
-    var mayLearnLate = false
+    var mayExtendHeader = false
+    var mayFindLateMetadata = false
     /// The decoder's `DecodeState`; both are false if it needs bytes.
     var isComplete = false
     var hasStoppedAtHeader = false
 
     func write(to writer: inout WireWriter) {
         writer.put(header)
-        writer.put(mayLearnMore)
-        writer.put(mayLearnLate)
+        writer.put(mayExtendHeader)
+        writer.put(mayFindLateMetadata)
         writer.put(isComplete)
         writer.put(hasStoppedAtHeader)
     }
@@ -261,8 +261,8 @@ struct StillState: WireValue {
 
     init(from reader: inout WireReader) throws(WireReader.Fault) {
         header = try reader.optionalValue()
-        mayLearnMore = try reader.bool()
-        mayLearnLate = try reader.bool()
+        mayExtendHeader = try reader.bool()
+        mayFindLateMetadata = try reader.bool()
         isComplete = try reader.bool()
         hasStoppedAtHeader = try reader.bool()
     }

@@ -21,7 +21,7 @@ package struct JPEGCoder: ImageCoder {
     package init() {}
 
     package var decodableFormats: Set<ImageFormat> { [.jpeg] }
-    package var timeGoesByPixels: Bool { true }
+    package var timeDependsOnlyOnPixels: Bool { true }
     package var encodableFormats: Set<ImageFormat> { [.jpeg] }
 
     package func scaleDenominators(for header: ImageHeader) -> [Int] { JPEGDecoder.denominators }

@@ -15,7 +15,7 @@
         /// - Parameter box: the name of the inner box and its compressed contents.
         /// - Returns: nil when it is damaged, longer than `limit`, or libjxl has no Brotli.
         static func contents(of box: [UInt8], limit: Int) -> [UInt8]? {
-            guard OpenedLibrary.libjxl.isThere, let handle = JxlDecoderCreate(nil),
+            guard OpenedLibrary.libjxl.isAvailable, let handle = JxlDecoderCreate(nil),
                 let length = UInt32(exactly: box.count + 8)
             else { return nil }
             defer { JxlDecoderDestroy(handle) }

@@ -42,14 +42,14 @@
             boxes = JXLBoxReader(limit: max(options.limits.metadata.bytes, 0))
         }
 
-        var mayLearnMore: Bool { header != nil && header?.frameCount == nil && stage != .ended }
+        var mayExtendHeader: Bool { header != nil && header?.frameCount == nil && stage != .ended }
 
         /// Boxes with metadata may follow the picture.
-        var mayLearnLate: Bool { sink == nil && stage == .counting }
+        var mayFindLateMetadata: Bool { sink == nil && stage == .counting }
 
         private var knowsFrames: Bool { scout.isComplete || info.have_animation == JXL_FALSE }
 
-        var takesLongPushes: Bool { true }
+        var acceptsLongPushes: Bool { true }
 
         func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
             var rest = bytes.bindMemory(to: UInt8.self)

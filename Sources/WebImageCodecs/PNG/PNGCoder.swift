@@ -29,7 +29,7 @@ package struct PNGCoder: ImageCoder {
     }
 
     package var decodableFormats: Set<ImageFormat> { [.png, .apng] }
-    package var timeGoesByPixels: Bool { true }
+    package var timeDependsOnlyOnPixels: Bool { true }
     package var encodableFormats: Set<ImageFormat> { [.png, .apng] }
     package var losslessFormats: Set<ImageFormat> { encodableFormats }
 

@@ -83,11 +83,11 @@ final class PNGDecoder: ImageDecoder {
             guard let piece else { break }
             try take(piece)
         }
-        while mayLearnLate, !rest.isEmpty { readLate(&rest) }
+        while mayFindLateMetadata, !rest.isEmpty { readLate(&rest) }
     }
 
     /// Whether an `eXIf` chunk may still follow the picture.
-    var mayLearnLate: Bool { stage == .stoppedAtHeader && !isLateOver && chunks.exif == nil }
+    var mayFindLateMetadata: Bool { stage == .stoppedAtHeader && !isLateOver && chunks.exif == nil }
 
     /// Looks for EXIF behind a picture that is not decoded. Its header is complete without it: damage is no error here.
     private func readLate(_ rest: inout UnsafeBufferPointer<UInt8>) {
@@ -115,7 +115,7 @@ final class PNGDecoder: ImageDecoder {
     }
 
     /// The checkpoint is called before each piece of the data, and before each band of rows.
-    var takesLongPushes: Bool { true }
+    var acceptsLongPushes: Bool { true }
     /// The other thread is started again by each push, so pushes should be long.
     var preferredPushLength: Int { isHelped ? 1 << 20 : 0 }
 

@@ -6,7 +6,7 @@ package struct PNMCoder: ImageCoder {
     package init() {}
 
     package var decodableFormats: Set<ImageFormat> { [.pnm] }
-    package var timeGoesByPixels: Bool { true }
+    package var timeDependsOnlyOnPixels: Bool { true }
     package var encodableFormats: Set<ImageFormat> { [.pnm] }
     package var losslessFormats: Set<ImageFormat> { encodableFormats }
 

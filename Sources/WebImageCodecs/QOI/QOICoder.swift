@@ -6,7 +6,7 @@ package struct QOICoder: ImageCoder {
     package init() {}
 
     package var decodableFormats: Set<ImageFormat> { [.qoi] }
-    package var timeGoesByPixels: Bool { true }
+    package var timeDependsOnlyOnPixels: Bool { true }
     package var encodableFormats: Set<ImageFormat> { [.qoi] }
     package var losslessFormats: Set<ImageFormat> { encodableFormats }
 

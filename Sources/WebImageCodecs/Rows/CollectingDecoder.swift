@@ -33,11 +33,11 @@ package protocol FileReadingDecoder: CollectingDecoder {
 
         var missingMetadataEnd: Int? { nil }
         /// Cameras and libavif write metadata before the picture, some kilobytes after the start of the file.
-        var mayLearnMore: Bool { missingMetadataEnd.map { $0 <= 64 << 10 } ?? false }
-        var mayLearnLate: Bool { missingMetadataEnd != nil }
+        var mayExtendHeader: Bool { missingMetadataEnd.map { $0 <= 64 << 10 } ?? false }
+        var mayFindLateMetadata: Bool { missingMetadataEnd != nil }
 
         func push(_ piece: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
-            guard isOpen || mayLearnLate else { return state }
+            guard isOpen || mayFindLateMetadata else { return state }
             try options.checkpoint?()
             try bytes.append(piece)
             try advance()

@@ -66,7 +66,7 @@ struct WebPChunkReader {
     }
 
     /// Whether announced chunks may still follow the picture: frames to count, an orientation.
-    var mayLearnMore: Bool { !isAtEnd && (isAnimated || saysEXIF && !hasEXIF) }
+    var mayExtendHeader: Bool { !isAtEnd && (isAnimated || saysEXIF && !hasEXIF) }
 
     /// Whether all chunks were seen.
     var isAtEnd: Bool { if case .ended = state { true } else { false } }

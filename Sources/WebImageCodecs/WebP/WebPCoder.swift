@@ -14,7 +14,7 @@ package struct WebPCoder: ImageCoder {
     package init() {}
 
     package var decodableFormats: Set<ImageFormat> { [.webp] }
-    package var timeGoesByPixels: Bool { true }
+    package var timeDependsOnlyOnPixels: Bool { true }
     package var encodableFormats: Set<ImageFormat> { [.webp] }
     package var losslessFormats: Set<ImageFormat> { encodableFormats }
 

@@ -45,7 +45,7 @@ final class WebPDecoder: ImageDecoder {
         chunks = WebPChunkReader(metadataLimit: max(options.limits.metadata.bytes, 0))
     }
 
-    var takesLongPushes: Bool { true }
+    var acceptsLongPushes: Bool { true }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
         let input = bytes.bindMemory(to: UInt8.self)
@@ -62,7 +62,7 @@ final class WebPDecoder: ImageDecoder {
         return stage == .headerOnly ? .stoppedAtHeader : stage == .complete ? .complete : .needsBytes
     }
 
-    var mayLearnMore: Bool { header != nil && stage != .complete && chunks.mayLearnMore }
+    var mayExtendHeader: Bool { header != nil && stage != .complete && chunks.mayExtendHeader }
 
     func finish() throws(WebImageError) {
         guard isOpen else { return }
@@ -83,7 +83,7 @@ final class WebPDecoder: ImageDecoder {
             .truncatedData, "the WebP's data ends early: \(row) of \(format.size.height) rows are there", format: .webp)
     }
 
-    private var isOpen: Bool { stage == .headerOnly ? chunks.mayLearnMore : stage != .complete }
+    private var isOpen: Bool { stage == .headerOnly ? chunks.mayExtendHeader : stage != .complete }
 
     private func countBytes(_ count: Int) throws(WebImageError) {
         received += count

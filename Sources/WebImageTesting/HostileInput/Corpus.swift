@@ -18,7 +18,7 @@ package enum Corpus {
         return "\(package)/../shared/corpus"
     }()
 
-    package static var isThere: Bool { access("\(root)/MANIFEST.csv", R_OK) == 0 }
+    package static var isAvailable: Bool { access("\(root)/MANIFEST.csv", R_OK) == 0 }
 
     /// The lines of the manifest; none if the corpus is missing.
     package static let rows: [CorpusRow] = {

@@ -49,8 +49,6 @@ struct RequestReader {
     private var bodyLength = 0
     private var askedToContinue = false
 
-    var hasBytes: Bool { !bytes.isEmpty }
-
     mutating func add(_ more: [UInt8]) { bytes += more }
 
     mutating func next() -> Found {

@@ -4,7 +4,7 @@
     import WebImageCore
     import WebImageTesting
 
-    @Suite(.enabled(if: Corpus.isThere)) struct AVIFCorpusTests {
+    @Suite(.enabled(if: Corpus.isAvailable)) struct AVIFCorpusTests {
         static var rows: [CorpusRow] { Corpus.rows.filter { $0.format.hasPrefix("avif") } }
         /// libavif before 1.0 does not find alpha that hangs on the cells of a grid: that picture comes out opaque.
         static var whole: [CorpusRow] {

@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageTesting
 
 /// Animated files of the corpus against a reference compositor's frames.
-@Suite(.enabled(if: Corpus.isThere)) struct AnimationCorpusTests {
+@Suite(.enabled(if: Corpus.isAvailable)) struct AnimationCorpusTests {
     /// Those of them that this build has.
     static let formats = Set(["apng", "avif-sequence", "gif", "jxl", "webp"])
         .intersection(CoderRegistry.standard.decodableFormats.map(\.rawValue))

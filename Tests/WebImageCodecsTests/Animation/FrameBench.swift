@@ -170,11 +170,11 @@ final class GatedExecutor: WorkExecutor {
     /// Until something is to be run that is held.
     func waitForWork() async {
         await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
+            let isAvailable = state.withLock { state in
                 if state.held.isEmpty { state.arrived.append(continuation) }
                 return !state.held.isEmpty
             }
-            if isThere { continuation.resume() }
+            if isAvailable { continuation.resume() }
         }
     }
 }

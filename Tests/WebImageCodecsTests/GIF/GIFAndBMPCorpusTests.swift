@@ -3,7 +3,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-@Suite(.enabled(if: Corpus.isThere)) struct GIFAndBMPCorpusTests {
+@Suite(.enabled(if: Corpus.isAvailable)) struct GIFAndBMPCorpusTests {
     private static let rows = Corpus.rows.filter { ["gif", "bmp"].contains($0.format) }
 
     @Test(arguments: Self.rows.filter { $0.expected == "ok" })

@@ -4,7 +4,7 @@
     import WebImageCore
     import WebImageTesting
 
-    @Suite(.enabled(if: Corpus.isThere)) struct HEIFCorpusTests {
+    @Suite(.enabled(if: Corpus.isAvailable)) struct HEIFCorpusTests {
         static var rows: [CorpusRow] { Corpus.rows.filter { $0.format == "heif" } }
         static var whole: [CorpusRow] { rows.filter { $0.expected == "ok" } }
 

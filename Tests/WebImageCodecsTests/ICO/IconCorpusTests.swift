@@ -3,7 +3,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-@Suite(.enabled(if: Corpus.isThere)) struct IconCorpusTests {
+@Suite(.enabled(if: Corpus.isAvailable)) struct IconCorpusTests {
     private static let rows = Corpus.rows.filter { ["ico", "cur"].contains($0.format) }
 
     @Test(arguments: rows.filter { $0.expected == "ok" })

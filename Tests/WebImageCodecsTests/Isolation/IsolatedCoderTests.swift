@@ -91,7 +91,7 @@ import WebImageTesting
         pool.shutDown()
     }
 
-    @Test(.enabled(if: Corpus.isThere), arguments: Corpus.rows.filter { $0.byteCount < 3_000_000 })
+    @Test(.enabled(if: Corpus.isAvailable), arguments: Corpus.rows.filter { $0.byteCount < 3_000_000 })
     func theCorpusIsTheSame(_ row: CorpusRow) throws {
         let bytes = try #require(Corpus.read(row.path))
         guard

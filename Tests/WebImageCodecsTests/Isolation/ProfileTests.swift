@@ -79,7 +79,7 @@ import WebImageTesting
         try expectSame(profile)
     }
 
-    @Test(.enabled(if: Corpus.isThere)) func profilesOfTheCorpusAreReadAsLCMSReadsThem() throws {
+    @Test(.enabled(if: Corpus.isAvailable)) func profilesOfTheCorpusAreReadAsLCMSReadsThem() throws {
         var seen: Set<[UInt8]> = []
         for row in Corpus.rows where row.byteCount < 3_000_000 {
             let probe = ImageProbe()

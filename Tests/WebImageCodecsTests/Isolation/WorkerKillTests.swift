@@ -88,14 +88,14 @@ import WebImageTesting
         let numbers = pool.processNumbers
         pool.shutDown()
         let end = ContinuousClock.now + .seconds(20)
-        while ContinuousClock.now < end, pool.report.running > 0 || numbers.contains(where: { Self.isThere($0) }) {
+        while ContinuousClock.now < end, pool.report.running > 0 || numbers.contains(where: { Self.isAvailable($0) }) {
             sched_yield()
         }
         #expect(pool.report.running == 0)
-        for number in numbers { #expect(!Self.isThere(number), "neither running nor waiting to be reaped") }
+        for number in numbers { #expect(!Self.isAvailable(number), "neither running nor waiting to be reaped") }
     }
 
     private static func send(_ signal: Int32, to process: pid_t) { _ = kill(process, signal) }
 
-    private static func isThere(_ process: pid_t) -> Bool { kill(process, 0) == 0 }
+    private static func isAvailable(_ process: pid_t) -> Bool { kill(process, 0) == 0 }
 }

@@ -12,7 +12,7 @@
         import Darwin
     #endif
 
-    @Suite(.enabled(if: Corpus.isThere)) struct JXLCorpusTests {
+    @Suite(.enabled(if: Corpus.isAvailable)) struct JXLCorpusTests {
         private static let rows = Corpus.rows.filter { $0.format == "jxl" }
 
         @Test(arguments: rows.filter { $0.expected == "ok" })

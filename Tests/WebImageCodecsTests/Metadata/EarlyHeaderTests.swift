@@ -6,7 +6,7 @@
     @testable import WebImageCodecs
 
     /// How many bytes of an AVIF or HEIC a probe takes for what is known before the picture, here and in a process of its own.
-    @Suite(.enabled(if: Workers.areThere && AVIFEncoder.isThere && !HEIFCoder().encodableFormats.isEmpty))
+    @Suite(.enabled(if: Workers.areThere && AVIFEncoder.isAvailable && !HEIFCoder().encodableFormats.isEmpty))
     struct EarlyHeaderTests {
         private static let registries = [CoderRegistry.standard, .standard.isolated(by: Workers.pool)]
         private static let metadata = ImageMetadata(exif: EXIFMaker().block(), xmp: XMPMaker.packet(orientation: 1))
@@ -36,7 +36,7 @@
         @Test(arguments: [ImageFormat.avif, .heic]) func aHeaderTakesTheFirstBytesOnly(_ format: ImageFormat) throws {
             let bytes = try file(format)
             for registry in Self.registries {
-                let (header, count) = try read(bytes, registry) { $0.mayLearnMore || $0.mayLearnLate }
+                let (header, count) = try read(bytes, registry) { $0.mayExtendHeader || $0.mayFindLateMetadata }
                 #expect(header?.size == PixelSize(width: 120, height: 120) && header?.format == format)
                 #expect(count < bytes.count / 3)
             }
@@ -45,7 +45,7 @@
         @Test func metadataBeforeThePictureIsWaitedFor() throws {
             let bytes = try file(.avif, Self.metadata)
             for registry in Self.registries {
-                let (header, count) = try read(bytes, registry) { $0.mayLearnMore }
+                let (header, count) = try read(bytes, registry) { $0.mayExtendHeader }
                 #expect(header?.metadata.xmp == Self.metadata.xmp && header?.metadata.exif == Self.metadata.exif)
                 #expect(count < bytes.count / 2)
             }
@@ -56,9 +56,9 @@
             let bytes = try file(.heic, side: 300, Self.metadata)
             try #require(bytes.count > 70_000)
             for registry in Self.registries {
-                let early = try read(bytes, registry) { $0.mayLearnMore }
+                let early = try read(bytes, registry) { $0.mayExtendHeader }
                 #expect(early.count < 5000 && early.header?.metadata == ImageMetadata())
-                let late = try read(bytes, registry) { $0.mayLearnLate }
+                let late = try read(bytes, registry) { $0.mayFindLateMetadata }
                 #expect(late.header?.metadata.xmp == Self.metadata.xmp && late.header?.metadata.exif != nil)
             }
         }

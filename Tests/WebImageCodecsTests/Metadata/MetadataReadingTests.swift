@@ -227,7 +227,8 @@ import WebImageCore
                 header = try Array(far[place...].prefix(1000)).withUnsafeBytes { try probe.push($0) }
                 let isOver = place + 1000 >= far.count
                 #expect(
-                    probe.mayLearnLate != isOver && !probe.mayLearnMore && (header?.metadata.exif == exif) == isOver)
+                    probe.mayFindLateMetadata != isOver && !probe.mayExtendHeader
+                        && (header?.metadata.exif == exif) == isOver)
             }
             #expect(header?.metadata.xmp == Self.xmp)
             // A cut after the picture is no loss of the picture.

@@ -28,12 +28,12 @@ import WebImageTesting
         let formats = Set(SmallPictures.all().map(\.format)).union(
             Corpus.rows.filter { $0.expected == "ok" }.map { ImageFormat(rawValue: $0.format) })
         let missing = CoderRegistry.standard.decodableFormats.filter { !formats.contains($0) }
-        #expect(missing.isEmpty || !Corpus.isThere, "\(missing)")
+        #expect(missing.isEmpty || !Corpus.isAvailable, "\(missing)")
     }
 
     /// A sample of what `make soak` does to all.
     @Test(
-        .enabled(if: Corpus.isThere),
+        .enabled(if: Corpus.isAvailable),
         arguments: SweepRows.readable.filter { $0.byteCount < 30_000 && $0.width * $0.height <= 50_000 })
     func aSampleOfTheCorpusSurvivesAFewCutsAndFlips(_ row: CorpusRow) throws {
         let bytes = try #require(Corpus.read(row.path))
@@ -42,7 +42,7 @@ import WebImageTesting
 }
 
 /// The whole of it: `make soak`.
-@Suite(.serialized, .enabled(if: Corpus.isThere && getenv("WEBIMAGE_SOAK") != nil)) struct SweepSoakTests {
+@Suite(.serialized, .enabled(if: Corpus.isAvailable && getenv("WEBIMAGE_SOAK") != nil)) struct SweepSoakTests {
     @Test func everyFileOfTheCorpusSurvivesAllCutsAndFlips() throws {
         var total = Sweep.Report()
         for row in SweepRows.readable {

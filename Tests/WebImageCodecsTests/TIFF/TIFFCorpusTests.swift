@@ -4,7 +4,7 @@
     import WebImageCore
     import WebImageTesting
 
-    @Suite(.enabled(if: Corpus.isThere)) struct TIFFCorpusTests {
+    @Suite(.enabled(if: Corpus.isAvailable)) struct TIFFCorpusTests {
         private static let rows = Corpus.rows.filter { ["tiff", "bigtiff"].contains($0.format) }
 
         @Test(arguments: rows.filter { $0.expected == "ok" })

@@ -133,7 +133,7 @@
             }
         }
 
-        @Test(.enabled(if: Corpus.isThere)) func theCorpussPagesAreRedGreenAndBlue() throws {
+        @Test(.enabled(if: Corpus.isAvailable)) func theCorpussPagesAreRedGreenAndBlue() throws {
             let reader = try TIFFPageReader(try #require(Corpus.read("formats/multipage.tiff")))
             let colors = try (0..<reader.pageCount).map { Array(try reader.readPage($0).bytes.bytes.prefix(4)) }
             #expect(colors == [[0, 128, 0, 255], [255, 0, 0, 255], [0, 0, 255, 255]])

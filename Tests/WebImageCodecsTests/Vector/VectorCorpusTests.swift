@@ -4,7 +4,7 @@
     import WebImageCore
     import WebImageTesting
 
-    @Suite(.enabled(if: Corpus.isThere)) struct VectorCorpusTests {
+    @Suite(.enabled(if: Corpus.isAvailable)) struct VectorCorpusTests {
         private static let rows = Corpus.rows.filter { ["svg", "svgz", "pdf"].contains($0.format) }
 
         @Test(arguments: rows.filter { $0.expected == "ok" })

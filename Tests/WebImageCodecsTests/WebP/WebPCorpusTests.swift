@@ -3,7 +3,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-@Suite(.enabled(if: Corpus.isThere)) struct WebPCorpusTests {
+@Suite(.enabled(if: Corpus.isAvailable)) struct WebPCorpusTests {
     private static let sound = Corpus.rows.filter { $0.format == "webp" && $0.expected == "ok" }
 
     private static let animations: [String: (frames: Int, loops: Int)] = [

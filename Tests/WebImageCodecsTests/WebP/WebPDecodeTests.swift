@@ -99,7 +99,7 @@ import WebImageCore
             let probe = ImageProbe()
             for index in bytes.indices {
                 let header = try [bytes[index]].withUnsafeBytes { try probe.push($0) }
-                if header != nil, !probe.mayLearnMore { return (index + 1, header) }
+                if header != nil, !probe.mayExtendHeader { return (index + 1, header) }
             }
             return (bytes.count + 1, nil)
         }
@@ -110,7 +110,7 @@ import WebImageCore
         #expect(try read(plain).count < 60)
         let cut = ImageProbe()
         let half = try Array(moving.dropLast(30)).withUnsafeBytes { try cut.push($0) }
-        #expect(half?.size == PixelSize(width: 20, height: 16) && cut.mayLearnMore)
+        #expect(half?.size == PixelSize(width: 20, height: 16) && cut.mayExtendHeader)
         #expect(try cut.finish().frameCount == nil)
     }
 

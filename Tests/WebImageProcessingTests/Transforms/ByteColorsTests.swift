@@ -70,8 +70,8 @@ import WebImageTesting
         for place in 0..<count { pixels[4 * place + 3] = UInt8([255, 128, 0].randomElement(using: &random) ?? 0) }
         // A power below 1 is steep at black, where it makes more of what a number of 32 bits leaves out.
         let allowed = 0.56
-        for (bends, isOpaque) in [(true, true), (true, false), (false, true), (false, false)] {
-            let colors = ByteColors(steps, bends: bends)
+        for (usesCurve, isOpaque) in [(true, true), (true, false), (false, true), (false, false)] {
+            let colors = ByteColors(steps, usesCurve: usesCurve)
             var made = [UInt8](repeating: 7, count: 4 * count)
             colors.apply(from: pixels, to: &made, count: count, isOpaque: isOpaque)
             var worst = 0.0
@@ -82,7 +82,7 @@ import WebImageTesting
                 let exact = chain.reduce(color) { $1.apply($0) }
                 for part in 0..<3 { worst = max(worst, abs(Double(made[4 * place + part]) - exact[part] * 255)) }
             }
-            #expect(worst <= allowed, "\(worst) \(bends) \(isOpaque) \(chain)")
+            #expect(worst <= allowed, "\(worst) \(usesCurve) \(isOpaque) \(chain)")
         }
     }
 

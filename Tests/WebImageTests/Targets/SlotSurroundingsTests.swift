@@ -241,11 +241,13 @@ import WebImageTesting
         let told = Atomic(0)
         do {
             let observation = network.onReturn { told.add(1, ordering: .relaxed) }
-            for isThere in [true, true, false, false, true, true, false] { network.changed(isThere: isThere) }
+            for isAvailable in [true, true, false, false, true, true, false] {
+                network.changed(isAvailable: isAvailable)
+            }
             withExtendedLifetime(observation) {}
         }
         #expect(told.load(ordering: .relaxed) == 1)
-        network.changed(isThere: true)
+        network.changed(isAvailable: true)
         #expect(told.load(ordering: .relaxed) == 1, "nobody observes it any more")
     }
 

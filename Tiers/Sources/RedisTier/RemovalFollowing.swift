@@ -90,6 +90,6 @@ extension RedisTier {
             countRemovals(1)
             await handler(.removed(removal.key))
         }
-        return !step.readsOn
+        return !step.hasMore
     }
 }

@@ -7,7 +7,7 @@ struct RemovalReader {
         /// Whether removals may have been missed: the list was lost, a replica without its end took over, or there were
         /// too many.
         var missedSome = false
-        var readsOn = false
+        var hasMore = false
     }
 
     /// The last known removal; nil before the first reading, which ignores earlier removals.
@@ -24,9 +24,9 @@ struct RemovalReader {
             step.removals.append(item.fields)
             place = item.id
         }
-        step.readsOn = news.items.count >= RedisStore.mostRead
+        step.hasMore = news.items.count >= RedisStore.mostRead
         // Everything was read, but the latest removal is not the last one that was read.
-        if !step.readsOn, place != news.last {
+        if !step.hasMore, place != news.last {
             step.missedSome = true
             place = news.last
         }

@@ -12,7 +12,7 @@
         package var decodableFormats: Set<ImageFormat> { [.heicSequence] }
 
         /// Empty when the installed libheif has no HEVC encoder.
-        package var encodableFormats: Set<ImageFormat> { HEIFEncoder.isThere ? [.heicSequence] : [] }
+        package var encodableFormats: Set<ImageFormat> { HEIFEncoder.isAvailable ? [.heicSequence] : [] }
 
         package var decodesInOneCall: Bool { true }
 

@@ -76,7 +76,7 @@
             else { throw failure }
             return Layer(
                 description: Layer.Description(
-                    configuration: configuration.ofManyPictures, parameters: configuration.parameters, frame: frame,
+                    configuration: configuration.forManyPictures, parameters: configuration.parameters, frame: frame,
                     colors: colors),
                 data: data)
         }

@@ -8,7 +8,7 @@
 
         /// The configuration for a track. An encoder of stills states in the profile that there is only one picture,
         /// and decoders may rely on that. So the statement is removed here.
-        var ofManyPictures: [UInt8] {
+        var forManyPictures: [UInt8] {
             var bytes = bytes
             Self.allowMany(in: &bytes) { 1 + $0 }
             var at = Self.headLength

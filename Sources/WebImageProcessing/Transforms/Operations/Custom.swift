@@ -135,7 +135,7 @@ struct CustomPixels: PlannedOperation, PointOperation {
     func compile(into builder: inout ProgramBuilder) { builder.point(self, isOpaque: keepsOpaque ? nil : false) }
 
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
-        wi_run_forget(run, count)
+        wi_run_blacken_invisible(run, count)
         change(PixelStretch(run, x: x, y: y, count: count))
     }
 }

@@ -8,17 +8,17 @@ struct ByteColors {
     /// The output for each byte of red, green and blue, if no step mixes the channels.
     private let tables: [UInt8]?
 
-    /// - Parameter bends: whether curves may be used.
-    init(_ colors: ColorSteps, bends: Bool = true) {
+    /// - Parameter usesCurve: whether the last steps may become a curve.
+    init(_ colors: ColorSteps, usesCurve: Bool = true) {
         let joined = Self.joined(colors.steps)
         if joined.contains(where: { $0.kind == WI_COLOR_MATRIX }) {
-            let curve = bends ? ColorCurve(endOf: joined) : nil
+            let curve = usesCurve ? ColorCurve(endOf: joined) : nil
             self.curve = curve
-            steps = Self.compiled(joined.dropLast(curve?.stepCount ?? 0), bends: curve != nil)
+            steps = Self.compiled(joined.dropLast(curve?.stepCount ?? 0), endsWithCurve: curve != nil)
             tables = nil
         } else {
             curve = nil
-            steps = Self.compiled(joined[...], bends: false)
+            steps = Self.compiled(joined[...], endsWithCurve: false)
             tables = Self.tables(steps)
         }
     }
@@ -57,11 +57,11 @@ struct ByteColors {
 
     /// Adapts the steps to input in bytes, and to output that is clamped to bytes or fed to a curve. Unnecessary clamps
     /// are left out.
-    private static func compiled(_ steps: ArraySlice<wi_color_step>, bends: Bool) -> [wi_color_step] {
+    private static func compiled(_ steps: ArraySlice<wi_color_step>, endsWithCurve: Bool) -> [wi_color_step] {
         var steps = Array(steps)
         if steps.first?.isPower ?? true { steps.insert(.identity, at: 0) }
         steps[0].scaleInput(by: 1 / 255)
-        if !bends, let last = steps.indices.last, steps[last].kind == WI_COLOR_POWER {
+        if !endsWithCurve, let last = steps.indices.last, steps[last].kind == WI_COLOR_POWER {
             steps[last].kind = WI_COLOR_BRIEF_POWER
             steps.append(.identity)
         }
@@ -71,7 +71,7 @@ struct ByteColors {
             ranges = steps[index].leaveOutBounds(for: ranges)
         }
         let last = steps.count - 1
-        if bends {
+        if endsWithCurve {
             steps[last].scaleOutput(by: ColorCurve.scale, adding: ColorCurve.least)
             steps[last].high = (ColorCurve.most, ColorCurve.most, ColorCurve.most)
             (steps[last].holds_low, steps[last].holds_high) = (1, 1)

@@ -34,7 +34,7 @@ struct MatrixOperation: PointOperation {
     }
 
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
-        if matrix.showsInvisible { wi_run_forget(run, count) }
+        if matrix.showsInvisible { wi_run_blacken_invisible(run, count) }
         wi_run_matrix_alpha(run, count, matrix.values)
     }
 
