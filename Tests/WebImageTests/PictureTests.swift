@@ -202,7 +202,7 @@ import WebImageTesting
         #expect(try await !ledger.finished().get().image.info.isPartial)
     }
 
-    /// The number of rows whose last pixel is not transparent.
+    /// The number of rows whose first pixel is not transparent.
     private func rows(_ image: Image) -> Int {
         image.withPixels { bytes in
             stride(from: 3, to: bytes.count, by: image.pixels.bytesPerRow).reduce(0) { $0 + (bytes[$1] > 0 ? 1 : 0) }
@@ -217,7 +217,7 @@ import WebImageTesting
         let image = try await bench.manager.image(for: request).image
         #expect(image.size == PixelSize(width: 20, height: 5) && image.info.format?.rawValue == "grey")
         #expect(image.withPixels { Array($0.prefix(4)) } == [77, 77, 77, 255])
-        // Another one's options make another picture.
+        // A coder with other options, and so another key, makes another picture.
         request.decoding.coder = GreyCoder(brightness: 2)
         #expect(try await bench.manager.image(for: request).image.withPixels { $0[0] } == 154)
         request.decoding.limits.pixels = 399
@@ -247,14 +247,14 @@ import WebImageTesting
         var request = ImageRequest(data: [77, 40], name: "grey")
         let error = await #expect(throws: WebImageError.self) { try await manager.image(for: request) }
         #expect((error?.cause as? WebImageError)?.code == .unknownFormat)
-        // Nothing else would tell why a coder that is registered was not asked.
+        // The message explains why a registered coder was not asked.
         let told = (error?.cause as? WebImageError)?.message ?? ""
         #expect(told.contains("grey") && told.contains("formatHint") && told.contains("canDecode"))
         let plainKey = request.variantKey
         request.decoding.formatHint = ImageFormat(rawValue: "grey")
         #expect(request.variantKey != plainKey)
         #expect(try await manager.image(for: request).image.info.format?.rawValue == "grey")
-        // What the bytes say counts more.
+        // The format found in the bytes takes precedence over the hint.
         var png = ImageRequest(data: try Fixture.png(8, 8), name: "png")
         png.decoding.formatHint = request.decoding.formatHint
         #expect(try await manager.image(for: png).image.info.format == .png)
@@ -269,7 +269,7 @@ import WebImageTesting
         #expect((error?.cause as? WebImageError)?.code == .unsupportedFeature)
     }
 
-    /// Once such decodes could take every thread, and a JPEG of a few pixels waited for seconds behind them.
+    /// Such decodes could once take every thread, so that a small JPEG waited for seconds behind them.
     @Test func decodesInOneCallLeaveAThreadForTheOthers() async throws {
         let bench = TestBench { $0.decodeThreads = 3 }
         let (gate, slow) = (Gate(), SlowCoder())
@@ -279,7 +279,7 @@ import WebImageTesting
             var request = ImageRequest("http://pictures.test/slow/\(number)")
             bench.answer(request.url, with: [1, 2, 3], type: "image/x-slow")
             request.decoding.coder = slow
-            // On a busy machine the gate may open late.
+            // The time limit is long because the gate may open late on a busy machine.
             request.decoding.limits.time = .seconds(3600)
             bench.manager.load(request) { ledger.take($0) }
         }
