@@ -6,7 +6,8 @@ import WebImageDownload
 import WebImageSystem
 import WebImageTesting
 
-/// The contracts' table of policies, with an origin that has validators (RFC 9111, RFC 5861, SDWebImage's D-20 and O-03).
+/// The contracts' table of cache policies, with an origin that has validators (RFC 9111, RFC 5861, SDWebImage's D-20
+/// and O-03).
 @Suite struct CachePolicyTests {
     private let url = "http://pictures.test/a.png"
 
