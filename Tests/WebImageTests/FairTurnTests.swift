@@ -50,7 +50,7 @@ import WebImageTesting
 
     private let url = "http://pictures.test/a.jpg"
 
-    /// All pictures of some bytes were once finished on one thread, in order.
+    /// All pictures made from the same bytes were once finished on one thread, in order.
     @Test func aPlainPictureDoesNotWaitForTheTransformerOfAnother() async throws {
         let bench = TestBench { $0.decodeThreads = 2 }
         let (network, holding) = (Gate(), HoldingTransformer())

@@ -12,7 +12,7 @@ import WebImageTesting
     private let url = "http://pictures.test/a.jpg"
     private let other = "http://mirror.test/a.jpg"
 
-    /// Lines that interceptors and other hooks write when they are called.
+    /// The lines that noting interceptors write when they are called.
     private final class Notes: Sendable {
         private let lines = Guarded<[String]>([])
         var all: [String] { lines.withLock { $0 } }

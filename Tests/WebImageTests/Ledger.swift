@@ -15,6 +15,7 @@ final class Ledger: Sendable {
 
     private let state = Guarded(State())
 
+    /// Records an event of a load; made to be called from the load's closure.
     func take(_ event: ImageEvent) {
         let gates = state.withLock { state -> [Gate] in
             switch event {
@@ -33,9 +34,11 @@ final class Ledger: Sendable {
     }
 
     var finishedCount: Int { state.withLock { $0.results.count } }
+    /// The result of the load that finished first, or nil if none has finished.
     var result: Result<ImageResponse, WebImageError>? { state.withLock { $0.results.first } }
     /// The successful responses, in order of delivery.
     var responses: [ImageResponse] { state.withLock { $0.results.compactMap { try? $0.get() } } }
+    /// The responses that were delivered from the caches before the end of a load.
     var cached: [ImageResponse] { state.withLock { $0.cached } }
     var previews: [Image] { state.withLock { $0.previews } }
 

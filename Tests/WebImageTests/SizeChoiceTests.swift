@@ -2,8 +2,7 @@ import Testing
 import WebImage
 import WebImageTesting
 
-/// The choice of the stored pixels, and of the size, from which and in which a picture is made for a target size or a
-/// limit.
+/// The choice of the stored pixels from which a picture is made, and of its size, for a target size or a limit.
 @Suite struct SizeChoiceTests {
     /// An ICO file with a PNG of one colour for each entry.
     private static func icon(_ entries: [(side: Int, color: [UInt8])]) throws -> [UInt8] {

@@ -9,6 +9,9 @@ struct TestBench {
     let transport = FakeTransport()
     let manager: ImageManager
 
+    /// - Parameters:
+    ///   - directory: the folder of the disk cache, or nil for a manager without one.
+    ///   - change: changes the configuration before the manager is made.
     init(
         disk directory: String? = nil, clock: any LoadClock = SystemClock.shared,
         files: any FileSystem = PosixFileSystem(),
@@ -29,6 +32,7 @@ struct TestBench {
             configuration, coders: .standard, transport: transport, clock: clock, files: files)
     }
 
+    /// Makes the origin answer requests for a URL with status 200 and these bytes.
     func answer(_ url: String, with bytes: [UInt8], type: String = "image/jpeg", fields: HTTPFields = [:]) {
         transport.answer(url, .bytes(bytes, contentType: type, headers: fields))
     }
@@ -59,10 +63,12 @@ enum Fixture {
         return image
     }
 
+    /// The gradient as a JPEG of quality 90.
     static func jpeg(_ width: Int, _ height: Int, progressive: Bool = false) throws -> [UInt8] {
         try gradient(width, height).encoded(as: .jpeg, EncodeOptions(quality: 90, progressive: progressive))
     }
 
+    /// The gradient as a PNG.
     static func png(_ width: Int, _ height: Int) throws -> [UInt8] { try gradient(width, height).encoded(as: .png) }
 
     /// The PNG with an intact header and pixels that can no longer be decoded.

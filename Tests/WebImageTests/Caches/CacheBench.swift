@@ -38,6 +38,7 @@ final class HoldableExecutor: WorkExecutor {
         }
     }
 
+    /// Lets the work that waits run, and all later work at once.
     func release() {
         let work = state.withLock { state in
             defer { state.work = [] }
@@ -56,7 +57,7 @@ struct CacheBench {
     let decodeExecutor = HoldableExecutor()
     let cache: ImageCache
 
-    /// - Parameter directory: The folder of the disk cache, or nil for a cache in memory only.
+    /// - Parameter directory: the folder of the disk cache, or nil for a cache in memory only.
     init(_ directory: String?, change: (inout ImageCache.Configuration) -> Void = { _ in }) {
         var configuration = ImageCache.Configuration(disk: directory.map { DiskCacheConfiguration(directory: $0) })
         configuration.memoryLimits = .init(cost: .mebibytes(64))

@@ -135,8 +135,8 @@ import WebImageTesting
         #expect(queue.next(now: .milliseconds(9500)) == .wait(until: .seconds(10)))
     }
 
-    /// After any operations in any order, no picture has begun twice, no more run than the width allows, and the counts
-    /// add up.
+    /// After any operations in any order, no picture has begun twice, and the counts add up. The widths are one to
+    /// four, and no more than four pictures run at once.
     @Test(arguments: UInt64(1)...20) func aWalkKeepsItsCounts(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var queue = queue {

@@ -48,6 +48,7 @@ import WebImageTesting
 
     func note(_ line: String) { log.append(line) }
 
+    /// Ends all transitions that have begun.
     func endTransitions() {
         let ends = moving
         moving = []
@@ -117,6 +118,7 @@ final class ManualMainLoop: Sendable {
 
     func request(_ number: Int) -> ImageRequest { ImageRequest(Self.url(number)) }
 
+    /// Makes the origin answer with a picture of `number` x `height` pixels, which the gate holds if one is given.
     @discardableResult func answer(_ number: Int, height: Int = 2, gate: Gate? = nil) throws -> [UInt8] {
         let bytes = try Fixture.png(number, height)
         let answer = FakeAnswer.bytes(bytes, contentType: "image/png")
@@ -124,6 +126,7 @@ final class ManualMainLoop: Sendable {
         return bytes
     }
 
+    /// Puts a picture of `number` x 2 pixels into the memory cache.
     func remember(_ number: Int) {
         manager.memoryCache.store(Fixture.gradient(number, 2), for: request(number).variantKey)
     }
