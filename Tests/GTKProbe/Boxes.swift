@@ -4,7 +4,7 @@
     import WebImageCore
     import WebImageGTK
 
-    /// What a box tells of itself.
+    /// The size, the visibility and the frames that a box reports.
     @MainActor enum Boxes {
         static func sizes() async {
             let (stage, box) = (Stage(), ImageBox())
@@ -18,7 +18,7 @@
             box.paintable.show(Image.plain([0, 0, 0, 255], width: 60, height: 20))
             box.fixedSize = nil
             await stage.window.nextFrame()
-            // The height that follows from a width of 60: as many times the natural one.
+            // Prints the size that GTK measures, such as the height that follows from a width of 60.
             func measure(_ name: String, _ orientation: GtkOrientation, _ size: Int32) {
                 var (minimum, natural): (Int32, Int32) = (-1, -1)
                 gtk_widget_measure(box.widget.cWidget, orientation, size, &minimum, &natural, nil, nil)
@@ -55,7 +55,7 @@
             stage.close()
         }
 
-        /// Who waits for a frame that cannot come is told so.
+        /// A caller that waits for a frame gets false if no frame can come.
         static func frames() async {
             let (stage, box) = (Stage(), ImageBox())
             print("frame-unseen \(await box.widget.nextFrame())")
@@ -68,7 +68,7 @@
             print("frame-closed \(await waiting.value)")
         }
 
-        /// A screenshot as a file.
+        /// Saves a screenshot to a file.
         static func files() async {
             let (stage, box) = (Stage(), ImageBox())
             let path = "\(String(cString: g_get_tmp_dir()))/gtk-probe-\(UInt64.random(in: 0...UInt64.max)).png"
@@ -96,7 +96,7 @@
         }
     }
 
-    /// The times of frames that follow each other.
+    /// Collects the times of successive frames.
     @MainActor private final class FrameRow {
         private let box: ImageBox
         private var times: [Duration] = []

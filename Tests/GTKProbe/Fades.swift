@@ -3,7 +3,7 @@
     import WebImageCore
     import WebImageGTK
 
-    /// Frames that come when the script says so.
+    /// A source of frames that come when the script says so.
     @MainActor final class ManualTicks: FrameTicks {
         private var bodies: [TickID: @MainActor (FrameTick) -> Void] = [:]
         private var last = 0
@@ -26,7 +26,7 @@
         private static let green = Image.plain([0, 255, 0, 255])
         private static let blue = Image.plain([0, 0, 255, 255])
 
-        /// Fades whose frames have the times that are given here.
+        /// Fades whose frame times the script gives.
         static func byHand() async {
             let (stage, box, ticks) = (Stage(), ImageBox(), ManualTicks())
             let paintable = box.paintable
@@ -58,7 +58,7 @@
             await tell("out")
             print("ticks \(ticks.count)")
 
-            // Another source of frames, and none.
+            // Changes to another source of frames, and then to none.
             paintable.show(red, fading: .seconds(1)) { print("completed third") }
             let others = ManualTicks()
             paintable.ticks = others
@@ -68,7 +68,7 @@
             print("others \(others.count) fading \(paintable.isFading)")
         }
 
-        /// Fades whose frames are GTK's: they come to their end, and at once where nothing is drawn.
+        /// Fades with GTK's frames. They come to their end, and do so at once if the widget is not drawn.
         static func byWidget() async {
             let (stage, box) = (Stage(), ImageBox())
             let paintable = box.paintable

@@ -30,14 +30,14 @@
             await frames()
         }
 
-        /// A layout, and what follows from it.
+        /// Waits for a layout and the changes that follow from it.
         private func frames() async { for _ in 0..<3 { await window.nextFrame() } }
 
         func close() { gtk_window_destroy(window.cWindow) }
     }
 
     extension Stage {
-        /// The button that a view shows now.
+        /// The button that a view currently shows, or nil.
         func button(in view: GTKWidget) -> UnsafeMutablePointer<GtkWidget>? {
             var child = gtk_widget_get_first_child(view.cWidget)
             while let widget = child {

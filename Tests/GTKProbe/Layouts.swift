@@ -4,9 +4,10 @@
     import WebImageCore
     import WebImageGTK
 
-    /// Views and widgets that get their size from their picture, or lose it.
+    /// Views and widgets that get their size from their picture.
     @MainActor enum Layouts {
-        /// Views in boxes that give them no size: they are as large as their pictures, or as their place allows.
+        /// Views in boxes that give them no size. They become as large as their pictures, or as large as their place
+        /// allows.
         static func sizeless() async {
             let origin = Views.Origin()
             origin.answer(1, width: 120, height: 80)
@@ -45,7 +46,7 @@
             }
         }
 
-        /// Views and pictures of GTK's own without a size, in which one picture after the other is shown.
+        /// Views and GtkPictures without a size of their own that show one picture after the other.
         static func reused() async {
             let origin = Views.Origin()
             origin.answer(1, width: 120, height: 80)
@@ -77,7 +78,8 @@
             }
         }
 
-        /// Pictures of GTK's own that decode to their size: one that is loaded before it is shown, and one afterwards.
+        /// GtkPictures whose image is decoded to their size. One is loaded before it is on the screen, and one
+        /// afterwards.
         static func widgetSizes() async {
             let (origin, stage) = (Views.Origin(), Stage())
             origin.answer(2, width: 600, height: 400)
@@ -116,7 +118,7 @@
             }
         }
 
-        /// A view that grows while its animation rests, and while it plays.
+        /// Views that grow while their animation is paused, plays or has ended.
         static func growing() async {
             let (origin, stage) = (Views.Origin(), Stage())
             origin.animate(9, frames: 4, loops: 0)

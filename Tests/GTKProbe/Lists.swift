@@ -4,15 +4,15 @@
     import WebImageCore
     import WebImageGTK
 
-    /// What a list loads besides the cells in view.
+    /// Loads for cells of a list that are not in view.
     @MainActor enum Lists {
-        /// What a list shows, and its cells by position.
+        /// The first picture of a list, and its bound cells by position.
         @MainActor private final class Page {
             var first = 0
             var bound: [Int: WebImageView] = [:]
         }
 
-        /// A list that is asked for other pictures: also in the cells that are bound and not in view.
+        /// Reloads a list with other pictures, including the cells that are bound but not in view.
         static func reloads() async {
             let origin = Views.Origin()
             for number in 0..<400 { origin.answer(number) }
@@ -31,7 +31,7 @@
             grid.close()
         }
 
-        /// What is loaded ahead of a list that was never scrolled, at the size of its cells.
+        /// Checks the pictures that are prefetched, at the size of the cells, for a list that was never scrolled.
         static func prefetches() async {
             let origin = Views.Origin()
             for number in 0..<200 { origin.answer(number, width: 120, height: 120) }

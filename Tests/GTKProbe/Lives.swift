@@ -3,9 +3,9 @@
     import WebImageCore
     import WebImageGTK
 
-    /// What keeps what, and for how long.
+    /// The lifetimes of boxes, paintables, textures and closures.
     @MainActor enum Lives {
-        /// What of a picture on the screen is still in memory.
+        /// Weak references to the parts of a shown picture.
         private struct Watch {
             weak var box: ImageBox?
             weak var paintable: ImagePaintable?
@@ -42,7 +42,7 @@
             return watch
         }
 
-        /// What has no place among GTK's widgets goes with the last reference from Swift.
+        /// A box outside any window is freed with the last reference from Swift.
         private static func unplaced() {
             var box: ImageBox? = ImageBox()
             let watch = box.map { watched($0, $0.paintable) }
@@ -51,7 +51,7 @@
             watch?.tell("unplaced-dropped")
         }
 
-        /// A paintable that one of GTK's own widgets holds.
+        /// A paintable that a GtkPicture holds.
         private static func inPicture() {
             let picture = GTKWidget(gtk_picture_new())
             var paintable: ImagePaintable? = ImagePaintable()
@@ -78,7 +78,7 @@
             watch?.tell("window-closed")
         }
 
-        /// A picture goes when another one is drawn in its place.
+        /// A picture is freed when another one is drawn in its place.
         private static func replaced() async {
             let (stage, box) = (Stage(), ImageBox())
             let watch = watched(box, box.paintable)
@@ -89,7 +89,7 @@
             watch.tell("replaced")
         }
 
-        /// Waits for a turn of GLib's loop, which also ends what hangs on the turn before.
+        /// Waits for a turn of GLib's loop, by which everything that belonged to the turn before is freed.
         private static func turn() async {
             let clock = GTKFrameClock()
             await withCheckedContinuation { continuation in clock.wake(at: clock.now) { continuation.resume() } }
@@ -98,7 +98,7 @@
 
         @MainActor private final class Token {}
 
-        /// Closures are let go when they are disconnected, and when the object goes.
+        /// Closures are released when they are disconnected, and when the object is freed.
         static func signals() {
             weak var captured: Token?
             var button: GTKWidget? = GTKWidget(gtk_button_new())
@@ -131,7 +131,8 @@
             SignalConnection.connectObject(other.pointer, "notify::label") { print("signal notify \($0 != nil)") }
             other.onSignal("notify::label") { print("signal plain notify") }
             gtk_button_set_label(other.pointer.assumingMemoryBound(to: GtkButton.self), "text")
-            // Handlers would read arguments that the signal does not have, or GTK an answer that no handler gives.
+            // These connections are refused: the handler would read arguments that the signal does not have, or GTK
+            // would read a result that the handler does not return.
             let window = GTKWidget(gtk_window_new())
             let refused = [
                 SignalConnection.connectObject(other.pointer, "clicked") { _ in },

@@ -18,7 +18,7 @@
             let clock = GTKFrameClock()
             var wakes: UInt64 = 0
             var isPending = true
-            // The loop has nothing to do for 100 ms but to wake up at their end.
+            // The loop has nothing to do for 100 ms, except to wake at their end.
             await withCheckedContinuation { continuation in
                 clock.wake(at: clock.now + .milliseconds(100)) {
                     wakes = GTKMainLoop.wakeCount

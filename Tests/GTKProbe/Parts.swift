@@ -6,7 +6,7 @@
     import WebImageGTK
     import WebImageTesting
 
-    /// What a view shows besides its picture, and what it leaves to the program.
+    /// The parts that a view shows besides its picture, and the closures that it leaves to the program.
     @MainActor enum Parts {
         private static func shownParts(of view: WebImageView) -> Int {
             var (child, count) = (gtk_widget_get_first_child(view.widget.cWidget), 0)
@@ -14,7 +14,7 @@
                 if gtk_widget_get_visible(widget) != 0 { count += 1 }
                 child = gtk_widget_get_next_sibling(widget)
             }
-            // The box is one of them.
+            // The box is one of the children, but not a part.
             return count - 1
         }
 
@@ -25,7 +25,7 @@
             for _ in 0..<2 { await stage.window.nextFrame() }
         }
 
-        /// A view that is too small for a spinner, a bar and a button.
+        /// Views that are too small for a spinner, a bar and a button.
         static func room() async {
             let (origin, stage, gate) = (Views.Origin(), Stage(), Gate())
             origin.answer(3, gate: gate)
@@ -51,7 +51,7 @@
             gate.open()
         }
 
-        /// A view that has no size without its picture: the button of a failed load gives it one, until there is a picture.
+        /// A view without a size of its own. The button of a failed load gives it one until there is a picture.
         static func sizelessFailure() async {
             let (origin, stage) = (Views.Origin(), Stage())
             origin.transport.answer(Views.Origin.url(5), .status(404))
@@ -77,7 +77,7 @@
             print("button \(stage.button(in: view.widget) != nil)")
         }
 
-        /// The button as a screen reader finds it.
+        /// The button's label for screen readers.
         static func buttonLabel() async {
             let (origin, stage) = (Views.Origin(), Stage())
             origin.transport.answer(Views.Origin.url(5), .status(404))
@@ -92,7 +92,7 @@
             g_free(mistake)
         }
 
-        /// A program that sets all public closures of a view's parts.
+        /// A program that sets all public closures of a view and its parts.
         static func hooks() async {
             let (origin, stage) = (Views.Origin(), Stage())
             origin.answer(3)
@@ -109,7 +109,7 @@
             view.load(origin.request(5))
             await Views.wait(view) { $0.error != nil }
             print("hooks \(calls.sorted()) button \(stage.button(in: view.widget) != nil)")
-            // A cell's closure does not keep the list from knowing what is visible.
+            // A closure that is set on a cell does not keep the list from knowing which cells are visible.
             let cells = ImageCells(manager: origin.manager, width: 60, height: 60, count: { 3 }) { _ in nil }
             cells.onSetup = { $0.onVisibilityChange = { _ in calls.insert("cell") } }
             let grid = Grid(cells, items: 3)
@@ -118,7 +118,7 @@
             grid.close()
         }
 
-        /// The blurred picture of a hash, in a view that is much wider than high.
+        /// The blurred picture of a BlurHash, in a view that is much wider than high.
         static func blur() async {
             let (origin, stage, gate) = (Views.Origin(), Stage(), Gate())
             origin.answer(3, gate: gate)
@@ -127,14 +127,14 @@
             view.box.fixedSize = (120, 20)
             stage.put(view.widget)
             view.load(origin.request(3), blurHash: "LEHV6nWB2yk8pyo0adR*.7kCMdnj")
-            // As a list does that binds the cell again.
+            // The second call is that of a list that binds the cell again.
             view.load(origin.request(3), blurHash: "LEHV6nWB2yk8pyo0adR*.7kCMdnj")
             await stage.show()
             await Views.wait(view) { $0.isLoading }
             await stage.window.nextFrame()
             let shot = view.widget.screenshot()
             print("blur \([(2, 10), (60, 10), (117, 10)].map { shot?.hex($0.0, $0.1).suffix(2) ?? "none" })")
-            // A hash that is none leaves the view its own placeholder.
+            // With an invalid hash, the view keeps its own placeholder.
             view.target.slots.options.placeholder = Image.plain([0, 0, 255, 255], width: 7, height: 5)
             view.load(origin.request(5), blurHash: "none")
             print("own \(view.box.paintable.texture?.displaySize.description ?? "none")")

@@ -3,9 +3,9 @@
     import WebImageGTK
     import WebImageProcessing
 
-    /// Pixels: what of a picture is to be seen in a box.
+    /// The pixels of pictures in a box.
     @MainActor enum Pictures {
-        /// The colours of four stripes, for each layout and each meaning of alpha, as they are on the screen.
+        /// The colours on the screen of four stripes, for each pixel layout and alpha mode.
         static func textures() async {
             let (stage, box) = (Stage(), ImageBox())
             await stage.show(box)
@@ -20,7 +20,7 @@
             await wideColors(box)
         }
 
-        /// A red of Display P3, which is sRGB's purest.
+        /// A red in Display P3 that equals the pure red of sRGB.
         private static func wideColors(_ box: ImageBox) async {
             let image = Image.plain([234, 51, 35, 255])
             let wide = image.with { $0.colorDescription = ColorDescription(primaries: 12, transfer: 13) }
@@ -28,7 +28,7 @@
             print("wide \(await box.widget.drawn()?.hex(8, 8) ?? "none")")
         }
 
-        /// Red, green, blue and white; the last two half transparent, unless the picture is opaque.
+        /// Stripes in red, green, blue and white. The last two are half transparent unless the picture is opaque.
         private static func stripes(_ layout: PixelLayout, _ alpha: AlphaMode) -> Image {
             let colors: [[UInt8]] =
                 switch alpha {
@@ -47,7 +47,7 @@
             return image
         }
 
-        /// Whether a picture that is turned when it is drawn looks as one that was turned before.
+        /// Whether a picture that is turned while it is drawn looks like one that was turned before.
         static func orientations() async {
             let (stage, box) = (Stage(), ImageBox())
             await stage.show(box, width: 24, height: 24)
@@ -66,7 +66,7 @@
             }
         }
 
-        /// Which pixels of a box of 16x32 a picture of 8x4 covers.
+        /// The pixels that a picture of 8x4 covers in a box of 16x32.
         static func fits() async {
             let (stage, box) = (Stage(), ImageBox())
             await stage.show(box, width: 16, height: 32)

@@ -1,5 +1,5 @@
 #if GTK
-    /// What the probe can look at.
+    /// The scripts of the probe, by the names under which tests run them.
     @MainActor enum Script: String, CaseIterable {
         case textures, orientations, fits, fades, widgetFades, lives, signals, pump, sizes, visibility, clock, label,
             frames, files, loads, retries, ends, plays, widgets, cells, reloads, prefetches, sizeless, widgetSizes,

@@ -3,7 +3,7 @@
     import WebImageCore
     import WebImageGTK
 
-    /// A window where boxes are as large as they ask to be.
+    /// A window in which boxes get the size that they ask for.
     @MainActor final class Stage {
         let window: GTKWidget
         private let area: GTKWidget
@@ -17,7 +17,7 @@
             gtk_window_set_child(window.cWindow, area.cWidget)
         }
 
-        /// Puts the box at the window's corner, shows the window, and returns when it was drawn.
+        /// Puts the box into the window's corner, shows the window, and returns once it has been drawn.
         func show(_ box: ImageBox, width: Int = 16, height: Int = 16) async {
             box.fixedSize = (width, height)
             put(box.widget)
@@ -37,14 +37,14 @@
     }
 
     extension GTKWidget {
-        /// As C's functions want it.
+        /// The pointer with the type that GTK's functions take.
         var cWidget: UnsafeMutablePointer<GtkWidget> { pointer.assumingMemoryBound(to: GtkWidget.self) }
         var cWindow: UnsafeMutablePointer<GtkWindow> { pointer.assumingMemoryBound(to: GtkWindow.self) }
 
-        /// Takes one of GTK's new widgets.
+        /// Takes a new widget from one of GTK's functions.
         convenience init(_ widget: UnsafeMutablePointer<GtkWidget>!) { self.init(UnsafeMutableRawPointer(widget)) }
 
-        /// What is to be seen after a further frame.
+        /// A screenshot after one more frame.
         func drawn() async -> Image? {
             await nextFrame()
             return screenshot()
@@ -67,7 +67,7 @@
             make(width: width, height: height, alpha: .straight) { _, _ in color }
         }
 
-        /// A picture of eight bits whose pixels a function tells.
+        /// A picture with 8 bits a channel, whose pixels a function gives.
         static func make(
             width: Int, height: Int, alpha: AlphaMode, _ color: (_ x: Int, _ y: Int) -> [UInt8]
         ) -> Image {

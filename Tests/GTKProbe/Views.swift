@@ -5,9 +5,9 @@
     import WebImageGTK
     import WebImageTesting
 
-    /// What views load and show.
+    /// Views that load and show pictures.
     @MainActor enum Views {
-        /// An origin in the process, whose picture of a number is of one colour.
+        /// An origin in the process. Each number has a picture of one colour.
         @MainActor final class Origin {
             let transport = FakeTransport()
             let manager: ImageManager
@@ -39,7 +39,7 @@
             func request(_ number: Int) -> ImageRequest { ImageRequest(Self.url(number)) }
         }
 
-        /// Waits until a state of the view's is what a function wants.
+        /// Waits until `isRight` is true for the state of the view.
         static func wait(_ view: WebImageView, for isRight: @escaping @MainActor (SlotState) -> Bool) async {
             if isRight(view.state) { return }
             await withCheckedContinuation { continuation in
@@ -72,7 +72,7 @@
             gate.open()
             await wait(view) { if case .loaded = $0.phase { true } else { false } }
             print("picture \(await stage.window.drawn()?.hex(10, 10) ?? "none") of \(size?.description ?? "none")")
-            // Memory has it: it is there before the call returns.
+            // The picture is in memory, so it is shown before the call returns.
             view.load(origin.request(4)) { $0.transition = nil }
             await wait(view) { if case .loaded = $0.phase { true } else { false } }
             view.load(origin.request(3))
@@ -106,7 +106,7 @@
             print("button \(stage.button(in: view.widget) != nil)")
         }
 
-        /// A view that goes takes its load with it.
+        /// A view that is freed cancels its load.
         static func ends() async {
             let (origin, stage, gate) = (Origin(), Stage(), Gate())
             origin.answer(3, gate: gate)
@@ -131,7 +131,7 @@
             gate.open()
         }
 
-        /// Two animations, by the clock of GLib's loop.
+        /// Plays two animations, by the clock of GLib's loop.
         static func plays() async {
             let (origin, stage) = (Origin(), Stage())
             let file = BlinkingGIF.file(width: 20, height: 20, frames: 4)
@@ -158,7 +158,7 @@
             print("hidden \(player.isVisible)")
         }
 
-        /// An animation that memory has, in a view that is in no window.
+        /// An animation from memory, in a view that is in no window.
         static func unseen() async {
             let (origin, stage) = (Origin(), Stage())
             origin.animate(9, frames: 4, loops: 0)
@@ -175,7 +175,7 @@
             print("seen \(unseen.target.player?.isVisible.description ?? "none")")
         }
 
-        /// The three widgets of GTK's own that can show pictures.
+        /// The three standard GTK widgets that can show pictures.
         static func widgets() async {
             let (origin, stage) = (Origin(), Stage())
             origin.answer(3)
@@ -221,7 +221,7 @@
                 }
             }
             print("cells \(cells.cellCount < 400) seen \(seen > 100) wrong \(wrong)")
-            // What was loaded is there at once.
+            // Pictures that were loaded before are shown at once.
             await grid.scroll(to: 0)
             print("warm \(cells.visible.values.allSatisfy { $0.state.image != nil }) \(cells.visible.count > 10)")
             grid.close()

@@ -10,10 +10,11 @@
         import Darwin
     #endif
 
-    // Runs one script on a display, and prints what it finds as lines of `name value`. Tests run it as a process of its own:
-    // GTK wants a main thread, and takes its settings from the environment.
+    // Runs one script on a display and prints its findings as lines of `name value`. Tests run it as a separate
+    // process, because GTK needs the main thread and reads its settings from the environment.
 
-    // A probe that hangs must not hold the tests for ever. The tests' threads block the signal, which would be inherited.
+    // Ends a probe that hangs after 60 seconds. The signal is unblocked first, because the tests' threads block it and
+    // the probe inherits that.
     var blocked = sigset_t()
     sigemptyset(&blocked)
     sigprocmask(SIG_SETMASK, &blocked, nil)

@@ -13,10 +13,10 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// Called in worker processes of programs that link this: the tests.
+/// Registers the hostile coder in the worker processes of programs that link this module, which are the tests.
 @_cdecl("wi_hostile_decoders") func addHostileDecoders() { HostileCoder.register() }
 
-/// A coder that does in its process what an attacker would who has taken over a decoder. The picture's bytes name the attack.
+/// A coder that behaves like an attacker who has taken over a decoder. The picture's bytes name the attack.
 package struct HostileCoder: ImageCoder {
     package static let format = ImageFormat(rawValue: "hostile")
 
@@ -32,7 +32,8 @@ package struct HostileCoder: ImageCoder {
 
     package var encodableFormats: Set<ImageFormat> { [Self.format] }
 
-    /// The picture's XMP names the attack; a file that begins with the number of the worker's process if it has none.
+    /// Makes the attack that the picture's XMP names. Without XMP, returns the number of the worker's process as the
+    /// file.
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
@@ -56,7 +57,7 @@ final class HostileDecoder: ImageDecoder {
             throw WebImageError(.corruptData, "there is no such attack")
         }
         if attack.isOfTheProtocol {
-            // Behind a header and a plan, as a picture that begins well.
+            // The attack follows a valid header and plan, unless it attacks those.
             let header = ImageHeader(format: HostileCoder.format, size: PixelSize(width: 4, height: 4))
             if attack.beginsWell {
                 self.header = header
@@ -71,15 +72,15 @@ final class HostileDecoder: ImageDecoder {
     func finish() {}
 }
 
-/// What is done. The raw value is the picture.
+/// The attacks. An attack's raw value is the picture that names it.
 package enum Attack: String, CaseIterable, Sendable {
-    // Of the system. Those above `socket` are answered with an error, the others end the process.
+    // Attacks on the system. Those before `socket` get an error from the system; the others end the process.
     case readPasswords, readEnvironment, createFile, changeLimits, makeMemoryFile, removeFile, executableMemory,
         ownPriority, changeMode, truncateFile
     case socket, fork, execute, kill, trace, readOthersMemory, ioUring, unshare, oldCalls, interrupt
     case tooMuchMemory, crash, abort, illegal, deepStack, exit, stop
     case spin, sleep
-    // Of the protocol.
+    // Attacks on the protocol between the worker and its manager.
     case garbage, unknownKind, otherSession, shortMessage, endlessMessage, halfMessage, flood, closeSocket, silence
     case wrongSize, wrongLayout, hugeSize, tooManyRows, rowsBehindTheEnd, negativeRows, rowsBeforeBegin, secondBegin
     case longProfile, manySizes, headerTwice, stateOfLies, errorOfTheManager
@@ -95,9 +96,9 @@ package enum Attack: String, CaseIterable, Sendable {
         }
     }
 
-    // MARK: of the system
+    // MARK: Attacks on the system
 
-    /// - Returns: what the system said.
+    /// - Returns: the system's answer.
     fileprivate func run() -> String {
         #if canImport(Glibc)
             switch self {
@@ -153,9 +154,9 @@ package enum Attack: String, CaseIterable, Sendable {
 
     private func name(_ result: Int32) -> String { result >= 0 ? "allowed" : "errno \(errno)" }
 
-    // MARK: of the protocol
+    // MARK: Attacks on the protocol
 
-    /// Writes what the worker must not. Session 1 is the first picture of a worker.
+    /// Sends messages that a worker must not send. Session 1 is the first picture of a worker.
     fileprivate func speak() {
         let begin: [UInt8] = words(4, 4) + [4, 0]
         switch self {
@@ -200,7 +201,7 @@ package enum Attack: String, CaseIterable, Sendable {
         numbers.flatMap { number in withUnsafeBytes(of: number) { Array($0) } }
     }
 
-    /// A header as far as it takes to be wrong.
+    /// A header with the given size, profile and sizes, any of which may be wrong.
     private func header(_ size: [UInt8], profile: Int? = nil, sizes: Int = 0) -> [UInt8] {
         var bytes = words(7) + Array("hostile".utf8) + size + [0, 1, 0] + words(8) + words(3) + Array("rgb".utf8) + [0]
         bytes += profile.map { [1] + words($0) } ?? [0]

@@ -12,8 +12,8 @@ import WebImageTesting
     import Darwin
 #endif
 
-// A program whose decoders are isolated, under what programs are run as. Ends with 0 when all is as it should be, with the number
-// of the first thing that is not.
+// A program with isolated decoders, which tests run in various environments (the first argument). It exits with 0 if
+// all checks pass, otherwise with the number of the first check that failed.
 
 HostileCoder.register()
 let arguments = CommandLine.arguments
@@ -25,7 +25,7 @@ func check(_ isTrue: Bool, _ number: Int32) {
     if !isTrue { exit(number) }
 }
 
-/// Decodes a picture in a process of its own.
+/// Decodes a picture in a worker process.
 func decode(_ coder: any ImageCoder, _ bytes: [UInt8], _ pool: DecoderPool) -> (PixelBuffer?, WebImageError?) {
     let sink = PixelBufferSink()
     do throws(WebImageError) {
@@ -48,14 +48,14 @@ func expectPicture(_ pool: DecoderPool, _ number: Int32) {
     check(error == nil && pixels?.size == picture.size, number)
 }
 
-/// Pages of 500 MB, which a fork would have to copy the tables of.
+/// Fills 500 MB of memory, whose page tables a fork would have to copy.
 func growLarge() {
     let count = 500 << 20
     guard let memory = malloc(count) else { exit(9) }
     memset(memory, 1, count)
 }
 
-// Open without a word on programs that are started.
+// A descriptor without the close-on-exec flag, which started programs inherit unless it is closed.
 check(fcntl(2, F_DUPFD, 77) == 77 || mode == "closed", 10)
 switch mode {
 case "closed":
@@ -73,7 +73,7 @@ let pool = DecoderPool(isolation)
 expectPicture(pool, 1)
 check(pool.report.state == .full, 2)
 if mode == "hold" {
-    // Tells its workers, then stands still until it is killed.
+    // Prints the numbers of its workers' processes and pauses until it is killed.
     print(pool.processNumbers.map { "\($0)" }.joined(separator: " "))
     fflush(nil)
     while true { pause() }
@@ -81,7 +81,7 @@ if mode == "hold" {
 let (_, error) = decode(HostileCoder(), Array(Attack.crash.rawValue.utf8), pool)
 check(error?.code == .decoderCrashed, 3)
 expectPicture(pool, 4)
-// The worker had served another picture: what crashed it is tried once more in a fresh one.
+// The worker had decoded a picture before, so the one that crashed it was tried once more in a fresh worker.
 check(pool.report.crashed == 2, 5)
 pool.shutDown()
 let end = ContinuousClock.now + .seconds(20)

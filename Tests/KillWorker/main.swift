@@ -8,8 +8,9 @@ import WebImageTesting
     import Darwin
 #endif
 
-// Works on the cache at the first argument, with the second as seed, until it is killed: on entries, or with `partial`
-// as the third argument on beginnings of bodies. With `network` and the path of the program `ip` it watches the network instead.
+// Works on the cache in the directory of the first argument, with the second as seed, until it is killed. It works on
+// entries, or, with `partial` as the third argument, on partial bodies. With the arguments `network` and the path of
+// the program `ip`, it watches the network instead.
 let arguments = CommandLine.arguments
 if arguments.count == 3, arguments[1] == "network" {
     try NetworkWorker.run(ip: arguments[2])

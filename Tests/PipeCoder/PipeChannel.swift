@@ -13,9 +13,9 @@ import WebImageCore
     import Darwin
 #endif
 
-/// One end of a connected pair of sockets, over which values go as JSON, each with some bytes behind it. Blocks.
+/// One end of a connected pair of sockets. Each message is a value as JSON, followed by bytes. Calls block.
 final class PipeChannel: Sendable {
-    /// The other end is gone, or says what cannot be read.
+    /// The error if the other end is closed or sends a message that cannot be read.
     static let broken = WebImageError(.decoderUnavailable, "the pipe to the decoder is broken")
 
     private let socket: Int32
@@ -90,7 +90,7 @@ private func sendQuietly(_ socket: Int32, _ bytes: UnsafeRawBufferPointer, _ fla
 }
 
 extension Array {
-    /// The elements' memory, for calls that throw only errors of ours.
+    /// Calls a function with the elements' memory. The function may throw only a `WebImageError`.
     func withRawBytes<Result>(
         _ body: (UnsafeRawBufferPointer) throws(WebImageError) -> Result
     ) throws(WebImageError) -> Result {

@@ -2,14 +2,14 @@ package import WebImageCodecs
 package import WebImageCore
 import WebImageSystem
 
-/// A coder whose decoders are elsewhere: each is on a thread of its own, and all that passes between it and its caller is
-/// written down, goes through a pipe and is read back. It shows that nothing else is needed.
+/// A coder whose decoders run elsewhere. Each decoder is on a thread of its own, and everything between it and its
+/// caller is encoded and sent through a pipe. This shows that a decoder needs nothing else from its caller.
 package struct PipeCoder: ImageCoder {
     private let coder: any ImageCoder
 
     package init(_ coder: any ImageCoder) { self.coder = coder }
 
-    /// A registry whose decoders are all elsewhere.
+    /// A registry whose decoders all run at the other end of a pipe.
     package static func registry(_ registry: CoderRegistry = .standard) -> CoderRegistry {
         CoderRegistry(registry.coders.map { PipeCoder($0) })
     }
@@ -50,7 +50,7 @@ package struct PipeCoder: ImageCoder {
     }
 }
 
-/// The caller's end of a pipe, and the thread at the other one.
+/// The caller's end of a pipe, and the thread of the decoder at the other end.
 final class PipeLine {
     private let channel: PipeChannel
     private let checkpoint: (@Sendable () throws(WebImageError) -> Void)?
@@ -70,9 +70,9 @@ final class PipeLine {
         try channel.send(ask, bytes)
     }
 
-    /// The next that the other end tells.
+    /// Receives the next message from the other end.
     ///
-    /// - Throws: what it failed with.
+    /// - Throws: the error with which the other end failed.
     func next() throws(WebImageError) -> (PipeTell, [UInt8]) {
         try checkpoint?()
         let (tell, bytes) = try channel.receive(PipeTell.self)
@@ -81,7 +81,7 @@ final class PipeLine {
     }
 }
 
-/// Pixels that came through a pipe.
+/// Makes a buffer from pixels that came through a pipe.
 func makePixels(_ size: PixelSize, _ layout: PixelLayout, _ bytes: [UInt8]) throws(WebImageError) -> PixelBuffer {
     let buffer = try PixelBuffer(size: size, layout: layout)
     guard buffer.byteCount.bytes == bytes.count else { throw PipeChannel.broken }
@@ -89,7 +89,7 @@ func makePixels(_ size: PixelSize, _ layout: PixelLayout, _ bytes: [UInt8]) thro
     return buffer
 }
 
-/// A decoder of a still at the other end of a pipe.
+/// Forwards to a decoder of a still at the other end of a pipe.
 final class PipeDecoder: ImageDecoder {
     private let line: PipeLine
     private let plan: DecodePlanner
@@ -124,7 +124,7 @@ final class PipeDecoder: ImageDecoder {
         return try makePixels(size, layout, bytes)
     }
 
-    /// Does what the other end wants done until its call has ended.
+    /// Handles messages from the other end until its call has ended.
     private func serve() throws(WebImageError) {
         while true {
             let (tell, bytes) = try line.next()
@@ -153,12 +153,12 @@ final class PipeDecoder: ImageDecoder {
     }
 }
 
-/// A decoder of an animation at the other end of a pipe.
+/// Forwards to a decoder of an animation at the other end of a pipe.
 final class PipeAnimationDecoder: AnimationDecoder {
     private let line: PipeLine
     private var state: PipeTell.AnimationState
 
-    /// Nil where the coder knows stills only.
+    /// Returns nil if the coder decodes only stills.
     init?(_ line: PipeLine, _ format: ImageFormat, _ options: DecodeOptions) throws(WebImageError) {
         self.line = line
         try line.ask(.openAnimation(format, options))
@@ -196,7 +196,7 @@ final class PipeAnimationDecoder: AnimationDecoder {
         }
     }
 
-    /// Every call, also one that fails, ends with the state.
+    /// Makes a call. Each call, even one that fails, ends with the decoder's state.
     private func call(
         _ ask: PipeAsk, _ bytes: UnsafeRawBufferPointer = .init(start: nil, count: 0)
     ) throws(WebImageError) {

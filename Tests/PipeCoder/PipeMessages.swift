@@ -1,14 +1,14 @@
 import WebImageCodecs
 import WebImageCore
 
-/// What is asked of a decoder at the other end of a pipe.
+/// A call to the decoder at the other end of a pipe.
 enum PipeAsk: Codable {
     case openStill(DecodeOptions)
     case openAnimation(ImageFormat, DecodeOptions)
-    /// With the bytes.
+    /// The file's bytes follow the message.
     case push
     case finish
-    /// The answer to ``PipeTell/header(_:)``. nil: the header will not do, and the decode ends.
+    /// The answer to ``PipeTell/header(_:)``. If the plan is nil, the header was refused and the decode ends.
     case plan(DecodePlan?, wantsRows: Bool)
     case preview
     case frame(Int)
@@ -16,14 +16,14 @@ enum PipeAsk: Codable {
     case releaseWorkingMemory
 }
 
-/// What the other end tells.
+/// A message from the decoder at the other end.
 enum PipeTell: Codable {
-    /// Waits for ``PipeAsk/plan(_:wantsRows:)``.
+    /// The decoder waits for ``PipeAsk/plan(_:wantsRows:)``.
     case header(ImageHeader)
     case begin(RowFormat)
-    /// With the rows.
+    /// The rows follow the message.
     case rows(at: Int, count: Int)
-    /// With the pixels.
+    /// The pixels follow the message.
     case pixels(PixelSize, PixelLayout)
     case nothing
     case number(Int)
@@ -31,16 +31,16 @@ enum PipeTell: Codable {
     case animation(AnimationState)
     case failed(WebImageError)
 
-    /// The end of each call of a decoder of stills.
+    /// The state of a decoder of stills, sent at the end of each call.
     struct StillState: Codable {
         var header: ImageHeader?
         var mayExtendHeader: Bool
-        /// Of ``DecodeState``.
+        /// Stands for a ``DecodeState``, together with `hasStoppedAtHeader`.
         var isComplete = false
         var hasStoppedAtHeader = false
     }
 
-    /// The end of each call of a decoder of animations.
+    /// The state of a decoder of animations, sent at the end of each call.
     struct AnimationState: Codable {
         var header: ImageHeader?
         var storedDelays: [Duration]

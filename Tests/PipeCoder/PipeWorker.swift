@@ -1,7 +1,7 @@
 import WebImageCodecs
 import WebImageCore
 
-/// The other end of a pipe: one real decoder, which knows its caller only by what comes through the pipe.
+/// The decoder's end of a pipe, with one real decoder, which knows its caller only through the pipe.
 struct PipeWorker {
     private let coder: any ImageCoder
     private let channel: PipeChannel
@@ -11,7 +11,7 @@ struct PipeWorker {
         self.channel = channel
     }
 
-    /// Returns when the caller has gone.
+    /// Handles calls until the caller closes its end.
     func serve() {
         do throws(WebImageError) {
             let (ask, _) = try channel.receive(PipeAsk.self)
@@ -21,7 +21,7 @@ struct PipeWorker {
             default: break
             }
         } catch {
-            // Where the caller is still there, it is told what went wrong.
+            // Tells the caller the error, if its end is still open.
             try? channel.send(PipeTell.failed(error))
         }
     }
@@ -111,7 +111,7 @@ struct PipeWorker {
     }
 }
 
-/// Sends rows through a pipe as they are complete. Keeps the picture, for decoders that refine theirs in place.
+/// Sends rows through a pipe as they are completed. It keeps the whole picture, for decoders that refine it in place.
 private final class PipeSink: RowSink {
     private let channel: PipeChannel
     private var buffer: PixelBuffer?

@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// What holds for every tier of bytes.
+/// The conformance suite for tiers of bytes.
 struct BytesTierTests {
     enum Kind: String, CaseIterable, CustomTestStringConvertible {
         case disk, memory
@@ -12,7 +12,7 @@ struct BytesTierTests {
         var testDescription: String { rawValue }
     }
 
-    /// A tier of that kind with room for 64 KiB.
+    /// A tier of the given kind with room for 64 KiB.
     private struct TierBench {
         let tier: any BytesTier
         private let folder: Scratch
@@ -30,7 +30,7 @@ struct BytesTierTests {
     }
 
     private let key = CacheKey("https://pictures.test/a.png")
-    /// One time for all entries of a test, so that equal ones are equal whenever they are made.
+    /// The same date for all entries of a test, so that entries compare equal no matter when they were made.
     private let storedAt = SystemClock.shared.wallTime
 
     private func entry(_ body: [UInt8], tag: String = "\"1\"") -> TierEntry {

@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// A cache may lose, never lie.
+/// A damaged disk cache may lose entries but never returns wrong ones.
 struct DiskCacheDamageTests {
     private let key = CacheKey("k")
     private let other = CacheKey("other")
@@ -36,7 +36,7 @@ struct DiskCacheDamageTests {
         }
     }
 
-    /// - Parameter others: how many other caches there are, which decides how a file gets its name.
+    /// - Parameter others: the number of other caches on the directory, which decides how a written file gets its name.
     @Test(arguments: [0, 1])
     func aDirectoryInAnEntrysPlaceGivesWay(others: Int) throws {
         let (bench, path, _) = try makeBench()
@@ -55,7 +55,7 @@ struct DiskCacheDamageTests {
         try occupy()
         try bench.cache.remove(key)
         #expect(throws: FileFault.self) { try files.status(at: path) }
-        // What is in a directory is not ours to take away.
+        // A directory that is not empty is never removed, because its contents do not belong to the cache.
         try occupy()
         try writeFile(path + "/foreign", [1])
         let error = #expect(throws: WebImageError.self) { try bench.cache.store(key, body, metadata(202)) }
@@ -184,7 +184,7 @@ struct DiskCacheDamageTests {
     }
 
     @Test func aMetadataChangeOnAFullDiskLeavesTheEntryAsItWas() throws {
-        // What is added: 4 bytes, key, two numbers, footer.
+        // The bytes that are added: 4 bytes, the key, two numbers and the footer.
         for room in 0..<(4 + 7 + 2 * 14 + 64) {
             let (bench, path, file) = try makeBench()
             bench.files.fillUp(after: room)
@@ -196,7 +196,7 @@ struct DiskCacheDamageTests {
         }
     }
 
-    /// A file that could be opened for reading only was written to all the same, and removed because that failed.
+    /// The cache once wrote to a file that was open only for reading, and removed the entry because the write failed.
     @Test(arguments: [(24, .cacheIO), (13, .readOnly)] as [(Int32, WebImageError.Code)])
     func aMetadataChangeThatCannotOpenTheFileLeavesTheEntry(errorNumber: Int32, code: WebImageError.Code) throws {
         var failures = 0
@@ -216,7 +216,7 @@ struct DiskCacheDamageTests {
         #expect(failures >= 2)
     }
 
-    /// Runs everything once for each call to the file system, with that call failing.
+    /// Runs all operations once for each call to the file system, with that call failing.
     @Test(arguments: [FaultyFileSystem.Fault.error(5), .error(28), .error(2), .torn(7, 5), .short(3)])
     func whicheverCallFailsNothingIsWrong(fault: FaultyFileSystem.Fault) throws {
         var number = 0

@@ -41,8 +41,8 @@ struct DiskCacheLimitTests {
         #expect(bench.executor.runOne())
         #expect(bench.cache.statistics.evictions == 32)
         #expect(bench.files.count(of: .remove) - before.1 == 32)
-        // Each file is looked at before it goes: another process may have read it. So is its directory, which may be a link by
-        // now. The common total is looked at before and brought up to date behind them.
+        // Each file's status is read before its removal, because another process may have used it. So is its
+        // directory's, which may have become a link. The common total is read before and written after the removals.
         #expect(bench.files.callCount - before.0 <= 3 * 32 + 10)
         let second = bench.files.callCount
         #expect(bench.executor.runOne())
@@ -70,7 +70,7 @@ struct DiskCacheLimitTests {
         #expect(bench.temporaryNames().isEmpty)
     }
 
-    /// The first entry was stored, and evicted a moment later.
+    /// The first entry was once stored and evicted a moment later.
     @Test func aLimitOfNoEntriesStoresNone() throws {
         let bench = try Bench()
         try bench.cache.store(CacheKey("before"), body(10), DiskMetadata())
@@ -166,7 +166,7 @@ struct DiskCacheLimitTests {
                 }
             }
         }
-        // The cache's own files are no entries.
+        // The cache's own files do not count as entries.
         let peak = bench.files.peakBytes - Int64(Bench.overhead.bytes)
         print("the limit is \(limit) bytes; the most ever seen on disk, with 8 threads writing, is \(peak)")
         #expect(peak <= Int64(limit))
@@ -206,7 +206,8 @@ struct DiskCacheLimitTests {
         let bench = try makeBench { $0.freeSpace = ByteCount(1000 * 4096) }
         bench.files.setFreeSpace(1005 * 4096)
         for number in 0..<5 { #expect(try bench.cache.store(CacheKey("\(number)"), body(10), DiskMetadata())) }
-        // Five blocks are less free now; the sixth entry is told to the disk again, and takes the first one's place.
+        // The free space is now five blocks less. At the sixth entry the cache asks the disk for its free space again,
+        // and evicts the first entry.
         bench.files.setFreeSpace(1000 * 4096)
         #expect(try bench.cache.store(CacheKey("5"), body(10), DiskMetadata()))
         #expect(try names(bench) == ["1", "2", "3", "4", "5"])

@@ -43,7 +43,8 @@ struct DiskCacheTests {
         #expect(other.cache.usage.count == 0 && other.cache.usage.bytes == .zero)
     }
 
-    /// Where the system has no such calls, the long way serves them all.
+    /// `readAtOnce` reads only what the system has in its page cache. Systems without such calls read everything in the
+    /// usual way.
     @Test func whatTheSystemHasInMemoryIsReadAtOnce() throws {
         let (scratch, files) = (try Scratch(), PosixFileSystem())
         let cache = DiskCache(
@@ -58,7 +59,7 @@ struct DiskCacheTests {
         #expect(atOnce() == nil)
         let body = [UInt8](repeating: 7, count: 20_000)
         try cache.store(key, body, metadata(7))
-        // Looks at the directory, which a reading that may not wait does not.
+        // A usual read also opens the directory, which `readAtOnce` does not.
         #expect(try cache.read(key)?.body == body)
         let path = cache.defaultPath(for: key)
         var first: Int?
@@ -72,7 +73,7 @@ struct DiskCacheTests {
         #expect(cache.statistics.hits == (first == 1 ? 2 : 1) && cache.statistics.misses == 0)
         #expect(atOnce(mayTake: false) == nil)
 
-        // A damaged one is the long way's concern, which drops it.
+        // A damaged entry is left to the usual read, which drops it.
         var damaged = try readFile(path)
         damaged[100] ^= 1
         try writeFile(path, damaged)
@@ -245,7 +246,8 @@ struct DiskCacheTests {
         #expect(bench.cache.usage.count == 0)
     }
 
-    /// One cache has stored it, one knows its name only, and one knows nothing yet.
+    /// Checked with three caches: one that stored the entry, one that knows only its name, and one that knows nothing
+    /// yet.
     @Test func whatHasOutlivedItsLifetimeIsSaidToBeGone() throws {
         let bench = try Bench()
         var metadata = DiskMetadata()
@@ -259,7 +261,7 @@ struct DiskCacheTests {
             clock.advance(by: .seconds(1))
             #expect(try !cache.contains(key) && cache.path(for: key) == nil)
         }
-        // What is known need not be read, again.
+        // The expiry is known by now, so the file is not read again.
         let reads = scanned.files.count(of: .read)
         #expect(try !scanned.cache.contains(key))
         #expect(scanned.files.count(of: .read) == reads)

@@ -12,7 +12,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Random walks against the plainest model: a dictionary, and an array of names by last use.
+/// Random walks against a naive model: a dictionary, and an array of names by last use.
 struct DiskCacheWalkTests {
     private static let isSoak = getenv("WEBIMAGE_SOAK") != nil
     private static let seeds: [UInt64] = isSoak ? Array(11...30) : [11, 12, 13, 14, 15, 16]
@@ -49,7 +49,7 @@ struct DiskCacheWalkTests {
                 try cache.removeAll()
                 model = NaiveDiskCache()
             }
-            // The background may evict whenever there is more than 90 %: run it, and let the model do the same.
+            // Background work evicts above 90 % of the limit. It is run here, and the model does the same.
             current.executor.runAll()
             model.runBackground()
             #expect(cache.fault() == nil, "step \(step)")
@@ -69,10 +69,10 @@ private struct NaiveDiskCache {
     static let limit = 30 * 4096
 
     var entries: [String: (body: [UInt8], status: Int)] = [:]
-    /// The least recently used first.
+    /// The names, the least recently used first.
     var order: [String] = []
 
-    /// Body, trailer and footer in blocks; the trailer has three fields.
+    /// The bytes that an entry takes: body, trailer (with three fields) and footer, rounded up to blocks.
     static func blocks(_ name: String, _ body: [UInt8]) -> Int {
         let length = body.count + 4 + (6 + name.utf8.count) + 2 * (6 + 8) + 64
         return (length + 4095) / 4096 * 4096
@@ -96,7 +96,7 @@ private struct NaiveDiskCache {
         while self.bytes > bytes { _ = remove(order[0]) }
     }
 
-    /// The old entry of that name lies beside the new one until the new one is complete.
+    /// Until the new entry is complete, the old entry of the same name takes room, too.
     mutating func store(_ name: String, _ body: [UInt8], _ status: Int) -> Bool {
         let needed = Self.blocks(name, body)
         evict(to: Self.limit - needed)

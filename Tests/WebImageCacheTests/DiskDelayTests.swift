@@ -5,7 +5,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// A disk on which a call takes as long as it likes holds up nobody but who made the call.
+/// On a disk whose calls take long, only the caller waits.
 struct DiskDelayTests {
     private let key = CacheKey("k")
 
@@ -16,7 +16,7 @@ struct DiskDelayTests {
         return bench
     }
 
-    /// Runs `work` on a thread of its own; the gate opens when it has ended.
+    /// Runs `work` on a thread of its own, and returns a gate that opens when it has ended.
     private func start(_ work: @escaping @Sendable () -> Void) -> Gate {
         let done = Gate()
         startThread(named: "wi-test") {
@@ -34,7 +34,7 @@ struct DiskDelayTests {
         #expect(try bench.cache.read(CacheKey("there"))?.body == [9])
         #expect(try bench.cache.store(CacheKey("other"), [3], metadata(3)))
         #expect(try bench.cache.read(key) == nil)
-        // What is being written counts.
+        // An entry that is being written counts against the limit.
         #expect(bench.cache.usage.bytes.bytes == 3 * 4096)
         write.release()
         done.wait()

@@ -3,7 +3,7 @@ import WebImageCache
 import WebImageCore
 import WebImageSystem
 
-/// Entries that somebody outside the cache is about to write.
+/// Entries that are announced to the cache and about to be written by other code.
 struct DiskExpectedTests {
     private final class Announced: ExpectedEntry {
         let key: CacheKey
@@ -27,8 +27,8 @@ struct DiskExpectedTests {
         return bench
     }
 
-    /// With the last reference to an entry its place in the order goes, which is given up under the lock that the entry was
-    /// just taken out under.
+    /// The last reference to an announced entry also ends its place in the order of writes. That needs the lock under
+    /// which the cache gives up the reference, so releasing it there must not deadlock.
     @Test func anEntryThatTheCacheAloneHoldsEndsItsWriteWhenAnotherIsExpected() throws {
         let bench = try makeBench()
         bench.cache.expect(Announced(key, [1], bench.cache))
@@ -46,13 +46,14 @@ struct DiskExpectedTests {
         #expect(try bench.cache.read(key)?.body == [2])
         bench.cache.expect(Announced(key, [3], bench.cache))
         #expect(try bench.cache.read(key)?.body == [3])
-        // It was announced before the removal, and so is no entry any more.
+        // The entry was announced before the removal, so it is gone.
         try bench.cache.remove(key)
         #expect(try bench.cache.read(key) == nil)
         #expect(bench.cache.expectedEntry(for: key) == nil)
     }
 
-    /// A writer that comes late must not take what was staged after its place was taken.
+    /// A writer that is made late, with an early place in the order, must not replace an entry that was staged after
+    /// that place.
     @Test func aLateWriterLeavesWhatWasStagedAfterItsPlaceWasTaken() throws {
         let bench = try makeBench()
         let order = bench.cache.orderWrite(of: key)

@@ -14,11 +14,11 @@ import WebImageTesting
 
 @testable import WebImageCache
 
-/// What a program that ends is promised: everything that it stored is on the disk, and what it did is counted.
+/// After a flush, everything that the program stored is on the disk, and its hits and misses are counted.
 struct DiskFlushTests {
     private let key = CacheKey("k")
 
-    /// Who needs an entry on the disk.
+    /// The operations that need staged entries on the disk.
     enum Need: CaseIterable {
         case flush, path, update, entries
 
@@ -32,7 +32,7 @@ struct DiskFlushTests {
         }
     }
 
-    /// With room taken ahead, so that the next write is that of an entry, and with nothing left to write down.
+    /// A cache that has reserved room ahead, so that its next write is that of an entry, and whose index is up to date.
     private func makeBench() throws -> Bench {
         let bench = try Bench()
         bench.executor.runAll()
@@ -51,7 +51,8 @@ struct DiskFlushTests {
         return done
     }
 
-    /// A flush went past an entry that a thread of the executor was just writing: a program that ended then lost it.
+    /// A flush once did not wait for an entry that a thread of the executor was writing, so a program that ended then
+    /// lost it.
     @Test(arguments: Need.allCases)
     func whoNeedsAnEntryWaitsForWhoIsWritingIt(need: Need) throws {
         let bench = try Bench()
@@ -87,7 +88,7 @@ struct DiskFlushTests {
             do throws(WebImageError) { try bench.cache.flush() } catch { code.withLock { $0 = error.code } }
         }
         while bench.cache.unwritten.waitingCount == 0, !done.isOpen { sched_yield() }
-        // Another one of that name, and its removal, take nobody's answer away.
+        // A further entry of the same name, and its removal, do not take the answer from the waiting caller.
         bench.cache.stage(key, [3], metadata(3))
         try bench.cache.remove(key)
         write.release()
@@ -114,7 +115,7 @@ struct DiskFlushTests {
         #expect(try bench.cache.entries().count == 3)
     }
 
-    /// A store that waits for room was answered with what became of another picture.
+    /// A store that waited for room once got the error of another entry's write.
     @Test func whoWaitsForRoomIsNotToldOfOthersFailures() async throws {
         let (scratch, files) = (try Scratch(), FaultyFileSystem())
         var configuration = DiskCacheConfiguration(directory: scratch.path)
@@ -152,7 +153,7 @@ struct DiskFlushTests {
         for _ in 0..<3 { #expect(try bench.cache.read(CacheKey("none")) == nil) }
         try bench.cache.flush()
         #expect(try history(bench) == [0, 3])
-        // Without a flush it takes a while.
+        // Without a flush, the counts are written after some time.
         _ = try bench.cache.read(CacheKey("none"))
         bench.clock.advance(by: .seconds(60))
         bench.executor.runAll()
@@ -191,7 +192,7 @@ struct DiskFlushTests {
         #expect(try PosixFileSystem().names(in: bench.scratch.path).isEmpty)
     }
 
-    /// An index that shrinks all the time was written down every other second, each time nearly whole.
+    /// While many entries were evicted, the index was once written every other second, each time nearly whole.
     @Test func theIndexIsNotWrittenDownWhileManyEntriesLeave() {
         var books = DiskBooks(limits: .init(bytes: .mebibytes(1), age: nil))
         #expect(books.putOffFlush() == nil)

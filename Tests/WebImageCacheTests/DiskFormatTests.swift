@@ -3,9 +3,9 @@ import WebImageCache
 import WebImageCore
 import WebImageSystem
 
-/// The format of an entry is a contract: these files are built by hand.
+/// The file format of entries must stay stable, so these files are built by hand.
 struct DiskFormatTests {
-    /// SHA-256 of "https://example.org/a.png", as `sha256sum` says.
+    /// The SHA-256 of "https://example.org/a.png", from `sha256sum`.
     private let name = "077c887d094368c955d80cb3562e2e0284d1355693196dfdd87e42854ac81349"
     private let key = CacheKey("https://example.org/a.png")
 
@@ -52,7 +52,7 @@ struct DiskFormatTests {
             + field(11, [1, 2, 3])
     }
 
-    /// XXH3-64 of what stands on the left, as `xxhsum -H3` says.
+    /// A footer with the given lengths and XXH3-64 sums, which come from `xxhsum -H3`.
     private func footer(_ lengths: (body: Int, trailerOffset: Int, trailer: Int), _ sums: (UInt64, UInt64, UInt64))
         -> [UInt8]
     {

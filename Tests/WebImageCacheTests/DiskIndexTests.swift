@@ -12,11 +12,11 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// The index that is written down is a cache of the directory: it saves work and is never believed against it.
+/// The stored index is a cache of the directory. It saves work, but where they differ, the directory is right.
 struct DiskIndexTests {
     private func body(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number & 255), count: 100 + number) }
 
-    /// A cache with entries and its index written down, as after some quiet seconds.
+    /// A cache with entries and a stored index, as after some seconds without changes.
     private func makeBench(_ count: Int = 40) throws -> Bench {
         let bench = try Bench()
         bench.executor.runAll()
@@ -26,7 +26,7 @@ struct DiskIndexTests {
         return bench
     }
 
-    /// The index's file of the directories whose names begin with that digit.
+    /// The path of the index file for the directories whose names begin with the given hexadecimal digit.
     private func indexPath(_ bench: Bench, _ file: Int = 0) -> String {
         "\(bench.versionDirectory)/index/\(String(file, radix: 16))"
     }
@@ -55,14 +55,14 @@ struct DiskIndexTests {
         let again = try bench.reopened()
         again.executor.runOne()
         let shards = again.files.count(of: .status)
-        // A status for each shard and for the files of the cache itself, and no entry is looked at.
+        // The cache reads the status of each shard and of its own files, but of no entry.
         #expect(again.cache.usage.count == 40 && again.cache.usage.isComplete)
         #expect(again.files.count(of: .names) == 1)
         #expect(shards <= 40 + 2 * 16 + 8)
         try expectAll(again)
     }
 
-    /// The directories of an index that is lost are looked at by as many threads as have time.
+    /// If the index is lost, as many threads as are idle list the directories.
     @Test(arguments: [1, 2, 4])
     func aLostIndexIsFoundAgainByAllThreadsThereAre(threads: Int) throws {
         let bench = try makeBench(400)
@@ -180,7 +180,7 @@ struct DiskIndexTests {
             if let bytes { try writeFile(path, bytes) }
             let again = try bench.reopened()
             try expectAll(again, 40, name)
-            // And it is written anew.
+            // The index is written again.
             try again.cache.store(CacheKey("1"), body(1), metadata(1))
             try again.makeShardsOld()
             again.cache.flushIndex()
@@ -203,7 +203,7 @@ struct DiskIndexTests {
         try expectAll(again)
     }
 
-    /// Homes lie behind links on many machines, and caches are put on other disks by them.
+    /// On many machines, home directories are links, and caches are put on other disks by links.
     @Test func aCacheBehindALinkHasItsIndex() throws {
         let scratch = try Scratch()
         try PosixFileSystem().makeDirectory(scratch.path + "/real")
@@ -239,13 +239,13 @@ struct DiskIndexTests {
         #expect(lstat(index, &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
     }
 
-    // MARK: - What is written is what has changed
+    // MARK: - Writing only the changes
 
     private func indexLength(_ bench: Bench) throws -> Int64 {
         try indexPaths(bench).reduce(0) { try $0 + PosixFileSystem().status(at: $1).size }
     }
 
-    /// Every shard with a hit was written anew each minute, however much it held.
+    /// Every shard with a hit was once written again each minute, no matter how large it was.
     @Test func aHitWritesAsMuchOfTheIndexAsItChanges() throws {
         let bench = try makeBench(400)
         let before = try indexLength(bench)
@@ -253,7 +253,7 @@ struct DiskIndexTests {
             bench.clock.advance(by: .seconds(60))
             for _ in 0..<20 { _ = try bench.cache.read(CacheKey("7")) }
             bench.cache.flushIndex()
-            // A frame with one use, and one with the counts.
+            // Each flush adds a frame with one use and a frame with the counts.
             let each: Int64 = (8 + 24 + 8) + (8 + 16 + 8)
             #expect(try indexLength(bench) == before + Int64(round) * each)
         }
@@ -282,7 +282,7 @@ struct DiskIndexTests {
         #expect(again.cache.fault() == nil)
     }
 
-    /// What the index has forgotten of an entry, the file must forget, too.
+    /// An entry that has left the index must not come back from the index file.
     @Test(arguments: ["changed", "read", "stored"])
     func anEntryThatIsWrittenDownAndThenChangedAndRemovedIsGone(what: String) throws {
         let bench = try makeBench(40)
@@ -300,7 +300,7 @@ struct DiskIndexTests {
         #expect(again.files.count(of: .names) == 1 && again.cache.usage.count == 39)
     }
 
-    /// What is outdated does not pile up.
+    /// Outdated frames do not pile up in the index files.
     @Test func theIndexIsWrittenAnewBeforeItIsThriceAsLongAsItNeedBe() throws {
         let bench = try makeBench(300)
         let needed = try indexLength(bench)
@@ -313,7 +313,7 @@ struct DiskIndexTests {
         try expectAll(try bench.reopened(), 300)
     }
 
-    /// Each change gives a directory another time.
+    /// Sets changed directories to different old dates, so that a later change is noticed.
     private func makeChangedShardsOld(_ bench: Bench, _ step: Int) throws {
         let files = PosixFileSystem()
         for name in try files.names(in: bench.versionDirectory) where name.utf8.count == 2 {
@@ -323,7 +323,7 @@ struct DiskIndexTests {
         }
     }
 
-    /// Two caches write to the same files of the index by turns; each finds what the other has written.
+    /// Two caches write to the same index files by turns, and each finds what the other has written.
     @Test func twoCachesKeepOneIndex() throws {
         let first = try makeBench(60)
         let second = try first.reopened()
@@ -371,12 +371,12 @@ struct DiskIndexTests {
         #expect(again.cache.usage.count == 41)
     }
 
-    /// A directory that cannot be listed for want of descriptors counted as empty.
+    /// A directory that could not be listed, because no file descriptors were left, once counted as empty.
     @Test func aDirectoryThatCannotBeListedIsLookedAtAgain() throws {
         let bench = try makeBench(40)
         for path in try indexPaths(bench) { try PosixFileSystem().remove(path) }
         let again = try bench.reopened()
-        // The first listing is that of the shards.
+        // Listing 0 is that of the shards themselves, so the failing ones are those of single shards.
         for number in 1...5 { again.files.fail(.names, at: number, with: .error(EMFILE)) }
         again.executor.runOne()
         #expect(again.cache.usage.count < 40)

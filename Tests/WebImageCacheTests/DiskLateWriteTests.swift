@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// What was made of an entry must not be written over what came to its place meanwhile.
+/// A change that was made from an old entry must not overwrite a newer entry.
 struct DiskLateWriteTests {
     private let key = CacheKey("a")
     private let old: [UInt8] = [1, 2, 3]
@@ -17,7 +17,7 @@ struct DiskLateWriteTests {
         return bench
     }
 
-    /// What happens to the entry between the look at it and the change.
+    /// What happens to the entry after its metadata was read and before the change is written.
     enum Meanwhile: CaseIterable {
         case nothing, store, remove, update, storeByAnother, removeByAnother
     }
@@ -50,7 +50,7 @@ struct DiskLateWriteTests {
         #expect(entry?.body == new && entry?.metadata.status == 308)
     }
 
-    /// A new body got the validators of the old one.
+    /// A new body once got the validators of the old one.
     @Test(arguments: Meanwhile.allCases)
     func aChangeIsMadeOfWhatIsThereWhenItIsWritten(what: Meanwhile) throws {
         let bench = try makeBench()
@@ -60,7 +60,7 @@ struct DiskLateWriteTests {
         let isChanged = try bench.cache.changeMetadata(key) { found in
             seen.append(found.status)
             if seen.count == 1 { do { try happen(what, bench, other) } catch { Issue.record(error) } }
-            // As a renewal does: of another body it wants nothing.
+            // Like a renewal by a 304, this does not change the metadata of another body.
             return found.status == 201 ? nil : metadata(304)
         }
         let entry = try bench.cache.read(key)
@@ -77,7 +77,7 @@ struct DiskLateWriteTests {
         #expect(bench.cache.fault() == nil)
     }
 
-    /// An entry whose metadata was changed so often that it is written anew.
+    /// The entry's metadata was changed so often that its whole file is rewritten.
     @Test(arguments: Meanwhile.allCases)
     func anEntryThatIsWrittenAnewDoesNotComeBack(what: Meanwhile) throws {
         let bench = try makeBench()
@@ -107,7 +107,7 @@ struct DiskLateWriteTests {
         #expect(bench.temporaryNames().isEmpty && bench.cache.fault() == nil)
     }
 
-    /// The same with the remove in the middle of the writing.
+    /// The same, with the removal during the rewrite.
     @Test func aRemoveDuringTheRewriteBeatsIt() throws {
         let bench = try makeBench()
         var large = metadata(200)
@@ -128,14 +128,15 @@ struct DiskLateWriteTests {
         #expect(bench.temporaryNames().isEmpty && bench.cache.usage.bytes == .zero)
     }
 
-    /// A removal in the background may come late: it takes what was there when it was asked for, and nothing newer.
+    /// A removal in the background may run late. It removes the entry that existed when it was requested, and nothing
+    /// newer.
     @Test(arguments: [false, true]) func aLateRemoveSparesWhatWasStoredSince(isStoredSince: Bool) throws {
         let bench = try makeBench()
         let before = bench.cache.orderWrite(of: key)
         let order = bench.cache.orderRemoval(of: key)
         #expect(!before.isWanted && order.isWanted)
         if isStoredSince { try bench.cache.store(key, new, metadata(201)) }
-        // What is about to be removed is not found any more.
+        // The entry is no longer found once its removal is requested.
         #expect(try bench.cache.read(key)?.body == (isStoredSince ? new : nil))
         #expect(isStoredSince || bench.cache.readAtOnce(key, { _ in true }) == nil)
         #expect(try (bench.cache.readMetadata(key) == nil) == !isStoredSince)

@@ -12,7 +12,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// A cache directory that gets another place.
+/// Moving the entries of a cache directory to another place.
 @Suite struct DiskMoveTests {
     /// A cache beside the bench's own, in a directory named `old`.
     private func makeOld(
@@ -24,7 +24,7 @@ import WebImageTesting
             executor: executor, clock: ManualClock(wallTime: time), files: PosixFileSystem())
         for (key, body) in entries.sorted(by: { $0.key < $1.key }) {
             #expect(try cache.store(CacheKey(key), body, metadata(body.count)))
-            // The clock of files is the machine's.
+            // Files get their dates from the machine's clock, so the date is set to the test's.
             try PosixFileSystem().touch(cache.defaultPath(for: CacheKey(key)), at: time)
         }
         return cache
@@ -52,14 +52,14 @@ import WebImageTesting
         #expect(!exists(bench.scratch.path + "/old"))
         #expect(bench.cache.usage.count == 40 && bench.cache.fault() == nil)
         #expect(Int64(bench.cache.usage.bytes.bytes) == (try bench.allocatedBytes()))
-        // The next process sees the same.
+        // The next process sees the same entries.
         let reopened = try bench.reopened()
         reopened.cache.finishOpening()
         #expect(reopened.cache.usage.count == 40)
         #expect(try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default") == DiskMove())
     }
 
-    /// A use is no reason to stay: what is read keeps its file young.
+    /// The date of the store decides, not the file's date, which each use renews.
     @Test func ofTwoEntriesOfOneKeyTheYoungerStays() throws {
         let bench = try Bench()
         let now = bench.clock.wallTime
@@ -141,7 +141,8 @@ import WebImageTesting
         }
     }
 
-    /// A list that failed once, for want of a descriptor, left nothing to move; then the rest was removed, entries included.
+    /// If a listing failed once, for lack of a file descriptor, nothing was moved, but the old directory was once
+    /// removed with its entries.
     @Test(arguments: [FaultyFileSystem.Call.names, .status])
     func whatCannotBeListedIsNotRemoved(call: FaultyFileSystem.Call) throws {
         var failures = 0
@@ -159,7 +160,7 @@ import WebImageTesting
         #expect(failures > 0)
     }
 
-    /// The new file was in no book, and the limit did not count it.
+    /// The new file was once not in the index, so the limit did not count it.
     @Test func whatIsCopiedFromADiskThatCannotBeWrittenCounts() throws {
         let bench = try Bench()
         let old = try makeOld(bench.scratch, entries: ["a": [1, 2, 3], "b": [4]])

@@ -14,7 +14,7 @@ import WebImageTesting
 
 @testable import WebImageCache
 
-/// What a large directory costs is paid by nobody who waits.
+/// The cost of a large directory never delays a caller.
 struct DiskScaleTests {
     private func id(_ number: Int) -> EntryID { EntryID(CacheKey("\(number)")) }
 
@@ -22,11 +22,11 @@ struct DiskScaleTests {
         DiskIndex.Record(id: id(number), bytes: bytes, length: 100, date: date, recordedDate: date)
     }
 
-    /// Entries that others stored were put into their place one by one, from the newest on.
+    /// To find their place, adopted entries were once compared one by one, beginning with the newest.
     @Test func whatIsAdoptedLeavesInTheOrderOfItsDates() {
         var random = SeededGenerator(seed: 17)
         var index = DiskIndex()
-        // By date, and then by the order in which they came.
+        // The model: records by date, and then by the order in which they were added.
         var model: [(record: DiskIndex.Record, order: Int)] = []
         var order = 0
         for step in 0..<4000 {
@@ -66,7 +66,7 @@ struct DiskScaleTests {
         #expect(taken == expected && index.fault() == nil)
     }
 
-    /// What happens while a cache looks at one directory of the 256.
+    /// Whether the lock of the common total is free.
     private func isFree(_ usage: String) -> Bool {
         let files = PosixFileSystem()
         guard let total = try? files.open(usage, .updateOwn) else { return false }
@@ -78,7 +78,7 @@ struct DiskScaleTests {
         directory.utf8.dropLast(2).last == UInt8(ascii: "/") && !directory.hasSuffix("/v1")
     }
 
-    /// While a cache looked at the whole directory, it held the lock that every other one needs for a store.
+    /// While a cache listed the whole directory, it once held the lock that every other cache needs for a store.
     @Test func aLookAtTheDirectoryHoldsNobodyUp() throws {
         let first = try Bench()
         let second = try first.reopened()
@@ -86,7 +86,7 @@ struct DiskScaleTests {
             try first.cache.store(CacheKey("a\(number)"), [1], DiskMetadata())
             try second.cache.store(CacheKey("b\(number)"), [1], DiskMetadata())
         }
-        // By nobody who counts: all must be counted anew.
+        // These files are removed behind the caches' backs, so all must be counted again.
         for entry in try first.cache.entries().prefix(400) { try PosixFileSystem().remove(entry.path) }
         let usage = first.versionDirectory + "/usage"
         let looks = Guarded(0)
@@ -102,7 +102,7 @@ struct DiskScaleTests {
         }
         try first.cache.removeExpired()
         #expect(looks.withLock { $0 } > 500)
-        // At most what changed in the last moment is looked at under the lock.
+        // Only directories that changed since they were counted are listed under the lock.
         #expect(locked.withLock { $0 } <= 128)
         first.files.onListing { _ in }
         for bench in [second, first, second, first] { try bench.cache.removeExpired() }
@@ -112,7 +112,7 @@ struct DiskScaleTests {
         }
     }
 
-    /// The same for one that joins the others.
+    /// The same for a cache that begins to write to a directory that another one uses.
     @Test func whoJoinsHoldsNobodyUp() throws {
         let first = try Bench()
         let second = try first.reopened()
@@ -132,13 +132,13 @@ struct DiskScaleTests {
         #expect(second.cache.usage.bytes.bytes == 2001 * 4096)
     }
 
-    /// A scan took all the threads that hits need.
+    /// A scan once took all the threads that hits need.
     @Test func whoHelpsWithTheScanLooksAtOneDirectoryATime() throws {
         let bench = try Bench()
         bench.executor.runAll()
         for number in 0..<100 { try bench.cache.store(CacheKey("\(number)"), [1], DiskMetadata()) }
         let again = try bench.reopened()
-        // The scanner itself is held in its first directory.
+        // The thread that scans is held in its first directory.
         let scanner = again.files.delay(.names, at: 1)
         let done = Gate()
         startThread(named: "wi-test") { [executor = again.executor] in
@@ -160,7 +160,7 @@ struct DiskScaleTests {
         #expect(again.cache.usage.count == 100 && again.cache.usage.isComplete)
     }
 
-    /// Stores waited for the scan on the threads that hits need.
+    /// Stores once waited for the scan on the threads that hits need.
     @Test func whatIsStoredDuringTheScanTakesNoThread() throws {
         let bench = try Bench()
         let stored = Guarded(0)
@@ -174,9 +174,9 @@ struct DiskScaleTests {
         #expect(stored.withLock { $0 } == 8 && bench.cache.usage.count == 8)
     }
 
-    // MARK: - What a file may say of its length
+    // MARK: - Files with absurd lengths
 
-    /// An entry that somebody made a terabyte long, most of it a hole, ended the process.
+    /// An entry that was made a terabyte long, as a sparse file, once crashed the process.
     @Test(arguments: [false, true])
     func anEntryThatIsATerabyteLongIsDropped(isKnown: Bool) throws {
         let bench = try Bench()
@@ -210,9 +210,9 @@ struct DiskScaleTests {
         #expect(other.cache.usage.count == 0)
     }
 
-    // MARK: - What counts
+    // MARK: - What counts against the limit
 
-    /// Blocks were counted as 4 KiB whatever the file system has.
+    /// Blocks were once counted as 4 KiB on every file system.
     @Test(arguments: [true, false])
     func blocksAreCountedAsTheFileSystemHasThem(isTold: Bool) throws {
         let block = 64 << 10
@@ -221,7 +221,8 @@ struct DiskScaleTests {
         for number in 0..<60 {
             try bench.cache.store(CacheKey("\(number)"), [1], DiskMetadata())
             #expect(bench.cache.usage.bytes.bytes == bench.cache.usage.count * block)
-            // The tag and the total take a block each; one that is not told learns of them too late.
+            // The tag and the total take a block each. If the file system does not tell its block length, the cache
+            // learns it too late for one of them.
             let usage = bench.cache.usage
             #expect(usage.bytes.bytes + (isTold ? 2 : 1) * block <= usage.limit.bytes)
         }
@@ -232,7 +233,7 @@ struct DiskScaleTests {
         #expect(bench.cache.usage.bytes.bytes == (bench.cache.usage.count + 1) * block)
     }
 
-    /// Beginnings of bodies lay outside the limit.
+    /// Partial bodies were once not counted against the limit.
     @Test func beginningsOfBodiesLieWithinTheLimit() throws {
         let limit = 4 << 20
         let bench = try Bench(bytes: ByteCount(limit))
@@ -252,9 +253,9 @@ struct DiskScaleTests {
         #expect(bench.cache.usage.count > 800)
     }
 
-    // MARK: - File systems of other machines
+    // MARK: - Network file systems
 
-    /// NFS and SMB lock only what is open for writing.
+    /// NFS and SMB lock only files that are open for writing.
     @Test func whatIsLockedIsOpenForWriting() throws {
         let bench = try Bench()
         bench.files.locksWritableFilesOnly()

@@ -13,12 +13,13 @@ import WebImageTesting
 
 @testable import WebImageCache
 
-/// The directories of entries are as little to be trusted as the one that holds them.
+/// The shard directories deserve no more trust than the directory that holds them.
 struct DiskShardTrustTests {
     private let key = CacheKey("a")
     private let files = PosixFileSystem()
 
-    /// A folder of the user's, with a file that is named like the key's entry, and the link to it in the shard's place.
+    /// Makes a folder of the user's, with a file named like the key's entry, and puts a link to it in the shard's
+    /// place.
     private func linkShard(of bench: Bench) throws -> (folder: String, link: String, shared: String) {
         let folder = bench.scratch.path + "/precious"
         let path = bench.cache.defaultPath(for: key)
@@ -44,13 +45,13 @@ struct DiskShardTrustTests {
         }
     }
 
-    /// Opening the cache expired what was behind the link, and a check removed everything there as nobody's.
+    /// Opening the cache once expired files behind the link, and `verify` removed all others there as orphans.
     @Test func whatIsBehindALinkedShardStays() throws {
         for open in [true, false] {
             let bench = try Bench(age: .seconds(60))
             if open { bench.executor.runAll() }
             try bench.cache.store(CacheKey("other"), [4], metadata(1))
-            // The clock of files is the machine's.
+            // Files get their dates from the machine's clock, so the date is set to the test's.
             try files.touch(bench.cache.defaultPath(for: CacheKey("other")), at: bench.clock.wallTime)
             let (folder, link, _) = try linkShard(of: bench)
             let again = open ? bench : try bench.reopened(age: .seconds(60))
@@ -100,7 +101,7 @@ struct DiskShardTrustTests {
                 try files.makeDirectory(bench.directory + "/default")
                 try files.makeDirectory(bench.versionDirectory)
                 let (folder, _, shared) = try linkShard(of: bench)
-                // An intact entry of that key, which would be found.
+                // An intact entry of the key, which would be found if the link were followed.
                 try writeFile(shared, entry)
                 bench.clock.advance(by: .seconds(1))
                 #expect(try action(bench.cache) == false)
@@ -123,7 +124,8 @@ struct DiskShardTrustTests {
         #expect(try readFile(path).prefix(3) == [1, 2, 3])
     }
 
-    /// A name of two characters that is a number in another form ended every process that opened the cache.
+    /// A directory with a name of two characters that parsed as a number in another form once crashed every process
+    /// that opened the cache.
     @Test func onlyTwoDigitsNameAShard() throws {
         let bench = try Bench()
         try bench.cache.store(key, [1], metadata(1))

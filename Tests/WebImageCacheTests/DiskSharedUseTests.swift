@@ -4,9 +4,9 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// What one of several caches uses does not leave by the doing of another.
+/// An entry that one of several caches uses is not removed by another.
 struct DiskSharedUseTests {
-    /// A file's date is the machine's; these tests move their own clocks.
+    /// Stores an entry with a file date from the test's clock instead of the machine's.
     private func store(_ bench: Bench, _ name: String, _ metadata: DiskMetadata = DiskMetadata()) throws {
         #expect(try bench.cache.store(CacheKey(name), [1], metadata))
         try PosixFileSystem().touch(bench.cache.defaultPath(for: CacheKey(name)), at: bench.clock.wallTime)
@@ -29,7 +29,7 @@ struct DiskSharedUseTests {
         #expect(second.cache.usage.bytes == .zero)
     }
 
-    /// "a", "b" and "c", in that order.
+    /// A cache with the entries "a", "b" and "c", stored in this order.
     private func threeEntries(_ limit: ByteCount) throws -> Bench {
         let bench = try Bench(bytes: limit)
         for name in ["a", "b", "c"] {
@@ -39,7 +39,7 @@ struct DiskSharedUseTests {
         return bench
     }
 
-    /// Who only reads takes no room, and is not among those who share the limit.
+    /// A cache that only reads takes no room, and is not one of those that share the limit.
     @Test func whatAnotherCacheReadsDoesNotExpire() throws {
         let bench = try Bench(age: .seconds(10_000))
         for name in ["used", "idle"] { try store(bench, name) }
@@ -111,7 +111,7 @@ struct DiskSharedUseTests {
             _ = try first.cache.read(CacheKey(name))
         }
         first.cache.flushIndex()
-        // By an older clock, so that it knows of nothing later.
+        // The second cache's clock is behind, so the use that it records is older.
         _ = try second.cache.read(CacheKey("a"))
         second.cache.flushIndex()
         let third = try first.reopened()

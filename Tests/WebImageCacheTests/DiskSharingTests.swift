@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Several caches on one directory keep one limit.
+/// Several caches on one directory share one limit.
 struct DiskSharingTests {
     private func body(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
 
@@ -25,7 +25,7 @@ struct DiskSharingTests {
             case 3: _ = try bench.cache.read(key)
             default: try bench.cache.store(key, body(Int(random.next() % 12_000)), metadata(step))
             }
-            // The common total is a file of the cache's own.
+            // The file of the common total is not counted here, as it is no entry.
             let used = try first.allocatedBytes()
             peak = max(peak, used)
             #expect(used <= Int64(limit), "step \(step)")
@@ -38,8 +38,8 @@ struct DiskSharingTests {
         #expect(try first.reopened().cache.verify().bad == 0)
     }
 
-    /// Each replaces and removes what the other one has stored and nobody has told it of: what the two count together
-    /// stays what is there. It grew, until there was room for nothing.
+    /// Each cache replaces and removes entries that the other stored, without being told of them. Their common total
+    /// must stay that of the directory. It once grew until there was room for nothing.
     @Test func twoCachesThatReplaceEachOthersEntriesDoNotCountThemTwice() throws {
         let limit = 40 * 4096
         let first = try Bench(bytes: ByteCount(limit))
@@ -58,7 +58,7 @@ struct DiskSharingTests {
                 #expect(try bench.cache.store(key, body, metadata(step)), "step \(step)")
             }
         }
-        // Each tells the other what it did last.
+        // By this, each cache tells the other its last changes.
         for bench in benches + benches { try bench.cache.removeExpired() }
         let used = try first.allocatedBytes()
         for bench in benches {
@@ -68,7 +68,7 @@ struct DiskSharingTests {
         }
     }
 
-    /// The limit is large enough that each cache takes some room ahead.
+    /// The limit is large enough that each cache reserves some room ahead.
     @Test func roomTakenAheadIsSharedAndNeverShown() throws {
         let limit = 2048 * 4096
         let first = try Bench(bytes: ByteCount(limit))
@@ -102,7 +102,7 @@ struct DiskSharingTests {
         let second = try first.reopened()
         let benches = [first, second]
         for bench in benches { try bench.cache.store(CacheKey("0"), [1], DiskMetadata()) }
-        // The first one learns that it is not alone any more.
+        // By this, the first cache learns of the second.
         try first.cache.removeExpired()
         var random = SeededGenerator(seed: 11)
         for step in 0..<500 {
@@ -114,7 +114,7 @@ struct DiskSharingTests {
             default: try cache.store(key, body(Int(random.next() % 60_000)), metadata(step))
             }
         }
-        // The first one to say what it did has not heard of the other's last doings.
+        // The cache that reports first has not yet learnt the other's last changes, so both report twice.
         for bench in benches { try bench.cache.removeExpired() }
         for bench in benches {
             try bench.cache.removeExpired()
@@ -129,15 +129,15 @@ struct DiskSharingTests {
             try first.cache.store(CacheKey("a\(number)"), [1], DiskMetadata())
             try second.cache.store(CacheKey("b\(number)"), [1], DiskMetadata())
         }
-        // By nobody who counts.
+        // The files are removed behind the caches' backs.
         for entry in try first.cache.entries() { try PosixFileSystem().remove(entry.path) }
         for number in 0..<40 { try first.cache.store(CacheKey("c\(number)"), [1], DiskMetadata()) }
         #expect(first.cache.usage.count > 30 && first.cache.usage.bytes.bytes <= 40 * 4096)
-        // The other one takes up what was counted.
+        // The other cache adopts the new total.
         try second.cache.store(CacheKey("d"), [1], DiskMetadata())
         #expect(try first.allocatedBytes() <= 40 * 4096)
         try second.cache.removeExpired()
-        // What the other one was promised last counts, too.
+        // The room that the other cache reserved last counts, too.
         let more = Int64(second.cache.usage.bytes.bytes) - (try first.allocatedBytes())
         #expect((0...4096).contains(more))
     }
@@ -146,7 +146,7 @@ struct DiskSharingTests {
         let first = try Bench()
         let second = try first.reopened()
         for bench in [first, second] { try bench.cache.store(CacheKey("a"), [1], DiskMetadata()) }
-        // EINVAL, for the exchange; the plain rename behind it is the next call.
+        // EINVAL, for the exchange of names. The plain rename that follows is the next call.
         second.files.fail(.rename, at: 0, with: .error(22))
         try second.cache.store(CacheKey("a"), body(10_000), DiskMetadata())
         #expect(try first.cache.read(CacheKey("a"))?.body.count == 10_000)
@@ -157,7 +157,7 @@ struct DiskSharingTests {
     @Test func whoHoldsOnToTheTotalHoldsNobodyUp() throws {
         let bench = try Bench()
         try bench.cache.store(CacheKey("a"), [1], DiskMetadata())
-        // As a process that was stopped in the middle does.
+        // The lock stays taken, as by a process that was stopped while it held it.
         bench.files.failAll(.lock, with: .short(0))
         let before = bench.files.count(of: .lock)
         for _ in 0..<3 { #expect(try bench.cache.store(CacheKey("large"), body(1 << 20), DiskMetadata())) }
@@ -168,7 +168,7 @@ struct DiskSharingTests {
         bench.files.heal()
         bench.clock.advance(by: .seconds(10))
         #expect(try bench.cache.store(CacheKey("large"), body(1 << 20), DiskMetadata()))
-        // Tells the others that the large one took the place of another.
+        // By this, the cache tells the others that the large entry replaced another one.
         try bench.cache.removeExpired()
         let again = try bench.reopened()
         try again.cache.store(CacheKey("b"), [1], DiskMetadata())
@@ -192,7 +192,7 @@ struct DiskSharingTests {
         let bench = try Bench()
         try bench.cache.store(CacheKey("a"), [1], DiskMetadata())
         let folder = bench.cache.defaultPath(for: CacheKey("a")).dropLast(64)
-        // A mark that nobody holds, and what its owner was writing a moment ago.
+        // An owner's mark that no process holds, and a file that this owner was writing a moment ago.
         try writeFile(bench.versionDirectory + "/owners/77-dead", [])
         try writeFile(folder + ".77-dead-1", body(5000))
         try PosixFileSystem().touch(folder + ".77-dead-1", at: bench.clock.wallTime)
@@ -247,8 +247,8 @@ struct DiskSharingTests {
         #expect(bench.cache.fault() == nil)
     }
 
-    /// The mark of a cache with such a limit was to be longer than a file can be, so that the others were not told of its
-    /// entries.
+    /// The length of a mark depends on the limit. With the largest limit it once exceeded the longest file, so the
+    /// others were not told of the cache's entries.
     @Test func theOthersAreToldAlsoByOneWhoseLimitIsTheLargestNumber() throws {
         let bench = try Bench(bytes: .mebibytes(16))
         try bench.cache.store(CacheKey("a"), body(10), DiskMetadata())
@@ -263,7 +263,8 @@ struct DiskSharingTests {
         #expect(other.fault() == nil && bench.cache.fault() == nil)
     }
 
-    /// What was replaced or evicted and could not be removed stayed as long as its cache lived, and counted no more.
+    /// An entry that was replaced or evicted but could not be removed once stayed as long as its cache lived, without
+    /// being counted.
     @Test func whatCouldNotBeRemovedCountsAndGoesLater() throws {
         let (bench, other) = (try Bench(bytes: ByteCount(20 * 4096)), HeldExecutor())
         let neighbour = DiskCache(
@@ -301,7 +302,7 @@ struct DiskSharingTests {
         #expect(try bench.cache.store(CacheKey("b"), [1], DiskMetadata()))
     }
 
-    /// A real disk, of one MiB, that is really full. Elsewhere the faulty file system says that the disk is full.
+    /// Uses a real file system of one MiB that is really full. Other tests simulate a full disk.
     @Test(.enabled("only root may mount a small disk") { SmallDisk.isToBeHad })
     func aSmallDiskThatIsFullLosesNothing() throws {
         let small = try SmallDisk(mebibytes: 1)

@@ -68,7 +68,7 @@ struct DiskSourceTests {
         #expect(try cache.read(CacheKey("b")) == nil)
     }
 
-    /// MD5 as `md5sum` says; extensions as SDWebImage's own tests want them (34 to 37 and 49a).
+    /// The MD5 comes from `md5sum`; the extensions are those of SDWebImage's own tests (34 to 37 and 49a).
     @Test(arguments: [
         ("", "d41d8cd98f00b204e9800998ecf8427e"),
         ("http://www.example.com/image.jpg", ".jpg"),
@@ -99,7 +99,7 @@ struct DiskSourceTests {
             CacheKey($0)
         }
         try writeFile(scratch.path + "/" + SDWebImageNaming.fileName(for: keys[0].text), png)
-        // A file from before names had extensions.
+        // A file from the time when names had no extensions.
         let old = scratch.path + "/" + String(SDWebImageNaming.fileName(for: keys[1].text).prefix(32))
         try writeFile(old, png + [1])
         try writeFile(scratch.path + "/" + SDWebImageNaming.fileName(for: keys[3].text), [1, 2, 3])
@@ -161,7 +161,8 @@ struct DiskSourceTests {
         var metadata = DiskMetadata()
         metadata.url = key.text
         metadata.status = 200
-        // As the loader names what was sent on the way: the answering URL, and the cookies for each URL.
+        // These fields are those in which the loader records the answering URL and the cookies that were sent to each
+        // URL.
         metadata.headers = [
             .init(name: ":place", value: "https://cdn.test/secret"), .init(name: ":cookies ", value: "0123"),
             .init(name: ":cookies https://cdn.test/secret", value: ""),
@@ -171,14 +172,14 @@ struct DiskSourceTests {
         #expect(!String(decoding: try readFile(path), as: UTF8.self).contains("secret"))
         let found = try cache.read(key)?.metadata
         #expect(found?.status == 200)
-        // The last one is for nobody: without the URL it cannot be told which cookies it would get now.
+        // The last entry can serve no request: without the URL it is unknown which cookies would be sent now.
         #expect(found?.headers.map(\.name) == [":cookies ", ":cookies https://no.invalid/"])
         #expect(found?.headers.map(\.value) == ["0123", "?"])
         #expect(try cache.updateMetadata(key, metadata))
         #expect(!String(decoding: try readFile(path), as: UTF8.self).contains("secret"))
         #expect(try cache.entries().map(\.key) == [nil])
         #expect(try cache.verify().bad == 0)
-        // A file of another key is found out all the same.
+        // A file of another key is still recognized as wrong.
         try cache.store(CacheKey("other"), [2], metadata)
         try writeFile(path, try readFile(cache.defaultPath(for: CacheKey("other"))))
         #expect(try cache.read(key) == nil)
@@ -193,7 +194,7 @@ struct DiskSourceTests {
         #expect(bench.cache.usage.count == 1)
     }
 
-    /// The first entry that could not be removed kept all those after it.
+    /// The first entry that could not be removed once kept all later ones.
     @Test func anEntryThatCannotBeRemovedKeepsNoOther() throws {
         let bench = try Bench()
         for key in ["a", "b", "c"] { try bench.cache.store(CacheKey(key), [1], metadata(1)) }

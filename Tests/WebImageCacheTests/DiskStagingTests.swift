@@ -5,7 +5,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// What was just stored is found at once, and a remove beats a write that is on its way.
+/// An entry is found at once after it was staged, and a removal beats a pending write.
 struct DiskStagingTests {
     private let key = CacheKey("k")
 
@@ -122,7 +122,7 @@ struct DiskStagingTests {
         #expect(bench.temporaryNames().isEmpty)
     }
 
-    /// Who looked after a full cache got the failure of an entry that somebody else had staged.
+    /// The maintenance of a full cache once failed with the error of an entry that another caller had staged.
     @Test func whatCannotBeWrittenKeepsNobodyFromLookingAfterTheRest() throws {
         let bench = try makeBench()
         for name in ["a", "b", "c"] { try bench.cache.store(CacheKey(name), [1], metadata(1)) }

@@ -13,7 +13,7 @@ import WebImageTesting
 
 @testable import WebImageCache
 
-/// Files with dates and sizes that no file should have, and limits that are no limits.
+/// Files with absurd dates and sizes, and absurd limits.
 struct DiskStrangeFilesTests {
     private let files = PosixFileSystem()
     private let year: Int64 = 365 * 86_400
@@ -22,7 +22,8 @@ struct DiskStrangeFilesTests {
 
     // MARK: - Dates in the future
 
-    /// Entries that a clock which ran ahead had dated did not expire for years, and were evicted after those in use.
+    /// Entries that were dated by a clock that was ahead once did not expire for years, and were evicted after entries
+    /// in use.
     @Test func anEntryFromTheFutureIsAsOldAsItsFirstSight() throws {
         let bench = try Bench()
         for key in ["ahead", "other"] { try bench.cache.store(CacheKey(key), [1], metadata(1)) }
@@ -93,7 +94,7 @@ struct DiskStrangeFilesTests {
         #expect(try files.status(at: target).modified == bench.clock.wallTime + year)
     }
 
-    // MARK: - Sizes and dates that no file has
+    // MARK: - Absurd sizes and dates
 
     private func status(size: Int64, modified: Int64) -> FileStatus {
         FileStatus(
@@ -114,7 +115,7 @@ struct DiskStrangeFilesTests {
         #expect(promise.blocks >= 0 && promise.blocks <= FileStatus.mostBytes >> 11)
     }
 
-    /// Every process that opened the cache ended.
+    /// Such files once crashed every process that opened the cache.
     @Test(.enabled(if: SmallDisk.isToBeHad, "only root may mount a disk")) func filesOfAnyLengthAreNoEntries() throws {
         let disk = try SmallDisk(mebibytes: 4)
         let cache = DiskCache(
@@ -137,7 +138,7 @@ struct DiskStrangeFilesTests {
 
     // MARK: - Limits
 
-    /// The count of entries times nine was no number.
+    /// The limit of entries times nine once overflowed.
     @Test func theLargestLimitsAreLimits() throws {
         let bench = try Bench()
         for number in [Int.max, .min] {
@@ -159,7 +160,7 @@ struct DiskStrangeFilesTests {
         }
     }
 
-    /// The end of the longest age was before the beginning of all time.
+    /// Adding the longest age to a date once overflowed.
     @Test func anAgeWithoutAnEndHasNoEnd() throws {
         let bench = try Bench(age: .seconds(Int64.max))
         try bench.cache.store(CacheKey("a"), [1], metadata(1))

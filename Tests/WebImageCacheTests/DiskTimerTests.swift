@@ -14,7 +14,7 @@ import WebImageTesting
         return DiskCache(configuration, executor: executor, clock: clock, files: PosixFileSystem())
     }
 
-    /// A program that ends asks for it, by `ImageManager.drain(within:)` or by itself.
+    /// A program does this at its end, by `ImageManager.drain(within:)` or itself.
     @Test func atTheEndWhatHasExpiredGoesAndTheRestIsWritten() throws {
         let (scratch, clock, executor) = (try Scratch(), ManualClock(), HeldExecutor())
         let cache = makeCache(scratch, clock, executor, interval: nil)
@@ -66,10 +66,10 @@ import WebImageTesting
         #expect(clock.waitingCount == 0 && cache.usage.count == 0)
     }
 
-    /// What makes a directory unfit for the index.
+    /// Reasons why a directory cannot be stored in the index.
     enum Oddity: CaseIterable { case fileOfNobody, dateInTheFuture }
 
-    /// A cache at rest looked at such a directory every other second, for as long as it lived.
+    /// An idle cache once read such a directory every other second, as long as it lived.
     @Test(arguments: Oddity.allCases) func whatCannotBeWrittenDownIsNotTriedAgainAndAgain(oddity: Oddity) throws {
         let (bench, files) = (try Bench(), PosixFileSystem())
         bench.executor.runAll()
@@ -90,7 +90,7 @@ import WebImageTesting
         let calls = bench.files.callCount
         rest(300)
         #expect(bench.files.callCount == calls)
-        // The next flush that something else is the reason for writes it down.
+        // The next flush for another reason stores the directory.
         if oddity == .fileOfNobody { try files.remove(shard + "/.nobody") }
         try bench.makeShardsOld()
         bench.cache.flushIndex()

@@ -13,11 +13,11 @@ import WebImageTesting
 
 @testable import WebImageCache
 
-/// A cache removes files by itself: it must not do so where others could have put them.
+/// A cache removes files by itself. It must not do so in directories where other users could have put files.
 struct DiskTrustTests {
     private let key = CacheKey("a")
 
-    /// A cache's directory with an entry, and some time later.
+    /// A cache with an entry, after one second.
     private func makeBench() throws -> Bench {
         let bench = try Bench()
         bench.executor.runAll()
@@ -35,7 +35,7 @@ struct DiskTrustTests {
         #expect(throws: WebImageError.self, "\(note)") { try bench.cache.updateMetadata(key, metadata(2)) }
         #expect(throws: WebImageError.self, "\(note)") { try bench.cache.remove(key) }
         try bench.cache.removeExpired()
-        // Who wants it empty is not to think that it is, nor who looks into it.
+        // Clearing and inspecting the cache fail, so that no caller believes that it is empty.
         #expect(throws: WebImageError.self, "\(note)") { try bench.cache.removeAll() }
         #expect(throws: WebImageError.self, "\(note)") { try bench.cache.trim(to: 0) }
         #expect(throws: WebImageError.self, "\(note)") { try bench.cache.verify() }
@@ -52,7 +52,7 @@ struct DiskTrustTests {
                 let bench = try makeBench()
                 let entry = bench.cache.defaultPath(for: key)
                 try #require(chmod(bench.directory + folder, mode) == 0)
-                // By a cache that has it open, and by one that opens it.
+                // Checked with a cache that has the directory open and with one that opens it.
                 let again = try bench.reopened()
                 again.executor.runAll()
                 #expect(again.cache.usage.count == 0)
@@ -88,7 +88,7 @@ struct DiskTrustTests {
         }
     }
 
-    /// As the folders of temporary files are: nobody can take away what others put there.
+    /// In a directory with the sticky bit, such as /tmp, users cannot remove each other's files.
     @Test func aFolderLikeTmpIsUsed() throws {
         let bench = try makeBench()
         try #require(chmod(bench.directory, 0o1777) == 0)
@@ -122,7 +122,8 @@ struct DiskTrustTests {
         }
     }
 
-    /// A folder of marks that was a link to a home deleted what was in it, since nobody held its lock.
+    /// If the folder of marks was a link to a home directory, the cache once deleted the files there, because no
+    /// process held locks on them.
     @Test func onlyMarksOfOurFormAreBuried() throws {
         let bench = try makeBench()
         let owners = bench.versionDirectory + "/owners/"
@@ -151,7 +152,7 @@ struct DiskTrustTests {
         #expect(try readFile(bench.scratch.path + "/target") == [1])
     }
 
-    /// What a killed process left beside the entries stayed for ever, and no limit counted it.
+    /// Temporary files that a killed process left beside the shards once stayed for ever, and no limit counted them.
     @Test func temporaryFilesBesideTheEntriesAreRemovedToo() throws {
         let bench = try makeBench()
         try PosixFileSystem().makeDirectory(bench.versionDirectory + "/index")
@@ -245,7 +246,7 @@ struct DiskTrustTests {
         #expect(try PosixFileSystem().names(in: "\(directory)/\(names[0])") == ["v1"])
     }
 
-    /// Beginnings of bodies lie in the same directory.
+    /// Partial bodies are in the same directory.
     @Test func beginningsAreNotKeptWhereOthersMayWrite() throws {
         let bench = try makeBench()
         let store = PartialStore(DiskCacheConfiguration(directory: bench.directory), clock: bench.clock)

@@ -13,7 +13,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// A look at everything says what it could not see, and takes nothing that is somebody's.
+/// `verify` reports the entries that it could not read, and removes no file that belongs to a living cache.
 struct DiskVerifyTests {
     @Test(arguments: [(FaultyFileSystem.Call.open, EACCES), (.read, EIO)])
     func whatCannotBeReadIsNeitherSoundNorBad(call: FaultyFileSystem.Call, errorNumber: Int32) throws {
@@ -42,13 +42,13 @@ struct DiskVerifyTests {
         #expect(try bench.cache.entries().isEmpty)
     }
 
-    /// A file that another cache began after the look at the directory was taken for nobody's.
+    /// A file that another cache began to write after the directory was listed was once taken for an orphan.
     @Test func whatAnotherCacheHasJustBegunToWriteStays() throws {
         let bench = try Bench()
         try bench.cache.store(CacheKey("a"), [1], DiskMetadata())
         let other = try bench.reopened()
         try other.cache.store(CacheKey("b"), [1], DiskMetadata())
-        // The first one learns what is there; the second one shows how the third one will go.
+        // The first call learns the entries. The second shows how many listings the third will make.
         _ = try bench.cache.verify()
         let before = bench.files.count(of: .names)
         _ = try bench.cache.verify()

@@ -12,7 +12,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// A process that writes into a cache is killed, again and again, over the same directory.
+/// Processes that write to the same cache directory are killed (SIGKILL), again and again.
 struct KillNineTests {
     private static var rounds: Int { getenv("WEBIMAGE_SOAK") == nil ? 100 : 2000 }
 
@@ -22,7 +22,7 @@ struct KillNineTests {
         var (intact, missing, unfinished) = (0, 0, 0)
         for round in 0..<Self.rounds {
             let worker = try KillWorker(directory: folder.path, seed: random.next() >> 1)
-            // Killed while it writes an entry: the first ones of its life, or later ones.
+            // The worker is killed at a random moment while it writes its first or later entries.
             let isAlive = worker.waitUntilItWrites(random.next() % 4000)
             #expect(worker.kill() && isAlive, "round \(round): the worker ended by itself")
 
@@ -41,7 +41,7 @@ struct KillNineTests {
         try await expectOrder(in: folder.path)
     }
 
-    /// Two processes write to one directory, and keep one limit between them.
+    /// Two processes write to one directory and share one limit.
     @Test func twoProcessesKeepOneLimitAndReadWhatWasStored() async throws {
         let folder = try Scratch()
         let isSoak = getenv("WEBIMAGE_SOAK") != nil
@@ -49,7 +49,7 @@ struct KillNineTests {
         let workers = try [1, 2].map { try KillWorker(directory: folder.path, seed: $0) }
         for worker in workers { #expect(worker.waitUntilItWrites(100)) }
         var peak = 0
-        // On a busy machine it takes longer until there is much in the cache.
+        // On a busy machine it takes longer until the cache is more than half full.
         var round = 0
         while round < 300 || SystemClock.shared.now < end
             || round < 15_000 && peak <= CacheKillWorker.limit.bytes / 2
@@ -57,7 +57,7 @@ struct KillNineTests {
             round += 1
             peak = max(peak, try most(in: folder.path, workers))
         }
-        // Of one that dies in the middle nothing counts for long.
+        // Room that a killed process had reserved does not count for long.
         #expect(workers[0].kill(), "it ended by itself: it read what was never stored")
         let last = round + 100
         var peakOfOne = 0
@@ -75,22 +75,23 @@ struct KillNineTests {
         try await expectOrder(in: folder.path)
     }
 
-    /// What the entries take while these write.
+    /// The bytes that the entries take while the workers write.
     private func most(in folder: String, _ workers: [KillWorker]) throws -> Int {
         let used = try allocatedBytes(in: folder + "/default/v1")
         guard used > CacheKillWorker.limit.bytes else { return used }
-        // What went and what came while we counted may both be in that sum: it is counted while nothing moves.
+        // The sum may contain files that were removed and files that were added during the count, so it is counted
+        // again while the workers stand still.
         for worker in workers { worker.stop() }
         defer { for worker in workers { worker.goOn() } }
         return try allocatedBytes(in: folder + "/default/v1")
     }
 
-    /// After maintenance nothing is left of the dead, and what is left is in order.
+    /// Checks that after maintenance nothing is left of killed processes, and that all entries are intact.
     private func expectOrder(in directory: String) async throws {
         let cache = DiskCache(DiskCacheConfiguration(directory: directory), executor: ThreadPool(name: "t", width: 1))
         try await cache.removeExpired()
         #expect(temporaryFiles(in: directory + "/default/v1").isEmpty)
-        // Its own mark alone.
+        // Only the mark of this cache is left.
         #expect(try PosixFileSystem().names(in: directory + "/default/v1/owners").count == 1)
         _ = try await cache.verify()
         let second = try await cache.verify()
@@ -100,12 +101,12 @@ struct KillNineTests {
     }
 }
 
-/// The program of `Tests/KillWorker`, which lies beside the tests.
+/// A process that runs the program of `Tests/KillWorker`, whose executable is beside the tests'.
 private struct KillWorker {
     private let process: pid_t
     private let versionDirectory: String
 
-    /// Returns when it stands still.
+    /// Stops the process, and returns once it stands still.
     func stop() {
         var status: Int32 = 0
         send(SIGSTOP, to: process)
@@ -123,9 +124,10 @@ private struct KillWorker {
         process = try PeerProcess.spawn(words, input: 0, output: 1, errors: 2)
     }
 
-    /// Watches until the worker has joined those who write to the directory, and for some turns more, a tenth of a second at most.
+    /// Waits until the worker has put its mark into the directory, and for some more turns, but for a tenth of a second
+    /// at most.
     ///
-    /// - Returns: false when the worker has ended.
+    /// - Returns: false if the worker has ended.
     func waitUntilItWrites(_ turns: UInt64) -> Bool {
         let files = PosixFileSystem()
         while !((try? files.names(in: versionDirectory + "/owners")) ?? []).contains(where: {
@@ -142,12 +144,12 @@ private struct KillWorker {
 
     private var hasEnded: Bool {
         var information = siginfo_t()
-        // Leaves the process as it is, to be reaped later.
+        // WNOWAIT leaves the process to be reaped later.
         let result = waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT)
         return result != 0 || information.si_signo != 0
     }
 
-    /// - Returns: whether it was the signal that ended it.
+    /// - Returns: whether the signal ended the process.
     func kill() -> Bool {
         send(SIGKILL, to: process)
         var status: Int32 = 0
@@ -155,11 +157,11 @@ private struct KillWorker {
         return status & 0x7F == SIGKILL
     }
 
-    /// Entries that it was writing.
+    /// The number of entries that the process was writing.
     var unfinishedCount: Int {
         temporaryFiles(in: versionDirectory).count { $0.name.hasPrefix(".\(process)-") }
     }
 }
 
-/// The system's call, which methods of its name hide.
+/// The system's `kill`, which methods of this name hide.
 func send(_ signal: Int32, to process: pid_t) { _ = kill(process, signal) }

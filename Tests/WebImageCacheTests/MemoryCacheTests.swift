@@ -87,7 +87,7 @@ struct MemoryCacheTests {
         #expect(pixels == nil)
     }
 
-    /// Small numbers of keys, so that replacing, evicting and clashing happen all the time.
+    /// Uses few keys, so that replacing, evicting and clashing happen all the time.
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
     func aRandomWalkAgreesWithANaiveModel(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -159,11 +159,11 @@ struct MemoryCacheTests {
     }
 }
 
-/// What the cache should be, in the plainest way.
+/// A naive model of the cache.
 private struct NaiveMemoryCache {
     var limits: MemoryCache.Limits
     let overhead: Int
-    /// The least recently used first.
+    /// The entries, the least recently used first.
     var entries: [(key: CacheKey, image: Image)] = []
     var evictions = 0
 

@@ -28,7 +28,7 @@ struct MemoryPolicyTests {
         cache.store(try makeImage(bytes: 400), for: key)
         for number in 20..<29 { cache.store(try makeImage(bytes: 400), for: CacheKey("\(number)")) }
         #expect(cache.contains(key))
-        // It is alone in the main queue, behind all newcomers: those leave first.
+        // It is alone in the main queue, after all new entries, which are evicted first.
         #expect(cache.keysInOrder.last == key)
     }
 
@@ -83,8 +83,8 @@ struct MemoryPolicyTests {
         }
     }
 
-    /// Every policy, with pictures that are held and such that are not, lifetimes and variants: the cache never gives
-    /// what was not stored last, and never breaks a limit.
+    /// With every policy, and with held and released pictures, lifetimes and variants, the cache returns only the
+    /// picture that was stored last, and keeps its limits.
     @Test(arguments: ["two queues", "least recently used"], [1, 2, 3, 4] as [UInt64])
     func aRandomWalkNeverGivesAnythingButWhatWasStoredLast(policy: String, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -149,7 +149,7 @@ struct MemoryPolicyTests {
             switch Int.random(in: 0..<20, using: &random) {
             case 0..<6: cache.store(images[number % 20], for: key)
             case 6..<15:
-                // Under each key one picture is ever stored.
+                // Only one picture is ever stored under each key.
                 if let image = cache.image(for: key) { #expect(image.storage === images[number % 20].storage) }
             case 15: cache.remove(key)
             case 16: cache.updateCost(of: images[number % 20], for: key)
@@ -161,7 +161,7 @@ struct MemoryPolicyTests {
     }
 }
 
-/// S3-FIFO in the plainest way, without its memory of what left.
+/// A naive model of S3-FIFO, without its memory of evicted entries.
 private struct PlainTwoQueues {
     struct Entry {
         let id: Int

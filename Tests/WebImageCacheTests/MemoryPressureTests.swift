@@ -15,7 +15,7 @@ import WebImageTesting
 #endif
 
 struct MemoryPressureTests {
-    // MARK: What the kernel says
+    // MARK: Readings from the kernel
 
     private let scratch: Scratch
 
@@ -76,7 +76,7 @@ struct MemoryPressureTests {
         try scratch.put("sys/fs/cgroup/a/memory.events", "high\nmax x\n")
         try scratch.put("sys/fs/cgroup/a/memory.pressure", "some\nfull avg10=\n")
         #expect(kernel.read() == MemoryPressureReading())
-        // Plain files take what is written, but tell nothing; where there are none, a timer must do.
+        // Plain files accept the trigger but never signal. Without the files there is no alarm, and a timer is used.
         #expect(LinuxMemoryPressure(root: scratch.path + "/nowhere", files: PosixFileSystem()).makeAlarm() == nil)
     }
 
@@ -104,7 +104,7 @@ struct MemoryPressureTests {
                 stalls: [scratch.path + "/none", scratch.path + "/stall"]))
         #expect(try readFile(scratch.path + "/stall") == Array("some 150000 2000000\0".utf8))
         #if os(Linux)
-            // Its file is open once, and not at all in the end.
+            // The alarm's file is open once, and closed at the end.
             #expect(Self.openFiles(named: scratch.path + "/stall") == 1)
         #endif
         alarm.stop()
@@ -168,13 +168,13 @@ struct MemoryPressureTests {
         #expect(gauge.level(of: reading) == .medium)
         reading.outOfMemory = 8
         #expect(gauge.level(of: reading) == .critical)
-        // The process moved to a younger group.
+        // The process was moved to a younger group, whose counters are smaller.
         (reading.high, reading.max, reading.outOfMemory) = (0, 0, 0)
         #expect(gauge.level(of: reading) == .none)
     }
 
-    /// In a container that reads and writes files the kernel holds the group at its limit all the time, and drops pages of
-    /// files: the caches were halved each time.
+    /// In a container that reads and writes files, the page cache keeps the group at its limit all the time, and the
+    /// kernel drops pages. The memory caches were once halved each time.
     @Test func whatThePageCacheTakesIsNoPressure() throws {
         var (gauge, reading) = (MemoryPressureGauge(), MemoryPressureReading())
         (reading.used, reading.limit, reading.max, reading.high) = (30, 100, 0, 0)
@@ -183,13 +183,13 @@ struct MemoryPressureTests {
             (reading.max, reading.high) = (count * 10, count)
             #expect(gauge.level(of: reading) == .none)
         }
-        // The same where the kernel does not tell of stalls, unless hardly anything is left.
+        // The same without readings of stalls, unless hardly any memory is left.
         reading.someStalled = nil
         reading.max = 2000
         #expect(gauge.level(of: reading) == .none)
         (reading.max, reading.used) = (2001, 91)
         #expect(gauge.level(of: reading) == .medium)
-        // The group is full of pages that were used lately.
+        // The group is full of file pages that were used recently.
         try scratch.put("proc/self/cgroup", "0::/a\n")
         try scratch.put("sys/fs/cgroup/a/memory.max", "1000\n")
         try scratch.put("sys/fs/cgroup/a/memory.current", "999\n")
@@ -241,7 +241,7 @@ struct MemoryPressureTests {
         #expect(clock.waitingCount == 0)
         source.set { $0.someStalled = 30 }
         alarm.ring()
-        // The thread is back in `wait` when all it had to do is done.
+        // Once the thread is back in `wait`, it has handled the alarm.
         alarm.waitUntilIdle()
         #expect(told.levels == [.medium] && clock.waitingCount == 1)
         source.set { $0.someStalled = 0 }
@@ -251,7 +251,7 @@ struct MemoryPressureTests {
         alarm.waitUntilStopped()
     }
 
-    /// Nobody waited for the alarm, and nothing was looked at any more.
+    /// If no thread could be started for the alarm, memory was once no longer watched at all.
     @Test func withoutAThreadForTheAlarmATimerLooks() {
         let (clock, alarm, told) = (ManualClock(), FakeAlarm(), Told())
         let source = FakePressure(alarm: alarm)
@@ -320,7 +320,7 @@ private final class FakePressure: MemoryPressureSource {
     func makeAlarm() -> (any MemoryPressureAlarm)? { alarm }
 }
 
-/// An alarm that the test rings. A pthread condition: who waits here is a thread, not a task.
+/// An alarm that the test rings. It uses a pthread condition, because a thread waits for it, not a task.
 private final class FakeAlarm: MemoryPressureAlarm, @unchecked Sendable {
     // Sendable: everything mutable is guarded by `mutex`.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

@@ -5,7 +5,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// What somebody holds, what has a lifetime, what grows, what there is in several sizes.
+/// Pictures that are held outside the cache, have a lifetime, grow, or exist in several sizes.
 struct MemoryTiersTests {
     private let overhead = MemoryCache.entryOverhead.bytes
     private let clock = ManualClock()
@@ -74,11 +74,11 @@ struct MemoryTiersTests {
             cache.trim(toCost: .zero)
             withExtendedLifetime(image) {}
         }
-        // Each of 16 shards keeps no more than 16 that are gone.
+        // Each of the 16 shards keeps at most 16 records of released pictures.
         #expect(cache.heldRecords <= 256)
     }
 
-    /// After many held pictures, as many records of released ones stayed as there had been pictures.
+    /// After many held pictures, the cache once kept a record for each, even after they were released.
     @Test func aClearedCacheSweepsAsANewOne() throws {
         let cache = makeCache(.init(cost: .mebibytes(4)))
         func leave(_ numbers: Range<Int>) throws -> [Image] {
@@ -160,7 +160,7 @@ struct MemoryTiersTests {
         #expect(cache.cost.bytes == 2204 + 2 * overhead && cache.count == 2 && cache.contains(CacheKey("moving")))
         frames.keep(0)
         #expect(cache.cost.bytes == 1200 + 2 * overhead && cache.fault() == nil)
-        // Otherwise the action keeps the picture, and the picture the action.
+        // Breaks the cycle: the action keeps the picture, and the picture keeps the action.
         image.animation?.onKeptBytesChange(for: observer) { false }
     }
 
@@ -172,7 +172,7 @@ struct MemoryTiersTests {
         frames.keep(10_000)
         cache.updateCost(of: image, for: CacheKey("moving"))
         #expect(cache.keysInOrder.map(\.text) == ["a"] && cache.fault() == nil)
-        // Somebody still looks at it.
+        // The picture is still held outside the cache, so it is found.
         #expect(cache.image(for: CacheKey("moving"))?.storage === image.storage)
         frames.keep(100)
         #expect(cache.image(for: CacheKey("moving")) != nil)
@@ -206,7 +206,7 @@ struct MemoryTiersTests {
     }
 }
 
-/// Frames of which only the memory is real.
+/// A frame source without frames that only reports the memory that it keeps.
 private final class FakeFrames: FrameSource {
     private struct State {
         var kept = 0

@@ -11,11 +11,12 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// A real network that comes and goes, in a namespace of its own. Here because the worker lies beside these tests.
+/// Watches a real network that comes and goes, in a namespace of its own. The test is in this folder because the
+/// worker's executable is beside these tests.
 @Suite struct NetworkWatchTests {
     private static let programs = (unshare: PeerProcess.find("unshare"), ip: PeerProcess.find("ip"))
 
-    /// Some containers allow no namespaces.
+    /// Whether network namespaces can be made; some containers do not allow them.
     private static let isPossible: Bool = {
         guard let unshare = programs.unshare, programs.ip != nil else { return false }
         return (try? PeerProcess.run([unshare, "--user", "--map-root-user", "--net", "/bin/true"], log: "/dev/null"))

@@ -11,7 +11,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Two processes keep beginnings of bodies in one directory, and are killed, again and again.
+/// Two processes keep partial bodies in one directory and are killed (SIGKILL), again and again.
 @Suite struct PartialKillNineTests {
     private let files = PosixFileSystem()
 
@@ -23,7 +23,7 @@ import WebImageTesting
         for round in 0..<12 {
             let before = sizes(in: folder)
             let workers = try (0..<2).map { _ in try start(scratch.path, seed: random.next() >> 1) }
-            // Until one of them has written something, and a moment longer.
+            // Waits until one of them has written something, and for a moment more.
             while sizes(in: folder) == before, workers.allSatisfy(isRunning) { _ = sched_yield() }
             for _ in 0..<random.below(1000) { _ = sched_yield() }
             for worker in workers { #expect(isRunning(worker) && kill(worker), "round \(round)") }
@@ -43,12 +43,12 @@ import WebImageTesting
         return sizes
     }
 
-    /// Files that end in room that was taken ahead: their owners did not come to release them.
+    /// The number of files that end in zeros, that is, in room that was taken ahead and not given back.
     private func unfinishedFiles(in folder: String) throws -> Int {
         try sizes(in: folder).keys.filter { try readFile(folder + "/" + $0).suffix(32).allSatisfy { $0 == 0 } }.count
     }
 
-    /// The program of `Tests/KillWorker`, which lies beside the tests.
+    /// Starts the program of `Tests/KillWorker`, whose executable is beside the tests'.
     private func start(_ directory: String, seed: UInt64) throws -> pid_t {
         let tests = try #require(realpath("/proc/self/exe", nil))
         defer { free(tests) }
@@ -59,7 +59,7 @@ import WebImageTesting
 
     private func isRunning(_ process: pid_t) -> Bool {
         var information = siginfo_t()
-        // Leaves the process as it is, to be reaped later.
+        // WNOWAIT leaves the process to be reaped later.
         let result = waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT)
         return result == 0 && information.si_signo == 0
     }

@@ -16,7 +16,7 @@ import WebImageTesting
 @Suite struct PartialStoreDamageTests {
     private let key = CacheKey("https://example.org/a")
 
-    /// A process that is killed leaves the file as it is at that moment, without releasing it.
+    /// A killed process leaves the file as it is at that moment, without releasing it.
     @Test func whateverMomentItEndsAtTheBeginningIsRight() throws {
         let bench = try PartialBench()
         let body = try #require(bench.store.claim(key, creates: true))
@@ -77,7 +77,7 @@ import WebImageTesting
         #expect(error?.code == .corruptEntry)
     }
 
-    /// A frame that is torn is followed by good ones when the next claim goes on from what came before it.
+    /// After a torn frame, the next claim continues from the frames before it and adds good ones.
     @Test func aTornWriteCostsOneFrame() throws {
         for torn in [0, 1, 5, 500, 999] {
             let bench = try PartialBench()
@@ -86,7 +86,7 @@ import WebImageTesting
             #expect(bench.grow(body, key, to: 2000, piece: 1000))
             bench.files.fail(.write, at: 0, with: .torn(torn, EIO))
             #expect(!bench.grow(body, key, to: 3000, piece: 1000))
-            // Nothing is added behind a gap.
+            // Nothing is added after a gap.
             #expect(!bench.grow(body, key, to: 4000, piece: 1000))
             body.release()
             #expect(try bench.kept(key) == 2000)
@@ -98,7 +98,7 @@ import WebImageTesting
         }
     }
 
-    /// Each call to the file system fails once, wherever it stands in the life of a beginning.
+    /// Runs the life of a partial body once for each call to the file system, with that call failing.
     @Test func anyCallMayFail() throws {
         var number = 0
         while true {

@@ -52,7 +52,7 @@ import WebImageTesting
         #expect(bench.store.usedBytes == ByteCount(4096))
     }
 
-    /// Two stores over one directory against a plain model, at random: what is found is what was kept or less, and the
+    /// A random walk with two stores on one directory against a naive model: each finds no more than was kept, and the
     /// limit holds after every step.
     @Test func twoProcessesShareOneLimit() throws {
         let first = try PartialBench(bytes: .mebibytes(1))
@@ -100,7 +100,7 @@ import WebImageTesting
         #expect(first.store.statistics.found > 0)
     }
 
-    /// Beginnings that nobody asked for again stayed until the next start.
+    /// Partial bodies that were not asked for again once stayed until the next start.
     @Test(arguments: [false, true]) func theOldGoWithExpiredEntries(byItself: Bool) throws {
         let bench = try Bench()
         let store = PartialStore(
@@ -116,7 +116,7 @@ import WebImageTesting
         try begin(2).release()
         bench.clock.advance(by: .seconds(byItself ? 3600 : 500))
         if byItself { bench.executor.runAll() } else { try bench.cache.removeExpired() }
-        // The claimed one, with the room that it took ahead, and the young one.
+        // The claimed body, with the room that it took ahead, and the young one are left.
         #expect(store.statistics.dropped == 1 && store.usedBytes == ByteCount((256 << 10) + 4096))
         claimed.release()
         #expect(store.claim(key(2), creates: false)?.length == 3)

@@ -13,7 +13,7 @@ import WebImageTesting
 
 @testable import WebImageCache
 
-/// A partial store in a directory of its own.
+/// A partial store in a directory of its own, with a clock and a file system that the test controls.
 struct PartialBench {
     let scratch: Scratch
     let clock = ManualClock()
@@ -32,7 +32,7 @@ struct PartialBench {
         store = PartialStore(configuration, limits: limits, clock: clock, files: files)
     }
 
-    /// The same directory as another process sees it.
+    /// A second store on the same directory, which stands for another process.
     func neighbour(bytes: ByteCount = .mebibytes(8)) throws -> PartialBench {
         try PartialBench(bytes: bytes, scratch: scratch)
     }
@@ -56,14 +56,14 @@ struct PartialBench {
         return true
     }
 
-    /// What a key's body is.
+    /// The bytes of a key's body in a range.
     func content(_ key: CacheKey, _ range: Range<Int>) -> [UInt8] {
         range.map {
             UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13 ^ key.text.utf8.count ^ Int(key.text.utf8.last ?? 0))
         }
     }
 
-    /// How many bytes of a key are there; nil when they are not its body's first ones.
+    /// The number of bytes that are kept for a key, or nil if they are not the first ones of its body.
     func kept(_ key: CacheKey) throws -> Int? {
         guard let body = store.claim(key, creates: false) else { return 0 }
         defer { body.release() }
@@ -256,7 +256,7 @@ struct PartialBench {
         let bench = try PartialBench()
         bench.clock.advance(by: .seconds(90_000))
         bench.keep(key, 100)
-        // The same directory, by a clock that was set right since.
+        // The same directory, with a clock that has been set right since.
         #expect(try bench.neighbour().store.claim(key, creates: false) == nil)
     }
 

@@ -9,7 +9,7 @@ import WebImageCore
     import Darwin
 #endif
 
-/// A real file system of a few MiB in memory, which goes with the value. Only root may make one.
+/// A real file system of a few MiB in memory, which is unmounted when the object goes. Only root may make one.
 final class SmallDisk {
     private let scratch: Scratch
     let path: String
@@ -37,6 +37,6 @@ final class SmallDisk {
         private static func unmount(_ path: String) {}
     #endif
 
-    /// Not for others than root, not in every container, and on Linux alone.
+    /// Whether a small disk can be made: only on Linux, only by root, and not in every container.
     static var isToBeHad: Bool { (try? SmallDisk(mebibytes: 1)) != nil }
 }

@@ -13,7 +13,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Keeps work until the test runs it, on the test's thread.
+/// An executor that keeps its work until the test runs it, on the test's thread.
 final class HeldExecutor: WorkExecutor {
     private let waiting = Guarded<[@Sendable () -> Void]>([])
 
@@ -21,7 +21,7 @@ final class HeldExecutor: WorkExecutor {
 
     var waitingCount: Int { waiting.withLock { $0.count } }
 
-    /// Runs one piece; false when there was none.
+    /// Runs the oldest piece of work, and returns false if there was none.
     @discardableResult
     func runOne() -> Bool {
         guard let work = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
@@ -32,7 +32,7 @@ final class HeldExecutor: WorkExecutor {
     func runAll() { while runOne() {} }
 }
 
-/// A directory of its own, which goes with it.
+/// A directory of its own, which is removed when the object goes.
 final class Scratch: Sendable {
     let path: String
 
@@ -42,7 +42,7 @@ final class Scratch: Sendable {
 
     deinit { ScratchFolder.remove(path) }
 
-    /// Writes a text file, with the directories that it lies in.
+    /// Writes a text file, and makes the directories above it.
     func put(_ file: String, _ text: String) throws {
         var directory = path
         for name in file.split(separator: "/").dropLast() {
@@ -53,7 +53,7 @@ final class Scratch: Sendable {
     }
 }
 
-/// A disk cache in a directory of its own, whose time and background work the test moves.
+/// A disk cache in a directory of its own, with a clock, background work and a file system that the test controls.
 struct Bench {
     let scratch: Scratch
     let clock = ManualClock()
@@ -61,10 +61,10 @@ struct Bench {
     let files: FaultyFileSystem
     let cache: DiskCache
 
-    /// What a cache's own files take: the tag and the common total, a block each.
+    /// The bytes of a cache's own files: the tag and the common total, a block each.
     static let overhead = ByteCount(2 * 4096)
 
-    /// - Parameter bytes: what is left for entries.
+    /// - Parameter bytes: the limit for entries, without ``overhead``.
     init(
         bytes: ByteCount = .mebibytes(64), age: Duration? = nil, scratch: Scratch? = nil, synchronises: Bool = false,
         isMetering: Bool = false
@@ -77,7 +77,7 @@ struct Bench {
         cache = DiskCache(configuration, executor: executor, clock: clock, files: files)
     }
 
-    /// The same directory, seen by a cache that knows nothing of it yet.
+    /// A new cache on the same directory, which stands for another process. It has a clock and an executor of its own.
     func reopened(bytes: ByteCount = .mebibytes(64), age: Duration? = nil) throws -> Bench {
         try Bench(bytes: bytes, age: age, scratch: scratch)
     }
@@ -85,10 +85,11 @@ struct Bench {
     var directory: String { scratch.path + "/cache" }
     var versionDirectory: String { directory + "/default/v1" }
 
-    /// The blocks that all entries take, those being written included, asked from the file system.
+    /// The bytes of the blocks that all entries take, including those being written, as the file system reports them.
     func allocatedBytes() throws -> Int64 { Int64(try WebImageCacheTests.allocatedBytes(in: versionDirectory)) }
 
-    /// Directories that have just changed are not written down, as they may change again in the same tick.
+    /// Makes all shard directories look old. The index does not store directories that have just changed, because they
+    /// may change again within the resolution of their dates.
     func makeShardsOld() throws {
         let files = PosixFileSystem()
         for name in try files.names(in: versionDirectory) where name.utf8.count == 2 {
@@ -96,24 +97,24 @@ struct Bench {
         }
     }
 
-    /// Files that are being written, or were to be.
+    /// The names of files in the shards that are being written, or that an interrupted write left.
     func temporaryNames() -> [String] { temporaryFiles(in: versionDirectory).map(\.name) }
 }
 
-/// The blocks that all files in a cache's shards take, asked from the file system.
+/// The bytes of the blocks that all files in a cache's shards take, as the file system reports them.
 func allocatedBytes(in versionDirectory: String) throws -> Int {
     let files = PosixFileSystem()
     var sum: Int64 = 0
     for folder in (try? files.names(in: versionDirectory)) ?? [] where folder.utf8.count == 2 {
         for name in (try? files.names(in: versionDirectory + "/" + folder)) ?? [] {
-            // It may go while we look.
+            // The file may be removed meanwhile.
             sum += (try? files.status(at: versionDirectory + "/" + folder + "/" + name).allocated) ?? 0
         }
     }
     return Int(sum)
 }
 
-/// Files in a cache's shards that are no entries yet.
+/// The temporary files in a cache's shards.
 func temporaryFiles(in versionDirectory: String) -> [(name: String, path: String)] {
     let files = PosixFileSystem()
     return ((try? files.names(in: versionDirectory)) ?? []).filter { $0.count == 2 }.flatMap { shard in

@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImageCommands
 
-/// With how many bits a channel `webimage convert` decodes: 16 take twice the memory.
+/// The number of bits a channel with which `webimage convert` decodes. 16 bits take twice the memory of 8.
 struct BitDepthTests {
     private static func needs16(
         for format: ImageFormat?, isLossless: Bool = false, _ change: (inout ImageRequest) -> Void = { _ in }
@@ -15,12 +15,12 @@ struct BitDepthTests {
         return request.needsBitDepth(for: format, isLossless: isLossless)
     }
 
-    /// A picture of 132 megapixels once took 1.4 GB to become a JPEG.
+    /// Converting a picture of 132 megapixels to JPEG once took 1.4 GB.
     @Test(arguments: [ImageFormat.jpeg, .webp, .bmp, .qoi, .gif, .ico])
     func eightBitsAreEnoughForAFormatOfEight(_ format: ImageFormat) {
         #expect(!Self.needs16(for: format))
         #expect(!Self.needs16(for: format) { $0.size = TargetSize(width: 20) })
-        // More bits are of use to what changes the values, and a loss is refused.
+        // Transforms that change values profit from more bits, and `--lossless` must not drop any.
         #expect(Self.needs16(for: format) { $0.transformers = [ImageTransform.brightness(0.5)] })
         #expect(Self.needs16(for: format, isLossless: true))
     }

@@ -11,7 +11,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// The disk cache as the command uses it, from one process to the next.
+/// The command's use of the disk cache, from one process to the next.
 struct CachePolicyCommandTests {
     private func entries(_ bench: CommandBench) async throws -> Int? {
         try await bench.run("cache", "stats", "--json").objects.first?.number("entries")
@@ -82,7 +82,7 @@ struct CachePolicyCommandTests {
         #expect(try await source(bench, url, "--cache-dir", bench.path("mine")) == "disk")
     }
 
-    /// Who wants it empty is not to be told that it is.
+    /// A user who clears an untrusted cache must not be told that it is empty.
     @Test func aCacheThatIsNotTrustedIsNotCalledEmpty() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.jpg", try Pictures.jpeg())
@@ -129,7 +129,7 @@ struct CachePolicyCommandTests {
         #expect(gone.code == 1 && gone.errors.contains("[gone]"))
     }
 
-    /// `path` said that there was no such entry, in a cache that it could not read.
+    /// In a cache that it could not read, `path` once said that there was no such entry.
     @Test(arguments: ["stats", "list", "path", "remove", "verify", "trim", "clear"])
     func aCacheThatCannotBeUsedIsNamed(command: String) async throws {
         let bench = try CommandBench()
@@ -139,7 +139,7 @@ struct CachePolicyCommandTests {
         #expect(run.code == 1 && run.errors.contains("/file/cache") && run.errors.contains("Not a directory"))
     }
 
-    /// One folder that could not be read kept all others from being emptied, trimmed and looked into.
+    /// One folder that could not be read once kept all others from being cleared, trimmed and listed.
     @Test(.enabled(if: geteuid() != 0, "an administrator may read every folder"))
     func whatCannotBeReadDoesNotKeepTheRest() async throws {
         let bench = try CommandBench()
@@ -182,7 +182,7 @@ struct CachePolicyCommandTests {
         let found = try await bench.run("cache", "path", urls[0] + "#fragment")
         let path = try #require(found.lines.first)
         #expect(path.hasPrefix(bench.folder))
-        // The entry's file is an openable picture.
+        // The entry's file can be opened as a picture.
         let info = try #require(try await bench.run("info", path, "--json").objects.first)
         #expect(info.text("format") == "jpeg" && info.number("width") == 200)
         let named = try #require(try await bench.run("cache", "path", urls[0], "--json").objects.first)
@@ -213,7 +213,7 @@ struct CachePolicyCommandTests {
         #expect(try await bench.run("cache", "import", ".").code == 2)
     }
 
-    /// SDWebImage's keys are URLs as the app wrote them, which the cache stores in another form.
+    /// SDWebImage's keys are URLs as the app wrote them; this cache normalizes them.
     @Test func whatIsImportedIsFoundAndWhatIsNotIsNamed() async throws {
         let bench = try CommandBench()
         let urls = ["HTTP://Pictures.test/a.jpg", "http://pictures.test/b.jpg#top"]

@@ -10,7 +10,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Runs the built command as a user would: another process, with a folder, a cache and an origin of its own.
+/// Runs the built command as a user would, in another process, with a folder, a cache and an origin of its own.
 final class CommandBench: Sendable {
     /// The folder that the command runs in.
     let folder: String
@@ -35,14 +35,14 @@ final class CommandBench: Sendable {
 
     /// Runs the command to its end.
     ///
-    /// - Parameter input: what is on standard input.
+    /// - Parameter input: the bytes on standard input.
     func run(_ arguments: String..., input: [UInt8] = []) async throws -> CommandRun {
         try await run(arguments, input: input)
     }
 
     /// - Parameters:
-    ///   - environment: more variables, such as `A=b`; those take the place of the bench's own.
-    ///   - program: what is run in place of the command.
+    ///   - environment: further variables, such as `A=b`, which replace the bench's own.
+    ///   - program: the program that is run instead of the command.
     func run(
         _ arguments: [String], input: [UInt8] = [], environment: [String] = [], program: String? = nil
     ) async throws -> CommandRun {
@@ -65,7 +65,7 @@ final class CommandBench: Sendable {
 
     /// Waits for a process.
     ///
-    /// - Returns: the exit code; a signal's number, negative, when one ended it.
+    /// - Returns: the exit code, or the negative number of the signal that ended the process.
     func end(of process: pid_t) async -> Int32 {
         let status = await withCheckedContinuation { (continuation: CheckedContinuation<Int32, Never>) in
             waiting.run(.normal) {
@@ -78,8 +78,8 @@ final class CommandBench: Sendable {
     }
 
     /// - Parameters:
-    ///   - terminal: the path of what is standard input, output and error; nil: files.
-    ///   - output: what is standard output, where it is neither.
+    ///   - terminal: the path of the terminal for standard input, output and error, or nil for files.
+    ///   - output: the descriptor of standard output, if it is neither a terminal nor a file.
     func start(
         _ arguments: [String], environment more: [String] = [], terminal: String? = nil, output: Int32? = nil,
         program: String? = nil
@@ -89,7 +89,7 @@ final class CommandBench: Sendable {
         }
         let own = ["HOME=\(folder)", "XDG_CACHE_HOME=\(folder)/.cache", "SWIFT_BACKTRACE=enable=no"]
         var environment = own.filter { !isReplaced($0) } + more
-        // How libraries are found, and what sanitizers look for.
+        // These variables tell the loader where libraries are, and configure sanitizers.
         for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
             if let value = getenv(name) { environment.append("\(name)=\(String(cString: value))") }
         }
@@ -100,23 +100,23 @@ final class CommandBench: Sendable {
             return number
         }
         defer { for file in files { close(file) } }
-        // Spawning in another directory is not in POSIX; env does it.
+        // POSIX cannot spawn a process in another directory, so `env -C` does.
         return try PeerProcess.spawn(
             ["/usr/bin/env", "-i", "-C", folder] + environment + [program ?? command] + arguments,
             input: files[0], output: output ?? files[1], errors: files[2])
     }
 }
 
-/// What a run of the command left.
+/// The result of a run of the command.
 struct CommandRun {
-    /// The exit code; a signal's number, negative, when one ended it.
+    /// The exit code, or the negative number of the signal that ended the process.
     let code: Int32
     let output: [UInt8]
     let errors: String
 
     var text: String { String(decoding: output, as: UTF8.self) }
     var lines: [String] { text.split(separator: "\n").map(String.init) }
-    /// Standard output as JSON, an object a line.
+    /// Standard output as JSON, with one object a line.
     var objects: [JSONObject] { get throws { try lines.map { try JSONObject($0) } } }
 }
 
@@ -129,7 +129,7 @@ extension CommandBench {
         try bytes.withUnsafeBytes { try files.writeAll(file, $0, at: 0) }
     }
 
-    /// The bytes of a file in the folder; nil when there is none.
+    /// The bytes of a file in the folder, or nil if there is none.
     func read(_ name: String) -> [UInt8]? {
         let files = PosixFileSystem()
         guard let file = try? files.open(path(name), .read), let status = try? files.status(of: file) else {
@@ -141,7 +141,7 @@ extension CommandBench {
         return count == bytes.count ? bytes : nil
     }
 
-    /// The names in a folder, in order, without the hidden ones.
+    /// The sorted names in a folder, without hidden ones.
     func names(in name: String = "") -> [String] {
         ((try? PosixFileSystem().names(in: path(name))) ?? []).filter { !$0.hasPrefix(".") }.sorted()
     }

@@ -10,11 +10,11 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// What shells offer when somebody presses Tab.
+/// The completions that shells offer when a user presses Tab.
 struct CompletionTests {
     static let hasBash = access("/bin/bash", X_OK) == 0
 
-    /// What bash offers for the last of some words.
+    /// The completions that bash offers for the last of the words.
     private func offers(_ bench: CommandBench, _ words: [String]) async throws -> [String] {
         let script = try await bench.run("--generate-completion-script", "bash")
         try bench.write(script.output, to: "completions")
@@ -29,7 +29,7 @@ struct CompletionTests {
         return run.lines.map { $0.hasSuffix(" ") ? String($0.dropLast()) : $0 }.sorted()
     }
 
-    /// Once no file was offered, and no value.
+    /// Files and values of options were once not offered.
     @Test(
         .enabled(if: CompletionTests.hasBash),
         arguments: [
@@ -50,13 +50,13 @@ struct CompletionTests {
         #expect(try await offers(bench, words) == offered)
     }
 
-    /// The list is written out in the command: asking the coders at each start would open their libraries.
+    /// The command contains the list of formats, because asking the coders at each start would load their libraries.
     @Test(.enabled(if: hasBash, "needs bash"))
     func theFormatsThatAreOfferedAreThoseThatCanBeWritten() async throws {
         let offered = try await offers(try CommandBench(), ["fetch", "--format", ""])
         let (writable, readable) = (CoderRegistry.standard.encodableFormats, CoderRegistry.standard.decodableFormats)
         #expect(offered.filter { writable.map(\.rawValue).contains($0) } == writable.map(\.rawValue))
-        // libavif and libheif may be there without an encoder.
+        // libavif and libheif may be installed without an encoder.
         #expect(Set(offered).subtracting(writable.map(\.rawValue)).isSubset(of: ["avif", "heic", "heic-sequence"]))
         #expect(Set(offered).isSubset(of: readable.map(\.rawValue)))
     }

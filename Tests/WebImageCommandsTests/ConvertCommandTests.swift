@@ -54,7 +54,7 @@ struct ConvertCommandTests {
         }
     #endif
 
-    /// Frames that were trimmed may be smaller than the still beside them.
+    /// Trimmed frames may be smaller than the still.
     @Test func anAnimationTellsTheSizeOfItsFrames() async throws {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
@@ -128,7 +128,7 @@ struct ConvertCommandTests {
     }
 
     #if TIFF
-        /// Once only the first page came out, and nothing said of the others.
+        /// Once only the first page was written, without a word about the others.
         @Test(arguments: [["convert", "in.tif", "out.tif"], ["fetch", "in.tif", "-o", "out.tif", "--format", "tiff"]])
         func aTIFFKeepsItsPages(_ arguments: [String]) async throws {
             let bench = try CommandBench()
@@ -207,7 +207,7 @@ struct ConvertCommandTests {
         #expect(bytes.indices.dropLast().contains { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xC2 })
     }
 
-    /// libavif may be there without an encoder, and JPEG XL and AVIF may not be built in.
+    /// libavif may be installed without an encoder, and JPEG XL and AVIF may not be built in.
     @Test(arguments: ["webp", "jxl", "avif"].filter(writes))
     func theTimeForAFileCanBeChosen(format: String) async throws {
         let bench = try CommandBench()
@@ -254,7 +254,7 @@ struct ConvertCommandTests {
         #expect(run.code == 0 && run.errors == "")
         #expect(run.output.prefix(4) == [0x89, 0x50, 0x4E, 0x47])
         #expect((try await Pictures.stored(run.output)).size == PixelSize(width: 200, height: 120))
-        // Without a format it is the input's.
+        // Without `--format`, the output has the input's format.
         let same = try await bench.run("convert", "-", "-", "--size", "50x", input: try Pictures.jpeg())
         #expect(same.code == 0 && same.output.prefix(2) == [0xFF, 0xD8])
     }
@@ -332,7 +332,7 @@ struct ConvertCommandTests {
         #expect(run.code == 1 && run.errors.contains("(limitExceeded: ") && run.errors.contains("pixels"))
     }
 
-    /// The shell may have led it into a file that others write to, too.
+    /// The shell may have redirected standard output to a file that other programs write to, too.
     @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
     func standardOutputByItsNameIsWrittenToAsItIs(name: String) async throws {
         let bench = try CommandBench()
@@ -345,7 +345,7 @@ struct ConvertCommandTests {
         #expect(copy.code == 0 && copy.output == original)
     }
 
-    /// The name of a device or pipe tells no format: the picture keeps its own, as on standard output.
+    /// The name of a device or pipe implies no format, so the picture keeps its own, as on standard output.
     @Test func aDeviceNeedsNoFormat() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.jpeg(), to: "in.jpg")

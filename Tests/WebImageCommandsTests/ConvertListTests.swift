@@ -16,7 +16,7 @@ import WebImageTesting
         #expect(info?.text("format") == "webp" && info?.number("width") == 90)
     }
 
-    /// Without a format each keeps its own, and what cannot be written becomes what can.
+    /// Without `--format`, each picture keeps its own format, or gets another one if its own cannot be written.
     @Test func inAFolderEachPictureKeepsItsFormat() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.jpeg(), to: "a.jpg")
@@ -26,13 +26,13 @@ import WebImageTesting
             let info = try await bench.run("info", name, "--json").objects.first
             #expect(info?.text("format") == format && info?.number("width") == 20)
         }
-        // One input goes into a folder, too, if it is there or its name ends with a slash.
+        // A single input is also written into a folder, if the folder exists or its name ends with a slash.
         #expect(try await bench.run("convert", "b.png", "small", "--format", "qoi").code == 0)
         #expect(try await bench.run("convert", "b.png", "other/", "--format", "qoi").code == 0)
         #expect(bench.read("small/b.qoi") == bench.read("other/b.qoi") && bench.read("other/b.qoi") != nil)
     }
 
-    /// The PNG that a cursor became was once named as a cursor.
+    /// The PNG made from a cursor once had the name of a cursor.
     @Test func aPictureOfAFormatThatIsNotWrittenIsNamedForWhatItBecomes() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.cursor(), to: "arrow.CUR")
@@ -42,7 +42,7 @@ import WebImageTesting
         #expect(try run.objects.compactMap { $0.text("output") }.sorted() == ["out/arrow.png", "out/b.png"])
         let fetched = try await bench.run("fetch", "arrow.CUR", "-o", "drawn/", "--size", "1x", "--json")
         #expect(try fetched.objects.compactMap { $0.text("output") } == ["drawn/arrow.png"])
-        // As it is, it stays what it was.
+        // If the original bytes are written, the name stays, too.
         #expect(try await bench.run("fetch", "arrow.CUR", "-o", "same/").code == 0)
         #expect(bench.read("same/arrow.CUR") == bench.read("arrow.CUR"))
     }
@@ -67,7 +67,7 @@ import WebImageTesting
         #expect(empty.code == 0 && empty.errors == "nothing to convert: the list is empty\n")
     }
 
-    /// `convert *.jpg .` would leave nothing of the originals.
+    /// Without this check, `convert *.jpg .` would overwrite the originals.
     @Test func noInputIsReplacedByItsOutputInAFolder() async throws {
         let bench = try CommandBench()
         let (first, second) = (try Pictures.png(), try Pictures.png(30, 20))

@@ -2,7 +2,7 @@ import Testing
 import WebImageCore
 import WebImageTesting
 
-/// `webimage fetch`: what it writes and what it says.
+/// The files and the output of `webimage fetch`.
 struct FetchCommandTests {
     private static let keys = [
         "url", "status", "error", "source", "format", "width", "height", "frames", "loop_count", "orientation",
@@ -38,7 +38,7 @@ struct FetchCommandTests {
         #expect(run.code == 0 && run.lines.count == 1 && run.errors == "")
         #expect(line.text("url") == url && line.text("status") == "ok" && line.isNull("error"))
         #expect(line.text("source") == "network" && line.text("format") == "jpeg")
-        // Stored lying on its side, shown upright.
+        // The picture is stored on its side and shown upright.
         #expect(line.number("width") == 200 && line.number("height") == 120 && line.number("orientation") == 6)
         #expect(line.number("frames") == 1 && line.isNull("loop_count") && line.flag("has_alpha") == false)
         #expect(line.number("bit_depth") == 8 && line.isNull("icc") && line.number("bytes") == jpeg.count)
@@ -148,7 +148,7 @@ struct FetchCommandTests {
         #expect(written.count < bytes.count && written.starts(with: [0xFF, 0xD8]))
     }
 
-    /// They are drawn, and no vectors any more.
+    /// A vector picture that was drawn is a bitmap, and gets a bitmap's name.
     @Test func drawnVectorPicturesAreNamedForWhatTheyBecome() async throws {
         let bench = try CommandBench()
         try bench.write(Array("<svg xmlns='http://www.w3.org/2000/svg' width='20' height='10'/>".utf8), to: "v.svg")

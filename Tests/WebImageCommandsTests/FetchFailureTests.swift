@@ -3,7 +3,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// What `webimage fetch` does with pictures, origins and outputs that fail.
+/// `webimage fetch` with pictures, origins and outputs that fail.
 struct FetchFailureTests {
     @Test func aBrokenPictureLeavesNoFile() async throws {
         let bench = try CommandBench()
@@ -16,7 +16,7 @@ struct FetchFailureTests {
         #expect(bench.names() == [])
     }
 
-    /// The second picture was overwritten before it was read, and both were told to be well.
+    /// The second picture was once overwritten before it was read, and both were reported as successful.
     @Test func noOutputReplacesAnotherInput() async throws {
         let bench = try CommandBench()
         let (one, other) = (try Pictures.png(30, 40), try Pictures.png(40, 30))
@@ -28,7 +28,7 @@ struct FetchFailureTests {
         #expect(bench.read("b/x.png") == other && bench.names(in: "b") == ["x.png"])
         let traced = try await bench.run("fetch", "a/x.png", "--trace-file", "a/x.png")
         #expect(traced.code == 1 && bench.read("a/x.png") == one)
-        // Its own output may take an input's place.
+        // A picture's own output may replace its input.
         #expect(try await bench.run("fetch", "b/x.png", "-o", "b/").code == 0)
         #expect(bench.read("b/x.png") == other)
     }
@@ -49,7 +49,7 @@ struct FetchFailureTests {
     @Test func everyFrameOfAnAnimationIsLookedAt() async throws {
         let bench = try CommandBench()
         var bytes = BlinkingGIF.file(width: 40, height: 30, frames: 3)
-        // The codes of the last frame, behind its descriptor and their length.
+        // Damages the codes of the last frame, which follow its descriptor and the length of the codes.
         let last = try #require(bytes.lastIndex(of: 0x2C))
         bytes.replaceSubrange(last + 12..<last + 16, with: [255, 255, 255, 255])
         let url = bench.serve("/a.gif", bytes)
@@ -132,10 +132,10 @@ struct FetchFailureTests {
         #expect(try await bench.run(["fetch", url] + fitting).code == 0)
     }
 
-    /// Files of one's own may be longer than what strangers send: scans of 100 MB are nothing special.
+    /// Local files may be longer than downloads: scans of 100 MB are common.
     @Test func aLocalFileMayBeLong() async throws {
         let bench = try CommandBench()
-        // 75 MB of black, which take no place on disk.
+        // A sparse file of 75 MB of black, which takes no room on disk.
         let head = Array("P6 5000 5000 255\n".utf8)
         try bench.write(head, to: "long.ppm")
         let files = PosixFileSystem()
@@ -211,7 +211,7 @@ struct FetchFailureTests {
         #expect(try run.objects.first?.errorNames == ["formatNotBuilt"])
     }
 
-    /// Once JPEG was written into whatever it was.
+    /// A JPEG was once written into such a file.
     @Test(arguments: [("a.xyz", "cannotEncode"), ("a", "cannotEncode")])
     func anOutputThatNamesNoFormatIsRefusedAsConvertDoes(name: String, code: String) async throws {
         let bench = try CommandBench()
@@ -221,7 +221,7 @@ struct FetchFailureTests {
             #expect(run.code == 1 && bench.names() == ["in.png"])
             #expect(try run.objects.first?.errorNames == [code])
         }
-        // The original's bytes may have any name; and a device has none.
+        // The original bytes may be written under any name, and a device needs no extension.
         #expect(try await bench.run("fetch", "in.png", "-o", name).code == 0)
         #expect(try await bench.run("fetch", "in.png", "--size", "10x", "-o", "/dev/null").code == 0)
     }

@@ -9,12 +9,12 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// Waits for a file to appear in a folder, by what the system tells of it.
+/// Waits for a file to be moved into a folder, by inotify.
 final class FileArrival: Sendable {
     private let descriptor: Int32
     private let waiting = ThreadPool(name: "arrival", width: 1)
 
-    /// Watches from now on.
+    /// Begins to watch the folder.
     init(in folder: String) throws {
         descriptor = inotify_init1(Int32(IN_CLOEXEC))
         guard descriptor >= 0, inotify_add_watch(descriptor, folder, UInt32(IN_MOVED_TO)) >= 0 else {
@@ -24,7 +24,7 @@ final class FileArrival: Sendable {
 
     deinit { close(descriptor) }
 
-    /// - Returns: false when none came within five minutes.
+    /// - Returns: false if none came within five minutes.
     func wait() async -> Bool {
         await withCheckedContinuation { continuation in
             waiting.run(.normal) { [descriptor] in

@@ -12,7 +12,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// What HTTP says about keeping and asking again, from one process to the next, over real sockets.
+/// HTTP caching from one process to the next, over real sockets.
 struct HTTPCacheCommandTests {
     private func source(_ bench: CommandBench, _ arguments: String...) async throws -> String? {
         try await bench.run(["fetch"] + arguments + ["--json"]).objects.first?.text("source")
@@ -65,13 +65,13 @@ struct HTTPCacheCommandTests {
         #expect(run.code == 0 && run.errors.contains("not renewed"))
         #expect(bench.read("a.png") == (try Pictures.png()))
         #expect(try await bench.run(refresh + ["--json"]).code == 0)
-        // The origin says that there is none any more.
+        // The picture no longer exists at the origin.
         #expect(try await bench.run(refresh).code == 1)
     }
 
-    /// Fetches a picture of 640x480 with `kill -9` in the middle of its body.
+    /// Fetches a picture of 640x480 and kills the process (SIGKILL) in the middle of the body.
     ///
-    /// - Returns: the body, which is then served to its end.
+    /// - Returns: the body, which the origin serves to its end from now on.
     private func killMidway(_ bench: CommandBench, _ arguments: [String] = []) async throws -> [UInt8] {
         let body = try SamplePictures.testCard(PixelSize(width: 640, height: 480)).encoded(as: .bmp)
         let gate = Gate()
@@ -96,7 +96,7 @@ struct HTTPCacheCommandTests {
         return body
     }
 
-    /// The next process asks for the rest.
+    /// The next process requests only the rest.
     @Test func aProcessThatWasKilledLeavesTheBeginningToTheNext() async throws {
         let bench = try CommandBench()
         let body = try await killMidway(bench)
@@ -106,7 +106,7 @@ struct HTTPCacheCommandTests {
         #expect(ranges.count == 2 && ranges[0] == nil && ranges[1]?.hasPrefix("bytes=") == true)
     }
 
-    /// It stayed for a day.
+    /// The partial body once stayed for a day.
     @Test(arguments: [[], ["--header", "X-Tenant: a"]])
     func theBeginningOfAPictureIsRemovedWithIt(_ more: [String]) async throws {
         let bench = try CommandBench()
@@ -119,7 +119,7 @@ struct HTTPCacheCommandTests {
         #expect(bench.origin.requests("/a.bmp").map { $0.header("range") } == [nil, nil])
     }
 
-    // MARK: What else fetch and prefetch take
+    // MARK: Other options of fetch and prefetch
 
     @Test func prefetchFillsTheCache() async throws {
         let bench = try CommandBench()
@@ -148,7 +148,7 @@ struct HTTPCacheCommandTests {
         let bench = try CommandBench()
         let png = try Pictures.png()
         bench.origin.serve("/a.png") { request in
-            // anna:secret
+            // The Base64 of "anna:secret".
             request.header("authorization") == "Basic YW5uYTpzZWNyZXQ=" ? .bytes(png) : .status(401)
         }
         let url = bench.origin.url("/a.png")

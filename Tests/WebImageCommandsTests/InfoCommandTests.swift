@@ -36,7 +36,7 @@ struct InfoCommandTests {
         }
     }
 
-    /// The sender goes on for long, or sends much more than the picture: no more is read than is needed.
+    /// The sender keeps the pipe open, or sends much more than the picture. The command reads no more than it needs.
     @Test(arguments: ["sleep 600", "cat /dev/zero", "sh -c 'while printf x; do sleep 0.03; done'"])
     func aPipeIsReadAsFarAsThePictureTellsOfItself(_ rest: String)
         async throws
@@ -62,7 +62,8 @@ struct InfoCommandTests {
         #expect(object.number("bytes") == picture.count)
     }
 
-    /// It is not waited for, and neither a limit nor damage takes away what is known.
+    /// The command does not wait for metadata after the pixels, and a limit or damage there does not hide what is
+    /// known.
     @Test(arguments: ["sleep 600", "cat /dev/zero"])
     func aPipeMayEndBeforeWhatIsBehindThePixels(_ rest: String) async throws {
         let bench = try CommandBench()
@@ -80,7 +81,7 @@ struct InfoCommandTests {
     @Test func theLengthOfAPipeThatEndsIsTold() async throws {
         let bench = try CommandBench()
         let picture = try Pictures.logo()
-        // More than one piece.
+        // The picture is followed by so much that the pipe is read in several pieces.
         try bench.write(picture + [UInt8](repeating: 0, count: 700_000), to: "a.png")
         let command = "cat a.png | \(try bench.command) info - --json"
         let run = try await bench.run(["-c", command], program: "/bin/sh")
@@ -109,7 +110,7 @@ struct InfoCommandTests {
         #expect(try json.objects.allSatisfy { $0.text("isolation") != nil })
     }
 
-    /// The words are those of the guide TheCommandsJSON.
+    /// The words must be those of the guide TheCommandsJSON.
     @Test(arguments: [("none", "off"), ("automatic", "unused")])
     func theObjectTellsHowDecodersAreIsolated(option: String, state: String) async throws {
         let bench = try CommandBench()

@@ -1,7 +1,7 @@
-// Foundation's parser, so that the command's own writer is not judged by ourselves.
+// Uses Foundation's parser, so that the command's own writer is not tested with our own code.
 import Foundation
 
-/// A line of JSON with the order of its members.
+/// The object of a line of JSON, with the order of its members.
 struct JSONObject {
     private let members: [String: Any]
     /// The names of the members, in order.
@@ -25,7 +25,7 @@ struct JSONObject {
     func object(_ name: String) -> JSONObject? { (members[name] as? [String: Any]).map { JSONObject($0) } }
     func isNull(_ name: String) -> Bool { members[name] is NSNull }
 
-    /// The error's name, and its causes' after it.
+    /// The name of the error, followed by those of its causes.
     var errorNames: [String] {
         var names: [String] = []
         var error = object("error")
@@ -36,7 +36,7 @@ struct JSONObject {
         return names
     }
 
-    /// The names at the outermost level: strings that a colon follows.
+    /// The names at the outermost level, which are the strings before a colon.
     private static func keys(of line: String) -> [String] {
         var (keys, depth, text, isInText, isEscaped) = ([String](), 0, "", false, false)
         for character in line {

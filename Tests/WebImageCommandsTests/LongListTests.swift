@@ -13,7 +13,7 @@ import WebImageTesting
 
 @testable import WebImageCommands
 
-/// Lists that nobody reads line by line.
+/// Long lists, whose output users do not read line by line.
 struct LongListTests {
     private func list(_ bench: CommandBench, _ count: Int) throws -> [String] {
         let url = bench.serve("/a.png", try Pictures.png())
@@ -51,7 +51,7 @@ struct LongListTests {
         #expect(try await bench.run(["fetch", "--quiet", "--json"] + urls).lines.count == 12)
     }
 
-    /// Once `fetch --input-list huge | head -3` went on through all pictures.
+    /// `fetch --input-list huge | head -3` once went on through all pictures.
     @Test(arguments: ["fetch", "prefetch"])
     func aReaderThatHasGoneEndsTheCommand(command: String) async throws {
         let bench = try CommandBench()
@@ -64,7 +64,8 @@ struct LongListTests {
         let process = try bench.start([command, "--concurrency", "6", "--input-list", "list.txt"], output: ends[1])
         close(ends[1])
         #expect(await bench.end(of: process) == 0)
-        // The six that ran when the first line was lost, and those that had been begun since: on a busy machine some more.
+        // Six loads run when the first line is lost. More may have begun by the time the command notices, especially on
+        // a busy machine.
         #expect(bench.origin.hits("/a.png") <= 300)
         let errors = String(decoding: bench.read(".stderr") ?? [], as: UTF8.self)
         #expect(errors == "", "nobody waits for what was left, nor for the numbers")
@@ -93,7 +94,7 @@ struct LongListTests {
     }
 }
 
-/// What `webimage prefetch` says of the disk.
+/// Pictures that `webimage prefetch` cannot store on disk.
 struct PrefetchKeptTests {
     @Test func whatCannotBeKeptIsAFailure() async throws {
         let bench = try CommandBench()
@@ -103,7 +104,7 @@ struct PrefetchKeptTests {
         let line = try #require(try run.objects.first)
         #expect(run.code == 1 && line.text("status") == "error")
         #expect(["cacheIO", "readOnly", "noSpace"].contains(line.errorNames.first))
-        // Whoever wants the picture itself has it.
+        // `fetch` only needs the picture, so it succeeds.
         #expect(try await bench.run("fetch", url, "--cache-dir", "file/cache").code == 0)
     }
 

@@ -3,7 +3,7 @@ import WebImage
 import WebImageCore
 import WebImageTesting
 
-/// What `webimage convert --lossless` keeps and refuses.
+/// The losses that `webimage convert --lossless` avoids or refuses.
 struct LosslessCommandTests {
     private static func wideColors() throws -> [UInt8] {
         let profile = try #require(ICCProfile.bytes(for: .described(ColorDescription(primaries: 12, transfer: 13))))
@@ -37,7 +37,7 @@ struct LosslessCommandTests {
         let wanted = try await Pictures.stored(original).pixels
         #expect(try await Pictures.stored(bench.read(output) ?? []).pixels == wanted)
         #expect(try await bench.run("info", output).text.contains("ICC"))
-        // What is asked for in words is done.
+        // An explicit `--color srgb` is obeyed.
         #expect(try await bench.run("convert", "in.png", output, "--lossless", "--color", "srgb").code == 0)
         #expect(try await Pictures.stored(bench.read(output) ?? []).pixels != wanted)
     }
@@ -53,7 +53,7 @@ struct LosslessCommandTests {
         }
     }
 
-    /// Frames that nobody wanted were once counted, and were too many.
+    /// The frames that a still does not need were once counted against the limit of frames.
     @Test func aLongAnimationBecomesAStill() async throws {
         let bench = try CommandBench()
         try bench.write(BlinkingGIF.file(width: 8, height: 6, frames: 10_001), to: "in.gif")
@@ -63,7 +63,7 @@ struct LosslessCommandTests {
         #expect(try await bench.run("fetch", "in.gif", "-o", "small.png", "--size", "4x").code == 0)
         let refused = try await bench.run("convert", "in.gif", "out.webp")
         #expect(refused.code == 1 && refused.errors.contains("limitExceeded"))
-        // Where nothing may be lost, one frame of many is not enough.
+        // With `--lossless`, a still of an animation is refused.
         #expect(try await bench.run("convert", "in.gif", "out.png", "--lossless").code == 1)
     }
 }

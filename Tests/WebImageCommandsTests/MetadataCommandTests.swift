@@ -3,11 +3,11 @@ import WebImage
 import WebImageCore
 import WebImageTesting
 
-/// What `info` and `convert` make of metadata and colours.
+/// The handling of metadata and colours by `info` and `convert`.
 struct MetadataCommandTests {
-    /// A JPEG with EXIF, XMP and 300 dpi, to be turned by a quarter.
+    /// A JPEG with EXIF, XMP and 300 dpi, whose orientation asks for a quarter turn.
     private static func tagged() throws -> [UInt8] {
-        // Big-endian TIFF: orientation 6.
+        // A big-endian TIFF block with orientation 6.
         let exif: [UInt8] = [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0]
         let upright = try SamplePictures.testCard(PixelSize(width: 90, height: 60))
         return try upright.with {
@@ -46,12 +46,12 @@ struct MetadataCommandTests {
         #expect(
             image.size == PixelSize(width: orientation == "keep" ? 90 : 60, height: orientation == "keep" ? 60 : 90))
         let metadata = image.info.metadata
-        // AVIF and JPEG XL tell it in a place of their own; then EXIF and XMP must not tell it again.
+        // AVIF and JPEG XL have their own place for the orientation; EXIF and XMP must not repeat it.
         let isInEXIF = orientation == "keep" && !["avif", "jxl"].contains(format)
         #expect(Self.orientation(in: metadata.exif ?? []) == (isInEXIF ? 6 : 1))
         #expect(metadata.xmp == Array("<x tiff:Orientation=\"\(isInEXIF ? 6 : 1)\"/>".utf8))
         #expect(abs((metadata.density?.horizontal ?? 0) - 300) < 0.1)
-        // However it is told, a reader that turns sees the same picture.
+        // In each case, a reader that applies the orientation sees the same picture.
         let (turned, original) = (
             try await Self.load(bytes, turned: true), try await Self.load(try Self.tagged(), turned: true)
         )
@@ -76,7 +76,7 @@ struct MetadataCommandTests {
         #expect(info.isNull("exif_bytes") && info.number("width") == 60)
     }
 
-    /// Grey at reference white, 203 cd/m², in PQ.
+    /// A PNG in PQ with the gray of reference white, 203 cd/m².
     private static func highDynamicRange() throws -> [UInt8] {
         try Image(size: PixelSize(width: 20, height: 10), layout: .rgba16, alpha: .opaque) { bytes in
             for place in stride(from: 0, to: bytes.count, by: 2) {
@@ -107,7 +107,7 @@ struct MetadataCommandTests {
         #expect(try await bench.run("info", "out.png").text.contains("HDR (PQ)"))
     }
 
-    /// The orientation tag of a big-endian block's first directory, wherever that stands.
+    /// The orientation in the first directory of a big-endian EXIF block, wherever that directory is.
     private static func orientation(in exif: [UInt8]) -> Int? {
         func number(_ start: Int, _ count: Int) -> Int {
             exif.dropFirst(start).prefix(count).reduce(0) { $0 << 8 | Int($1) }

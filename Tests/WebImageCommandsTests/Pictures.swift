@@ -24,12 +24,12 @@ enum Pictures {
 
     static func cursor() throws -> [UInt8] {
         var bytes = try SamplePictures.logo(PixelSize(width: 32, height: 32)).encoded(as: .ico)
-        // What tells a cursor from an icon.
+        // The type, which distinguishes a cursor from an icon.
         bytes[2] = 2
         return bytes
     }
 
-    /// Says behind its pixels how it is turned.
+    /// A PNG with its orientation after its pixels.
     static func turnedAtTheEnd() throws -> [UInt8] {
         var bytes = try SamplePicture(
             "card", "", width: 90, height: 60, as: .png, orientation: .right, drawing: SamplePictures.testCard
@@ -43,7 +43,7 @@ enum Pictures {
         return bytes
     }
 
-    /// Three frames, long enough to come in several pieces.
+    /// A WebP of three frames, large enough to arrive in several pieces.
     static func animatedWebP() throws -> [UInt8] {
         let size = PixelSize(width: 640, height: 480)
         let encoder = try WebPCoder().makeAnimationEncoder(
@@ -53,12 +53,12 @@ enum Pictures {
         return try encoder?.finish() ?? []
     }
 
-    /// Transparent at its edges.
+    /// A picture with transparent edges.
     static func logo() throws -> [UInt8] {
         try SamplePictures.logo(PixelSize(width: 64, height: 64)).encoded(as: .png)
     }
 
-    /// 16 bits a channel.
+    /// A PNG with 16 bits a channel.
     static func deep() throws -> [UInt8] {
         try SamplePictures.deepGradient(PixelSize(width: 64, height: 40)).encoded(as: .png)
     }
@@ -70,13 +70,13 @@ enum Pictures {
         return try encoder.finish()
     }
 
-    /// Ends in the middle.
+    /// A JPEG that ends in the middle.
     static func cut() throws -> [UInt8] {
         let whole = try jpeg(400, 300)
         return Array(whole.prefix(whole.count / 2))
     }
 
-    /// The right length and a wrong byte in its middle, which PNG's check sums find.
+    /// A PNG of the right length with a wrong byte in its middle, which its checksums reveal.
     static func broken() throws -> [UInt8] {
         var bytes = try png(300, 200)
         bytes[bytes.count / 2] ^= 0xFF

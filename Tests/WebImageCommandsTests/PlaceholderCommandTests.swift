@@ -11,7 +11,7 @@ struct PlaceholderCommandTests {
         try bench.write(bytes, to: "a.png")
         let line = try #require(try await bench.run("info", "--placeholder", "a.png", "--json").objects.first)
         let image = try SamplePictures.testCard(PixelSize(width: 90, height: 60))
-        // The picture is small enough that nothing is scaled.
+        // The picture is so small that the command does not scale it.
         #expect(line.text("blurhash") == (try BlurHash(of: image).text))
         #expect(line.text("thumbhash") == (try ThumbHash(of: image).base64))
         let colors = try ImageColors(of: image)
@@ -60,11 +60,13 @@ struct PlaceholderCommandTests {
         #expect(line.text("path") == "-")
     }
 
-    /// More than the 64 MiB that a stranger may send: its limit was that of a stranger also with --max-bytes.
+    /// A local file of more than 64 MiB, the limit for downloads. That limit once held for local files, too, even with
+    /// `--max-bytes`.
     @Test func aLongFileOfThisMachineHasPlaceholders() async throws {
         let bench = try CommandBench()
         var bytes = try SamplePictures.testCard(PixelSize(width: 8, height: 8)).encoded(as: .bmp)
-        // 65 MiB between the header and the pixels, whose place is told in four bytes from the tenth on.
+        // Inserts 65 MiB between the header and the pixels. The offset of the pixels is in the four bytes from offset
+        // 10.
         bytes.insert(contentsOf: [UInt8](repeating: 0, count: 65 << 20), at: Int(bytes[10]))
         (bytes[12], bytes[13]) = (0x10, 0x04)
         try bench.write(bytes, to: "long.bmp")
@@ -82,7 +84,7 @@ struct PlaceholderCommandTests {
         #expect(try await bench.run("info", "a.png", "--max-pixels", "1").code == 0)
     }
 
-    /// Without the missing rows they would be others.
+    /// Placeholders of an incomplete picture would be wrong.
     @Test func aPictureThatIsCutShortHasAHeaderAndNoPlaceholders() async throws {
         let bench = try CommandBench()
         let whole = try Pictures.png(300, 200)

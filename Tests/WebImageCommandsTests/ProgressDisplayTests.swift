@@ -6,7 +6,7 @@ import WebImageTesting
 
 @testable import WebImageCommands
 
-/// Lines that people see while they wait.
+/// The progress lines that users see while they wait.
 struct ProgressDisplayTests {
     private func columns(_ text: String) -> Int { text.reduce(0) { $0 + Console.columns(of: $1) } }
 
@@ -46,7 +46,7 @@ struct ProgressDisplayTests {
     }
 }
 
-/// Names for outputs in a folder.
+/// The names of outputs in a folder.
 struct OutputNamesTests {
     @Test(arguments: [
         ("http://h/a/b.png?x=/c.gif#d", "b.png"), ("http://h", "image"), ("http://h/", "image"),
@@ -77,7 +77,7 @@ struct OutputNamesTests {
         }
     }
 
-    /// With a search from the first number on, this would be half a thousand million look-ups.
+    /// If each name were searched from the first number on, this would take 450 million lookups.
     @Test func aLongListOfOneNameIsNumberedInOneGo() {
         var names = OutputNames()
         let made = (0..<30_000).map { names.next(for: "https://h/\($0)/image.jpg", fileExtension: nil) }

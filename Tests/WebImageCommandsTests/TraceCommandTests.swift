@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImageCommands
 
-/// What happened on the way, in a terminal and as a file; and prefetching within a budget.
+/// The trace of a load, in a terminal and as a file, and prefetching within a budget.
 struct TraceCommandTests {
     @Test func theWayIsDrawnOnStandardError() async throws {
         let bench = try CommandBench()
@@ -19,11 +19,11 @@ struct TraceCommandTests {
         }
         let again = try await bench.run("fetch", url, "--trace")
         #expect(again.errors.contains("the disk cache had it") && !again.errors.contains("download"))
-        // Loads that fail are drawn, too.
+        // Traces of failed loads are drawn, too.
         #expect(try await bench.run("fetch", "nowhere.png", "--trace").errors.contains("it failed with fileNotFound"))
     }
 
-    /// What a server says reaches the terminal without control characters everywhere else, too.
+    /// Text from outside must reach the terminal without control characters, as in the command's other output.
     @Test func aTraceSteersNoTerminal() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.png(), to: "e\u{1B}[31m.png")

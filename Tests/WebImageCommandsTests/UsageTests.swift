@@ -3,9 +3,9 @@ import WebImageCore
 import WebImageDownload
 import WebImageTesting
 
-/// Wrong usage ends with 2 and says what was wrong; help and completions end with 0.
+/// Wrong usage exits with 2 and a message; help and completions exit with 0.
 struct UsageTests {
-    /// `cat` fails, too.
+    /// A command whose output cannot be written fails, as `cat` does.
     @Test func whatCannotBeSaidIsAFailure() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.png(), to: "a.png")
@@ -15,7 +15,7 @@ struct UsageTests {
         }
     }
 
-    /// It crashed.
+    /// The command once crashed.
     @Test(arguments: ["fetch", "prefetch", "cache import ."], ["<&-", "< ."])
     func aListThatCannotBeReadIsWrongUsage(command: String, input: String) async throws {
         let bench = try CommandBench()
@@ -94,7 +94,7 @@ struct UsageTests {
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
-    /// It was said to be missing in this build.
+    /// The message once said that the format was missing in this build.
     @Test(arguments: ["cur", "svg", "svgz", "pdf", "heif"])
     func aFormatThatNothingWritesSaysSo(format: String) async throws {
         let bench = try CommandBench()
@@ -128,7 +128,7 @@ struct UsageTests {
     }
 
     #if canImport(Glibc)
-        /// glibc's loader lists what a program is linked with in place of starting it.
+        /// With `LD_TRACE_LOADED_OBJECTS`, glibc's loader lists a program's libraries instead of starting it.
         @Test(arguments: ["libavif", "libheif", "libde265", "libjxl", "librsvg", "libpoppler", "libglib"])
         func noLibraryThatTakesLongToLoadIsLoadedAtTheStart(library: String) async throws {
             let bench = try CommandBench()

@@ -3,9 +3,9 @@ import WebImage
 import WebImageCore
 import WebImageTesting
 
-/// Two users of one cache folder, each with processes of their own: neither gets the other's picture (finding L3).
+/// Two users share a cache folder, each with processes of their own. Neither gets the other's picture (finding L3).
 struct UsersApartCommandTests {
-    /// How the command is told who asks, with a star for the name.
+    /// The arguments name the user; the star stands for the name.
     @Test(
         arguments: [
             ["--header", "Cookie: session=*"], ["--header", "Authorization: Bearer *"], ["--user", "*:x"],
@@ -15,7 +15,8 @@ struct UsersApartCommandTests {
         let bench = try CommandBench()
         let pictures = ["anna": try Pictures.png(10, 10), "otto": try Pictures.png(20, 20)]
         bench.origin.serve("/me.png") { request in
-            // As they stand, and in Basic's base64: anna:x, user:anna, and those of otto.
+            // The names as plain text, and in the Base64 of Basic credentials: "anna:x", "user:anna", and the same for
+            // otto.
             let names = [
                 "anna": ["anna", "YW5uYTp4", "dXNlcjphbm5h"], "otto": ["otto", "b3R0bzp4", "dXNlcjpvdHRv"],
             ]

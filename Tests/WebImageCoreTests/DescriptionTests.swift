@@ -1,7 +1,7 @@
 import Testing
 import WebImageCore
 
-/// What `print` shows: a short line, whatever the picture holds.
+/// Descriptions of values, which are one short line, no matter how much metadata a picture has.
 @Suite struct DescriptionTests {
     private let header: ImageHeader = {
         var header = ImageHeader(

@@ -2,7 +2,7 @@ import Testing
 import WebImageCore
 
 @Suite struct ErrorTests {
-    /// The contract: numbers and names are stable. A line here changes only together with CONTRACTS.
+    /// The numbers and names of codes are stable. This table changes only together with CONTRACTS.
     @Test func theTableOfCodesIsAsAgreed() {
         let golden = """
             1000 invalidURL, 1001 badImageData, 1002 notModified, 1003 blockedURL, 1004 cacheMiss, \
@@ -28,7 +28,7 @@ import WebImageCore
         #expect(WebImageError.Code(rawValue: 9999).name == "code9999")
     }
 
-    /// Once it was `Code(rawValue: 2113)`.
+    /// The description was once `Code(rawValue: 2113)`.
     @Test func aCodeIsShownByItsName() {
         #expect("\(WebImageError.Code.redirectRefused)" == "redirectRefused")
         #expect(String(describing: WebImageError.Code(rawValue: 9999)) == "code9999")
@@ -48,7 +48,7 @@ import WebImageCore
         #expect(text.contains("truncatedData (3004)"))
     }
 
-    /// Programs with settings of their own name those.
+    /// Programs that name their own settings use `limit` and `messageWithoutAdvice`.
     @Test func anErrorOfALimitSaysWhichOneItIs() throws {
         let size = PixelSize(width: 20, height: 10)
         let error = #expect(throws: WebImageError.self) { try DecodeLimits(pixels: 100).check(size) }

@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Where pixels lie.
+/// The memory of pixels.
 @Suite struct MemoryTests {
     private static let lengths = [
         1, 63, 4096, 1 << 20, (8 << 20) - 49, (8 << 20) - 48, 9 << 20, (16 << 20) + 5, (17 << 20) - 40,
@@ -15,13 +15,14 @@ import WebImageTesting
         let memory = try AlignedMemory(byteCount: count)
         defer { memory.deallocate() }
         #expect(UInt(bitPattern: memory.base) % 64 == 0)
-        // The sanitizer looks on.
+        // With the address sanitizer, this finds memory that is too short.
         memory.base.initializeMemory(as: UInt8.self, repeating: 7, count: count)
         #expect(memory.base.load(fromByteOffset: count - 1, as: UInt8.self) == 7)
     }
 
     #if os(Linux)
-        /// Blocks of many megabytes are mapped for themselves. Two are kept for who comes next, which need not be as large.
+        /// Blocks of many megabytes are mapped separately. Two freed ones are kept for the next allocations, which may
+        /// be smaller.
         @Test func largeBlocksGoBackWhole() throws {
             var generator = SeededGenerator(seed: 3)
             let before = try mappedBytes()
@@ -38,11 +39,12 @@ import WebImageTesting
             #expect(Set(held.map { UInt(bitPattern: $0.base) }).count == held.count)
             for memory in held { memory.deallocate() }
             ProcessMemory.returnFree()
-            // Without giving back it would be 8 GB. Tests beside this one map memory, too.
+            // If blocks were not given back, this would be 8 GB. The margin is for tests that run at the same time.
             #expect(try mappedBytes() < before + (2 << 30))
         }
 
-        /// The size of the address space (proc(5), `VmSize`): mappings that lie side by side count as one, but not their bytes.
+        /// The size of the address space (`VmSize` in proc(5)). The number of mappings would not do, because adjacent
+        /// mappings count as one.
         private func mappedBytes() throws -> Int {
             let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
             let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmSize:") })
@@ -50,7 +52,7 @@ import WebImageTesting
         }
     #endif
 
-    /// The process ended where the promise was an error.
+    /// The process once crashed instead of throwing the promised error.
     @Test(arguments: [Int.max, Int.max - 40, 1 << 60, 1 << 50]) func memoryThatThereIsNotIsALimit(count: Int) {
         let error = #expect(throws: WebImageError.self) { try AlignedMemory(byteCount: count).deallocate() }
         #expect(error?.code == .limitExceeded)

@@ -11,7 +11,7 @@ import WebImageTesting
 
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     private static let ihdr: [UInt8] = [0, 0, 0, 13] + Array("IHDR".utf8) + [UInt8](repeating: 0, count: 17)
-    /// `<svg xmlns="http://www.w3.org/2000/svg"/>`, by gzip -9.
+    /// `<svg xmlns="http://www.w3.org/2000/svg"/>`, compressed by `gzip -9`.
     private static let svgz: [UInt8] = [
         0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xB3, 0x29, 0x2E, 0x4B, 0x57, 0xA8, 0xC8, 0xCD,
         0xC9, 0x2B, 0xB6, 0x55, 0xCA, 0x28, 0x29, 0x29, 0xB0, 0xD2, 0xD7, 0x2F, 0x2F, 0x2F, 0xD7, 0x2B, 0x37, 0xD6,
@@ -83,13 +83,13 @@ import WebImageTesting
         }
     }
 
-    /// No other format begins with a comment or a declaration of XML.
+    /// A file that begins with an XML comment or declaration can only be an SVG.
     @Test(arguments: ["", "<?xml version=\"1.0\"?>\n", "<!-- short -->"])
     func aDrawingBehindACommentThatIsLongerThanWhatIsLookedAt(_ before: String) {
         let head = Array((before + "<!-- ").utf8)
         let drawing = head + [UInt8](repeating: 0x41, count: 5000) + Array(" --><svg/>".utf8)
         #expect(ImageFormat(sniffing: drawing) == .svg)
-        // As long as more bytes may tell it, nothing is said.
+        // With fewer bytes than sniffing needs, the format is still unknown.
         #expect(ImageFormat(sniffing: Array(drawing.prefix(ImageFormat.sniffingLength - 1))) == nil)
         let page = head + [UInt8](repeating: 0x41, count: 3000) + Array(" --><html><svg/>".utf8)
         #expect(ImageFormat(sniffing: page + [UInt8](repeating: 0x41, count: 3000)) == nil)

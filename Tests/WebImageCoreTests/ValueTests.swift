@@ -43,8 +43,8 @@ import WebImageCore
         #expect(Orientation(tag: 6) == .right && Orientation.right.swapsSides && !Orientation.down.swapsSides)
     }
 
-    /// The rectangle at the top left of the upright picture, in stored coordinates, for a stored 40x20 picture: which
-    /// stored corner becomes the upright top left is what EXIF's table says.
+    /// The stored coordinates of the rectangle at the top left of the upright picture, for a stored picture of 40x20.
+    /// EXIF's table says which stored corner becomes the upright top left.
     @Test(arguments: [
         (Orientation.up, 0.0, 0.0), (.upMirrored, 30, 0), (.down, 30, 15), (.downMirrored, 0, 15),
         (.leftMirrored, 0, 0), (.right, 0, 15), (.rightMirrored, 30, 15), (.left, 30, 0),
@@ -60,7 +60,7 @@ import WebImageCore
         #expect(CacheKey("a") == CacheKey("a"))
         #expect(CacheKey("a") != CacheKey("b"))
         #expect(CacheKey("a").variant("g1:1;").text == "a\u{1F}g1:1;")
-        // Two files, whose names Unicode takes for the same text.
+        // The names of two different files that are equal as Unicode text.
         let (composed, decomposed) = (CacheKey("caf\u{E9}.jpg"), CacheKey("cafe\u{301}.jpg"))
         #expect(composed.text == decomposed.text && composed != decomposed)
         #expect(!decomposed.variant("g1:1;").isSameOrVariant(of: CacheKey("caf\u{E9}.jpg")))

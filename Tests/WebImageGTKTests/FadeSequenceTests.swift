@@ -4,7 +4,7 @@
     @testable import WebImageGTK
 
     @Suite struct FadeSequenceTests {
-        /// The weight of each picture in what is seen; they always add up to 1.
+        /// The weight of each picture in the visible mixture. The weights always add up to 1.
         private func weights(_ fades: FadeSequence<String>) -> [String: Double] {
             var weights: [String: Double] = [:]
             for step in fades.steps {

@@ -5,7 +5,7 @@
 
     @testable import WebImageGallery
 
-    /// What the gallery's values say; no display is needed for them.
+    /// The gallery's value types, which need no display.
     struct GalleryValueTests {
         @Test func theCommandLineIsUnderstoodOrRefused() throws {
             let options = try GalleryOptions(["--dark", "a.png", "--input-list", "list", "--", "--odd"])
@@ -42,7 +42,7 @@
             #expect(viewport.isFitted && viewport.placed == PixelRect(x: 0, y: 0, width: 800, height: 600))
         }
 
-        /// A touchpad tells of many small parts of a step, and each of them zoomed by a whole one.
+        /// A touchpad reports many small parts of a step, each of which once zoomed by a whole step.
         @Test func scrollingZoomsAsFarAsItGoes() {
             #expect(Viewport.factor(ofScrolling: -1, isInPixels: false) == Viewport.step)
             #expect(Viewport.factor(ofScrolling: 0, isInPixels: true) == 1)
@@ -70,8 +70,8 @@
             #expect(!part.serves(viewport))
         }
 
-        /// An animation three pixels wide is one pixel wide where it is fitted, which is less than 1.2: it was loaded again and
-        /// again.
+        /// An animation three pixels wide was fitted to a width of one pixel, less than the wanted 1.2, so it was once
+        /// loaded again and again.
         @Test func whatCannotBeHadInPartsIsLoadedLargerOnce() throws {
             let window = PixelSize(width: 800, height: 400)
             let narrow = Viewport(picture: PixelSize(width: 3, height: 1000), window: window)
@@ -96,7 +96,7 @@
             #expect(times == [.seconds(1), nil, .milliseconds(1250), nil, .milliseconds(1500)])
         }
 
-        /// After a thousand failures the reasons of later ones were not kept.
+        /// After a thousand failures, the reasons of later ones were once not kept.
         @Test func theBookKnowsWhyTheLastPictureFailed() async {
             let book = PictureBook()
             let transport = FakeTransport()
@@ -127,11 +127,11 @@
         }
     }
 
-    /// The program itself, on a display without a screen.
+    /// The gallery program, on a virtual display.
     @Suite(.serialized, .enabled(if: VirtualDisplay.isAvailable, "Xvfb is not installed: `make test-programs` does it"))
     struct GalleryTests {
-        /// Five hundred pictures, of which some are missing, scrolled fast, back and in jumps: the script compares the pixels
-        /// of all cells with those that they should have, and ends with 1 when there is a wrong one.
+        /// Scrolls through five hundred pictures, of which some are missing, fast, back and in jumps. The script
+        /// compares the pixels of all cells with the expected ones and exits with 1 if any is wrong.
         @Test func noCellOfTheGalleryEverShowsAnothersPicture() throws {
             let probe = try Probe(program: "webimage-gallery", ["--script", "scroll"], last: "end of scroll")
             #expect(probe.facts("looks").first?.hasSuffix("wrong 0") == true)

@@ -11,26 +11,27 @@
         import Darwin
     #endif
 
-    /// What the program of `Tests/GTKProbe`, which lies beside the tests, has found.
+    /// The output of a run of the program of `Tests/GTKProbe`, whose executable is beside the tests'.
     struct Probe {
-        /// All lines, without the one that says that the script has come to its end.
+        /// All lines of the output, without the last, which says that the script has ended.
         let lines: [String]
 
         /// Runs a script of the probe to its end.
         ///
         /// - Parameters:
-        ///   - script: its name.
-        ///   - settings: of the environment, besides those by which GTK draws without a graphics card and without a bus.
+        ///   - script: the script's name.
+        ///   - settings: further environment variables, besides those that make GTK draw without a graphics card and
+        ///     without a bus.
         init(_ script: String, _ settings: [String] = []) throws {
             try self.init(program: "gtk-probe", [script], settings, last: "end of \(script)")
         }
 
-        /// Runs a program that lies beside the tests to its end.
+        /// Runs a program whose executable is beside the tests' to its end.
         ///
         /// - Parameters:
-        ///   - program: its name.
-        ///   - arguments: what it is called with.
-        ///   - last: what it says at its end.
+        ///   - program: the program's name.
+        ///   - arguments: the program's arguments.
+        ///   - last: the last line that the program prints.
         init(program: String, _ arguments: [String], _ settings: [String] = [], last: String) throws {
             let display = try #require(VirtualDisplay.name, "Xvfb does not start")
             let environment = ["DISPLAY=\(display)", "GSK_RENDERER=cairo", "GTK_A11Y=none", "GDK_BACKEND=x11"]
@@ -47,7 +48,7 @@
             self.lines = lines.dropLast()
         }
 
-        /// What stands behind `name`, for each line that begins with it.
+        /// The values of all lines of `name value` with the given name.
         func facts(_ name: String) -> [String] {
             lines.filter { $0.hasPrefix(name + " ") }.map { String($0.dropFirst(name.count + 1)) }
         }
@@ -59,7 +60,7 @@
         }
     }
 
-    /// Whether a colour that a probe has told, `RRGGBBAA`, is another one, give or take some levels of rounding.
+    /// Whether a probe's colour, as `RRGGBBAA`, equals `color` except for some levels of rounding.
     func isNear(_ hex: String, _ color: [Int], within levels: Int = 1) -> Bool {
         guard let word = UInt32(hex, radix: 16) else { return false }
         let channels = [24, 16, 8, 0].map { Int(word >> $0 & 0xFF) }

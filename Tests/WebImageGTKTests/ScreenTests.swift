@@ -1,7 +1,7 @@
 #if GTK
     import Testing
 
-    /// What GTK makes of this room, on a display without a screen.
+    /// Boxes and paintables as GTK draws them, on a virtual display.
     @Suite(.serialized, .enabled(if: VirtualDisplay.isAvailable, "Xvfb is not installed: `make test-programs` does it"))
     struct ScreenTests {
         @Test func aTextureHasThePixelsOfItsImage() throws {
@@ -37,7 +37,7 @@
             #expect(
                 try Probe("fits").facts("fit") == [
                     "fill 0,0 16x32", "contain 0,12 16x8", "cover 0,0 16x32", "scaleDown 4,14 8x4", "none 4,14 8x4",
-                    // At two pixels for each logical pixel; and by a fit of its own.
+                    // Drawn at a scale of two, and by a custom fit.
                     "scaled 6,15 4x2", "own 0,0 16x32",
                 ])
         }
@@ -54,9 +54,9 @@
             #expect(color("end") == "00ff00ff")
             #expect(isNear(color("out-half"), [0, 128, 0, 128]))
             #expect(color("out") == "none")
-            // Nothing asks for frames when the fades are over.
+            // No frames are requested after the fades have ended.
             #expect(probe.facts("ticks") == ["0", "0", "0 others 1"])
-            // Without a source of frames a fade is at its end.
+            // Without a source of frames, a fade ends at once.
             #expect(probe.facts("others") == ["0 fading false"])
             #expect(probe.facts("completed") == ["first", "second", "third"])
         }
@@ -74,7 +74,7 @@
                 try Probe("lives").lines == [
                     "alive unplaced box paintable texture pixels", "alive unplaced-dropped nothing",
                     "alive in-picture paintable texture pixels", "alive out-of-picture nothing",
-                    // Swift holds nothing of it, and it works.
+                    // Swift holds no reference to the box, and it still works.
                     "resized 16x16", "alive in-window box paintable texture pixels", "seen 010203ff",
                     "alive window-closed nothing", "alive replaced box paintable",
                 ])
@@ -96,7 +96,7 @@
         @Test func theFrameClockKeepsTheOrderOfTimes() throws {
             #expect(
                 try Probe("clock").lines == [
-                    // What is added in a turn of the loop waits for the next one.
+                    // A wake that is added during a turn of the loop waits for the next turn.
                     "added-in-turn false", "order over first second second-too third", "early false", "added true",
                 ])
         }
@@ -105,13 +105,13 @@
             #expect(
                 try Probe("sizes", ["GDK_SCALE=2"]).lines == [
                     "size 30x20 scale 2 pixels 60x40", "size 40x25 scale 2 pixels 80x50", "screenshot 80x50",
-                    // 60x20 pixels are 30x10 logical ones, and 60 wide they are 20 high.
+                    // The picture of 60x20 pixels has 30x10 logical ones. For a width of 60, its height is 20.
                     "measured 0 30", "measured 0 20",
-                    // No larger than it is.
+                    // With the fit `none`, the picture is not enlarged.
                     "measured-none 0 10",
                     // A picture of the same size that fills the box.
                     "measured-fill 0 20",
-                    // With scales that are none, and the largest and smallest.
+                    // With scales that are invalid, very large or very small.
                 ] + Array(repeating: ["measured-scale 0 20", "wide true"], count: 5).joined())
         }
 

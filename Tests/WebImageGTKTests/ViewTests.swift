@@ -1,7 +1,7 @@
 #if GTK
     import Testing
 
-    /// Views and cells that load, on a display without a screen.
+    /// Views and cells that load, on a virtual display.
     @Suite(.serialized, .enabled(if: VirtualDisplay.isAvailable, "Xvfb is not installed: `make test-programs` does it"))
     struct ViewTests {
         @Test func aViewShowsItsPlaceholderAndThenThePictureInItsSize() throws {
@@ -33,8 +33,8 @@
             #expect(try Probe("cells").lines == ["cells true seen true wrong 0", "warm true true"])
         }
 
-        /// GTK binds more cells than are in view and does not bind them again when they come into view: they kept the old
-        /// pictures.
+        /// GTK binds more cells than are in view and does not bind them again when they come into view. Such cells once
+        /// kept the old pictures.
         @Test func reloadingAListAlsoChangesItsCellsThatAreNotInView() throws {
             #expect(try Probe("reloads").lines == ["reloaded true true true"])
         }
@@ -43,7 +43,7 @@
             #expect(try Probe("prefetches").lines == ["ahead true"])
         }
 
-        /// A view that had no size before its picture waited for one for ever.
+        /// A view that had no size without its picture once waited for one for ever.
         @Test func aViewWithoutASizeGetsItFromItsPicture() throws {
             #expect(
                 try Probe("sizeless").lines == [
@@ -62,7 +62,8 @@
                 ])
         }
 
-        /// The next picture was loaded for the size that the view had from the one before: each was smaller than the last.
+        /// Each picture was once loaded for the size that the view had from the one before, so each was smaller than
+        /// the last.
         @Test(arguments: [1, 2]) func aViewWithoutASizeGetsItFromEachOfItsPictures(scale: Int) throws {
             let lines = ["packed", "column", "picture"].flatMap { name in
                 let large = "\(300 * scale)x\(420 * scale)"
@@ -71,7 +72,7 @@
             #expect(try Probe("reused", ["GDK_SCALE=\(scale)"]).lines == lines)
         }
 
-        /// A view that never was in a window played what memory had for it.
+        /// A view that was never in a window once played an animation from memory.
         @Test func anAnimationWaitsUntilItIsSeen() throws {
             #expect(try Probe("unseen").lines == ["unseen false", "seen true"])
         }
@@ -110,7 +111,7 @@
             #expect(try Probe("buttonLabel", ["GTK_A11Y=test"]).lines == ["label true"])
         }
 
-        /// Each of these closures was the one by which the view itself was told.
+        /// The view itself once used these closures, so a program that set them broke it.
         @Test func aViewWorksAlsoForAProgramThatSetsItsClosures() throws {
             #expect(
                 try Probe("hooks").lines == [

@@ -9,18 +9,19 @@
         import Darwin
     #endif
 
-    /// A display without a screen (Xvfb), started once for all tests. It goes when the tests do, however they end.
+    /// A virtual display (Xvfb), started once for all tests. It ends with the tests' process, however that ends.
     struct VirtualDisplay {
         static let isAvailable = PeerProcess.find("Xvfb") != nil
 
-        /// Where it is, as in the variable `DISPLAY`; nil when it did not start.
+        /// The display's name for the variable `DISPLAY`, or nil if it did not start.
         static let name = start()
 
         private static func start() -> String? {
             guard let program = PeerProcess.find("Xvfb") else { return nil }
-            // The shell ends the display when the pipe that it reads from is closed, which also a crash does. Threads of
-            // Swift's pool block all signals that can be blocked, and what they start inherits that.
-            // By itself it begins anew when its last client goes, and is deaf to the next one meanwhile.
+            // The shell kills the display when the pipe that it reads from is closed, which happens even if the tests
+            // crash. It uses SIGKILL because threads of Swift's pool block all other signals and started processes
+            // inherit that. Without -noreset, the display would restart when its last client leaves, and not accept the
+            // next one meanwhile.
             let script =
                 "'\(program)' -displayfd 1 -noreset -screen 0 1280x1024x24 -nolisten tcp & read -r line; kill -9 $!"
             let (life, answers) = (Pipe(), Pipe())
@@ -35,7 +36,7 @@
         }
     }
 
-    /// What goes into `input` comes out of `output`.
+    /// A pipe: bytes that are written to `input` are read from `output`.
     struct Pipe {
         let input: Int32
         let output: Int32
@@ -47,7 +48,7 @@
             (output, input) = (ends[0], ends[1])
         }
 
-        /// Reads to the first line's end, or to the end of all.
+        /// Reads to the end of the first line, or to the end of the pipe.
         func readLine() -> String {
             var line: [UInt8] = []
             var byte: UInt8 = 0
@@ -55,7 +56,7 @@
             return String(decoding: line, as: UTF8.self)
         }
 
-        /// Reads until nobody can write any more.
+        /// Reads until the last writer closes the pipe.
         func readAll() -> String {
             var (text, buffer): ([UInt8], [UInt8]) = ([], Array(repeating: 0, count: 4096))
             while true {

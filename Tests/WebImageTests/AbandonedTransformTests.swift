@@ -6,9 +6,10 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// A chain that has no waiters left ends at its next row: it held its thread to the end, however long it was.
+/// A chain of transforms that has no waiters left stops at its next row. It once kept its thread until the chain's end.
 @Suite struct AbandonedTransformTests {
-    /// Counts the rows that a transform makes, and stops once in the middle of the first picture.
+    /// A transform that counts the rows it makes, and blocks once, at row ``heldRow`` of the first picture, until
+    /// `open()`.
     private final class HeldRows: Sendable {
         private let made = Guarded(0)
         private let reached = Gate()
@@ -63,7 +64,7 @@ import WebImageTesting
         await rows.waitUntilReached()
         token.cancel()
         rows.open()
-        // The only thread is free again when the next picture is made.
+        // The only decode thread is free again once the next picture is made.
         _ = try await bench.manager.image(for: request([ImageTransform.invert]))
         #expect(rows.count == HeldRows.heldRow + 1 && ledger.failures == [.cancelled: 1])
     }
@@ -81,7 +82,7 @@ import WebImageTesting
         #expect(gone.failures == [.cancelled: 1] && late.finishedCount == 1 && bench.manager.runningLoads == 0)
     }
 
-    /// The job that went on from another one's picture stayed as urgent as its first caller had been.
+    /// A job that continues from another job's picture once kept the priority of its first caller.
     @Test func whoNeedsThePictureForMoreStepsMayBecomeLessUrgent() async throws {
         let (bench, rows, ledger) = (try bench(), HeldRows(), Ledger())
         var (first, more) = (request([rows.step]), request([rows.step, ImageTransform.invert]))
@@ -100,7 +101,7 @@ import WebImageTesting
         #expect(ledger.responses.count == 2 && rows.count == size.height)
     }
 
-    /// Also one that only needs the picture for more steps.
+    /// This includes a caller that needs the picture only as the input of further steps.
     @Test func whoStaysGetsThePictureOfTheOneWhoLeaves() async throws {
         let (bench, rows, gone, stays, more) = (try bench(), HeldRows(), Ledger(), Ledger(), Ledger())
         let token = bench.manager.load(request([rows.step])) { gone.take($0) }

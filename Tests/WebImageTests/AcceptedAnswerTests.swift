@@ -6,12 +6,13 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// What one request takes and another refuses: neither decides for the other, nor do the caches.
+/// Answers that one request accepts and another refuses: neither request decides for the other, and caches respect
+/// both.
 @Suite struct AcceptedAnswerTests {
     private let url = "http://pictures.test/odd"
     private let fields: HTTPFields = [.cacheControl: "public, max-age=6000"]
 
-    /// A picture under a status that is not taken by default.
+    /// A picture with a status that is not accepted by default.
     private func answer() throws -> FakeAnswer {
         .status(
             501, body: try Fixture.png(16, 16),
@@ -52,7 +53,7 @@ import WebImageTesting
         // From memory.
         #expect(bench.manager.cachedImage(for: strict) == nil)
         await expect(code, of: strict, bench.manager)
-        // From disk, in another process, where one who takes it finds it.
+        // From disk, in another process, where a request that accepts the status finds the picture.
         let next = TestBench(disk: folder.path)
         next.transport.answer(url, try answer())
         if policy == .cacheOnly { #expect(try await next.manager.image(for: lenient).source == .disk) }
@@ -70,7 +71,7 @@ import WebImageTesting
         await expect(.badContentType, of: strict, bench.manager)
         strict.http.acceptableContentTypes = ["image/*"]
         #expect(bench.manager.cachedImage(for: strict) != nil)
-        // And what the manager takes by default may change.
+        // The manager's default content types may change while the picture is cached.
         bench.manager.downloader.configuration.acceptableContentTypes = ["image/webp"]
         #expect(bench.manager.cachedImage(for: ImageRequest(url)) == nil)
     }

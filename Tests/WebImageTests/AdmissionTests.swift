@@ -5,7 +5,7 @@ import WebImageSystem
 
 @testable import WebImage
 
-/// Who gets memory or a turn when there is not enough for all.
+/// Which work is admitted when memory or turns do not suffice for all.
 @Suite struct AdmissionTests {
     private final class Waiter: Sendable {
         private let answers = Guarded<[Bool]>([])
@@ -82,11 +82,11 @@ import WebImageSystem
         #expect(ask(20).answered == [true])
         let share = admission.unpark(parked)
         #expect(share?.amount == 80 && share?.content === work && admission.used == 100)
-        // It is nobody else's now.
+        // The share that was taken up again cannot be given to other work.
         #expect(ask(50).answered.isEmpty)
     }
 
-    /// One that is still to get its bytes does not drive out an equal.
+    /// `take`, for work that still has to get its bytes, does not drive out parked work of the same priority.
     @Test func whoeverDoesNotQueueTakesFromTheLessUrgentOnly() {
         #expect(admission.take(80, .normal))
         let parked = admission.park(80, .normal, Work())
@@ -105,7 +105,7 @@ import WebImageSystem
         #expect(admission.used == 90)
     }
 
-    /// What would not be enough is not taken from anybody.
+    /// Parked work keeps its share if giving it up would not make enough room.
     @Test func nobodyIsDrivenOutInVain() {
         #expect(admission.take(70, .normal) && admission.take(30, .normal))
         let parked = admission.park(30, .normal, Work())

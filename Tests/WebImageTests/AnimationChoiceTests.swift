@@ -4,7 +4,8 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Whether animations and vector pictures are transformed, and whether only an animation will do.
+/// Requests that decide whether animations and vector pictures are transformed, and whether only an animation is
+/// accepted.
 @Suite struct AnimationChoiceTests {
     private let url = "http://pictures.test/a.gif"
 
@@ -28,7 +29,7 @@ import WebImageTesting
         #expect(image.withPixels { Array($0.prefix(3)) } == BlinkingGIF.colors[0].map { transforms ? 255 - $0 : $0 })
     }
 
-    /// Some files have no trailer.
+    /// Some GIF files lack the trailer byte.
     @Test func theFramesOfAGIFWithoutAnEndAreCounted() async throws {
         let file = BlinkingGIF.file(width: 8, height: 6, frames: 5)
         for bytes in [file, file.dropLast()] {
@@ -37,7 +38,7 @@ import WebImageTesting
         }
     }
 
-    /// As browsers do. The picture beside it is for programs that know no animations.
+    /// Browsers do the same: the still picture (IDAT) is for programs that do not know APNG.
     @Test(arguments: [DecoderIsolation.none, .all])
     func anAPNGOfOneFrameShowsItAndNotThePictureBesideIt(_ isolation: DecoderIsolation) async throws {
         let bench = TestBench { $0.isolation = isolation }
@@ -81,7 +82,7 @@ import WebImageTesting
         return bytes + PNGChunks.chunk("fdAT", PNGChunks.big(1) + data) + PNGChunks.chunk("IEND", [])
     }
 
-    /// Where pixels decide, the first frame decides for all.
+    /// A transform that chooses its part by the pixels chooses by the first frame, for all frames.
     @Test func framesAreCutAlike() async throws {
         // A white square that moves by 20 pixels a frame, on black.
         let frames = try (0..<3).map { index in
@@ -112,10 +113,10 @@ import WebImageTesting
                 #expect(frame.size == size)
                 whites.append(frame.withPixels { bytes in bytes.count { $0 == 255 } })
             }
-            // The square leaves the part that shows it first.
+            // The square moves out of the part that was chosen by the first frame.
             #expect(whites[0] > whites[1] && whites[1] >= whites[2], "\(transform) \(whites)")
         }
-        // A trim that leaves animations alone.
+        // As in imgproxy, a trim with `asImgproxy` leaves animations as they are.
         var request = ImageRequest(url)
         request.transformers = [
             .trim(color: RGBColor(red: 0, green: 0, blue: 0), asImgproxy: true), .resize(width: 40),
@@ -127,7 +128,7 @@ import WebImageTesting
         #expect(try await bench.manager.image(for: request).image.size == PixelSize(width: 20, height: 20))
     }
 
-    /// The limit of frames holds for those that are used.
+    /// The frame limit counts only the frames that are used.
     @Test(arguments: [ImageFormat.gif, .webp, .apng, .avif, .jxl], [1, 2, 4, 5, 9])
     func framesBehindTheLimitAreLeftOut(_ format: ImageFormat, _ limit: Int) async throws {
         guard CoderRegistry.standard.encodableFormats.contains(format) else { return }
@@ -151,7 +152,7 @@ import WebImageTesting
         }
     }
 
-    /// Only what was shown of an animation ended there.
+    /// The frame limit once held only for what was shown, not for what was encoded.
     @Test func framesBehindTheLimitAreNotWrittenEither() async throws {
         var request = ImageRequest(data: BlinkingGIF.file(width: 8, height: 6, frames: 5), name: "blinking")
         request.decoding.frameLimit = 2

@@ -47,7 +47,7 @@ import WebImageTesting
             #expect(color(of: frame) == BlinkingGIF.colors[index % 4])
         }
         #expect(bench.manager.memoryCache.cost.bytes >= 7 * 8 * 6 * 4)
-        // No more than there is room for.
+        // No more frames are preloaded than the buffer limit allows.
         animation.removeKeptFrames()
         animation.bufferLimit = ByteCount(3 * 8 * 6 * 4)
         #expect(try await animation.preload() == 3)
@@ -56,7 +56,7 @@ import WebImageTesting
         #expect(try await animation.preload() == 1)
     }
 
-    /// Whoever joined a load of another who did not want them had to decode them after all.
+    /// A caller that joined a load without preloaded frames once had to decode them itself.
     @Test func framesAreThereForOneWhoJoinsALoadToo() async throws {
         let (bench, network, first, second) = (TestBench(), Gate(), Ledger(), Ledger())
         let file = BlinkingGIF.file(width: 8, height: 6, frames: 6)
@@ -130,7 +130,7 @@ import WebImageTesting
         #expect(try await color(of: animation.frame(at: 3)) == BlinkingGIF.colors[3])
     }
 
-    /// The animation that plays already was once replaced by stills of its first frame.
+    /// Stills of the first frame once replaced the animation that was already playing.
     @Test func noStillFollowsTheFirstFrame() async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock)
@@ -165,7 +165,7 @@ import WebImageTesting
         #expect(response.image.animation?.isComplete == true)
     }
 
-    /// The player of a preview waited at its last frame for more.
+    /// When the load failed, the player of its preview once waited at the last frame for more.
     @Test func theFramesOfALoadThatFailsWaitForNoMore() async throws {
         let bench = TestBench()
         let (bytes, gate) = (BlinkingGIF.file(width: 8, height: 6, frames: 4), Gate())

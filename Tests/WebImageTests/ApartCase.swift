@@ -7,18 +7,18 @@ import WebImageDownload
 import WebImageSystem
 import WebImageTesting
 
-/// Two who ask for the same URL and are to get pictures of their own.
+/// Two users who ask for the same URL and must each get a picture of their own.
 enum Asker: String, CaseIterable, Sendable {
     case anna
     case otto
 
-    /// How wide this one's picture is.
+    /// The width of this user's picture.
     var side: Int { self == .anna ? 10 : 20 }
-    /// How wide the picture of those is whom the origin does not know.
+    /// The width of the picture for users that the origin does not know.
     static let strangersSide = 30
 }
 
-/// Who sits in front of a manager, and what there is of that one: a session, a jar, a file.
+/// The user who currently uses a manager, with a cookie jar and the path of a netrc file.
 final class Session: Sendable {
     private let current: Guarded<Asker>
     let jar = MemoryCookieJar()
@@ -37,7 +37,7 @@ final class Session: Sendable {
     var name: String { asker.rawValue }
 }
 
-/// One way in which it is told who asks, and what the origin says to it.
+/// One way in which a request tells the origin which user asks, and the answer of the origin.
 struct ApartCase: Sendable, CustomTestStringConvertible {
     typealias Configure = @Sendable (inout DownloadConfiguration, Session) -> Void
     typealias Ask = @Sendable (inout ImageRequest, Session) -> Void
@@ -45,20 +45,20 @@ struct ApartCase: Sendable, CustomTestStringConvertible {
 
     let name: String
     var url = "http://pictures.test/me.png"
-    /// Of the answers with a picture.
+    /// The fields of the answers that have a picture.
     var answer: HTTPFields = [.cacheControl: "max-age=600"]
-    /// Where `/me.png` redirects, and with which fields; nil: it is the picture.
+    /// The target and the fields of the redirect of `/me.png`, or nil if `/me.png` is the picture.
     var redirect: (@Sendable (_ asker: String) -> (target: String, fields: HTTPFields))?
-    /// How the manager is made.
+    /// Configures the manager's downloader before the manager is made.
     var configure: Configure = { _, _ in }
-    /// What the request says itself.
+    /// Changes the request itself.
     var ask: Ask = { _, _ in }
-    /// What happens when somebody sits down; nil: the manager is still being made.
+    /// Signs in the session's user; the manager is nil while it is still being made.
     var login: Login = { _, _ in }
 
     var testDescription: String { name }
 
-    /// What the one who sits there now asks.
+    /// The request of the session's current user.
     func request(_ session: Session) -> ImageRequest {
         var request = ImageRequest(url)
         ask(&request, session)
@@ -70,8 +70,8 @@ extension ApartCase {
     static let cdn = "http://cdn.test/me.png"
 
     private static let cookies: Ask = { request, _ in request.http.handlesCookies = true }
-    private static let apiKey = HTTPField.Name("X-Api-Key")!  // A constant that is a token.
-    private static let trace = HTTPField.Name("traceparent")!  // The same.
+    private static let apiKey = HTTPField.Name("X-Api-Key")!  // The constant is a valid token.
+    private static let trace = HTTPField.Name("traceparent")!  // The constant is a valid token.
 
     private static func fillingJar(from url: String = "http://pictures.test/") -> Login {
         { _, session in
@@ -265,7 +265,7 @@ extension ApartCase {
             login: { _, session in try? FileTree.write(Array(session.name.utf8), to: session.netrc) }),
     ]
 
-    /// What the origin takes for somebody's name, wherever it stands.
+    /// The user whose name the origin finds in the URL, the credentials, the header fields or the client certificate.
     static func asker(of request: TransportRequest) -> String? {
         var told = [request.url, request.credentials?.user, request.credentials?.password].compactMap { $0 }
         told += request.headers.map(\.value)

@@ -7,7 +7,7 @@ import WebImageTesting
 @Suite struct BatchTests {
     private let bench = TestBench()
 
-    /// Answers that come when their gates open; every third fails.
+    /// Requests whose answers wait for their gates; every third fails with status 404.
     private func makeList(_ count: Int) throws -> ([ImageRequest], [Gate]) {
         let body = try Fixture.png(8, 8)
         let gates = (0..<count).map { number -> Gate in
@@ -52,7 +52,7 @@ import WebImageTesting
         var seen = Set<Int>()
         for await element in batch {
             seen.insert(element.index)
-            // What was taken, and no more than a window beyond it.
+            // No more requests were sent than results were taken plus the window of four.
             #expect(bench.transport.requests.count <= seen.count - 1 + 4)
         }
         #expect(seen == Set(0..<40))

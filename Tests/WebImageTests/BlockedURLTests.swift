@@ -47,7 +47,7 @@ import WebImageTesting
         #expect(await failure(bench, .reload)?.code == .badStatus, "its time is up")
     }
 
-    /// Who signed in was told for five minutes that a picture was missing, as it was for those who had not.
+    /// After signing in, a user was once told for five minutes that a picture was missing, because it was before.
     @Test func whatFailedWithOtherHeadersIsAskedAgain() async throws {
         let clock = ManualClock()
         let (bench, origin) = try makeBench(clock: clock)

@@ -6,7 +6,8 @@ import WebImageDownload
 import WebImageSystem
 import WebImageTesting
 
-/// The contracts' table of policies, with an origin that has validators (RFC 9111, RFC 5861, SDWebImage's D-20 and O-03).
+/// The contracts' table of cache policies, with an origin that has validators (RFC 9111, RFC 5861, SDWebImage's D-20
+/// and O-03).
 @Suite struct CachePolicyTests {
     private let url = "http://pictures.test/a.png"
 
@@ -21,12 +22,12 @@ import WebImageTesting
         await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request(policy)) }
     }
 
-    /// A manager, what it asks, and a picture of that side.
+    /// A manager and its origin, which serves a square picture with the given side.
     private func makeBench(
         _ disk: TemporaryFolder?, clock given: ManualClock? = nil, side: Int = 16, tag: String? = "\"1\"",
         fields: HTTPFields = [:]
     ) throws -> (TestBench, ChangingOrigin) {
-        // A new process goes by the times of the files.
+        // A new process reads the files' modification times, so the manual clock starts at the real time.
         let clock = given ?? ManualClock(wallTime: SystemClock.shared.wallTime)
         let bench = TestBench(disk: disk?.path, clock: clock)
         let origin = ChangingOrigin(bench.transport, body: try Fixture.png(side, side), tag: tag, fields: fields)
@@ -48,7 +49,7 @@ import WebImageTesting
         #expect(manager.cachedImage(for: request(.protocol)) == nil, "it is stale")
         #expect(try await manager.image(for: request(.protocol)).source == .memory)
         #expect(origin.counts == [1, 1])
-        // The 304 made it fresh again, for the next asker and for the next process.
+        // The 304 made the entry fresh again, for the next caller and for the next process.
         await manager.finishStores()
         #expect(manager.cachedImage(for: request(.protocol)) != nil)
         guard let folder else { return }
@@ -91,7 +92,7 @@ import WebImageTesting
         _ = try await first.manager.image(for: request(.refresh))
         await first.manager.finishStores()
         let (bench, origin) = try makeBench(folder)
-        // Nothing new: what was shown is the end, too.
+        // Nothing changed: the image that was shown early is also the final one.
         let unchanged = Ledger()
         bench.manager.load(request(.refresh)) { unchanged.take($0) }
         let same = try await unchanged.finished().get()
@@ -101,7 +102,7 @@ import WebImageTesting
         origin.change { ($0.body, $0.tag) = (newer, "\"2\"") }
         let changed = Ledger()
         bench.manager.load(request(.refresh)) { changed.take($0) }
-        // What is in memory is shown before the call returns.
+        // The image in memory is delivered before `load` returns.
         #expect(changed.cached.map(\.source) == [.memory])
         let new = try await changed.finished().get()
         #expect(new.source == .network && new.image.size.width == 20 && changed.cached.first?.image.size.width == 16)
@@ -190,7 +191,7 @@ import WebImageTesting
         }
     }
 
-    /// RFC 5861 section 4: the error may come after the head did.
+    /// RFC 5861 section 4 also covers an error that comes after the response's head.
     @Test(arguments: [true, false])
     func anEntryStandsInForABodyThatBreaksOff(hasDisk: Bool) async throws {
         let folder = hasDisk ? try TemporaryFolder() : nil
@@ -206,13 +207,13 @@ import WebImageTesting
         #expect(response.image.size == PixelSize(width: 16, height: 16) && events.failures.isEmpty)
         #expect(response.source == .memory && manager.runningLoads == 0)
         guard hasDisk else { return }
-        // Another size of it, and its bytes, which memory does not have.
+        // The entry also stands in for another size and for the original bytes, neither of which is in memory.
         #expect(try await manager.image(for: request(.protocol, width: 8)).image.size.width == 8)
         var whole = request(.protocol)
         whole.includesData = true
         let original = try #require(try await manager.image(for: whole).data)
         #expect(try await manager.data(for: request(.protocol)) == original && original != newer)
-        // Where there is no entry any more, what went wrong is said.
+        // Without an entry, the caller gets the transfer's error.
         try await manager.cache.clear(.all)
         #expect(await failure(bench, .revalidate)?.code == .connectionLost)
     }
@@ -291,7 +292,7 @@ import WebImageTesting
         _ = try await first.manager.image(for: request(.revalidate))
         await first.manager.finishStores()
         let path = try #require(await first.manager.diskCache?.path(for: request(.revalidate).originalKey))
-        // A byte of the body; the metadata behind it stays as it is.
+        // Damages a byte of the body; the metadata behind the body stays intact.
         var bytes = try FileTree.read(path)
         bytes[20] ^= 1
         try FileTree.write(bytes, to: path)

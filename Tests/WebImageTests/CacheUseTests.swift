@@ -46,13 +46,13 @@ import WebImageTesting
         let again = request({ $0.store = .all }, counting: second)
         for _ in 0..<20 { next.manager.load(again) { ledger.take($0) } }
         let found = try await ledger.finished(20).get()
-        // Who is told first may have found in memory what another one has just read.
+        // A caller that is answered first may have found the picture in memory after another caller's read.
         let sources = ledger.responses.map(\.source)
         #expect(sources.contains(.disk) && sources.allSatisfy { $0 == .disk || $0 == .memory })
         #expect(found.image.size == made.image.size && second.count == 0)
         #expect(ledger.failures.isEmpty && next.transport.requests.isEmpty)
         #expect(next.manager.cachedImage(for: again) != nil)
-        // One read for all twenty, each of whom looks whether the original is still the same.
+        // All twenty share one read of the picture, but each checks that the original is still the same.
         #expect(next.manager.diskCache?.statistics.hits ?? 0 <= 20 + 1)
         #expect(try #require(PixelComparison(found.image, made.image)).differingPixels == 0)
     }
@@ -108,7 +108,7 @@ import WebImageTesting
         #expect(bench.manager.diskCache?.usage.count == 1)
         let next = makeBench()
         #expect(try await next.manager.image(for: small).source == .disk)
-        // Its original is not there, and the finished picture is not looked for by who does not keep one.
+        // The original is not on disk, and a request that stores no finished picture does not look for one.
         #expect(try await next.manager.image(for: ImageRequest(url)).source == .network)
     }
 
@@ -137,7 +137,7 @@ import WebImageTesting
         }
     }
 
-    /// They had no job any more, and were not found.
+    /// Such callers had no job any more, so `cancelAll` once did not find them.
     @Test func cancelAllEndsAlsoThoseWhoWaitForTheStore() async throws {
         let files = FaultyFileSystem()
         let (bench, write, ledger) = (makeBench(files: files), files.delay(.write), Ledger())
@@ -153,7 +153,7 @@ import WebImageTesting
         #expect(ledger.finishedCount == 1 && bench.manager.loader.table.withLock { $0.tokens.isEmpty })
     }
 
-    /// Such a caller had a load of its own, whose picture was decoded, transformed and stored once more.
+    /// A caller that waits for the store once had a load of its own, which decoded, transformed and stored again.
     @Test func whoWaitsForTheStoreSharesTheLoadWithThoseWhoDoNot() async throws {
         let (bench, counting, network) = (makeBench(), CountingTransformer(), Gate())
         bench.transport.answer(url, .bytes(body, contentType: "image/png").held(by: network))
@@ -172,7 +172,8 @@ import WebImageTesting
         let files = FaultyFileSystem()
         let bench = makeBench(files: files, fileThreads: 1)
         let ledger = Ledger()
-        // The look lasts, however long this thread has to wait between a load and its cancel.
+        // The delayed `open` keeps the lookup on disk running, however long this thread pauses between a load and its
+        // cancel.
         let look = files.delay(.open)
         for _ in 0..<50 {
             let token = bench.manager.load(request { $0.store = .all }) { ledger.take($0) }
@@ -183,7 +184,7 @@ import WebImageTesting
         #expect(ledger.failures == [.cancelled: 50] && bench.manager.runningLoads == 0)
     }
 
-    /// Once a task that was cancelled during the look would have been answered twice.
+    /// A task that was cancelled during the lookup on disk was once answered twice.
     @Test func aTaskThatIsCancelledDuringTheLookIsAnsweredOnce() async throws {
         let bench = makeBench()
         let (manager, request) = (bench.manager, request { $0.store = .all })
@@ -209,7 +210,7 @@ import WebImageTesting
         let both = try await bench.manager.image(for: request)
         #expect(both.source == .memory && both.data == body && both.byteCount == ByteCount(body.count))
         #expect(both.image.storage === first.image.storage && counting.count == 1)
-        // Without the bytes there is nothing to spare.
+        // Without the bytes on disk, the picture is fetched and decoded again.
         try await bench.manager.cache.clear(.disk)
         let again = try await bench.manager.image(for: request)
         #expect(again.source == .network && again.data == body && counting.count == 2)

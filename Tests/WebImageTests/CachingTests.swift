@@ -140,7 +140,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 2)
     }
 
-    /// The contract: keys are what disk entries of every version are found by.
+    /// Keys must not change: disk entries of every version of the library are found by them.
     @Test func keysAreAsAgreed() {
         let plain = ImageRequest("https://User:Secret@Example.com:443/a/../b.jpg?x=1#top")
         #expect(
@@ -160,7 +160,7 @@ import WebImageTesting
                 == "http://example.com/a\u{1F}g1:2;s7:320x240;f5:cover;u1:1;o4:keep;d2:16;c4:keep;b4:4096;t8:counting;")
         request.caching.key = "avatar"
         request.http.headers[.acceptLanguage] = "de"
-        // The first half of SHA-256("de").
+        // The field's value in the key is the first half of SHA-256("de").
         #expect(request.originalKey.text == "avatar\u{1E}accept-language#959a45d44e6fcf58361ed004681556fe")
     }
 }

@@ -8,8 +8,8 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// A picture of which the origin has another version by the time that a transfer that broke off goes on: everybody gets
-/// the new one, whole, and the caches too.
+/// A transfer breaks off, and the origin has a new version of the picture before it resumes: every caller and the
+/// caches get the new version, whole.
 @Suite struct ChangedBodyTests {
     private let url = "http://pictures.test/changing"
     private let folder: TemporaryFolder
@@ -18,7 +18,7 @@ import WebImageTesting
 
     init() throws {
         folder = try TemporaryFolder()
-        // Over 700 KB: long enough for a beginning of it to be kept on disk.
+        // Over 700 KB, so that a partial body is kept on disk.
         old = try Fixture.gradient(500, 360).encoded(as: .bmp)
         new = try Fixture.jpeg(64, 48)
     }
@@ -55,20 +55,20 @@ import WebImageTesting
         await bench.manager.finishStores()
         let entry = try await bench.manager.diskCache?.read(requests[0].originalKey)
         #expect(entry?.body == new && entry?.metadata.storedResponse["etag"] == "\"2\"")
-        // What was kept of the old one is gone.
+        // The partial body of the old version is gone.
         let partials = try #require(bench.manager.ownCache.partials)
         #expect(await eventually { partials.claim(requests[0].originalKey, creates: false) == nil })
     }
 
     @Test func bytesAndDetailsAreTheNewOnes() async throws {
         #expect(try await makeBench().manager.data(for: ImageRequest(url)) == new)
-        // Before the old one's header was whole.
+        // Here the transfer breaks off before the header of the old picture is complete.
         let details = try await makeBench(brokenAfter: 10).manager.details(for: ImageRequest(url))
         #expect(details.header.format == .jpeg && details.header.size == PixelSize(width: 64, height: 48))
         #expect(details.byteCount == ByteCount(new.count))
     }
 
-    /// A beginning of the last process, whose rest turns out to be of a body that is no more.
+    /// A partial body that the last process left, of a version that the origin no longer has.
     @Test func aKeptBeginningIsGivenUp() async throws {
         let before = TestBench(disk: folder.path)
         before.transport.answer(

@@ -6,13 +6,13 @@ import WebImageDownload
 import WebImageSystem
 import WebImageTesting
 
-/// An origin of one picture that may change, which answers conditions as RFC 9110 says.
+/// An origin with one picture that a test may change. It answers conditional requests as RFC 9110 says.
 final class ChangingOrigin: Sendable {
     struct State {
         var body: [UInt8]
         var tag: String?
         var fields: HTTPFields
-        /// In place of any other answer.
+        /// If set, the answer to every request.
         var outage: FakeAnswer?
         var full = 0
         var unchanged = 0
@@ -26,7 +26,7 @@ final class ChangingOrigin: Sendable {
         transport.answerAll { self.answer(to: $0) }
     }
 
-    /// Whole answers, and answers that nothing has changed.
+    /// The number of whole answers and the number of 304 answers.
     var counts: [Int] { state.withLock { [$0.full, $0.unchanged] } }
     var lastFields: HTTPFields { state.withLock { $0.lastFields } }
 

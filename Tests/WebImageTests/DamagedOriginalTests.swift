@@ -3,7 +3,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Originals on disk whose header is right and whose pixels are not.
+/// Originals on disk with an intact header and damaged pixels.
 @Suite struct DamagedOriginalTests {
     private let url = "http://pictures.test/a.png"
     private let folder: TemporaryFolder
@@ -22,7 +22,8 @@ import WebImageTesting
         try await bench.entry(ImageRequest(url))
     }
 
-    /// What was kept by its header alone is replaced once its pixels turn out to be damaged.
+    /// An original that was stored after reading only its header is fetched again once its pixels turn out to be
+    /// damaged.
     @Test func aDamagedOriginalIsReplaced() async throws {
         let bench = makeBench()
         bench.transport.answer(
@@ -35,7 +36,7 @@ import WebImageTesting
         #expect(second == picture)
     }
 
-    /// So is half a picture, behind whoever took it.
+    /// A truncated original is fetched again, even though a caller accepted the partial picture.
     @Test func halfAPictureIsReplaced() async throws {
         let bench = makeBench()
         let whole = try Fixture.jpeg(400, 300)
@@ -53,7 +54,8 @@ import WebImageTesting
         #expect(second.source == .network && second.partialError == nil)
     }
 
-    /// One that comes damaged again is an error, which is remembered; and where the network may not be asked it is one at once.
+    /// If the second copy is damaged, too, the load fails and the URL is blocked. A load from the caches only fails at
+    /// once.
     @Test(arguments: [CachePolicy.cacheFirst, .cacheOnly]) func aDamagedOriginalIsAnErrorOnce(_ policy: CachePolicy)
         async throws
     {

@@ -13,7 +13,7 @@ import WebImageProcessing
         let isWatched = false
     }
 
-    /// Bytes for each stored pixel of a picture of 12 megapixels, without those of the result.
+    /// The announced bytes per stored pixel, without the bytes of the result.
     private func share(_ header: ImageHeader, side: Int) throws -> Double {
         let recipe = PictureRecipe(size: TargetSize(PixelSize(width: side, height: side)))
         let groups = DecodeGroup.grouping([Order(recipe: recipe)], header: header, coder: JPEGCoder())
@@ -22,7 +22,7 @@ import WebImageProcessing
         return Double(try #require(groups.first).memory - result) / Double(stored)
     }
 
-    /// Less memory for each lets more of them be decoded at once.
+    /// The less memory a decode announces, the more pictures are decoded at once.
     @Test func aReducedProgressiveJPEGIsCountedByWhatItKeeps() throws {
         let size = PixelSize(width: 4000, height: 3000)
         var header = ImageHeader(format: .jpeg, size: size, isProgressive: true)

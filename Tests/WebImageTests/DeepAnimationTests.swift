@@ -4,7 +4,7 @@ import WebImageTesting
 
 /// Animations whose file has 16 bits a channel.
 @Suite struct DeepAnimationTests {
-    /// Only frames of 8 bits were converted once: if the bit depth was to be kept, frames kept the values of PQ and HLG.
+    /// Only 8-bit frames were once converted. With `keepsBitDepth`, frames kept their PQ and HLG values.
     @Test(arguments: [UInt8(16), 18], [true, false])
     func framesOfHighDynamicRangeBecomeSRGB(transfer: UInt8, keepsBitDepth: Bool) async throws {
         let bytes = try Self.file(ColorDescription(primaries: 9, transfer: transfer))
@@ -30,7 +30,7 @@ import WebImageTesting
     }
 
     #if JXL
-        /// Through scaling, turning and transformers, too.
+        /// Covers scaling, turning and transformers.
         @Test func framesKeepTheirBitsThroughThePipeline() async throws {
             let size = PixelSize(width: 16, height: 8)
             let frames = try [30_011, 30_047].map { value in
@@ -63,7 +63,8 @@ import WebImageTesting
     #endif
 
     #if JXL
-        /// Twice as many were decoded as there was room for: the first ones were gone at the end.
+        /// Preloading once decoded twice as many frames as there was room for, so that the first ones were gone at the
+        /// end.
         @Test func noMoreDeepFramesArePreloadedThanThereIsRoomFor() async throws {
             let size = PixelSize(width: 16, height: 8)
             let frames = try (0..<6).map { _ in try Image(size: size, layout: .rgba16, alpha: .opaque) { _ in } }
@@ -87,7 +88,7 @@ import WebImageTesting
         }
     }
 
-    /// An APNG of two equal frames, which are gray at 203 cd/m² in PQ.
+    /// An APNG of two equal frames with the gray that PQ shows at 203 cd/m².
     private static func file(_ description: ColorDescription) throws -> [UInt8] {
         let size = PixelSize(width: 8, height: 6)
         let png = try Image(size: size, layout: .rgba16, alpha: .opaque) { bytes in

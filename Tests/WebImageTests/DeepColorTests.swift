@@ -9,10 +9,10 @@ import WebImageTesting
         (try? CoderRegistry.standard.encoder(for: $0)) != nil
     }
 
-    /// Rounded to 8 bits before the conversion, a dark gradient in linear light had a tenth of its levels.
+    /// When it was rounded to 8 bits before the conversion, a dark gradient in linear light kept a tenth of its levels.
     @Test(arguments: formats, [nil, 128])
     func theyAreRoundedOnce(format: ImageFormat, width: Int?) async throws {
-        // An AVIF holds 10 bits of it.
+        // An AVIF keeps only 10 of the 16 bits, so it is written at the highest quality instead of lossless.
         let options = format == .avif ? EncodeOptions(quality: 100) : EncodeOptions(isLossless: true)
         var original = ImageRequest(data: try Self.darkGradient().encoded(as: .png), name: "original")
         (original.decoding.convertsToSRGB, original.decoding.keepsBitDepth) = (false, true)
@@ -31,7 +31,7 @@ import WebImageTesting
         #expect(Set(levels).count > 40, "\(Set(levels).count)")
     }
 
-    /// Several sizes share one decode, and each has its own depth.
+    /// Pictures of several sizes share one decode, but each has its own bit depth.
     @Test func picturesThatKeepTheirColoursHaveEightBitsToo() async throws {
         let bytes = try Self.darkGradient().encoded(as: .png)
         var request = ImageRequest(data: bytes, name: "gradient")

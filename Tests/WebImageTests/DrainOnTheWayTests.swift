@@ -8,8 +8,8 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Marked loads that have not come to the downloader when the drain begins (SDWebImage's rows O-04, DO-06, Q-02): they are
-/// finished, too.
+/// Loads marked to finish that have not reached the downloader when the drain begins are finished, too (SDWebImage's
+/// rows O-04, DO-06, Q-02).
 @Suite struct DrainOnTheWayTests {
     private let marked = "http://pictures.test/marked"
     private let other = "http://pictures.test/other"
@@ -20,14 +20,15 @@ import WebImageTesting
         return request
     }
 
-    /// Begins a drain and waits until nothing new is taken.
+    /// Begins a drain and returns once the manager accepts no new loads.
     private func drain(_ manager: ImageManager) async -> Task<Void, Never> {
         let drain = Task { await manager.drain(within: .seconds(600)) }
         #expect(await eventually { manager.loader.table.withLock { $0.isDraining } })
         return drain
     }
 
-    /// Where a load still is: looking for its original, for its finished picture, or for bytes alone.
+    /// The lookup on disk that a load is in when the drain begins: for the original, the finished picture, or only the
+    /// bytes.
     enum Look: CaseIterable {
         case original
         case finished
@@ -75,7 +76,7 @@ import WebImageTesting
         }
     }
 
-    /// Of two who wait for the same only the second wants it finished: then it is.
+    /// Of two callers of one load, only the second marks it to finish. That is enough.
     @Test func oneMarkAmongThoseWhoWaitIsEnough() async throws {
         let bench = TestBench()
         let gate = Gate()
@@ -101,9 +102,10 @@ import WebImageTesting
         let ledger = Ledger()
         manager.load(request(marked)) { ledger.take($0) }
         let drain = Task { await manager.drain(within: .seconds(5)) }
-        // Its end is known by then.
+        // By then the drain has set its deadline.
         #expect(await eventually { manager.loader.table.withLock { $0.isDraining } })
-        // The downloader is shut down before the disk cache is written to, which the held thread would hold, too.
+        // Looks at the downloader, which is shut down before the disk cache is written; the held file thread would also
+        // hold that write.
         #expect(
             await eventually {
                 clock.advance(by: .seconds(6))

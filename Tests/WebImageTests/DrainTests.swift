@@ -76,9 +76,10 @@ import WebImageTesting
         #expect(await bench.transport.waitForHits(marked))
         let manager = bench.manager
         let drain = Task { await manager.drain(within: .seconds(5)) }
-        // Its end is known by then, but perhaps not awaited yet.
+        // By then the drain has set its deadline, but perhaps does not wait for it yet.
         #expect(await eventually { manager.loader.table.withLock { $0.isDraining } })
-        // A decode that had begun would reach its own limit of 30 seconds, were the clock to go on for as long as it is looked at.
+        // The clock stops after 12 seconds: if it went on with every look, a decode would reach its own limit of 30
+        // seconds.
         let last = clock.now + .seconds(12)
         #expect(
             await eventually {

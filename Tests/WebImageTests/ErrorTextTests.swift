@@ -1,4 +1,4 @@
-// Foundation proper, whose `localizedDescription` of any error is what many programs show.
+// All of Foundation, because many programs show its `localizedDescription` of an error.
 import Foundation
 import Testing
 import WebImage
@@ -6,9 +6,9 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Errors as programs show them.
+/// The texts of errors that programs show.
 @Suite struct ErrorTextTests {
-    /// Once it was "The operation could not be completed. (WebImageCore.WebImageError error 1.)".
+    /// The text was once "The operation could not be completed. (WebImageCore.WebImageError error 1.)".
     @Test func anyErrorSaysWhatHappened() {
         let error = WebImageError(.badStatus, "the server answered 404", location: "http://h/a.jpg", status: 404)
         let any: any Error = error

@@ -7,9 +7,9 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Nobody waits for what another caller wants done.
+/// No caller waits for work that only another caller wants.
 @Suite struct FairTurnTests {
-    /// Holds its thread until a gate opens.
+    /// A transformer that blocks its thread until a gate opens.
     private struct HoldingTransformer: ImageTransformer {
         let begun = Gate()
         let gate = Gate()
@@ -22,7 +22,7 @@ import WebImageTesting
         }
     }
 
-    /// Holds its thread at each frame until a gate opens.
+    /// A coder that blocks its thread at each frame until a gate opens.
     private final class HoldingCoder: ImageCoder, AnimationEncoder {
         static let format = ImageFormat(rawValue: "held")
         let begun = Gate()
@@ -50,7 +50,7 @@ import WebImageTesting
 
     private let url = "http://pictures.test/a.jpg"
 
-    /// All pictures of some bytes were once finished on one thread, in order.
+    /// All pictures made from the same bytes were once finished on one thread, in order.
     @Test func aPlainPictureDoesNotWaitForTheTransformerOfAnother() async throws {
         let bench = TestBench { $0.decodeThreads = 2 }
         let (network, holding) = (Gate(), HoldingTransformer())
@@ -72,7 +72,7 @@ import WebImageTesting
         #expect(await eventually { bench.manager.loader.decoding.memory.used == 0 })
     }
 
-    /// One thread for decoding, which a picture holds.
+    /// A manager whose only decode thread is held by a picture's transformer.
     private func heldBench(_ ledger: Ledger) async throws -> (TestBench, HoldingTransformer) {
         let bench = TestBench { $0.decodeThreads = 1 }
         let holding = HoldingTransformer()
@@ -93,13 +93,13 @@ import WebImageTesting
             bench.manager.load(request) { ledger.take($0) }
         }
         let manager = bench.manager
-        // What encodes run on, told when it runs.
+        // Runs on the executor that encodes use, and returns how many loads had finished by then.
         let loadsBefore = Task { try await manager.onDecodeExecutor { ledger.finishedCount } }
         let pool = try #require(bench.manager.loader.decoding.executor as? ThreadPool)
-        // The five, and the encode.
+        // The five decodes and the encode.
         #expect(await eventually { pool.waitingCount == 6 })
         holding.gate.open()
-        // The first one may have been answered; none of the five was begun.
+        // The first load may have been answered, but none of the five has begun.
         #expect(try await loadsBefore.value <= 1)
         _ = await ledger.finished(6)
     }
@@ -123,7 +123,7 @@ import WebImageTesting
         _ = try await ledger.finished().get()
     }
 
-    /// All frames of an animation were once encoded for nobody.
+    /// A cancelled encode once went on to the animation's last frame.
     @Test func anEncodeThatIsCancelledEndsBeforeTheNextFrame() async throws {
         let coder = HoldingCoder()
         var configuration = ImageManager.Configuration()
@@ -141,7 +141,7 @@ import WebImageTesting
         encode.cancel()
         #expect(await encode.value == .cancelled)
         coder.gate.open()
-        // There is one thread, so what it does next comes after the encode.
+        // There is only one decode thread, so this returns after the encode.
         try await manager.onDecodeExecutor {}
         #expect(coder.frames.load(ordering: .relaxed) == 1)
     }
@@ -176,7 +176,7 @@ import WebImageTesting
             bench.manager.load(ImageRequest("\(url)?\(number)")) { ledger.take($0) }
         }
         let loader = bench.manager.loader
-        // One is being decoded, two more fit into the memory; the others wait without their bytes.
+        // One file is being decoded and two more fit into the memory. The others wait before their bytes are read.
         #expect(await eventually { loader.decoding.inputMemory.waitingCount == count - 3 })
         #expect(loader.decoding.inputMemory.used <= bench.manager.downloader.configuration.memoryForAll.bytes)
         holding.gate.open()
@@ -186,7 +186,7 @@ import WebImageTesting
         #expect(await eventually { loader.decoding.inputMemory.used == 0 })
     }
 
-    /// It once stored what came, past the serializer, when its manager was gone.
+    /// When its manager was gone, such a load once stored the received bytes without asking the serializer.
     @Test func aLoadThatOutlivesItsManagerStoresWhatTheSerializerSays() async throws {
         let folder = try TemporaryFolder()
         let (network, transport) = (Gate(), FakeTransport())

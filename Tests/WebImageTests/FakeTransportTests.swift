@@ -102,7 +102,7 @@ struct FakeTransportTests {
     }
 }
 
-/// Writes down what a transport calls.
+/// A receiver that records the calls of the transport.
 private final class Recorder: TransportReceiver {
     private struct State {
         var calls: [String] = []

@@ -1,7 +1,7 @@
 import WebImageCore
 import WebImageSystem
 
-/// Files of tests.
+/// Reads and writes files of tests.
 enum FileTree {
     static func read(_ path: String) throws -> [UInt8] {
         let files = PosixFileSystem()

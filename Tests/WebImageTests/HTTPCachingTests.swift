@@ -8,8 +8,8 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// The rules of HTTP caching as one sees them from outside, by a clock that the test sets (findings H1 to H7; RFC 9111,
-/// RFC 5861).
+/// The rules of HTTP caching as a caller sees them, with a clock that the test sets (findings H1 to H7; RFC 9111, RFC
+/// 5861).
 @Suite struct HTTPCachingTests {
     private let url = "http://pictures.test/a.png"
     private let clock = ManualClock(wallTime: SystemClock.shared.wallTime)
@@ -30,7 +30,7 @@ import WebImageTesting
         return request
     }
 
-    // MARK: What the origin says to conditions
+    // MARK: Answers to conditional requests
 
     @Test(arguments: [true, false]) func aRequestsOwnConditionMayHaveNoPicture(wantsBytes: Bool) async throws {
         let bench = TestBench()
@@ -43,7 +43,7 @@ import WebImageTesting
         #expect(error?.code == .notModified)
     }
 
-    /// The picture is served for the last time, without asking again for its bytes.
+    /// The cached picture is served once more, without fetching its bytes again.
     @Test(arguments: [[.cacheControl: "no-store"], [.vary: "*"]] as [HTTPFields])
     func whatA304ForbidsToKeepIsServedOnce(fields: HTTPFields) async throws {
         var fields = fields
@@ -65,7 +65,7 @@ import WebImageTesting
         }
     }
 
-    /// A date or a weak tag may be the same for another picture; a strong tag may not.
+    /// Two different pictures may have the same date or weak tag, but not the same strong tag.
     @Test(
         arguments: [
             ([.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"], false), ([.eTag: "W/\"a\""], false),
@@ -143,7 +143,7 @@ import WebImageTesting
             let wasFresh = bench.manager.cachedImage(for: asked) != nil
             #expect(try await bench.manager.image(for: asked).source == .memory)
             #expect(origin.counts == counts && wasFresh == (counts[1] == 0), "\(control)")
-            // Caches on the way are told, too.
+            // The directives are also sent, for the caches on the way.
             if counts[1] > 0 { #expect(origin.lastFields[.cacheControl] == control) }
         }
     }
@@ -159,7 +159,6 @@ import WebImageTesting
         }
     }
 
-    /// Two that ask at once and differ in directives each get their own way, and one entry serves both.
     @Test func aRequestWithNoStoreLeavesNothing() async throws {
         let folder = try TemporaryFolder()
         let (bench, origin) = try makeBench(folder, fields: [.cacheControl: "max-age=60"])
@@ -195,7 +194,7 @@ import WebImageTesting
         let head = try #require(try await bench.manager.image(for: request()).head)
         let needed = ["age", "cache-control", "content-type", "etag"]
         #expect(Set(head.headers.map(\.name.canonicalName)) == Set(needed + further))
-        // A 304 brings new ones (RFC 9111 section 3.2).
+        // A 304 replaces the kept fields (RFC 9111 section 3.2).
         origin.change { $0.fields[.contentDisposition] = "attachment" }
         clock.advance(by: .seconds(100))
         bench.manager.memoryCache.removeAll()
@@ -228,11 +227,11 @@ import WebImageTesting
         origin.change { $0.outage = .status(503) }
         let asked = request(.protocol, [.cacheControl: "stale-if-error=50"])
         #expect(((try? await bench.manager.image(for: asked)) != nil) == mayStandIn)
-        // One who does not allow it gets the error.
+        // A request that does not allow a stale answer gets the error.
         await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request()) }
     }
 
-    /// Where another load has failed just before, the origin is not asked again for a while.
+    /// After another load of the URL has failed, the origin is not asked again for a while.
     @Test(arguments: ["max-age=0, stale-if-error=600", "max-age=0"])
     func anEntryStandsInAlsoWhileTheURLIsBlocked(_ control: String) async throws {
         let (bench, origin) = try makeBench(try TemporaryFolder(), fields: [.cacheControl: control])

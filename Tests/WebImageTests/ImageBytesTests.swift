@@ -6,7 +6,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Originals as they arrive: `bytes(for:)`.
+/// `bytes(for:)`, which delivers an original's bytes as they arrive.
 @Suite struct ImageBytesTests {
     private let url = "http://pictures.test/a.png"
     private let folder: TemporaryFolder
@@ -109,7 +109,7 @@ import WebImageTesting
         #expect(error?.code == .badStatus && error?.status == 403)
     }
 
-    /// Each waits for itself: the time of one ends the waits of both.
+    /// Each reader has its own wait, and the request's timeout ends both.
     @Test func theTimeHoldsForTwoReadersOfTheSameBytes() async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock)
@@ -149,7 +149,7 @@ import WebImageTesting
         #expect(error?.code == .deadlineExceeded)
     }
 
-    /// Once a client that took longer than the timeout got a part of the picture.
+    /// A client that read more slowly than the timeout once got only a part of the picture.
     @Test func theTimeCountsUntilTheTransferHasEnded() async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock)

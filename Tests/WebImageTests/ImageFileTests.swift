@@ -11,7 +11,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Pictures from and to Foundation's types.
+/// Reading images from and writing them to Foundation's types.
 @Suite struct ImageFileTests {
     private static let names: [(String, ImageFormat)] = {
         var names: [(String, ImageFormat)] = [("a.png", .png), ("a.JPG", .jpeg), ("b.webp", .webp)]
@@ -64,7 +64,7 @@ import WebImageTesting
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.png"])
     }
 
-    /// A private file stays private, and a link stays one.
+    /// A private file stays private, and a symbolic link stays a link.
     @Test func aFileKeepsItsPermissionsAndItsLink() async throws {
         let folder = try TemporaryFolder()
         let (file, link) = (URL(filePath: "\(folder.path)/a.png"), URL(filePath: "\(folder.path)/link.png"))
@@ -78,7 +78,7 @@ import WebImageTesting
         #expect(Set(try manager.contentsOfDirectory(atPath: folder.path)) == ["a.png", "link.png"])
     }
 
-    /// Its own permissions, which allow all, became those of the picture.
+    /// The new file once got the permissions of the link itself, which allow everything.
     @Test func aLinkToWhatIsNotThereYetStays() async throws {
         let folder = try TemporaryFolder()
         let (link, target) = (folder.path + "/link.png", folder.path + "/picture.png")
@@ -89,7 +89,7 @@ import WebImageTesting
         #expect(try #require(mode) & 0o022 == 0)
     }
 
-    /// The link itself was replaced.
+    /// Writing once replaced the link itself.
     @Test func linksThatLeadToEachOtherAreRefusedAndStay() async throws {
         let folder = try TemporaryFolder()
         let (one, other) = (folder.path + "/one.png", folder.path + "/other.png")
@@ -102,7 +102,7 @@ import WebImageTesting
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
     }
 
-    /// It was replaced by a file of this user's and of its first group.
+    /// Writing once replaced the file with one that belonged to the current user and its first group.
     @Test(.enabled(if: geteuid() == 0, "only an administrator gives files away"))
     func aFileKeepsItsOwner() async throws {
         let folder = try TemporaryFolder()
@@ -119,7 +119,7 @@ import WebImageTesting
         let folder = try TemporaryFolder()
         let pipe = folder.path + "/pipe.png"
         try #require(mkfifo(pipe, 0o600) == 0)
-        // Open in both directions, so that neither side waits for the other.
+        // The pipe is opened for reading and writing, so that neither side waits for the other.
         let reader = open(pipe, O_RDWR)
         defer { close(reader) }
         try await Fixture.gradient(8, 8).write(to: URL(fileURLWithPath: pipe))

@@ -5,9 +5,9 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Loaders of one's own (SDWebImage's rows D-27, C-05 and X-04).
+/// Custom image loaders (SDWebImage's rows D-27, C-05 and X-04).
 @Suite struct ImageLoaderTests {
-    /// Pictures under `album:` URLs.
+    /// A loader that serves pictures under `album:` URLs.
     private final class Album: ImageLoader {
         let name: String
         let scheme: String
@@ -87,7 +87,7 @@ import WebImageTesting
         #expect(tooLong?.code == .bodyTooLarge)
     }
 
-    /// Brings less than it promised.
+    /// A loader that delivers fewer bytes than it announced.
     private struct Short: ImageLoader {
         let name = "short"
         let body: [UInt8]
@@ -133,7 +133,7 @@ import WebImageTesting
     }
 }
 
-/// Counts across threads.
+/// A thread-safe counter.
 private final class Counter: Sendable {
     private let counted = Guarded(0)
 

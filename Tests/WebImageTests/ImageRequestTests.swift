@@ -9,8 +9,8 @@ import WebImageDownload
 @Suite struct ImageRequestTests {
     private let url = "https://pictures.test/a.jpg"
 
-    /// Errors are printed: the one that refuses to write a secret down once held it.
-    /// Whoever guessed the URL that stands for another's bytes got their picture.
+    /// Errors are printed: the one that refuses to write a secret down once held it. A caller that guessed the URL of
+    /// another caller's bytes once got their picture.
     @Test func bytesInMemoryHaveNoNameThatCanBeGuessed() {
         let own = ImageRequest(data: [1, 2, 3], name: "mine")
         #expect((0..<10_000).allSatisfy { ImageRequest("data:,\($0)").variantKey != own.variantKey })
@@ -52,7 +52,8 @@ import WebImageDownload
         #expect(second.variantKey != plain && second.originalKey.text == "other")
     }
 
-    /// The short way to the keys of what has a plain URL and nothing said of it, and the long one.
+    /// Requests with a plain URL and default options take a shortcut to their keys. It gives the same keys as the long
+    /// way.
     @Test(arguments: [
         "https://example.com/a.png?x=1", "http://example.com:8080/%C3%A4", "https://EXAMPLE.com/a#b", "no URL",
     ])
@@ -91,7 +92,7 @@ import WebImageDownload
         #expect(request.variantKey == ImageRequest(url).variantKey)
     }
 
-    /// Finished pictures lie on disk under these names (contracts, "Identity"): they must not change by the way.
+    /// Finished pictures are on disk under these keys (contracts, "Identity"), so the keys must not change by accident.
     @Test func keysAreWrittenAsEver() {
         func text(_ change: (inout ImageRequest.Options) -> Void) -> String {
             String(ImageRequest(url, change).variantKey.text.dropFirst(url.utf8.count + 1))
@@ -140,7 +141,7 @@ import WebImageDownload
         #expect(request.variantKey == ImageRequest(url).variantKey)
     }
 
-    /// Limits are of no concern to keys: a manager's defaults share them.
+    /// Limits and timeouts are not part of keys, so applying a manager's defaults keeps the key.
     @Test func defaultsShareTheKeys() {
         let request = ImageRequest(url)
         let other = request.with(limits: .default, timeout: .seconds(3))
@@ -166,9 +167,9 @@ import WebImageDownload
         #expect(!ImageRequest(argument: " \(url)").isPath)
     }
 
-    // MARK: - As values to compare and to write down
+    // MARK: - Comparing and encoding
 
-    /// Each option, changed. What is no value for ``OptionChange/canBeWritten`` is a closure, an object or a secret.
+    /// Changes each option. Only options with ``OptionChange/canBeWritten`` can be encoded.
     @Test(arguments: OptionChange.all) func eachOptionTellsRequestsApart(_ change: OptionChange) throws {
         let request = ImageRequest(url, change.change)
         let other = ImageRequest(url, change.change)
@@ -188,7 +189,7 @@ import WebImageDownload
         #expect(read == request && read.variantKey == request.variantKey, "\(String(decoding: text, as: UTF8.self))")
     }
 
-    /// An option that is added is added to the list above, too.
+    /// Fails if an option was added to requests but not to ``OptionChange/all``.
     @Test func theListKnowsEachOption() {
         func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
         let options = ImageRequest.Options()
@@ -198,7 +199,7 @@ import WebImageDownload
         #expect(Set(OptionChange.all.map(\.name)).count == stored)
     }
 
-    /// Two hooks of one name are equal, and may be two all the same.
+    /// Two hooks with the same name are equal, even if they do different things.
     @Test func aHookOfTheSameNameTakesThePlaceOfTheOther() throws {
         func request(_ status: Int) -> ImageRequest {
             ImageRequest(url) {
@@ -242,7 +243,7 @@ import WebImageDownload
         let text = try JSONEncoder().encode(request)
         #expect(String(decoding: text, as: UTF8.self).contains(#""transformers":"crop:square|blur:2|round:24""#))
         #expect(try JSONDecoder().decode(ImageRequest.self, from: text) == request)
-        // What a text does not hold is not written.
+        // A transform that cannot be expressed as text is not encoded.
         let mark = ImageTransform.watermark(Fixture.gradient(2, 2))
         for odd in [mark, .customPixels(id: "a") { _ in }] {
             request.transformers = [.gray(), odd]

@@ -4,7 +4,7 @@ import Testing
 import WebImage
 import WebImageTesting
 
-/// imgproxy's own expectations, to the bit, where they are beside the project.
+/// imgproxy's own expected images, compared bit for bit, if `shared/imgproxy` exists beside the project.
 @Suite struct ImgproxyExpectationTests {
     private static let folder: URL = {
         var folder = URL(fileURLWithPath: #filePath)
@@ -20,7 +20,8 @@ import WebImageTesting
         var name: Substring
         var hash: Substring
 
-        /// The numbers and words behind a label: `crop_50x50_offset_0.1_5` has `0.1` and `5` behind `offset`.
+        /// The words after a label in the name: in `crop_50x50_offset_0.1_5`, the two words after `offset` are `0.1`
+        /// and `5`.
         func words(behind label: String, _ count: Int) -> [String] {
             let words = name.split(separator: "_").map(String.init)
             guard let place = words.firstIndex(of: label), place + count < words.count else { return [] }
@@ -33,7 +34,7 @@ import WebImageTesting
 
         private var dpr: String { words(behind: "dpr", 1).map { ":dpr=" + $0 }.joined() }
 
-        /// The transforms that the name says; nil where the result depends on libvips' resampler.
+        /// The transforms that the test's name stands for, or nil if the result depends on libvips' resampler.
         var chain: String? {
             let gravity = (words(behind: "gravity", 1).first ?? "ce") + offset
             switch group {

@@ -7,12 +7,12 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// What stands between callers and loads.
+/// Interceptors, which stand between callers and loads.
 @Suite struct InterceptorTests {
     private let url = "http://pictures.test/a.jpg"
     private let other = "http://mirror.test/a.jpg"
 
-    /// Notes who was asked for what.
+    /// The lines that noting interceptors write when they are called.
     private final class Notes: Sendable {
         private let lines = Guarded<[String]>([])
         var all: [String] { lines.withLock { $0 } }
@@ -38,7 +38,7 @@ import WebImageTesting
         }
     }
 
-    /// Waits at a gate before it goes on.
+    /// An interceptor that waits at a gate before it goes on.
     private struct Waiting: ImageInterceptor {
         let gate: AsyncGate
         var urls: [String] = []
@@ -51,7 +51,7 @@ import WebImageTesting
         }
     }
 
-    /// Opened once, for all who wait and will wait.
+    /// A gate that is opened once, for current and later waiters.
     private actor AsyncGate {
         private var isOpen = false
         private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -82,7 +82,7 @@ import WebImageTesting
         ) async throws(WebImageError) -> Answer { try load.answer(with: image) }
     }
 
-    /// Asks the other origin when the first one fails.
+    /// An interceptor that asks another origin when the first one fails.
     private struct Mirroring: ImageInterceptor {
         let from: String
         let to: String
@@ -97,7 +97,8 @@ import WebImageTesting
         }
     }
 
-    /// Whoever was cancelled before the call waited for ever, where an interceptor or an async modifier stood before the load.
+    /// With an interceptor or an async modifier before the load, a task that was cancelled before the call once waited
+    /// for ever.
     @Test(arguments: [true, false]) func whoIsCancelledBeforeTheCallHasAnAnswer(intercepts: Bool) async throws {
         let bench = TestBench { if intercepts { $0.interceptors = [Noting(name: "one", notes: Notes())] } }
         bench.answer(url, with: try Fixture.jpeg(8, 6))
@@ -116,7 +117,7 @@ import WebImageTesting
         #expect(error?.code == .cancelled)
     }
 
-    /// A timeout counts from the call, whoever states it and whatever is wanted.
+    /// A timeout counts from the call, whether the manager or the request states it, for images and for bytes.
     @Test(arguments: [true, false], [true, false])
     func theirTimeCounts(isTheManagers: Bool, wantsBytes: Bool) async throws {
         let (gate, clock) = (AsyncGate(), ManualClock())
@@ -147,7 +148,7 @@ import WebImageTesting
         let once = ["first asks", "second asks", "second has", "first has"]
         _ = try await bench.manager.image(for: ImageRequest(url))
         #expect(notes.all == once)
-        // What memory has goes past them.
+        // A picture in memory is served without asking the interceptors.
         _ = try await bench.manager.image(for: ImageRequest(url))
         #expect(notes.all == once)
         _ = try await bench.manager.data(for: ImageRequest(url))
@@ -187,7 +188,7 @@ import WebImageTesting
         let response = try await bench.manager.image(for: ImageRequest(url))
         #expect(response.source == .given && response.image.storage === image.storage && response.failure == nil)
         #expect(bench.manager.cachedImage(for: ImageRequest(url)) == nil)
-        // There are no bytes of it.
+        // The interceptor's answer is a picture without bytes.
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.data(for: ImageRequest(url)) }
         #expect(error?.code == .unsupportedFeature)
     }
@@ -248,7 +249,7 @@ import WebImageTesting
         network.open()
     }
 
-    // MARK: rules, presets, executors
+    // MARK: Rules, presets and executors
 
     @Test func aRuleChangesRequestsBeforeMemoryIsAsked() async throws {
         let bench = TestBench {
@@ -256,7 +257,7 @@ import WebImageTesting
                 RequestRule { request in
                     if request.transformers.isEmpty { request.transformers = [.resize(width: 10)] }
                 },
-                // The filter of a cache key: a token in the query names no other picture.
+                // Removes the query from the cache key, because its token does not change the picture.
                 RequestRule { request in
                     if let end = request.url.firstIndex(of: "?") { request.caching.key = String(request.url[..<end]) }
                 },
@@ -296,7 +297,7 @@ import WebImageTesting
             })
     }
 
-    // MARK: all at once
+    // MARK: Cancelling everything
 
     @Test func cancelAllEndsEveryLoadAndTheManagerGoesOn() async throws {
         let gate = AsyncGate()
@@ -326,7 +327,7 @@ import WebImageTesting
 }
 
 extension ImageRequest {
-    /// The same picture under a name of its own.
+    /// This request with another URL but the same cache key.
     fileprivate func at(_ url: String) -> ImageRequest {
         var request = ImageRequest(url)
         request.caching.key = self.url

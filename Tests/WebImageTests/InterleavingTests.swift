@@ -8,7 +8,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Who waits for what, as a model.
+/// A model of the callers that wait for each URL, and of the steps that were carried out.
 private final class WaitingBook: Sendable {
     private struct State {
         var alive: [String: Int] = [:]
@@ -21,7 +21,7 @@ private final class WaitingBook: Sendable {
     func join(_ url: String) { state.withLock { $0.alive[url, default: 0] += 1 } }
     func leave(_ url: String) { state.withLock { $0.alive[url, default: 0] -= 1 } }
 
-    /// A step begins.
+    /// Records that a step begins, and counts it as an orphan if no caller waits for the URL.
     func apply(_ step: String, of url: String) {
         state.withLock { state in
             if state.alive[url, default: 0] == 0 { state.orphans += 1 }
@@ -33,7 +33,7 @@ private final class WaitingBook: Sendable {
     func count(_ step: String, _ url: String) -> Int { state.withLock { $0.applied[step + url] ?? 0 } }
 }
 
-/// A step that tells the model, and may fail.
+/// A transformer that records its call in the model, and may fail.
 private struct TellingStep: ImageTransformer {
     let name: String
     let url: String
@@ -49,7 +49,7 @@ private struct TellingStep: ImageTransformer {
     }
 }
 
-/// Answers late: loads go on when their gates open, in whatever order.
+/// An interceptor that holds each load until the gate of its URL opens.
 private struct LateInterceptor: ImageInterceptor {
     let gates: [String: Gate]
 
@@ -61,7 +61,7 @@ private struct LateInterceptor: ImageInterceptor {
     }
 }
 
-/// One caller: its end comes once, and last.
+/// One caller, which counts its final events and the events after them.
 private final class Caller: Sendable {
     private struct State {
         var ends: [Result<ImageResponse, WebImageError>] = []
@@ -80,7 +80,7 @@ private final class Caller: Sendable {
 
     var ends: Int { state.withLock { $0.ends.count } }
     var isFair: Bool { state.withLock { $0.ends.count == 1 && $0.late == 0 } }
-    /// Whether it left, or ran out of time.
+    /// Whether the caller left, ran out of time or was shut down.
     var hasGivenUp: Bool {
         guard case .failure(let error)? = result else { return false }
         return [.cancelled, .deadlineExceeded, .shutDown].contains(error.code)
@@ -97,10 +97,10 @@ private final class Caller: Sendable {
     }
 }
 
-/// Loads over stages that a scheduler with a seed carries out: whatever order things happen in, everyone has one answer,
-/// nothing is done for nobody, and nothing is done twice.
+/// Loads whose stages a seeded scheduler carries out in random order. Every caller gets exactly one answer, no work is
+/// done without waiters, and no work is done twice.
 @Suite struct InterleavingTests {
-    /// 12 000 runs.
+    /// Makes 500 runs in each of 24 batches, 12 000 in all.
     @Test(arguments: 0..<24) func everyoneHasOneAnswerInWhateverOrder(batch: Int) async throws {
         let jpeg = try Fixture.jpeg(8, 6)
         for number in 0..<500 {
@@ -122,7 +122,7 @@ private final class Run {
     private let late: [String: Gate]
     private var manager: ImageManager?
     private var callers: [(caller: Caller, token: LoadToken)] = []
-    /// Of URLs whose origin answers well.
+    /// The URLs whose origin serves a picture.
     private let good: Set<String>
 
     init(seed: UInt64, _ jpeg: [UInt8], intercepts: Bool) {
@@ -175,12 +175,13 @@ private final class Run {
         weak let manager = manager
         callers = []
         self.manager = nil
-        // Interceptors' tasks may still be on their last line.
+        // The tasks of interceptors may still be about to return.
         if manager != nil { _ = await eventually { manager == nil } }
         #expect(manager == nil, "seed \(seed): something holds the manager")
     }
 
-    /// Whether nothing runs, nor will: an interceptor whose caller has left may be about to ask for a load, which ends at once.
+    /// Whether no load and no transfer is running. (An interceptor whose caller has left may still start a load, which
+    /// ends at once.)
     private var isQuiet: Bool {
         guard let loader = manager?.loader else { return false }
         let isIdle = loader.table.withLock { $0.pixelJobs.isEmpty && $0.preliminaries == 0 }
@@ -202,7 +203,8 @@ private final class Run {
         case 10 where random.below(4) == 0: clock.advance(by: .seconds(2))
         default: runOne()
         }
-        // While nobody has left, two transfers of one URL at a time are one too many.
+        // While no caller has left, each URL has at most one transfer at a time, so there are at most as many transfers
+        // as URLs.
         if callers.allSatisfy({ !$0.caller.hasGivenUp }) {
             let running = transport.running
             #expect(running <= Self.urls.count, "seed \(seed): \(running) transfers")
@@ -230,12 +232,12 @@ private final class Run {
             let wanted = caller.request.size == nil ? 8 : 4
             #expect(response.image.size.width == wanted, "seed \(seed): another size")
         }
-        // A caller who leaves leaves an interceptor's load a moment later.
+        // With interceptors, a caller's load ends only a moment after the caller has left.
         #expect(book.orphans == 0 || !late.isEmpty, "seed \(seed): a step began that nobody waited for")
         #expect(isQuiet, "seed \(seed): something runs for nobody")
         guard callers.allSatisfy({ !$0.caller.hasGivenUp }) else { return }
-        // Nobody has left: what was wanted was done once. Without a disk cache each picture may need a transfer of its own, and
-        // what fails is tried for each caller.
+        // No caller has left, so every step was carried out at most once. Without a disk cache, each picture may need a
+        // transfer of its own, and a failing picture is tried again for each caller.
         for url in good {
             let requests = callers.map(\.caller.request).filter { $0.url == url }
             let failing = requests.filter { $0.transformers.contains { $0.key == "w!" } }

@@ -5,7 +5,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Whether there are sandboxes, and an encoder that runs in one.
+/// Whether the platform has sandboxes and the build has an encoder that runs in one.
 private var canRun: Bool {
     #if canImport(Glibc)
         CoderRegistry.standard.encodableFormats.contains(.avif)
@@ -14,7 +14,7 @@ private var canRun: Bool {
     #endif
 }
 
-/// A manager's encodes in processes of their own.
+/// Encodes that a manager runs in worker processes.
 @Suite(.enabled(if: canRun)) struct IsolatedEncodingTests {
     @Test func theyGoWhereThePolicySays() async throws {
         let picture = try SamplePictures.sunset(PixelSize(width: 80, height: 60))
@@ -31,7 +31,7 @@ private var canRun: Bool {
         #expect(areSame)
     }
 
-    /// This one would take minutes.
+    /// Without the cancel, this encode would take minutes.
     @Test func aCancelledEncodeEndsItsProcess() async throws {
         let picture = try SamplePictures.sunset(PixelSize(width: 1200, height: 900))
         let bench = TestBench { $0.isolation = .automatic }

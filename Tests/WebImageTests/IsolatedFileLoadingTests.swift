@@ -4,7 +4,8 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Local files that are longer than the memory for them, decoded in another process, which reads them by itself.
+/// Local files that are larger than the memory for bytes. They are decoded in a worker process, which reads the file
+/// itself.
 @Suite struct IsolatedFileLoadingTests {
     @Test(arguments: [ImageFormat.tiff, .png]) func aLongLocalFileIsTheSamePicture(_ format: ImageFormat) async throws {
         let folder = try TemporaryFolder()

@@ -4,11 +4,11 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Callers that do not wait for ever.
+/// Callers that stop waiting, by a timeout or by cancelling.
 @Suite struct LateAnswerTests {
     private let url = "http://pictures.test/a.png"
 
-    /// What ends a call whose origin does not answer, once the request's time is over.
+    /// The error that ends a call when the request's time is over and the origin has not answered completely.
     private func end(
         of call: @escaping @Sendable (ImageManager, ImageRequest) async throws(WebImageError) -> Void
     ) async throws -> WebImageError? {

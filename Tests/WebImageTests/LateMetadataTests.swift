@@ -3,11 +3,11 @@ import WebImage
 import WebImageCodecs
 import WebImageTesting
 
-/// Animations whose file says behind all frames how they are turned, and what else there is to know of them.
+/// Files whose orientation and other metadata come after the frames or pixels.
 @Suite struct LateMetadataTests {
     private let url = "http://pictures.test/a.webp"
 
-    /// An animated WebP of 12x6 pixels with EXIF behind its frames: a quarter turn.
+    /// An animated WebP of 12x6 pixels with EXIF after its frames, which asks for a quarter turn.
     private static func file() async throws -> [UInt8] {
         let gif = try await Image(data: BlinkingGIF.file(width: 12, height: 6, frames: 3))
         var bytes = try gif.encoded(as: .webp, EncodeOptions(isLossless: true))
@@ -39,7 +39,7 @@ import WebImageTesting
                 let frame = try await animation.frame(at: index)
                 #expect(frame.size == size && frame.info.orientation == .up)
             }
-            // What is written is as large, and turned no more.
+            // The written file has the displayed size and no orientation to apply.
             let again = try await Image(data: image.encoded(as: .webp))
             #expect(again.size == size && again.animation?.size == size)
         }
@@ -54,7 +54,7 @@ import WebImageTesting
         #expect(try await Image(data: written).info.metadata.exif != nil)
     }
 
-    /// A PNG that tells behind its pixels, far from its beginning, how it is turned.
+    /// A PNG with its orientation after its pixels, far from the beginning of the file.
     private static func turnedPNG() throws -> [UInt8] {
         let early = try SamplePicture(
             "card", "", width: 1200, height: 800, as: .png, orientation: .right,
@@ -73,13 +73,14 @@ import WebImageTesting
         #expect(header.metadata.exif != nil)
         let image = try await bench.manager.image(for: ImageRequest(data: bytes, name: "card")).image
         #expect(image.size == header.displaySize)
-        // Damage behind the header is none of its own.
+        // A file that is cut after its header still has a valid header.
         let cut = try await bench.manager.details(
             for: ImageRequest(data: Array(bytes.prefix(bytes.count / 2)), name: "half"))
         #expect(cut.header.orientation == .up && cut.header.size == header.size)
     }
 
-    /// It comes in pieces, and it was chance how many were there when the header was known.
+    /// The file is read in pieces. How many had been read when the header was known, and so the answer, was once left
+    /// to chance.
     @Test func detailsTellWhatComesLastInAFile() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/card.png"
@@ -105,7 +106,7 @@ import WebImageTesting
         await bench.transport.waitForCancels(url, 1)
     }
 
-    /// The server asked the origin twice.
+    /// The image server once asked the origin twice, because the first details lacked the late metadata.
     @Test func detailsWaitForWhatComesLastWhereToldTo() async throws {
         let bench = TestBench()
         let bytes = try Self.turnedPNG()
@@ -114,7 +115,7 @@ import WebImageTesting
         let header = try await bench.manager.details(for: ImageRequest(url), waitsForEXIF: true).header
         #expect(header.orientation == .right && header.metadata.exif != nil)
         #expect(bench.transport.requests.count == 1)
-        // What breaks off tells nothing of it.
+        // A transfer that breaks off before the metadata is an error.
         let other = "http://pictures.test/b.png"
         bench.transport.answer(other, answer.failing(after: bytes.count - 100))
         let error = await #expect(throws: WebImageError.self) {

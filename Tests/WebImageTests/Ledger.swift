@@ -3,7 +3,7 @@ import WebImage
 import WebImageSystem
 import WebImageTesting
 
-/// Keeps what callbacks were told.
+/// Records the events that a load's callback gets, and lets a test wait for them.
 final class Ledger: Sendable {
     private struct State {
         var results: [Result<ImageResponse, WebImageError>] = []
@@ -15,6 +15,7 @@ final class Ledger: Sendable {
 
     private let state = Guarded(State())
 
+    /// Records an event of a load; made to be called from the load's closure.
     func take(_ event: ImageEvent) {
         let gates = state.withLock { state -> [Gate] in
             switch event {
@@ -33,13 +34,15 @@ final class Ledger: Sendable {
     }
 
     var finishedCount: Int { state.withLock { $0.results.count } }
+    /// The result of the load that finished first, or nil if none has finished.
     var result: Result<ImageResponse, WebImageError>? { state.withLock { $0.results.first } }
-    /// What went well, in the order in which it was told.
+    /// The successful responses, in order of delivery.
     var responses: [ImageResponse] { state.withLock { $0.results.compactMap { try? $0.get() } } }
+    /// The responses that were delivered from the caches before the end of a load.
     var cached: [ImageResponse] { state.withLock { $0.cached } }
     var previews: [Image] { state.withLock { $0.previews } }
 
-    /// How often each code came.
+    /// The number of failures by error code.
     var failures: [WebImageError.Code: Int] {
         state.withLock { state in
             var counts: [WebImageError.Code: Int] = [:]
@@ -48,7 +51,7 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Waits until so many previews have been shown.
+    /// Waits until at least `count` previews have been delivered.
     func previewed(_ count: Int) async {
         let gate = state.withLock { state -> Gate? in
             if state.previews.count >= count { return nil }
@@ -59,7 +62,7 @@ final class Ledger: Sendable {
         await gate?.opened()
     }
 
-    /// Waits until so many loads have ended; the first one's result.
+    /// Waits until at least `count` loads have finished, and returns the result of the first.
     func finished(_ count: Int = 1) async -> Result<ImageResponse, WebImageError> {
         let gate = state.withLock { state -> Gate? in
             if state.results.count >= count { return nil }
@@ -73,7 +76,7 @@ final class Ledger: Sendable {
     }
 }
 
-/// Changes nothing and counts how often it was asked to.
+/// A transformer that changes nothing and counts its calls.
 final class CountingTransformer: ImageTransformer {
     private let counted = Guarded(0)
 

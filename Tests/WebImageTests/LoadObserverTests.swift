@@ -7,14 +7,14 @@ import WebImageTesting
 struct LoadObserverTests {
     private let book = LogBook()
 
-    /// How often it had happened when it was said, and nothing else.
+    /// The value of `times` in each logged line.
     private var counts: [String] {
         book.lines.map { line in
             line.split(separator: #""times": "#).last.map { String($0.prefix { $0.isNumber }) } ?? ""
         }
     }
 
-    /// 2 000 pictures into a directory that cannot be written made 4 000 warnings.
+    /// Storing 2 000 pictures in a directory that cannot be written once logged 4 000 warnings.
     @Test func troubleWithTheDiskIsSaidOnceAndThenCounted() {
         let observer = LoadObserver(logger: book.logger)
         for _ in 0..<2000 { observer.cacheFailed(WebImageError(.readOnly, "the folder cannot be written")) }
@@ -23,7 +23,7 @@ struct LoadObserverTests {
         #expect(book.lines.count == 5)
     }
 
-    /// A cache that is full said nothing at all.
+    /// A full cache once logged nothing.
     @Test func storesThatAreSkippedAreSaidOnceAndThenCounted() {
         let observer = LoadObserver(logger: book.logger)
         for _ in 0..<500 { observer.cacheSkipped() }

@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// What is removed while a load or its store is on the way, and what is asked for meanwhile.
+/// Removals from the caches, and lookups, while a load is running or its store is pending.
 @Suite struct LoadRemovalTests {
     private let files = FaultyFileSystem()
     private let folder: TemporaryFolder
@@ -20,7 +20,7 @@ import WebImageTesting
         bench.answer(second.url, with: try Fixture.png(64, 48), type: "image/png")
     }
 
-    /// A request whose original is announced and not written before the gate opens.
+    /// The request with a serializer that opens `arrival` and then holds the store of the original until `end` opens.
     private func waiting(_ request: ImageRequest, _ arrival: Gate, _ end: Gate) -> ImageRequest {
         var request = request
         request.caching.serializer = CacheSerializer { _, data, _ in
@@ -61,7 +61,7 @@ import WebImageTesting
         await manager.finishStores()
         #expect(try await manager.cache.contains(request) == CacheLayers.all.subtracting(layers))
         #expect(manager.diskCache?.usage.count == (layers == .memory ? 2 : 0))
-        // What is loaded from now on is kept.
+        // A load after the removal is stored as usual.
         request.caching.policy = .reload
         let again = try await manager.image(for: request)
         await manager.finishStores()
@@ -93,7 +93,7 @@ import WebImageTesting
         whole.includesData = true
         let found = try #require(try await cache.image(for: whole, in: .disk))
         #expect(found.source == .disk && found.data == bytes && found.metadata?.url == first.url)
-        // What beats the write is not found any more.
+        // A removal that overtakes the write also hides the entry at once.
         try await cache.remove(first, from: .disk)
         #expect(try await cache.contains(first) == .memory)
         #expect(try await cache.data(for: first) == nil)
@@ -138,7 +138,7 @@ import WebImageTesting
     }
 }
 
-/// Says when it has come, and waits to be let go on.
+/// A transformer that opens `arrival` when it is called and waits until `end` opens.
 private struct WaitingTransformer: ImageTransformer {
     let key = "waiting"
     let arrival = Gate()

@@ -7,7 +7,8 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Waits until something is so that other threads bring about without telling; false when it does not come.
+/// Waits until a condition that other threads bring about is true, and returns false if it is not true within 180
+/// seconds.
 func eventually(_ condition: () -> Bool) async -> Bool {
     let end = ContinuousClock.now + .seconds(180)
     while !condition() {
@@ -17,7 +18,7 @@ func eventually(_ condition: () -> Bool) async -> Bool {
     return true
 }
 
-/// What one caller was told.
+/// Counts the events that one caller gets, and checks their order.
 final class CallerBook: Sendable {
     private struct State {
         var ends = 0
@@ -29,7 +30,7 @@ final class CallerBook: Sendable {
 
     private let state = Guarded(State())
 
-    /// True when the end came once, as the last of all events, and no two events at once.
+    /// Whether there was exactly one final event, no event after it, and never two events at once.
     var isFair: Bool { state.withLock { $0.ends == 1 && $0.late == 0 && $0.overlaps == 0 } }
     var code: WebImageError.Code? { state.withLock { $0.code } }
 
@@ -56,7 +57,7 @@ final class TokenBox: Sendable {
     }
 }
 
-/// Changes nothing; lives as long as a request that has it.
+/// A transformer that changes nothing. It shows, by a weak reference, whether a request that has it still exists.
 private final class LifeMark: ImageTransformer {
     let key = "life"
 
@@ -67,9 +68,9 @@ private struct WeakMark: Sendable {
     weak let mark: LifeMark?
 }
 
-/// One storm: what is asked, by whom, and what becomes of it.
+/// A storm of random loads, cancels and priority changes on one manager, from several threads.
 final class Storm: Sendable {
-    /// URLs that one caller waits for to the end, so that no cancel can end their transfer.
+    /// The number of URLs that one caller waits for to the end, so that no cancel can end their transfer.
     private static let anchored = 5
     private static let urls = (0..<10).map { "http://storm.test/\($0)" }
 
@@ -136,7 +137,7 @@ final class Storm: Sendable {
     var books: [CallerBook] { held.withLock { $0.books } }
     var livingRequests: Int { held.withLock { $0.marks.count { $0.mark != nil } } }
 
-    /// Forgets the manager and everything of the callers but how often they were told.
+    /// Releases the manager, the tokens and the tasks, but keeps the callers' books.
     func release() {
         let manager = held.withLock { held -> ImageManager? in
             held.tokens = []
@@ -158,13 +159,13 @@ final class Storm: Sendable {
         if shutsDown { manager?.shutDown() }
         for gate in held.withLock({ $0.gates }) { gate.open() }
         await take(steps: 20, onThreads: 2)
-        // What runs out of luck now is answered by its timeout or its transfer; nobody waits for ever.
+        // Loads that are still running end by their transfer or their timeout; none waits for ever.
         for task in held.withLock({ $0.tasks }) { await task.value }
         #expect(await eventually { self.books.allSatisfy { $0.isFair } })
         if !shutsDown { manager?.shutDown() }
     }
 
-    /// Threads of its own, not tasks: others' deadlines run while this takes its time.
+    /// Carries out random steps on threads instead of tasks, so that the tasks of deadlines can run meanwhile.
     private func take(steps: Int, onThreads count: Int) async {
         let gates = (0..<count).map { _ in Gate() }
         for gate in gates {
@@ -186,7 +187,7 @@ final class Storm: Sendable {
         case 15..<18: anyToken()?.cancel()
         case 18: anyToken()?.setPriority(LoadPriority.allCases[roll(4)])
         default:
-            // Never so far that a transfer's own deadline ends it: an anchored one is to be transferred once.
+            // The clock never reaches a transfer's own deadline, because an anchored URL must be transferred once.
             if step % 4 == 0, clock.now < .seconds(6) { clock.advance(by: .milliseconds(500)) }
             if step > 40 { held.withLock { $0.gates[$0.random.below($0.gates.count)] }.open() }
         }
@@ -234,7 +235,7 @@ final class Storm: Sendable {
         return book
     }
 
-    /// - Parameter isAnchor: never cancelled.
+    /// - Parameter isAnchor: whether the call is never cancelled.
     private func call(_ request: ImageRequest, isAnchor: Bool = false) {
         guard let manager else { return }
         let book = newBook()

@@ -7,8 +7,8 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Hundreds of callers who come, change their minds and leave, from several threads at once. A seed that fails can be run
-/// again alone; what the threads do between is theirs.
+/// Hundreds of callers that start, change and cancel loads from several threads at once. A failing seed can be run
+/// again alone, but the threads interleave differently each time.
 @Suite(.serialized) struct LoadStormTests {
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
     func everyCallerGetsOneLastEventAndNothingIsLeft(seed: UInt64) async throws {

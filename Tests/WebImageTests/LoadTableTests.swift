@@ -6,10 +6,10 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// The loader's values and locks, against models that cannot go wrong.
+/// The loader's state machines and queues, against simple models.
 @Suite struct LoadTableTests {
-    /// A picture that was made of one in memory, without bytes, was not among those that shutting down ended: its caller waited
-    /// for ever.
+    /// Shutting down once did not end a job that makes its picture from one in memory, without bytes, so its caller
+    /// waited for ever.
     @Test func shuttingDownEndsAlsoWhatIsMadeOfAPictureInMemory() throws {
         let loader = TestBench().manager.loader
         var table = LoadTable()
@@ -30,7 +30,7 @@ import WebImageTesting
         var random = SeededGenerator(seed: seed)
         let loader = TestBench().manager.loader
         var table = LoadTable()
-        // The model: who waits for which picture.
+        // The model: the tokens that wait, each with the key of its picture.
         var waiting: [(token: LoadToken, key: PixelKey)] = []
         var left: [LoadToken] = []
         for _ in 0..<1_000 {
@@ -64,7 +64,7 @@ import WebImageTesting
                 #expect(isAbandoned != false)
                 left.append(token)
             case 4:
-                // A session finishes one picture, perhaps of a job that everyone has left meanwhile.
+                // A session finishes one picture.
                 guard !jobs.isEmpty else { continue }
                 let job = jobs[random.below(jobs.count)]
                 let ended = table.finish(job)
@@ -130,7 +130,7 @@ import WebImageTesting
         return Set(job.pixelJobs.map(\.key)) == keys && job.pixelJobs.count == keys.count
             && job.priority == own.map(\.token.currentPriority).max()
             && job.unplanned.allSatisfy { unplanned in job.pixelJobs.contains { $0 === unplanned } }
-            // Somebody will take on what is unplanned: who opens the bytes, or a session that plans.
+            // Unplanned jobs will be planned, either when the bytes are opened or by a session that is planning.
             && (job.unplanned.isEmpty || job.opened == nil || job.hasPlanningSession)
     }
 
@@ -246,7 +246,7 @@ import WebImageTesting
 
 private struct Unexpected: Error {}
 
-/// Who was told that memory is there, in order.
+/// The numbers of the waiters that were admitted, in order.
 private final class Admitted: Sendable {
     let numbers = Guarded<[Int]>([])
 

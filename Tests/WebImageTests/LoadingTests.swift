@@ -23,11 +23,11 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 1)
     }
 
-    /// Each hop to another thread costs more than all that is done before bytes are asked for.
+    /// A hop to another thread costs more than all the work before the request for bytes.
     @MainActor @Test func aLoadBeginsOnTheThreadOfItsCaller() async throws {
         let bench = TestBench()
         let picture = try Fixture.jpeg(16, 12)
-        // Which thread serves the main actor may change at each suspension, but not before.
+        // The thread of the main actor may change at each suspension, but not before the first.
         @Sendable func here() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
         let begins = Guarded<[ObjectIdentifier]>([])
         bench.transport.answerAll { _ in

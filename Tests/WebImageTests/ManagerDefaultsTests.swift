@@ -3,7 +3,7 @@ import WebImage
 import WebImageSystem
 import WebImageTesting
 
-/// What a manager says for requests that do not say it themselves.
+/// A manager's defaults for options that a request does not set.
 @Suite struct ManagerDefaultsTests {
     private let url = "http://pictures.test/a.png"
 

@@ -8,7 +8,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// A manager with a cache that it was given.
+/// A manager that was made with a given cache.
 @Suite struct ManagersCacheTests {
     private let url = "http://pictures.test/a.png"
     private let folders: [TemporaryFolder]
@@ -49,7 +49,7 @@ import WebImageTesting
         #expect(second.manager.cachedImage(for: ImageRequest(url)) != nil)
         #expect(try await get(second, ImageRequest(url, size: TargetSize(width: 16))) == .disk)
         #expect(second.transport.requests.isEmpty && cache.usage.disk?.count == 1)
-        // What ends one manager leaves the cache to the other.
+        // Shutting down one manager leaves the shared cache to the other.
         first.manager.shutDown()
         #expect(try await get(second, ImageRequest(url, size: TargetSize(width: 8))) == .disk)
         try await second.manager.cache.clear()
@@ -64,7 +64,7 @@ import WebImageTesting
         #expect(bench.manager.cachedImage(for: ImageRequest(known))?.size.width == 20)
         #expect(try await get(bench, ImageRequest(known)) == .memory)
         #expect(try await get(bench, ImageRequest(url)) == .network)
-        // To the highest only, which is the policy of such a cache.
+        // By the default policy of ``ImageCaches``, pictures are stored in the highest cache only.
         #expect(own.memoryCache.count == 1 && own.usage.disk?.count == 1 && bundled.memoryCache.count == 1)
         #expect(bench.manager.memoryCache.count == 0 && bench.manager.diskCache == nil)
         #expect(bench.manager.cachedImage(for: ImageRequest(url)) != nil)
@@ -83,7 +83,7 @@ import WebImageTesting
         #expect(try await get(bench, small) == .network)
         #expect(cache.pictures[small.variantKey]?.size.width == 16 && cache.originals[small.originalKey] == body)
         #expect(bench.manager.cachedImage(for: small) != nil && bench.manager.memoryCache.count == 0)
-        // Another size is made of the original that it has.
+        // Another size is made from the original in the cache.
         #expect(try await get(bench, ImageRequest(url)) == .tier)
         #expect(try await get(bench, small) == .memory)
         var withData = small
@@ -91,7 +91,7 @@ import WebImageTesting
         #expect(try await bench.manager.image(for: withData).data == body)
         #expect(try await bench.manager.data(for: ImageRequest(url)) == body)
         #expect(bench.transport.requests.count == 1)
-        // Nobody knows how fresh it is.
+        // This cache has no metadata, so the freshness of its entries is unknown.
         #expect(try await get(bench, ImageRequest(url) { $0.caching.policy = .protocol }) == .network)
         #expect(bench.transport.requests.count == 2)
     }

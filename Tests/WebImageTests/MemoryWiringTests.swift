@@ -8,7 +8,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// What the manager has its memory cache do.
+/// What the manager does with its memory cache.
 struct MemoryWiringTests {
     private let url = "https://example.com/a.gif"
 
@@ -72,7 +72,7 @@ struct MemoryWiringTests {
     }
 }
 
-/// A machine that runs out of memory when it is told to.
+/// A source of memory pressure that a test switches.
 private final class ShortMemory: MemoryPressureSource {
     private let short = Mutex(false)
 

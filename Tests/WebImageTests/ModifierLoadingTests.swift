@@ -12,7 +12,7 @@ import WebImageTesting
 @Suite struct ModifierLoadingTests {
     private let url = "http://pictures.test/a.png"
 
-    /// Sets a field, counts how often it is asked, and may be held.
+    /// A modifier that sets a header field and counts its calls. A gate can hold it.
     private final class Signer: Sendable {
         private let counted = Guarded(0)
         let gate: Gate?
@@ -47,7 +47,7 @@ import WebImageTesting
         #expect(try await bench.manager.image(for: ImageRequest(url)).source == .network)
         #expect(signer.count == 1)
         #expect(bench.transport.requests.map { $0.headers[.authorization] } == ["Bearer a"])
-        // It cannot be waited for here.
+        // `cachedImage` is synchronous, so it cannot wait for the modifier.
         #expect(bench.manager.cachedImage(for: ImageRequest(url)) == nil)
         #expect(try await bench.manager.image(for: ImageRequest(url)).source == .memory)
         #expect(signer.count == 2 && bench.transport.hits(url) == 1)
@@ -96,7 +96,7 @@ import WebImageTesting
         _ = await ledger.finished()
         #expect(ledger.failures == [.cancelled: 1])
         gate.open()
-        // Nothing runs any more, and nothing was asked for.
+        // After the drain nothing runs, and no request was sent.
         await bench.manager.drain(within: .seconds(60))
         #expect(bench.transport.requests.isEmpty && ledger.finishedCount == 1)
     }
@@ -117,7 +117,7 @@ import WebImageTesting
         gate.open()
     }
 
-    /// For bytes it began when the modifier had answered.
+    /// For bytes, the time once began only after the modifier had answered.
     @Test func theTimeOfBytesRunsWhileItIsAskedToo() async throws {
         let (clock, gate) = (ManualClock(), Gate())
         let signer = Signer(gate: gate)

@@ -7,8 +7,9 @@ import WebImageDownload
 import WebImageSystem
 import WebImageTesting
 
-/// Random loads by four users over a real network whose origin changes its pictures and fails in every way, into two managers that
-/// share a small disk cache: who gets a picture gets the right one, of the right user, and no older one than HTTP allows.
+/// Random loads by four users, over real sockets, with two managers that share a small disk cache. The origin changes
+/// its pictures and fails in many ways. Every delivered picture must be the right one, for the right user, and no older
+/// than HTTP allows.
 @Suite struct NetworkStormTests {
     @Test func nobodyGetsWhatIsAnothers() async throws {
         let origin = try StormOrigin()
@@ -40,20 +41,20 @@ import WebImageTesting
     }
 }
 
-/// What a picture is of.
+/// The identity of a picture: rule, number, user and version.
 private struct Subject: Hashable {
     var rule: StormOrigin.Rule
     var number: Int
     var user: Int
     var version: Int
 
-    /// The colour of its upper part. What is kept on disk in another form may differ by a few steps.
+    /// The colour of the picture's upper part. Recoding on disk may change it by a few steps.
     var color: [Int] {
         [StormOrigin.Rule.allCases.firstIndex(of: rule).map { $0 * 20 + 5 } ?? 0, user * 60 + 10, version * 7]
     }
 }
 
-/// Pictures by rules of caching, which it changes, and which it sometimes fails to send.
+/// An origin that serves pictures by rules of caching, changes them, and sometimes fails to send them.
 private final class StormOrigin: Sendable {
     enum Rule: String, CaseIterable {
         case brief, long, `private`, authorized, cookie, vary, renewed, ifError, unkept
@@ -71,7 +72,7 @@ private final class StormOrigin: Sendable {
             }
         }
 
-        /// Says who asks; nil where all get the same.
+        /// The header field that names the user, or nil if all users get the same picture.
         var userField: HTTPField.Name? {
             switch self {
             case .private, .authorized: .authorization
@@ -87,7 +88,7 @@ private final class StormOrigin: Sendable {
     private let server: OriginServer
     private let versions = Guarded<[String: Int]>([:])
     private let bodies = Guarded<[Subject: [UInt8]]>([:])
-    /// How many loads have brought a picture.
+    /// The number of pictures that were delivered and checked.
     let answered = Guarded(0)
 
     init() throws {
@@ -105,7 +106,7 @@ private final class StormOrigin: Sendable {
         versions.withLock { $0["\(rule)\(number)", default: 0] = min($0["\(rule)\(number)", default: 0] + 1, 36) }
     }
 
-    /// Whether it has ever sent these bytes for such a picture to such a user.
+    /// Whether the origin has ever sent these bytes to the user for the picture, in any version.
     func hasSent(_ bytes: [UInt8], _ rule: Rule, _ number: Int, user: Int) -> Bool {
         bodies.withLock { bodies in
             (0...version(rule, number)).contains {
@@ -139,7 +140,7 @@ private final class StormOrigin: Sendable {
         return response
     }
 
-    /// The colour that tells what it is of above noise, which takes its room.
+    /// A picture with the subject's colour in its upper part and noise below, which keeps the file large.
     private func body(_ subject: Subject) throws -> [UInt8] {
         if let body = bodies.withLock({ $0[subject] }) { return body }
         let size = PixelSize(width: 40 + subject.number, height: 60)
@@ -166,7 +167,7 @@ private struct StormLoad {
     let number = Int.random(in: 0..<StormOrigin.pictures)
     let user: Int
     let request: ImageRequest
-    /// The version that there was when it began.
+    /// The origin's version when the load was made.
     let least: Int
 
     init(_ origin: StormOrigin) {
@@ -217,14 +218,14 @@ private struct StormLoad {
         }
     }
 
-    /// Whether the origin was asked, and no older answer may stand in for it.
+    /// Whether the request asks the origin in any case and does not accept an older answer instead.
     private var isAsked: Bool {
         if rule == .unkept { return request.caching.policy != .cacheOnly }
         return [.reload, .reloadFromOrigin, .noStore].contains(request.caching.policy)
             || request.caching.policy == .revalidate && rule != .ifError
     }
 
-    /// - Parameter isFresh: whether it is what the load has ended with.
+    /// - Parameter isFresh: whether the image is the load's final result.
     private func check(_ image: Image, isFresh: Bool = true) {
         origin.answered.withLock { $0 += 1 }
         #expect(image.size.width == (request.size == nil ? 40 + number : 20), "\(self)")

@@ -8,7 +8,7 @@ import WebImageDownload
 /// One option of a request, changed from its default.
 struct OptionChange: Sendable, CustomTestStringConvertible {
     let name: String
-    /// False for what is a closure, an object or a secret.
+    /// Whether the changed option can be encoded: it is not a closure, an object or a secret.
     var canBeWritten = true
     let change: @Sendable (inout ImageRequest.Options) -> Void
 

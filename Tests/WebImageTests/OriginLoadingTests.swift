@@ -2,7 +2,7 @@ import Testing
 import WebImage
 import WebImageTesting
 
-/// The pipeline over real sockets.
+/// Loads over real sockets.
 @Suite struct OriginLoadingTests {
     private static func manager() -> ImageManager {
         var configuration = ImageManager.Configuration()
@@ -84,7 +84,7 @@ import WebImageTesting
     @Test func theSmallSamplesOfTheDemoAreLoadedWhole() async throws {
         let server = try OriginServer()
         let manager = Self.manager()
-        // The large ones take a debug build long to draw, and show nothing that the others do not.
+        // Large pictures are left out: a debug build draws them slowly, and they would test nothing more.
         for picture in SamplePictures.demo where picture.displaySize.pixelCount ?? .max < 600_000 {
             server.serve(
                 "/\(picture.fileName)", .bytes(try picture.encoded(), contentType: picture.format.mimeType ?? ""))

@@ -273,7 +273,7 @@ struct OriginServerTests {
     }
 }
 
-/// A client that knows just enough HTTP to look at what the server sends.
+/// A client with just enough HTTP to check the server's raw output.
 private final class Client {
     enum Rest: Equatable {
         case end([UInt8])
@@ -328,7 +328,7 @@ private final class Client {
         return answer
     }
 
-    /// Everything until the server ends the connection.
+    /// Receives everything until the server ends the connection.
     func rest() -> Rest {
         while true {
             guard let more = socket.receive() else { return .reset }

@@ -6,12 +6,12 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Originals that nobody makes a picture of: `data(for:)`, `keepOriginal(for:)`.
+/// Originals without a decoded picture: `data(for:)` and `keepOriginal(for:)`.
 @Suite struct OriginalBytesTests {
     private let url = "http://pictures.test/a.png"
     private let folder: TemporaryFolder
     private let picture: [UInt8]
-    /// A header that is right, and pixels that are not.
+    /// A file with an intact header and damaged pixels.
     private let broken: [UInt8]
 
     init() throws {
@@ -76,7 +76,7 @@ import WebImageTesting
         #expect(kept.timings.store != nil && kept.byteCount?.bytes == broken.count && kept.data == broken)
         #expect(kept.head?.status == 200 && kept.header.format == .png)
         #expect(try await entry(bench)?.body == broken)
-        // It was not decoded: else it would have failed, and nothing be kept.
+        // The original was not decoded: decoding would have failed, and the original would not have been kept.
         bench.manager.shutDown()
         let other = makeBench()
         #expect(try await other.manager.keepOriginal(for: waiting).source == .disk)
@@ -111,14 +111,13 @@ import WebImageTesting
         #expect(try await entry(bench)?.body == picture)
     }
 
-    /// A second reader once asked the origin again when the first one's bytes had come and nobody had looked yet whether they
-    /// were a picture.
+    /// A second reader once asked the origin again while the first reader's bytes had arrived but were not yet checked.
     @Test(arguments: [CachePolicy.cacheFirst, .cacheOnly]) func whoComesWhileAnOriginalIsLookedAtDoesNotAskForItAgain(
         _ policy: CachePolicy
     ) async throws {
         let bench = makeBench { $0.decodeThreads = 1 }
         bench.answer(url, with: picture, type: "image/png")
-        // The one thread that could look at it is busy.
+        // The only decode thread, which would check the bytes, is busy.
         let (begun, gate) = (Gate(), Gate())
         bench.manager.loader.decoding.executor.run(.high) {
             begun.open()
@@ -164,7 +163,7 @@ import WebImageTesting
         #expect(try await entry(bench) == nil)
     }
 
-    /// A serializer may want to keep less than what came: it has to be asked, and asking takes the picture.
+    /// A serializer decides what is stored, and needs the decoded picture for that.
     @Test func whereASerializerDecidesItIsAsked() async throws {
         let bench = makeBench {
             $0.cacheSerializer = CacheSerializer { image, _, _ throws(WebImageError) in try image.encoded(as: .bmp) }
@@ -188,7 +187,7 @@ import WebImageTesting
         #expect(try await entry(bench) == nil)
     }
 
-    /// The store may be announced long after somebody has begun to wait for it.
+    /// The store may begin long after the caller has begun to wait for it.
     @Test func itIsOnDiskWhenTheWaitEnds() async throws {
         let files = FaultyFileSystem()
         let bench = TestBench(disk: folder.path, files: files) { $0.decodeThreads = 1 }
@@ -202,7 +201,7 @@ import WebImageTesting
         }
         #expect(await eventually { received.withLock { $0 } == 40 })
         for _ in 0..<1000 { await Task.yield() }
-        // The header is read, and nobody can look at the rest.
+        // The header is read; holding the decode thread prevents a check of the rest.
         let isHeld = Guarded(false)
         bench.manager.loader.decoding.executor.run(.low) {
             isHeld.withLock { $0 = true }

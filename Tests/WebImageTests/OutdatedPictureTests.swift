@@ -7,7 +7,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Pictures in memory know what the origin has said since to others of the same original.
+/// Pictures in memory follow later answers of the origin to other requests for the same original.
 @Suite struct OutdatedPictureTests {
     private let url = "http://pictures.test/a.png"
     private let folder: TemporaryFolder
@@ -33,7 +33,7 @@ import WebImageTesting
 
     private static let kept: [(HTTPField.Name, String)] = [(.cacheControl, "max-age=3600"), (.eTag, "\"a\"")]
 
-    /// What may not be kept any more, or is gone, is not served from memory either.
+    /// A picture that may no longer be stored, or is gone at the origin, is not served from memory.
     @Test(arguments: [CachePolicy.reload, .revalidate], ["no-store", "vary", "404", "410"])
     func whatIsNoLongerTrueIsNotServed(_ policy: CachePolicy, _ change: String) async throws {
         let bench = TestBench(disk: folder.path)
@@ -56,7 +56,7 @@ import WebImageTesting
         #expect(try await bench.manager.image(for: request(.protocol)).image.size.width == 80)
     }
 
-    /// The newest body is that of all sizes.
+    /// All sizes are made from the newest body.
     @Test(arguments: [CachePolicy.protocol, .cacheFirst], [CachePolicy.reload, .revalidate])
     func anotherSizeIsMadeOfTheNewBody(_ policy: CachePolicy, _ asking: CachePolicy) async throws {
         let bench = TestBench(disk: folder.path)
@@ -72,7 +72,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 2)
     }
 
-    /// An origin that names no version, and whose answer is over, has replaced the body for all sizes.
+    /// If the origin sends no validators, a new body after the old one became stale replaces it for all sizes.
     @Test func whatIsOverIsReplacedForAllSizes() async throws {
         let clock = ManualClock()
         let bench = TestBench(disk: folder.path, clock: clock)
@@ -89,7 +89,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 2)
     }
 
-    /// Without a disk two sizes are two transfers, and neither takes the other out of memory.
+    /// Without a disk cache, two sizes are two transfers, and neither removes the other's picture from memory.
     @Test func sizesOfAnOriginWithoutValidatorsStayBesideEachOther() async throws {
         let bench = TestBench()
         bench.transport.answer(url, answer(old, [(.cacheControl, "max-age=3600")]))
@@ -99,7 +99,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 2)
     }
 
-    /// What a 304 says to one size holds for the others.
+    /// A 304 for one size also renews the others.
     @Test func aRenewalIsThatOfAllSizes() async throws {
         let clock = ManualClock(wallTime: SystemClock.shared.wallTime)
         let bench = TestBench(disk: folder.path, clock: clock)
@@ -123,7 +123,7 @@ import WebImageTesting
         let (book, key) = (AnswerBook(), CacheKey("a"))
         let first = book.record(of: key, response("\"a\"", at: 1))
         #expect(book.record(of: key, response("\"a\"", at: 5)) === first && first.response.responseTime == 5)
-        // What is older than what memory has changes nothing.
+        // An answer older than the recorded one changes nothing.
         #expect(book.record(of: key, response("\"b\"", at: 2)) !== first && !first.isOutdated)
         let second = book.record(of: key, response("\"b\"", at: 6))
         #expect(second !== first && first.isOutdated && !second.isOutdated && book.outdatings == 1)

@@ -6,7 +6,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Caches and bytes on disk of one request's own (SDWebImage's rows C-04, C-16, C-21, C-27 and M-18).
+/// Requests with caches of their own, and serializers (SDWebImage's rows C-04, C-16, C-21, C-27 and M-18).
 @Suite struct OwnCacheTests {
     private let url = "http://pictures.test/a.png"
     private let folders: [TemporaryFolder]
@@ -42,7 +42,7 @@ import WebImageTesting
         #expect(try await manager.image(for: request).source == .memory)
         cache.memoryCache.removeAll()
         #expect(try await manager.image(for: request).source == .disk)
-        // The manager's own know nothing of it.
+        // The manager's own caches do not have the picture.
         #expect(try await manager.image(for: ImageRequest(url)).source == .network)
         #expect(bench.transport.requests.count == 2)
     }
@@ -70,7 +70,7 @@ import WebImageTesting
         #expect(originals.usage.disk?.count == 1 && manager.diskCache?.usage.count == 0)
         request.size = TargetSize(width: 8)
         #expect(try await manager.image(for: request).source == .disk)
-        // Also beside the manager's own pictures.
+        // The cache of originals also works with the manager's own memory cache.
         var other = ImageRequest(url, size: TargetSize(width: 4))
         other.caching.originalCache = originals
         #expect(try await manager.image(for: other).source == .disk && manager.memoryCache.count == 1)
@@ -121,7 +121,7 @@ import WebImageTesting
         #expect(bench.manager.diskCache?.usage.count == 0, "what a serializer cannot make is not stored")
     }
 
-    /// Of an original of which only another size was wanted there is no picture to be serialized.
+    /// If only another size is wanted, the original is not decoded in full, so there is no picture to serialize.
     @Test func anOriginalOfWhichASmallOneIsMadeIsKeptAsItCame() async throws {
         let bench = makeBench { $0.cacheSerializer = CacheSerializer { _, _, _ in nil } }
         let request = ImageRequest(url, size: TargetSize(width: 16))

@@ -1,6 +1,6 @@
-/// The chunks of a PNG, to make files of that no encoder writes.
+/// Reads and makes chunks of PNGs, for files that no encoder writes.
 enum PNGChunks {
-    /// Name and data of each.
+    /// The name and the data of each chunk.
     static func all(in png: [UInt8]) -> [(name: String, data: [UInt8])] {
         var (chunks, place): ([(name: String, data: [UInt8])], Int) = ([], 8)
         while place < png.count {
@@ -12,7 +12,7 @@ enum PNGChunks {
         return chunks
     }
 
-    /// With its checksum (PNG specification, annex D).
+    /// A whole chunk with its length and checksum (PNG specification, annex D).
     static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
         let body = Array(name.utf8) + data
         var checksum = UInt32.max

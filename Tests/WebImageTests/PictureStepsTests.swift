@@ -7,9 +7,9 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Pictures that are made of the same bytes share what they have in common.
+/// Pictures made from the same bytes share their common steps.
 @Suite struct PictureStepsTests {
-    /// Adds a number to each red sample, and counts its calls.
+    /// A transformer that adds a number to each red sample and counts its calls.
     private final class Adding: ImageTransformer {
         let key: String
         private let amount: UInt8
@@ -46,7 +46,7 @@ import WebImageTesting
         return request
     }
 
-    /// Starts all loads before the first byte comes, and gives their ends.
+    /// Starts all loads before the bytes arrive, and returns their results.
     private func load(
         _ requests: [ImageRequest], of bytes: [UInt8], type: String = "image/jpeg"
     ) async throws -> (bench: TestBench, ends: [Result<ImageResponse, WebImageError>]) {
@@ -137,7 +137,7 @@ import WebImageTesting
         #expect(bench.manager.cachedImage(for: request([one, two])) == nil && two.count == 0)
     }
 
-    /// A key tells the decode from the steps, and its text what caches have known it by.
+    /// A key keeps the decode apart from the steps. Its text is the one that caches have always used.
     @Test func aKeyHasADecodePartAndSteps() {
         var recipe = PictureRecipe()
         recipe.size = TargetSize(width: 40)
@@ -166,9 +166,9 @@ import WebImageTesting
         #expect(try red(.success(first)) == plain + 10)
         let second = try await bench.manager.image(for: request([one, two, three]))
         #expect(try red(.success(second)) == plain + 70 && one.count == 1 && two.count == 1 && three.count == 1)
-        // One look for each load, whatever it was made of.
+        // Each load counts one miss, no matter what its picture was made from.
         #expect(bench.manager.memoryCache.statistics.misses == 3)
-        // It is kept like any other.
+        // The picture is cached like any other.
         #expect(bench.manager.cachedImage(for: request([one, two, three])) != nil)
         #expect(bench.transport.requests.count == 1)
         // Another size, and another order, are other pictures.
@@ -184,7 +184,7 @@ import WebImageTesting
         let held = ImageRequest(url) { $0.transformers = [HeldStep(gate), calls] }
         let ledger = Ledger()
         for _ in 0..<5 { bench.manager.load(held) { ledger.take($0) } }
-        // One of them leaves, and one comes for the original meanwhile, who waits for nothing of this.
+        // Meanwhile one caller leaves, and another loads a different size without waiting for the held step.
         bench.manager.load(held) { ledger.take($0) }.cancel()
         #expect(try await bench.manager.image(for: request([], width: 8)).image.size.width == 8)
         gate.open()
@@ -201,7 +201,7 @@ import WebImageTesting
         #expect(error?.code == .transformFailed && bench.manager.cachedImage(for: broken) == nil)
     }
 
-    /// Whoever comes when the others' picture is being made waits for it, and not for a decode of his own.
+    /// A caller that comes while another caller's picture is being made continues from it, without a decode of its own.
     @Test func whoComesLateGoesOnFromWhatIsBeingMade() async throws {
         let coder = CountingCoder()
         let bench = manager(of: [7, 40])
@@ -245,8 +245,8 @@ import WebImageTesting
         #expect(bench.manager.runningLoads == 0)
     }
 
-    /// Chains of three steps in any order and length, in three sizes, asked for and left at any time: everybody is answered
-    /// once, with the pixels of his own chain.
+    /// Random chains of up to three steps, in three sizes, some of them cancelled. Every caller is answered once, with
+    /// the pixels of its own chain.
     @Test(arguments: 1...6 as ClosedRange<UInt64>) func everyChainHasItsOwnPixels(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let bench = manager(of: [7, 40])
@@ -295,7 +295,7 @@ import WebImageTesting
     }
 }
 
-/// Waits at a gate, and says that it does.
+/// A transformer that waits at a gate. A test can wait until it is reached.
 private final class HeldStep: ImageTransformer {
     let key = "held"
     private let gate: Gate
@@ -316,7 +316,7 @@ private final class HeldStep: ImageTransformer {
     }
 }
 
-/// Counts its decodes.
+/// A coder that counts its decodes.
 private final class CountingCoder: WholeImageCoder {
     let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "grey")]
     let key = "counting"

@@ -29,7 +29,7 @@ import WebImageTesting
         }
     }
 
-    /// Sizes and chains then mean the picture as it is stored, and are a part of decoding all the same.
+    /// Sizes and transformers then apply to the picture as it is stored, and are still part of decoding.
     @Test func whatIsTakenForUprightIsSizedAsItIsStored() async throws {
         let picture = try SamplePictures.sunset(PixelSize(width: 400, height: 300)).with { $0.orientation = .right }
         for format in [ImageFormat.jpeg, .png] {
@@ -84,7 +84,7 @@ import WebImageTesting
             let whole = try await image(bytes) { _ in }
             #expect(whole.byteCount > 40_000, "\(format.rawValue)")
             let image = try await image(bytes) { $0.decoding.bitmapLimit = 40_000 }
-            // As large as the limit lets it be, and no larger.
+            // The picture is as large as the limit allows.
             #expect(image.byteCount <= 40_000 && image.byteCount > 38_000, "\(format.rawValue): \(image.byteCount)")
             #expect(image.info.originalSize == PixelSize(width: 240, height: 180), "\(format.rawValue)")
             let untouched = try await self.image(bytes) { $0.decoding.bitmapLimit = ByteCount(240 * 180 * 4) }
@@ -135,7 +135,7 @@ import WebImageTesting
             for await event in bench.manager.events(for: ImageRequest(url)) {
                 switch event {
                 case .preview(let preview):
-                    // The last quarter has not been sent, and there are pixels.
+                    // A preview comes although the last quarter of the file has not been sent.
                     previews += 1
                     #expect(isOpen || preview.info.isPartial)
                     gate.open()
@@ -148,7 +148,7 @@ import WebImageTesting
         }
     }
 
-    /// What a chain is to hide was once seen in the previews.
+    /// Previews once showed what the transformers were meant to hide.
     @Test(arguments: [false, true]) func previewsAreTransformedAsThePictureIs(progressive: Bool) async throws {
         let bench = TestBench()
         let gate = Gate()
@@ -173,8 +173,8 @@ import WebImageTesting
         }
     }
 
-    /// Once a preview that came too soon after the last one was dropped, and a transfer that then stood still showed
-    /// less than it had.
+    /// A preview that came too soon after the last one was once dropped, so a transfer that then stalled showed less
+    /// than it had received.
     @Test func aPreviewThatCameTooSoonIsShownLater() async throws {
         let clock = ManualClock()
         let transport = FakeTransport()
@@ -192,7 +192,7 @@ import WebImageTesting
         manager.load(ImageRequest(url)) { ledger.take($0) }
         await ledger.previewed(1)
         first.open()
-        // The session has to come to its wait before the clock moves; it says so by the action that it schedules.
+        // The clock moves only after the session has scheduled its wait.
         while clock.waitingCount < 2 { await Task.yield() }
         #expect(ledger.previews.count == 1)
         clock.advance(by: .seconds(1))
@@ -202,7 +202,7 @@ import WebImageTesting
         #expect(try await !ledger.finished().get().image.info.isPartial)
     }
 
-    /// How many rows from the top have any pixel.
+    /// The number of rows whose first pixel is not transparent.
     private func rows(_ image: Image) -> Int {
         image.withPixels { bytes in
             stride(from: 3, to: bytes.count, by: image.pixels.bytesPerRow).reduce(0) { $0 + (bytes[$1] > 0 ? 1 : 0) }
@@ -217,7 +217,7 @@ import WebImageTesting
         let image = try await bench.manager.image(for: request).image
         #expect(image.size == PixelSize(width: 20, height: 5) && image.info.format?.rawValue == "grey")
         #expect(image.withPixels { Array($0.prefix(4)) } == [77, 77, 77, 255])
-        // Another one's options make another picture.
+        // A coder with other options, and so another key, makes another picture.
         request.decoding.coder = GreyCoder(brightness: 2)
         #expect(try await bench.manager.image(for: request).image.withPixels { $0[0] } == 154)
         request.decoding.limits.pixels = 399
@@ -247,14 +247,14 @@ import WebImageTesting
         var request = ImageRequest(data: [77, 40], name: "grey")
         let error = await #expect(throws: WebImageError.self) { try await manager.image(for: request) }
         #expect((error?.cause as? WebImageError)?.code == .unknownFormat)
-        // Nothing else would tell why a coder that is registered was not asked.
+        // The message explains why a registered coder was not asked.
         let told = (error?.cause as? WebImageError)?.message ?? ""
         #expect(told.contains("grey") && told.contains("formatHint") && told.contains("canDecode"))
         let plainKey = request.variantKey
         request.decoding.formatHint = ImageFormat(rawValue: "grey")
         #expect(request.variantKey != plainKey)
         #expect(try await manager.image(for: request).image.info.format?.rawValue == "grey")
-        // What the bytes say counts more.
+        // The format found in the bytes takes precedence over the hint.
         var png = ImageRequest(data: try Fixture.png(8, 8), name: "png")
         png.decoding.formatHint = request.decoding.formatHint
         #expect(try await manager.image(for: png).image.info.format == .png)
@@ -269,7 +269,7 @@ import WebImageTesting
         #expect((error?.cause as? WebImageError)?.code == .unsupportedFeature)
     }
 
-    /// Once such decodes could take every thread, and a JPEG of a few pixels waited for seconds behind them.
+    /// Such decodes could once take every thread, so that a small JPEG waited for seconds behind them.
     @Test func decodesInOneCallLeaveAThreadForTheOthers() async throws {
         let bench = TestBench { $0.decodeThreads = 3 }
         let (gate, slow) = (Gate(), SlowCoder())
@@ -279,7 +279,7 @@ import WebImageTesting
             var request = ImageRequest("http://pictures.test/slow/\(number)")
             bench.answer(request.url, with: [1, 2, 3], type: "image/x-slow")
             request.decoding.coder = slow
-            // On a busy machine the gate may open late.
+            // The time limit is long because the gate may open late on a busy machine.
             request.decoding.limits.time = .seconds(3600)
             bench.manager.load(request) { ledger.take($0) }
         }

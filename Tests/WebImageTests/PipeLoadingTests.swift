@@ -7,7 +7,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Whole loads whose decoders are at the other end of a pipe.
+/// Whole loads whose decoders run at the other end of a pipe.
 @Suite struct PipeLoadingTests {
     private let url = "http://pictures.test/a"
 

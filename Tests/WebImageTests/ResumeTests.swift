@@ -8,7 +8,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// A body that broke off is gone on with, also by another process (RFC 9110 sections 13.1.5 and 14.2).
+/// An interrupted transfer is resumed, even by another process (RFC 9110 sections 13.1.5 and 14.2).
 @Suite struct ResumeTests {
     private let url = "http://pictures.test/large.bmp"
     private let folder: TemporaryFolder
@@ -16,11 +16,11 @@ import WebImageTesting
 
     init() throws {
         folder = try TemporaryFolder()
-        // Over 700 KB.
+        // Over 700 KB, so that a partial body is kept on disk.
         body = try Fixture.gradient(500, 360).encoded(as: .bmp)
     }
 
-    /// A manager of a process of its own.
+    /// A new manager on the same folder, which stands for another process.
     private func makeBench() -> TestBench { TestBench(disk: folder.path) }
 
     private func answer(_ bytes: ArraySlice<UInt8>, fields: HTTPFields) -> FakeAnswer {
@@ -32,14 +32,14 @@ import WebImageTesting
         return .status(206, body: Array(body[offset...]), headers: fields)
     }
 
-    /// Waits until so many bytes of a beginning are kept. A claim must not come between the moments when the writer makes
-    /// the file and locks it: it would find an empty file and remove it.
+    /// Waits until at least `count` bytes of a partial body are kept. A claim between the creation of the file and its
+    /// locking by the writer would find an empty file and remove it, so this first waits until bytes are counted.
     private func keeps(_ store: PartialStore, _ key: CacheKey, atLeast count: Int64) async -> Bool {
         guard await eventually({ store.usedBytes > .zero }) else { return false }
         return await eventually { (store.claim(key, creates: false)?.length ?? 0) >= count }
     }
 
-    /// Breaks a transfer off after so many bytes.
+    /// Makes a load whose transfer breaks off after `count` bytes.
     private func breakOff(after count: Int, fields: HTTPFields = [.eTag: "\"1\""]) async throws {
         let bench = makeBench()
         bench.transport.answer(url, answer(body[...], fields: fields).inPieces(of: 10_000).failing(after: count))
@@ -47,7 +47,7 @@ import WebImageTesting
             try await bench.manager.image(for: ImageRequest(url))
         }
         #expect(error?.code == .connectionLost || error?.code == .badImageData)
-        // What is kept is written behind the answer.
+        // The partial body is written after the caller was answered.
         let store = try #require(bench.manager.ownCache.partials)
         let key = ImageRequest(url).originalKey
         if fields[.eTag] != nil { #expect(await keeps(store, key, atLeast: 1)) }
@@ -70,13 +70,13 @@ import WebImageTesting
         #expect(response.data == body && response.source == .network)
         #expect(bench.transport.hits(url) == 1)
         await bench.manager.finishStores()
-        // It is stored as if it had come in one piece, and the beginning is not needed any more.
+        // The body is stored as if it had come in one piece, and the partial body is gone.
         #expect(try await bench.manager.diskCache?.readMetadata(request.originalKey)?.status == 200)
         let store = try #require(bench.manager.ownCache.partials)
         #expect(await eventually { store.claim(request.originalKey, creates: false) == nil })
     }
 
-    /// A body that broke off again and again below the limit grew beyond it.
+    /// A body that broke off below the limit again and again could once grow beyond it.
     @Test func aBodyIsNotGoneOnWithBeyondTheLimit() async throws {
         try await breakOff(after: 400_000)
         let bench = makeBench()
@@ -121,7 +121,7 @@ import WebImageTesting
         #expect(bench.transport.requests.map { $0.headers[.range] != nil } == [true, false])
     }
 
-    /// L7: else the URL could not be loaded for as long as the beginning is kept.
+    /// L7: otherwise the URL could not be loaded for as long as the partial body is kept.
     @Test(arguments: [400, 403, 405, 412, 416]) func aRangeThatIsRefusedIsAskedForWhole(status: Int) async throws {
         try await breakOff(after: 400_000)
         let bench = makeBench()
@@ -141,14 +141,14 @@ import WebImageTesting
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: ImageRequest(url)) }
         #expect(error?.code == .badStatus && error?.status == status)
         #expect(bench.transport.requests.count == (status == 404 ? 1 : 2))
-        // Either way the beginning is not tried again.
+        // In either case the next load does not try to resume.
         bench.transport.answerAll { [body] _ in answer(body[...], fields: [.eTag: "\"2\""]) }
         bench.manager.failedURLs.removeAll()
         _ = try await bench.manager.image(for: ImageRequest(url))
         #expect(bench.transport.requests.last?.headers[.range] == nil)
     }
 
-    /// The fields that are kept by name are there too when a body came in two parts.
+    /// Kept header fields are also there if the body came in two parts.
     @Test func theHeadOfTheWholeHasTheFieldsThatAreKept() async throws {
         let name = try #require(HTTPField.Name("X-Author"))
         let bench = TestBench(disk: folder.path) { $0.keptHeaders = [name] }
@@ -200,7 +200,7 @@ import WebImageTesting
         let token = bench.manager.load(ImageRequest(url)) { ledger.take($0) }
         let store = try #require(bench.manager.ownCache.partials)
         let key = ImageRequest(url).originalKey
-        // While it comes, the transfer has the claim.
+        // While it runs, the transfer holds the claim on the partial body.
         #expect(await eventually { store.usedBytes.bytes > 0 })
         token.cancel()
         _ = await ledger.finished()

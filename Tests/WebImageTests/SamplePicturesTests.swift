@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageTesting
 
 struct SamplePicturesTests {
-    /// With the average of each quarter's channels: top left, top right, bottom left, bottom right.
+    /// Drawings with the average channels of each quarter: top left, top right, bottom left, bottom right.
     static let drawings: [(name: String, quarters: [[Int]], draw: SamplePicture.Drawing)] = [
         (
             "sunset", [[149, 89, 115, 255], [173, 109, 124, 255], [107, 72, 87, 255], [104, 75, 84, 255]],
@@ -67,7 +67,7 @@ struct SamplePicturesTests {
         #expect(bytes(first) == bytes(second), "\(drawing.name)")
         #expect(Set(bytes(first)).count > 8, "\(drawing.name) is a plain area")
         let found = quarters(first)
-        // A unit more or less: the last digit of a sine differs between C libraries.
+        // One unit of difference is allowed, because sines differ in the last digit between C libraries.
         let isNear = zip(found.joined(), drawing.quarters.joined()).allSatisfy { abs($0 - $1) <= 1 }
         #expect(isNear && drawing.quarters.count == 4, "\(drawing.name): \(found)")
         if first.alpha == .opaque {
@@ -122,7 +122,7 @@ struct SamplePicturesTests {
         #expect(gallery.first?.displaySize == PixelSize(width: 256, height: 256))
     }
 
-    /// Says that it writes icons.
+    /// A coder that claims to write icons.
     private struct IconWriter: ImageCoder {
         var decodableFormats: Set<ImageFormat> { [.ico, .cur] }
         var encodableFormats: Set<ImageFormat> { [.ico] }

@@ -3,7 +3,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// What a tier that several users share may keep, and for how long (RFC 9111 sections 3, 3.5 and 5.2.2).
+/// Whether a tier that several users share may keep an answer, and for how long (RFC 9111 sections 3, 3.5 and 5.2.2).
 @Suite struct SharedLifetimeTests {
     private func lifetime(_ fields: [(String, String)], now: Int64 = 1_000, status: Int? = 200) -> Int64? {
         var metadata = DiskMetadata()
@@ -53,7 +53,7 @@ import WebImageTesting
         #expect(lifetime([], status: nil) == nil)
     }
 
-    // MARK: As bytes
+    // MARK: Serialization
 
     @Test func metadataComeBackForTheirKeyOnly() throws {
         var metadata = DiskMetadata()
@@ -65,7 +65,7 @@ import WebImageTesting
         #expect(DiskMetadata(serialized: bytes, for: key) == metadata)
         #expect(DiskMetadata(serialized: bytes, for: CacheKey("http://pictures.test/b.png")) == nil)
         for length in 0..<bytes.count {
-            // A field that ends with what there is may be missing, and no more.
+            // If the cut bytes can be read at all, the fields in them are right; only fields after the cut are missing.
             guard let part = DiskMetadata(serialized: Array(bytes[..<length]), for: key) else { continue }
             #expect(part.url == nil || part.url == metadata.url)
         }
@@ -85,7 +85,7 @@ import WebImageTesting
         #expect(tier.count(.remove) == 0 && tier.entries.count == 1)
     }
 
-    /// Such a time came from a tier that anybody can write to, and ended the process.
+    /// Such a time in an entry of a tier that others can write to once crashed the process.
     @Test func anAnswerFromBeforeAllTimeIsOver() {
         var metadata = DiskMetadata()
         metadata.status = 200

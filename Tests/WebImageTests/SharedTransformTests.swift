@@ -5,9 +5,9 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// What a manager's idle decoder threads do for the transforms of one large picture.
+/// The help of idle decode threads with the transforms of one large picture.
 @Suite struct SharedTransformTests {
-    /// Which threads worked, and a place where the first one waits for another one.
+    /// Records the threads that work, and lets the first one wait for a second.
     private final class Meeting: Sendable {
         private let threads = Guarded<Set<UInt>>([])
         private let second = Gate()

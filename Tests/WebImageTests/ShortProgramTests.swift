@@ -9,7 +9,7 @@ import WebImageTesting
     import Foundation
 #endif
 
-/// Ten programs that a new user would write, each in a few lines.
+/// Ten short programs as a new user would write them.
 @Suite struct ShortProgramTests {
     private let folder: TemporaryFolder
     private let bench: TestBench

@@ -2,9 +2,9 @@ import Testing
 import WebImage
 import WebImageTesting
 
-/// From which pixels, and into how many, a picture is made for a size or a limit.
+/// The choice of the stored pixels from which a picture is made, and of its size, for a target size or a limit.
 @Suite struct SizeChoiceTests {
-    /// An icon of PNGs, each of one colour.
+    /// An ICO file with a PNG of one colour for each entry.
     private static func icon(_ entries: [(side: Int, color: [UInt8])]) throws -> [UInt8] {
         func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 255) } }
         var table = little(0, 2) + little(1, 2) + little(entries.count, 2)

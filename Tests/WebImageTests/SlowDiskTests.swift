@@ -9,11 +9,11 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// The network is faster than the disk, or the disk stands.
+/// Stores of originals when the network is faster than the disk, or the disk stalls.
 @Suite struct SlowDiskTests {
     private static let limit = 1000
 
-    /// A disk that writes when a test says so.
+    /// A tier whose writes make progress and finish when a test says so.
     private final class HeldDisk: OriginalTier {
         final class Write: TierWrite {
             private struct State {
@@ -62,7 +62,7 @@ import WebImageTesting
         func remove(_ key: CacheKey, _ then: @escaping @Sendable () -> Void) { then() }
     }
 
-    /// One original on its way to the disk.
+    /// One original that is being stored, with the outcomes that its caller was told.
     private final class Stored: Sendable {
         let write: HeldDisk.Write
         private let told = Guarded<[Result<Duration, WebImageError>]>([])
@@ -105,7 +105,7 @@ import WebImageTesting
         try Stored(originals, length, isAwaited: isAwaited)
     }
 
-    /// Whether a transfer that nobody waits for would stand.
+    /// Whether a new transfer of the lowest priority would be paused.
     private var areTransfersStanding: Bool {
         let download = downloader.download(DownloadRequest(url: "http://h/a"), priority: .veryLow)
         defer { download.cancel() }
@@ -118,7 +118,7 @@ import WebImageTesting
         return answer.withLock { $0 }
     }
 
-    /// A list of large pictures lost those that arrived while 256 MiB waited for the disk.
+    /// Of a list of large pictures, those that arrived while 256 MiB waited for the disk were once not stored.
     @Test func whatSomebodyWaitsForIsStoredHoweverMuchIsWritten() throws {
         let stores = try (0..<5).map { _ in try store(400) }
         #expect(stores.allSatisfy { $0.write.hasBegun && $0.outcomes.isEmpty })
@@ -160,12 +160,12 @@ import WebImageTesting
         #expect(stores[1].outcomes.isEmpty)
         stores[1].write.finish()
         #expect(stores[1].error == nil && isFinished)
-        // Nothing is left to be watched.
+        // No timer is left.
         clock.advance(by: .seconds(600))
         #expect(clock.waitingCount == 0)
     }
 
-    /// Whoever waited for a disk that stood waited for ever.
+    /// A caller that waited for a stalled disk once waited for ever.
     @Test func aDiskThatStandsIsGivenUpAfterAMinute() throws {
         let stores = try [store(800), store(800)]
         clock.advance(by: .seconds(59))
@@ -173,11 +173,11 @@ import WebImageTesting
         clock.advance(by: .seconds(1))
         #expect(stores.allSatisfy { $0.error?.code == .cacheIO && $0.error?.message.contains("60 seconds") == true })
         #expect(isFinished && !areTransfersStanding)
-        // The bytes can be found until the disk comes to them.
+        // The bytes can be found in memory until they are written.
         #expect(stores.allSatisfy { !$0.write.hasEnded })
         let late = try store(10)
         #expect(late.error?.message.contains("60 seconds") == true && !late.write.hasBegun)
-        // It goes on.
+        // The disk makes progress again.
         stores[0].write.writeSome()
         #expect(areTransfersStanding)
         let next = try store(10)
@@ -187,7 +187,7 @@ import WebImageTesting
     }
 }
 
-/// The same with a manager and a disk that stands.
+/// A manager with a stalled disk.
 @Suite struct StalledDiskTests {
     @Test func aPrefetchIsToldThatTheDiskStands() async throws {
         let (folder, files, clock) = (try TemporaryFolder(), FaultyFileSystem(), ManualClock())

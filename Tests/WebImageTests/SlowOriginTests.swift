@@ -6,13 +6,12 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Origins that are slow, beside pictures that are not: those are answered as if the slow ones were not there. The clock
-/// stands, so that nothing can be waited for.
+/// Slow origins must not delay other pictures. The clock stands still, so no answer can come from a timeout.
 @Suite struct SlowOriginTests {
     enum Slowness: String, CaseIterable, Sendable {
-        /// A byte now and then.
+        /// Sends half of the body, and then single bytes when a gate opens.
         case drip
-        /// The head, and then nothing.
+        /// Sends the head and then nothing.
         case stall
         case half
         case silence
@@ -32,12 +31,12 @@ import WebImageTesting
         func url(_ number: Int) -> String { "http://slow\(number % hosts).test/\(number)" }
     }
 
-    /// Those that this build writes: without the trait AVIF there is nothing to test with.
+    /// The formats that this build can encode; AVIF needs its trait.
     private static let formats = [ImageFormat.jpeg, .png, .webp, .avif].filter {
         CoderRegistry.standard.encodableFormats.contains($0)
     }
 
-    /// Each kind of slowness with each format, and with each number of URLs and hosts.
+    /// Each kind of slowness with each format, and with different numbers of URLs and hosts.
     static let cases: [Case] = Slowness.allCases.flatMap { slowness in
         formats.map { format in
             Case(slowness: slowness, count: 8, hosts: format == .jpeg ? 1 : 60, format: format)
@@ -79,7 +78,8 @@ import WebImageTesting
     @Test(arguments: cases) func slowOriginsHoldUpNobody(test: Case) async throws {
         let body = try body(test)
         try await fillDisk()
-        // No two decodes fit into the memory: any that is held while bytes are awaited would hold up the others.
+        // Decode memory admits only one decode at a time, so a decode that kept it while waiting for bytes would block
+        // the others.
         let bench = TestBench(disk: folder.path, clock: ManualClock()) {
             $0.decodeMemory = 1
             $0.decodeThreads = 2
@@ -93,7 +93,7 @@ import WebImageTesting
         let tokens = (0..<test.count).map { number in
             bench.manager.load(ImageRequest(test.url(number))) { slow.take($0) }
         }
-        // All of them have come to the downloader, behind the one picture that is in memory.
+        // The downloader has started all slow transfers, besides the one of the picture that is in memory.
         #expect(await eventually { bench.manager.downloader.counters.started == test.count + 1 })
 
         func expectTheOthers(_ round: Int) async throws {
@@ -111,7 +111,7 @@ import WebImageTesting
             drip.open()
             try await expectTheOthers(round + 1)
         }
-        // What was slow comes to its end, too: memory that was taken away from it comes back.
+        // The slow loads end, too, so decode memory that was taken from them is given back to them.
         if test.count <= 60 {
             end.open()
             _ = await slow.finished(test.count)

@@ -5,9 +5,9 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// A small picture whose bytes are at hand is decoded by the task that asks, and by no other thread.
+/// A small picture whose bytes are in memory is decoded on the thread of the task that asks.
 @Suite struct SmallPictureTests {
-    /// Which threads made decoders.
+    /// Records the threads that make decoders.
     private final class Notes: Sendable {
         private let threads = Guarded<[UInt]>([])
 
@@ -16,7 +16,7 @@ import WebImageTesting
         func note() { threads.withLock { $0.append(CurrentThread.id) } }
     }
 
-    /// A standard coder that says where it is asked.
+    /// A standard coder that records on which thread its decoders are made.
     private struct NotingCoder: ImageCoder {
         let coder: any ImageCoder
         let notes: Notes
@@ -50,7 +50,7 @@ import WebImageTesting
         return request
     }
 
-    /// - Returns: for each decoder that was made, whether this thread made it.
+    /// - Returns: for each decoder that was made, whether the calling thread made it.
     @concurrent private func decode(_ request: ImageRequest, with bench: TestBench = TestBench()) async throws -> [Bool]
     {
         let here = CurrentThread.id
@@ -70,7 +70,7 @@ import WebImageTesting
         #expect(try await decode(scaled) == [true, true])
     }
 
-    /// The main thread has other things to do.
+    /// The main actor must not be blocked by decoding.
     @MainActor @Test func anActorDoesNotDecode() async throws {
         let here = CurrentThread.id
         let bench = TestBench()
@@ -78,7 +78,7 @@ import WebImageTesting
         #expect(notes.all.count == 1 && notes.all[0] != here)
     }
 
-    /// An event loop that runs tasks has other things to do, too.
+    /// An event loop that runs tasks must not be blocked by decoding, either.
     @Test func aTaskOnAnotherExecutorDoesNotDecode() async throws {
         let bench = TestBench()
         let request = try request(Fixture.png(20, 20))
@@ -110,7 +110,7 @@ import WebImageTesting
         #expect(notes.all.count == 1 && notes.all[0] != here)
     }
 
-    /// What only the header tells makes the decode begin anew on another thread.
+    /// If the header, once read, shows that the picture is too large, the decode begins again on another thread.
     @Test func morePixelsAreDecodedElsewhere() async throws {
         #expect(try await decode(request(Fixture.png(300, 300))) == [true, false])
     }
@@ -140,7 +140,7 @@ import WebImageTesting
         #expect(try await decode(request(Fixture.png(20, 20), timeDependsOnlyOnPixels: false)) == [false])
     }
 
-    /// Nor are there more decoders at work than threads for them.
+    /// A task does not decode beside busy decode threads, so that no more decoders work than there are threads.
     @Test func aTaskDecodesNothingWhileAllThreadsAreBusy() async throws {
         let bench = TestBench { $0.decodeThreads = 1 }
         let (begun, gate) = (Gate(), Gate())

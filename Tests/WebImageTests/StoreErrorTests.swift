@@ -3,7 +3,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// What a load that waits for the disk is told of it.
+/// What a load that waits for its store learns about the store.
 @Suite struct StoreErrorTests {
     private let url = "http://pictures.test/a.png"
 
@@ -23,7 +23,7 @@ import WebImageTesting
         #expect(response.timings.store != nil && response.storeError == nil)
     }
 
-    /// A load that failed has nothing to store, and waits for no store of others.
+    /// A failed load has nothing to store and does not wait for other loads' stores.
     @Test func whatFailedIsToldAtOnce() async throws {
         let bench = TestBench()
         bench.transport.answer(url, .status(404))

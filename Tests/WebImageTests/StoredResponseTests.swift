@@ -6,7 +6,7 @@ import WebImageDownload
 
 @testable import WebImage
 
-/// What the HTTP rules keep goes through an entry's metadata and comes back the same.
+/// The stored response of the HTTP rules survives the way through an entry's metadata.
 @Suite struct StoredResponseTests {
     private let rules = HTTPCacheRules.standard
 

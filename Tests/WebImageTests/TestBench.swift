@@ -4,11 +4,14 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// A manager whose network is a fake, with no disk cache unless one is asked for.
+/// A manager with a fake network, and with a disk cache only if a test asks for one.
 struct TestBench {
     let transport = FakeTransport()
     let manager: ImageManager
 
+    /// - Parameters:
+    ///   - directory: the folder of the disk cache, or nil for a manager without one.
+    ///   - change: changes the configuration before the manager is made.
     init(
         disk directory: String? = nil, clock: any LoadClock = SystemClock.shared,
         files: any FileSystem = PosixFileSystem(),
@@ -17,10 +20,11 @@ struct TestBench {
         var configuration = ImageManager.Configuration()
         configuration.disk = directory.map { DiskCacheConfiguration(directory: $0) }
         configuration.memoryLimits = .init(cost: .mebibytes(256))
-        // What a test holds may be held for long on a busy machine; deadlines have tests of their own.
+        // On a busy machine a test may hold a transfer for long, so there are no deadlines. They have tests of their
+        // own.
         configuration.download.deadlines = DownloadDeadlines(
             connect: nil, firstByte: nil, idle: nil, minimumSpeed: nil)
-        // Failures have tests of their own, too.
+        // Retries and circuit breakers have tests of their own, too.
         configuration.download.retry = .never
         configuration.download.circuit = nil
         change(&configuration)
@@ -28,11 +32,12 @@ struct TestBench {
             configuration, coders: .standard, transport: transport, clock: clock, files: files)
     }
 
+    /// Makes the origin answer requests for a URL with status 200 and these bytes.
     func answer(_ url: String, with bytes: [UInt8], type: String = "image/jpeg", fields: HTTPFields = [:]) {
         transport.answer(url, .bytes(bytes, contentType: type, headers: fields))
     }
 
-    /// What the disk has of a request's original, once all is stored.
+    /// The disk cache's entry of the request's original, after all stores have finished.
     func entry(_ request: ImageRequest) async throws -> DiskEntry? {
         await manager.finishStores()
         return try await manager.diskCache?.read(request.originalKey)
@@ -41,7 +46,7 @@ struct TestBench {
 
 /// Small pictures with known pixels.
 enum Fixture {
-    /// Red grows to the right, green downwards; blue is 128.
+    /// A picture whose red grows to the right and whose green grows downwards; blue is 128.
     static func gradient(_ width: Int, _ height: Int) -> Image {
         let image = try? Image(size: PixelSize(width: width, height: height), alpha: .opaque) { bytes in
             for y in 0..<height {
@@ -58,13 +63,15 @@ enum Fixture {
         return image
     }
 
+    /// The gradient as a JPEG of quality 90.
     static func jpeg(_ width: Int, _ height: Int, progressive: Bool = false) throws -> [UInt8] {
         try gradient(width, height).encoded(as: .jpeg, EncodeOptions(quality: 90, progressive: progressive))
     }
 
+    /// The gradient as a PNG.
     static func png(_ width: Int, _ height: Int) throws -> [UInt8] { try gradient(width, height).encoded(as: .png) }
 
-    /// A PNG whose header is as it was, and whose pixels cannot be read any more.
+    /// The PNG with an intact header and pixels that can no longer be decoded.
     static func damaged(_ png: [UInt8]) -> [UInt8] {
         var bytes = png
         for index in bytes.count - 40..<bytes.count - 16 { bytes[index] ^= 0x5A }
@@ -72,5 +79,5 @@ enum Fixture {
     }
 }
 
-/// A folder of its own for one test, gone with it.
+/// A folder for one test, which is removed when the object goes.
 typealias TemporaryFolder = ScratchFolder

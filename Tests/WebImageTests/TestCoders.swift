@@ -5,14 +5,14 @@ import WebImage
 import WebImageSystem
 import WebImageTesting
 
-/// Fails always.
+/// A transformer that always fails.
 struct Failing: ImageTransformer {
     let key = "failing"
 
     func transform(_ image: Image) throws(WebImageError) -> Image { throw WebImageError(.unsupportedFeature, "no") }
 }
 
-/// A format of one's own in ten lines: the first byte is a grey, the second how wide a picture of it is.
+/// A custom format in ten lines: the first byte is the grey level, the second the width of the picture.
 struct GreyCoder: WholeImageCoder {
     let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "grey")]
     var brightness: UInt8 = 1
@@ -27,7 +27,7 @@ struct GreyCoder: WholeImageCoder {
     }
 }
 
-/// A format of one's own: any bytes are a white picture of two pixels.
+/// A custom format: any bytes are a white picture of two pixels.
 struct WhiteCoder: ImageCoder {
     let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "white")]
 
@@ -56,7 +56,7 @@ private final class WhiteDecoder: ImageDecoder {
     func finish() throws(WebImageError) {}
 }
 
-/// Decodes in one call, which waits at a gate.
+/// A coder that decodes in one call, which waits at a gate.
 final class SlowCoder: WholeImageCoder, @unchecked Sendable {
     // Sendable: the gate is set before the coder is used; the rest is guarded.
     var gate: Gate?
@@ -79,13 +79,13 @@ final class SlowCoder: WholeImageCoder, @unchecked Sendable {
     }
 }
 
-/// Reads GIFs and remembers which files their animations were given whole.
+/// A GIF coder that records the files that its animation decoders are given as a whole.
 final class FileKeepingCoder: ImageCoder {
     private let given = Guarded([UInt]())
 
     let decodableFormats: Set<ImageFormat> = [.gif]
 
-    /// Where the files lay in memory.
+    /// The addresses of the files in memory.
     var places: [UInt] { given.withLock { $0 } }
 
     func makeDecoder(_ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) -> any ImageDecoder

@@ -6,7 +6,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// The order in which a further tier makes its changes.
+/// The order in which the changes of a further tier are made.
 @Suite struct TierChangesTests {
     private func log(_ count: Int) -> ByteLog { ByteLog(bytes: [UInt8](repeating: 1, count: count)) }
     private let key = CacheKey("a")
@@ -39,7 +39,7 @@ import WebImageTesting
         _ = changes.add(.renew { $0 }, key) { _ in }
         #expect(changes.add(.remove, key) { _ in }.beaten.count == 2)
         #expect(changes.waitingBytes == 0)
-        // One that was announced before it is too late.
+        // A put that was announced before the removal is too late.
         #expect(
             changes.add(.put(log(10), DiskMetadata()), key, number: number) { _ in }.beaten.map(\.number) == [number])
         changes.endReservation(key)
@@ -72,7 +72,7 @@ import WebImageTesting
         #expect(changes.add(.remove, other) { _ in }.isRefused)
     }
 
-    /// Thirty-two stores of the longest bodies were in memory at a time.
+    /// The bodies of 32 stores, of the greatest length, were once in memory at a time.
     @Test func whatRunsIsBoundedByItsBytes() {
         var changes = makeChanges(running: 8)
         let keys = (0..<4).map { CacheKey("\($0)") }

@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Loads with a second tier of bytes behind the disk cache.
+/// Loads with a second tier of bytes after the disk cache.
 @Suite struct TierTests {
     private let url = "http://pictures.test/a.png"
     private let folder: TemporaryFolder
@@ -30,7 +30,7 @@ import WebImageTesting
         }
     }
 
-    /// The picture is in both tiers and nowhere else.
+    /// Puts the picture into both tiers, and removes it from memory.
     private func fill(_ bench: TestBench, fields: HTTPFields = [.eTag: "\"1\""]) async throws {
         bench.answer(url, with: picture, type: "image/png", fields: fields)
         _ = try await bench.manager.image(for: ImageRequest(url))
@@ -49,7 +49,7 @@ import WebImageTesting
         return try await bench.manager.image(for: request).source
     }
 
-    // MARK: What is where
+    // MARK: Reading and writing
 
     @Test func anOriginalIsPutIntoEveryTier() async throws {
         let bench = makeBench()
@@ -143,7 +143,7 @@ import WebImageTesting
         let bench = makeBench()
         try await fill(bench, fields: [.eTag: "\"1\"", .cacheControl: "max-age=60"])
         clock.advance(by: .seconds(100))
-        // Another machine has renewed it.
+        // Another machine has renewed the tier's entry.
         var renewed = try #require(tier.entries[key])
         renewed.metadata.requestTime = clock.wallTime
         renewed.metadata.responseTime = clock.wallTime
@@ -167,7 +167,8 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 2)
     }
 
-    /// Some servers write a tag as a weak one with the body, and as a strong one without: the body is not got again.
+    /// Some servers send a weak tag with the body and the same tag as a strong one without. The body is not fetched
+    /// again.
     @Test(arguments: [("W/\"1\"", "\"1\""), ("\"1\"", "W/\"1\"")])
     func aTagInAnotherFormRenewsTheEntry(_ first: String, _ second: String) async throws {
         let bench = makeBench()
@@ -289,12 +290,12 @@ import WebImageTesting
             }
             #expect(try await load.value == .network)
         }
-        // Five in a row were late: then it is left alone for a second.
+        // After five late answers in a row, the tier is not asked for a second.
         #expect(tier.count(.entry) == 5)
         tier.open()
     }
 
-    /// What a tier brings waits for a decoder within the same bound as what the disk brings.
+    /// Bodies from a tier that wait for a decoder count against the same limit as those from the disk.
     @Test func whatWaitsForADecoderIsNotReadFromATier() async throws {
         let bench = makeBench(hasDisk: false) { configuration in
             configuration.decodeThreads = 1
@@ -333,14 +334,14 @@ import WebImageTesting
 
     // MARK: Both tiers, at random
 
-    /// Each load gets a picture that the origin had at some time, and none that is older than the last removal or than what
-    /// an earlier load was shown; whatever fails, and whatever is lost.
+    /// Whatever fails and whatever is lost, each load gets a version that the origin has had and that is not older than
+    /// the last removal. A load that asks the origin gets the newest.
     @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6, 7, 8]) func aRandomWalkShowsNothingOld(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         var bench = makeBench()
         let urls = (0..<3).map { "http://pictures.test/\($0).png" }
         var newest = [1, 1, 1]
-        /// Nothing older may be shown.
+        /// The oldest version of each picture that may be shown.
         var oldestAllowed = [1, 1, 1]
         func answer(_ place: Int) throws {
             // The version is the picture's width.
@@ -361,7 +362,7 @@ import WebImageTesting
                 if [.revalidate, .reload].contains(request.caching.policy) {
                     #expect(shown == newest[place], "step \(step)")
                 }
-                // Whoever does not wait for the stores may be given the entry of before.
+                // Without this wait, the next load might get the previous entry.
                 await bench.manager.finishStores()
             case 9..<12:
                 newest[place] += 1

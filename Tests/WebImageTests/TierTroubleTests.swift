@@ -4,7 +4,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// What a further tier does that is slow, refuses calls, or is given up.
+/// A further tier that is slow, refuses calls, or is no longer asked.
 @Suite struct TierTroubleTests {
     private let clock = ManualClock()
     private let key = CacheKey("a")
@@ -22,11 +22,12 @@ import WebImageTesting
         await gate.opened()
     }
 
-    /// Each change that was refused began the next one within itself: thousands of them overflowed the stack.
+    /// Each refused change once began the next one recursively, so that thousands of them overflowed the stack.
     @Test func thousandsOfWaitingChangesAreRefusedOneAfterTheOther() async {
         let tier = MemoryTier()
         let further = makeTier(tier)
-        // They end when all have been late: a call that ends before the tier is left alone makes room for another one.
+        // The calls end only after all of them were late, because a call that ended before the tier is given up would
+        // make room for another.
         tier.setTrouble { _ in .waitsStubbornly }
         for number in 0..<9_900 { further.put([1], DiskMetadata(), for: CacheKey("\(number)")) }
         #expect(await eventually { tier.count(.put) == 32 })
@@ -42,13 +43,13 @@ import WebImageTesting
         further.put([UInt8](repeating: 1, count: 10), DiskMetadata(), for: key)
         await finish(further)
         #expect(tier.entries.count == 1)
-        // What is there is older.
+        // The tier's entry is older than the refused one.
         further.put([UInt8](repeating: 2, count: 11), DiskMetadata(), for: key)
         await finish(further)
         #expect(tier.entries.isEmpty && tier.calls == [.put, .remove])
     }
 
-    /// Five answers that were too long, and a storage that works was left alone.
+    /// After five answers that were too long, a working storage was once no longer asked.
     @Test func aTierThatRefusesCallsIsNotGivenUp() async {
         let tier = MemoryTier()
         let further = makeTier(tier)

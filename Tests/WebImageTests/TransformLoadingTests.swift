@@ -8,9 +8,10 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Chains of transforms in whole loads: what is a part of decoding, what is shared, and what keys say of it.
+/// Chains of transforms in whole loads: which steps are part of decoding, which are shared, and how they appear in
+/// keys.
 @Suite struct TransformLoadingTests {
-    /// Any coder, and by what its decodes were divided.
+    /// Wraps a coder and records the scale denominators of its decodes.
     private final class RecordingCoder: ImageCoder {
         private let coder: any ImageCoder
         private let scales = Guarded<[Int]>([])
@@ -62,7 +63,7 @@ import WebImageTesting
         }
     }
 
-    /// What a request of `bytes` asks their decoder for is recorded.
+    /// A bench whose origin serves `bytes`, and a request for them that decodes with a recording coder.
     private func recorded(_ bytes: [UInt8]) throws -> (TestBench, RecordingCoder, ImageRequest) {
         let coder = RecordingCoder(
             try bytes.withUnsafeBytes { buffer in
@@ -83,7 +84,7 @@ import WebImageTesting
         let image = try await bench.manager.image(for: request).image
         #expect(image.size == PixelSize(width: 40, height: 40))
         #expect(coder.denominators == [8])
-        // The same of the whole picture, and of one that was in memory before.
+        // The result is the same as from the whole picture, and as the beginning of a longer chain.
         let whole = try await load([], jpeg)
         #expect(
             difference(image, try whole.transformed(by: request.transformers.compactMap { $0 as? ImageTransform })) <= 3
@@ -94,7 +95,7 @@ import WebImageTesting
         #expect(coder.denominators == [8])
     }
 
-    /// What is composed of several frames is not.
+    /// An animation that is composed of several frames is not decoded small.
     @Test(arguments: [true, false]) func theFirstFrameOfAnAnimationAloneIsDecodedSmall(isAlone: Bool) async throws {
         let gif = try await Image(data: BlinkingGIF.file(width: 800, height: 600, frames: 3))
         let webp = try gif.encoded(as: .webp, EncodeOptions(isLossless: true))
@@ -110,7 +111,7 @@ import WebImageTesting
         #expect((coder.denominators.first ?? 1) == (isAlone ? 3 : 1))
     }
 
-    /// Gray, with a red square at the lower right; the last blocks of a JPEG are not full.
+    /// A gray picture with a red square at the lower right. Its size makes the last blocks of a JPEG partial.
     private func marked() throws -> Image {
         try Image(size: PixelSize(width: 1205, height: 803), alpha: .opaque) { bytes in
             for index in 0..<bytes.count / 4 {
@@ -147,7 +148,7 @@ import WebImageTesting
         let reds = image.withPixels { pixels in
             stride(from: 0, to: pixels.count, by: 4).count { pixels[$0] > 190 && pixels[$0 + 1] < 60 }
         }
-        // Nearly all of the square, a sixth of the picture's longer side.
+        // The crop shows nearly all of the square, whose side is a sixth of the picture's longer side.
         let side = max(image.size.width, image.size.height) / 6
         #expect(reds * 4 > side * side * 3)
     }
@@ -162,7 +163,7 @@ import WebImageTesting
         let image = try await bench.manager.image(for: request).image
         #expect(image.size == PixelSize(width: 40, height: 40) && image.alpha == .straight)
         #expect(coder.denominators == [8])
-        // A gradient comes out the same when all of it is done to the whole picture.
+        // For a gradient, the result is nearly the same as that of the transforms on the whole picture.
         let whole = try await load([], jpeg)
         let values = request.transformers.compactMap { $0 as? ImageTransform }
         #expect(difference(try whole.transformed(by: values), image) <= 4)
@@ -187,13 +188,13 @@ import WebImageTesting
             var request = ImageRequest(data: bytes, name: "turned.png")
             request.decoding.appliesOrientation = false
             request.transformers = chain
-            // Where the picture stays as it is stored, the chain still means what is shown.
+            // Even if the request keeps the stored orientation, the chain applies to the picture as it is shown.
             let stored = try await TestBench().manager.image(for: request).image
             #expect(difference(stored, loaded) <= 1 && stored.info.orientation == .up)
         }
     }
 
-    /// Gray in the middle, a corner of another colour, and margins that are all different.
+    /// A picture with gray in the middle, a corner of another colour, and margins of different widths.
     private func framed() throws -> Image {
         try Image(size: PixelSize(width: 140, height: 85), alpha: .opaque) { bytes in
             for y in 0..<85 {
@@ -207,7 +208,7 @@ import WebImageTesting
         }
     }
 
-    /// As if it were trimmed first, and turned upright then.
+    /// The result is as if the stored picture were trimmed first and turned upright afterwards.
     @Test(arguments: Orientation.allCases)
     func anImgproxyTrimMeansThePictureAsItIsStored(_ orientation: Orientation) async throws {
         let stored = try framed()
@@ -226,7 +227,7 @@ import WebImageTesting
     }
 
     #if JXL
-        /// Decoders hand such a picture to imgproxy as it is shown.
+        /// In a JPEG XL the orientation is no metadata tag: decoders give imgproxy the picture as it is shown.
         @Test func anImgproxyTrimMeansWhatIsShownWhereTheOrientationIsNoTag() async throws {
             let turned = try framed().treated(as: .down)
             let bytes = try turned.encoded(as: .jxl, EncodeOptions(isLossless: true))
@@ -237,7 +238,7 @@ import WebImageTesting
     #endif
 
     #if AVIF
-        /// In an AVIF it is a part of the picture.
+        /// In an AVIF the orientation is part of the picture.
         @Test(arguments: [true, false]) func anOrientationThatIsNoTagIsNotIgnored(applies: Bool) async throws {
             let upright = try SamplePictures.sunset(PixelSize(width: 80, height: 60))
             var request = ImageRequest(data: try upright.treated(as: .right).encoded(as: .avif), name: "turned")

@@ -8,7 +8,8 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Two users of one cache: neither ever gets the other's picture, however it is told who asks (findings L3, H6, L9, L10).
+/// Two users share a cache. Neither ever gets the other's picture, whatever tells the origin which user asks (findings
+/// L3, H6, L9, L10).
 @Suite struct UsersApartTests {
     private static let policies: [CachePolicy] = [.cacheFirst, .protocol, .revalidate, .refresh, .cacheOnly]
 
@@ -25,7 +26,7 @@ import WebImageTesting
             self.pictures = pictures
         }
 
-        /// A manager that `session` sits in front of, with the origin of the case.
+        /// A manager that the session's user uses, with the origin of the case.
         func bench(_ session: Session, keepsKeys: Bool = true, gate: Gate? = nil) -> TestBench {
             let bench = TestBench(disk: "\(folder.path)/cache") { configuration in
                 one.configure(&configuration.download, session)
@@ -38,7 +39,7 @@ import WebImageTesting
                     return .status(302, headers: fields.with(.location, target))
                 }
                 var fields = one.answer
-                // Not every origin tells its users apart in its validators.
+                // All users' pictures have the same validator, as with some origins.
                 fields[.eTag] = "\"1\""
                 let answer = FakeAnswer.bytes(pictures[asker] ?? [], contentType: "image/png", headers: fields)
                 return gate.map { answer.held(by: $0) } ?? answer
@@ -50,7 +51,7 @@ import WebImageTesting
         func session(_ asker: Asker) -> Session { Session(asker, folder: folder.path) }
     }
 
-    /// What a manager gives to the one who sits in front of it, in every way.
+    /// The widths of the pictures that a manager gives to the session's user, with each policy and in each other way.
     private func everything(_ table: Table, _ bench: TestBench, _ session: Session) async throws -> [Int] {
         var sides: [Int] = []
         for policy in Self.policies {
@@ -90,7 +91,7 @@ import WebImageTesting
         }
     }
 
-    /// Nor is all of it only since nothing is kept.
+    /// Users are not kept apart merely by caching nothing.
     @Test(arguments: ApartCase.all) func oneWhoAsksTwiceIsAnsweredByACache(_ one: ApartCase) async throws {
         let table = try Table(one)
         let session = table.session(.anna)
@@ -114,7 +115,7 @@ import WebImageTesting
             session.asker = asker
             one.login(bench.manager, session)
             bench.manager.load(one.request(session)) { ledger.take($0) }
-            // Each has a transfer, which waits for its picture.
+            // Each load has a transfer of its own, which waits for its picture.
             let count = ledger === ledgers[0] ? 1 : 2
             #expect(await eventually { bench.pictureRequests(one) == count }, "the second joined the first")
         }
@@ -131,7 +132,7 @@ import WebImageTesting
         let benches = sessions.map { table.bench($0, keepsKeys: keepsKeys) }
         for _ in 0..<2 {
             for (session, bench) in zip(sessions, benches) {
-                // One file may be what they share.
+                // Signs in again, because the two sessions may share a file.
                 one.login(bench.manager, session)
                 #expect(Set(try await everything(table, bench, session)) == [session.asker.side])
                 bench.manager.memoryCache.removeAll()
@@ -139,7 +140,7 @@ import WebImageTesting
         }
     }
 
-    /// A beginning of one's is not gone on with for the other.
+    /// A partial body of one user is not resumed for the other.
     @Test func theBeginningOfOnesPictureIsNotTheOthers() async throws {
         let folder = try TemporaryFolder()
         let bodies = try [10, 20].map { try Fixture.gradient(400, 300 + $0).encoded(as: .bmp) }
@@ -163,7 +164,7 @@ import WebImageTesting
         #expect(bench.transport.requests.allSatisfy { $0.headers[.range] == nil })
     }
 
-    /// L10: an entry for one host, or one for all, is not told to whoever that host names.
+    /// L10: a netrc entry for one host, or the default entry, is not sent to another host after a redirect.
     @Test func aNetrcIsForTheOriginThatWasAskedFor() async throws {
         let bench = TestBench()
         bench.transport.answer("http://pictures.test/a", .redirect(to: "http://elsewhere.test/a"))
@@ -175,7 +176,8 @@ import WebImageTesting
         #expect(bench.transport.requests.map(\.netrcFile) == ["/nowhere/netrc", nil, nil])
     }
 
-    /// L6: what is looked for, what is sent and under which name the answer is kept belong together, whatever is set meanwhile.
+    /// L6: a load uses the same settings for its lookup, its request and the key of the stored answer, even if they
+    /// change meanwhile.
     @Test func aLoadGoesByTheSettingsItBeganWith() async throws {
         let table = try Table(try #require(ApartCase.all.first { $0.name == "a provider of the downloader's" }))
         let (asked, goesOn) = (Gate(), Gate())
@@ -186,7 +188,7 @@ import WebImageTesting
             table.one.login(bench.manager, session)
         }
         var request = table.one.request(session)
-        // Holds the load between its beginning and its transfer.
+        // Holds the load between its start and its transfer.
         request.http.requestModifier = RequestModifier(name: "holds") { given in
             asked.open()
             await goesOn.opened()
@@ -211,7 +213,7 @@ import WebImageTesting
         }
     }
 
-    /// L9: what is no header stands apart from headers of that name, and a loader of the request's is part of the key.
+    /// L9: a header field cannot imitate the other parts of a key, and a request's own loader is part of the key.
     @Test func noHeaderStandsForWhatIsNone() throws {
         let url = "http://pictures.test/a"
         for (name, change) in [
@@ -227,7 +229,7 @@ import WebImageTesting
             named.http.headers[try #require(HTTPField.Name(name))] = "x"
             #expect(Set([own, named, ImageRequest(url)].map(\.originalKey)).count == 3, "\(name)")
         }
-        // The manager's loader of a scheme is what such a URL means.
+        // The manager's loader for a scheme belongs to the meaning of such URLs, so it is not part of the key.
         let bench = TestBench { $0.download.loaders = [OneLoader(name: "x")] }
         let usual = ImageRequest("one:1")
         #expect(
@@ -243,7 +245,7 @@ import WebImageTesting
         func load(_ url: String, to receiver: ImageReceiver) async throws {}
     }
 
-    /// H5: blanks that mean nothing, and what is only said to caches, are no identity.
+    /// H5: insignificant blanks, and directives for caches only, do not change the identity of a request.
     @Test(arguments: [
         (["Accept": "image/png,image/*;q=0.5"], ["Accept": " image/png ,\timage/* ; q=0.5 "], true),
         (["X-A": "1,2"], ["X-A": "1, 2"], true), (["X-A": "1 2"], ["X-A": "12"], false),
@@ -272,7 +274,7 @@ import WebImageTesting
 }
 
 extension TestBench {
-    /// How many transfers wait for a picture: redirects are answered at once.
+    /// The number of requests for a picture, without those that are answered by a redirect.
     fileprivate func pictureRequests(_ one: ApartCase) -> Int {
         transport.requests.count { one.redirect == nil || $0.url != one.url }
     }

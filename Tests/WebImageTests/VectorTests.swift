@@ -25,7 +25,7 @@
             let natural = try await image { _ in }
             let large = try await image { $0.size = TargetSize(width: 400) }
             let enlarged = try natural.resized(to: TargetSize(width: 400, upscale: true))
-            // The same picture in itself ten times as large.
+            // The same drawing with a natural size that is ten times as large.
             let text = Self.drawing.replacing(
                 "viewBox='0 0 40 30'", with: "width='400' height='300' viewBox='0 0 40 30'")
             let reference = try await image(text) { _ in }
@@ -33,7 +33,7 @@
             #expect(try #require(PixelComparison(large, enlarged)).psnr < 30)
         }
 
-        /// What looks at pixels sees those of the size that is asked for.
+        /// A transform that looks at pixels gets pixels of the requested size.
         @Test(arguments: [
             "resize:300x300:cover:at=smart", "imgproxy:300x300:fill:g=sm", "imgproxy:150x150:fill:g=sm:dpr=2",
             "imgproxy:300x300:fill:g=sm:rot=90",
@@ -41,7 +41,7 @@
         func aSmartCropIsSharp(chain: String) async throws {
             let square = try await image { $0.transformers = try ImageTransform.parse(chain) }
             #expect(square.size == PixelSize(width: 300, height: 300))
-            // Of white, blue and red, only what lies on an edge is mixed.
+            // The drawing is white, blue and red; only pixels on edges have mixed colours.
             let mixed = square.withPixels { bytes in
                 stride(from: 0, to: bytes.count, by: 4).count { start in
                     let pixel = Array(bytes[start..<start + 3])
@@ -51,7 +51,7 @@
             #expect(mixed < 300 * 300 / 20)
         }
 
-        /// It is not made of the natural picture, which would be small, or blurred.
+        /// The crop is not made from the natural picture, which would be too small or blurred.
         @Test func aSmartCropIsSharpAlsoWhereTheNaturalPictureIsInMemory() async throws {
             let bench = TestBench()
             let url = "http://pictures.test/v.svg"
@@ -76,7 +76,7 @@
                 "viewBox='0 0 40 30'", with: "width='40000' height='30000' viewBox='0 0 40 30'")
             let whole = try await image(huge) { $0.transformers = [Self.imgproxy { $0.maxDrawnPixels = 30_000 }] }
             #expect(whole.size == PixelSize(width: 200, height: 150))
-            // In pixels of the picture as it counts.
+            // The crop counts in pixels of the reduced picture.
             let corner = try await image(huge) {
                 $0.transformers = [
                     Self.imgproxy {
@@ -109,7 +109,7 @@
                     }
                 }
             }
-            // cairo rounds where shapes meet the canvas's edge: a few pixels there, by a few levels.
+            // cairo rounds where shapes meet the edge of the canvas, so a few pixels there differ by a few levels.
             let comparison = try #require(PixelComparison(square, middle))
             #expect(comparison.maxDifference <= 16 && comparison.differingPixels < 50)
         }

@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// What a request may do where its URL gives no picture: ask other URLs, wait for the network, show another picture.
+/// Requests whose URL gives no picture: they can ask other URLs, wait for the network, or show a fallback.
 @Suite struct WaysOutTests {
     private let url = "http://pictures.test/a.jpg"
     private let other = "http://mirror.test/a.jpg"
@@ -21,7 +21,7 @@ import WebImageTesting
         let response = try await bench.manager.image(for: request)
         #expect(response.image.size.width == 20 && response.source == .network)
         #expect([url, other, third].map { bench.transport.hits($0) } == [1, 1, 1])
-        // It has the name of where it came from.
+        // The picture is cached under the URL from which it came.
         #expect(bench.manager.cachedImage(for: ImageRequest(third, size: TargetSize(width: 20))) != nil)
         #expect(try await bench.manager.data(for: request).count > 100)
         request.alternatives = [other]
@@ -29,7 +29,7 @@ import WebImageTesting
         #expect(error?.code == .badStatus)
     }
 
-    /// What says who asks goes to the origin that was asked for, and to no other one.
+    /// Credentials are sent only to the origin of the request's own URL.
     @Test func anotherOriginIsNotToldWhoAsks() async throws {
         let bench = TestBench()
         let mirror = "http://pictures.test/mirror.jpg"
@@ -44,7 +44,7 @@ import WebImageTesting
             bench.transport.requests.last { $0.url == url }?.headers[name]
         }
         #expect([url, mirror, other].map { sent($0, .authorization) } == ["Bearer secret", "Bearer secret", nil])
-        // Nor is its provider asked, who need not look at the origin.
+        // The credential provider is not asked, either, because it might not check the origin.
         let another = "http://third.test/a.jpg"
         bench.answer(another, with: try Fixture.jpeg(4, 3))
         request.http.headers[.authorization] = nil
@@ -55,7 +55,7 @@ import WebImageTesting
         #expect(bench.manager.cachedImage(for: ImageRequest(other)) != nil)
     }
 
-    /// Also those that have come to no job yet.
+    /// This includes callers that have no job yet.
     @Test(arguments: [false, true]) func shuttingDownEndsWhoWaitsForTheNetwork(wantsBytes: Bool) async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock)
@@ -66,7 +66,7 @@ import WebImageTesting
             if wantsBytes { return try await bench.manager.data(for: request).count }
             return try await bench.manager.image(for: request).image.size.width
         }
-        // The transfer's own times may still be on the clock; its next attempt is the first to come.
+        // Timers of the transfer may still be scheduled, but the next attempt is due first.
         #expect(await eventually { clock.nextDue == .seconds(1) })
         #expect(bench.manager.runningLoads == (wantsBytes ? 0 : 1))
         bench.manager.shutDown()
@@ -88,7 +88,7 @@ import WebImageTesting
         await #expect(throws: WebImageError.self) { try await bench.manager.data(for: request) }
     }
 
-    /// A drain waited for them until its time was up. One that is marked may finish.
+    /// A drain once waited for such loads until its time was up. A load that is marked to finish may still do so.
     @Test(arguments: [false, true]) func aDrainEndsWhoWaitsForTheNetwork(isMarked: Bool) async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock)
@@ -113,7 +113,7 @@ import WebImageTesting
         await drain.value
     }
 
-    /// An origin that hangs is what a fallback is for, too: its callers got the error.
+    /// A fallback also stands in when the origin hangs. The callers once got the error.
     @Test(arguments: [true, false]) func aFallbackStandsForWhatTakesTooLong(isTheManagers: Bool) async throws {
         let (clock, network) = (ManualClock(), Gate())
         let bench = TestBench(clock: clock) { if isTheManagers { $0.timeout = .seconds(5) } }
@@ -155,7 +155,7 @@ import WebImageTesting
         #expect(try await ledger.finished().get().image.size.width == 40)
     }
 
-    /// Where nothing came, there is no decode that could have taken too long: the caller is told what went wrong.
+    /// If no byte came, no decode can have taken too long, so the caller gets the transfer's error.
     @Test func whatFailsWithoutAByteFailsForItsOwnReason() async throws {
         let bench = TestBench(clock: HastyClock())
         bench.transport.answer(url, .failure(WebImageError(.connectionRefused, "nobody is there")))
@@ -163,7 +163,7 @@ import WebImageTesting
         #expect(error?.code == .connectionRefused)
     }
 
-    /// After one second, after two, after four, at most thirty; and no longer than the request says.
+    /// Retries come after one second, two, four and so on, at most thirty, and until the request's time is up.
     @Test(arguments: [
         (60_000, [1_000, 2_000, 4_000, 8_000, 16_000, 29_000]),
         (100_000, [1_000, 2_000, 4_000, 8_000, 16_000, 30_000]),
@@ -180,7 +180,7 @@ import WebImageTesting
                     tries += 1
                     return tries
                 }
-                // From the second try on it is asked whatever is known of the URL.
+                // From the second try on, the URL is asked even if it is blocked.
                 #expect(request.options.retriesFailed == (count > 1))
                 throw WebImageError(.dnsFailed, "no such host")
             }, make: { _, _ throws(WebImageError) in throw .cancelled })
@@ -211,7 +211,8 @@ import WebImageTesting
     }
 }
 
-/// A clock by which a minute passes between two looks, as on a machine that has stopped for a while. Nothing comes due.
+/// A clock that advances by a minute with each reading, as on a machine that stopped for a while. Scheduled actions
+/// never run.
 private final class HastyClock: LoadClock {
     private let looks = Guarded(0)
 

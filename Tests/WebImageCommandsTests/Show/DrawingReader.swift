@@ -1,17 +1,17 @@
 import Foundation
 
-/// Reads drawings as a terminal would, as far as they are what our command sends.
+/// Reads drawings as a terminal would. It understands only the sequences that the command sends.
 enum DrawingReader {
     struct Picture: Equatable {
         var width = 0
         var height = 0
-        /// Red, green, blue, by rows; nil where the terminal's own background is.
+        /// The red, green and blue of each pixel, by rows, or nil for the terminal's background.
         var pixels: [[UInt8]?] = []
     }
 
     enum Fault: Error { case strange(String) }
 
-    /// Half blocks with 24-bit colours: each line is two rows.
+    /// Reads half blocks with 24-bit colours, of which each line has two rows of pixels.
     static func blocks(_ bytes: [UInt8]) throws -> Picture {
         var picture = Picture()
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
@@ -55,7 +55,7 @@ enum DrawingReader {
         }
     }
 
-    /// A sixel drawing between its introduction and its end.
+    /// Reads a sixel drawing.
     static func sixel(_ bytes: [UInt8]) throws -> Picture {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.hasPrefix("\u{1B}P0;1;0q\"1;1;"), let end = text.range(of: "\u{1B}\\") else {
@@ -106,7 +106,7 @@ enum DrawingReader {
         return picture
     }
 
-    /// The keys and the data of each piece of a kitty drawing.
+    /// Reads the keys and the data of each piece of a drawing in kitty's protocol.
     static func kitty(_ bytes: [UInt8]) throws -> [(keys: String, data: String)] {
         var pieces = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\u{1B}\\")
         guard pieces.popLast() == "\n" else { throw Fault.strange("no end") }

@@ -5,14 +5,14 @@ import WebImageCore
 
 @testable import WebImageCommands
 
-/// The bytes that go to a terminal, and what they look like there.
+/// The bytes of drawings for terminals, and the pixels that a terminal shows for them.
 struct DrawingTests {
     private static func image(_ width: Int, _ height: Int, _ pixel: (Int, Int) -> [UInt8]) throws -> Image {
         let values = (0..<height).flatMap { y in (0..<width).flatMap { x in pixel(x, y) } }
         return try Image(size: PixelSize(width: width, height: height)) { $0.copyBytes(from: values) }
     }
 
-    /// Red, green; blue, nothing.
+    /// A picture of 2x2 pixels: red and green, then blue and transparent.
     private static func four() throws -> Image {
         let values: [[UInt8]] = [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255], [9, 9, 9, 0]]
         return try image(2, 2) { x, y in values[y * 2 + x] }
@@ -66,7 +66,7 @@ struct DrawingTests {
 
     @Test(arguments: [(1, 1), (3, 5), (7, 6), (10, 13), (80, 24)])
     func whatWasDrawnIsWhatIsSeen(width: Int, height: Int) throws {
-        // Whole steps of 2.55 survive sixel's hundredths; every third pixel is not there.
+        // Sixel has colours in hundredths, which multiples of 51 survive. Every third pixel is transparent.
         let image = try Self.image(width, height) { x, y in
             [UInt8(x * 51 % 256 / 51 * 51), UInt8(y * 51 % 256 / 51 * 51), 102, (x + y) % 3 == 0 ? 0 : 255]
         }
@@ -95,7 +95,7 @@ struct DrawingTests {
                 for channel in 0..<3 { sums[channel] += Int(pixel[channel]) - wanted[channel] }
             }
         }
-        // Dithering keeps what a whole area looks like.
+        // Dithering keeps the average colour of an area.
         #expect(sums.allSatisfy { abs($0) < 128 * 96 * 2 }, "\(sums)")
     }
 

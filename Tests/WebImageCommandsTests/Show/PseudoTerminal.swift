@@ -10,18 +10,19 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// A terminal whose other end the test holds.
+/// A pseudoterminal whose leader the test holds.
 final class PseudoTerminal: Sendable {
     /// The test's end.
     let leader: Int32
-    /// The program's end, kept open so that what a program wrote stays when it has ended.
+    /// The program's end, which is kept open so that the output of an ended program is not lost.
     let follower: Int32
-    /// For a program to open as its terminal.
+    /// The path that a program opens as its terminal.
     let path: String
     private let reading = ThreadPool(name: "terminal", width: 1)
 
     init(columns: Int = 80, rows: Int = 24, pixels: PixelSize = PixelSize(width: 0, height: 0)) throws {
-        // What posix_openpt, unlockpt and ptsname do, which Swift's Glibc leaves out: TIOCSPTLCK and TIOCGPTN.
+        // Does the work of posix_openpt, unlockpt and ptsname, which Swift's Glibc module lacks, by TIOCSPTLCK and
+        // TIOCGPTN.
         leader = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (lock, number) = (Int32(0), UInt32(0))
         guard leader >= 0, ioctl(leader, 0x4004_5431, &lock) == 0, ioctl(leader, 0x8004_5430, &number) == 0 else {
@@ -35,7 +36,7 @@ final class PseudoTerminal: Sendable {
         guard follower >= 0, ioctl(leader, UInt(TIOCSWINSZ), &size) == 0 else {
             throw WebImageError(.cannotWrite, "no terminal: error \(errno)")
         }
-        // Line ends as the program writes them, and no echo of what is typed.
+        // Keeps line ends as the program writes them, and turns off the echo of typed text.
         var settings = self.settings
         settings.c_oflag &= ~tcflag_t(OPOST)
         settings.c_lflag &= ~tcflag_t(ECHO)
@@ -53,10 +54,10 @@ final class PseudoTerminal: Sendable {
         return settings
     }
 
-    /// The flags that tell how the terminal treats input and output.
+    /// The terminal's flags for input, output, control and local modes.
     var flags: [tcflag_t] { [settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag] }
 
-    /// What a person types, or the terminal answers.
+    /// Sends text that a user types or the terminal answers.
     func type(_ text: String) { Self.send(text, to: leader) }
 
     private static func send(_ text: String, to file: Int32) {
@@ -64,7 +65,7 @@ final class PseudoTerminal: Sendable {
         _ = write(file, bytes, bytes.count)
     }
 
-    /// Reads what programs write, until it ends with `end`.
+    /// Reads the output of programs until it ends with `end`.
     func read(until end: String) async -> [UInt8] {
         await withCheckedContinuation { continuation in
             reading.run(.normal) { [leader] in
@@ -93,5 +94,5 @@ final class PseudoTerminal: Sendable {
     }
 }
 
-/// The system's call, which the method of that name hides.
+/// The system's `read`, which the method of this name hides.
 private func readSome(_ file: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int { read(file, bytes, count) }

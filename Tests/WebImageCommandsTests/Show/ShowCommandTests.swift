@@ -19,7 +19,7 @@ import WebImageTesting
 struct ShowCommandTests {
     private static let color = ["COLORTERM=truecolor", "TERM=xterm-256color"]
 
-    /// What stands between the lines of a drawing and its caption.
+    /// The lines of the output: those of the drawing and its caption.
     private static func lines(_ run: CommandRun) -> [[UInt8]] {
         run.output.split(separator: UInt8(ascii: "\n")).map { Array($0) }
     }
@@ -99,7 +99,7 @@ struct ShowCommandTests {
         let run = try await bench.run("show", name, "\u{1B}]0;gone\u{7}.png", "http://127.0.0.1:1/\u{1B}[2J")
         #expect(run.code == 1)
         #expect(run.lines.last?.hasPrefix("a?[31m??2J??é.png: png 90x60") ?? false, "\(run.lines.last ?? "")")
-        // In the drawing, colours are all that is set.
+        // The drawing contains no escape sequences except those that set colours.
         #expect(
             run.lines.dropLast().allSatisfy { line in
                 line.components(separatedBy: "\u{1B}").dropFirst().allSatisfy {
@@ -115,7 +115,8 @@ struct ShowCommandTests {
         try bench.write(try Pictures.png(), to: "a.png")
         let terminal = try PseudoTerminal(pixels: PixelSize(width: 800, height: 480))
         let flags = terminal.flags
-        // Ahead of the question, so that no clock decides; behind what a person has typed.
+        // The answer is sent before the question, so that the test does not depend on time, and after text that a user
+        // has typed.
         terminal.type("ls c\u{1B}[?62;4;22c")
         let run = try await terminal.run(bench, ["show", "a.png"], Self.color)
         #expect(run.code == 0 && run.text.hasPrefix("\u{1B}[c"))
@@ -151,12 +152,12 @@ struct ShowCommandTests {
         let terminal = try PseudoTerminal()
         let flags = terminal.flags
         let process = try bench.start(["show", "a.png"], environment: Self.color, terminal: terminal.path)
-        // Nothing answers: it is waiting now.
+        // The command has asked the terminal and now waits for an answer.
         _ = await terminal.read(until: "\u{1B}[c")
         kill(process, SIGTERM)
         let code = await bench.end(of: process)
         #expect(terminal.flags == flags)
-        // 0 only where this test was not run for the second that the question waits.
+        // The code is 0 only if this test did not run during the second for which the command waits.
         #expect(code == -SIGTERM || code == 0)
     }
 

@@ -4,7 +4,7 @@ import WebImageCore
 
 @testable import WebImageCommands
 
-/// What a terminal is taken for, and how large a picture becomes in it.
+/// The language that the command uses for a terminal, and the size of a picture in it.
 struct TerminalTests {
     private static func terminal(_ environment: [String: String], isTerminal: Bool = true) -> Terminal {
         Terminal(isTerminal: isTerminal, columns: 80, rows: 24, cell: nil, environment: environment)
@@ -15,7 +15,7 @@ struct TerminalTests {
         (["TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"], .kitty), (["TERM_PROGRAM": "ghostty"], .kitty),
         (["TERM": "foot"], .sixel), (["TERM": "mlterm"], .sixel), (["TERM": "xterm-sixel"], .sixel),
         (["TERM": "linux"], .blocks), (["TERM": "dumb"], .blocks),
-        // Where another program draws the screen, whatever the terminal around it is.
+        // Inside tmux and screen, which draw the screen themselves, whatever the outer terminal is.
         (["TERM": "tmux-256color", "TERM_PROGRAM": "WezTerm"], .blocks),
         (["TERM": "xterm-kitty", "TMUX": "/tmp/tmux-1,2,3"], .blocks),
         (["TERM": "screen", "KITTY_WINDOW_ID": "1"], .blocks),
@@ -56,7 +56,7 @@ struct TerminalTests {
         #expect(Self.terminal(["COLORFGBG": "15;0"]).background == .black && Self.terminal([:]).background == .black)
     }
 
-    /// A picture's size when it is drawn.
+    /// The size in which a picture is drawn.
     private static func drawn(
         _ width: Int, _ height: Int, _ language: Terminal.Language, wish: (width: Int?, height: Int?)? = nil,
         columns: Int = 80, rows: Int? = 24, cell: PixelSize? = nil
@@ -68,7 +68,7 @@ struct TerminalTests {
     }
 
     @Test func blocksAreTwoPixelsALetter() throws {
-        // Two rows are left for the caption and the prompt.
+        // Two lines are left for the caption and the prompt.
         #expect(try Self.drawn(400, 300, .blocks) == PixelSize(width: 59, height: 44))
         #expect(try Self.drawn(1000, 100, .blocks) == PixelSize(width: 80, height: 8))
         #expect(try Self.drawn(16, 16, .blocks) == PixelSize(width: 16, height: 16))
@@ -93,7 +93,7 @@ struct TerminalTests {
     }
 
     @Test func lettersOfAnotherShapeKeepTheAspect() throws {
-        // A dot is 10 wide and 12 high: a square picture has fewer dots down than across.
+        // A dot is 10 wide and 12 high, so a square picture has fewer dots vertically than horizontally.
         let cell = PixelSize(width: 10, height: 24)
         #expect(try Self.drawn(60, 60, .blocks, rows: nil, cell: cell) == PixelSize(width: 60, height: 50))
         let flat = PixelSize(width: 10, height: 15)

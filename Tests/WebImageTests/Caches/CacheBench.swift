@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Threads that a test holds back: what is to run waits until they are let go.
+/// An executor that a test can hold: work that is added meanwhile waits until the executor is released.
 final class HoldableExecutor: WorkExecutor {
     private struct State {
         var isHeld = false
@@ -27,7 +27,7 @@ final class HoldableExecutor: WorkExecutor {
 
     func hold() { state.withLock { $0.isHeld = true } }
 
-    /// Returns once something waits to run.
+    /// Returns once at least one piece of work waits to run.
     func somethingWaits() async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
@@ -38,6 +38,7 @@ final class HoldableExecutor: WorkExecutor {
         }
     }
 
+    /// Lets the work that waits run, and all later work at once.
     func release() {
         let work = state.withLock { state in
             defer { state.work = [] }
@@ -48,15 +49,15 @@ final class HoldableExecutor: WorkExecutor {
     }
 }
 
-/// A cache in a folder, whose clock and threads the test holds.
+/// An image cache in a folder, with a clock and executors that the test controls.
 struct CacheBench {
-    /// Files have the dates of the real one.
+    /// Starts at the real time, because files have real dates.
     let clock = ManualClock(wallTime: SystemClock.shared.wallTime)
     let fileExecutor = HoldableExecutor()
     let decodeExecutor = HoldableExecutor()
     let cache: ImageCache
 
-    /// - Parameter directory: nil for a cache that is only in memory.
+    /// - Parameter directory: the folder of the disk cache, or nil for a cache in memory only.
     init(_ directory: String?, change: (inout ImageCache.Configuration) -> Void = { _ in }) {
         var configuration = ImageCache.Configuration(disk: directory.map { DiskCacheConfiguration(directory: $0) })
         configuration.memoryLimits = .init(cost: .mebibytes(64))
@@ -67,7 +68,7 @@ struct CacheBench {
     }
 }
 
-/// Turns colours to their opposites, and counts how often it does.
+/// A transformer that inverts the colours and counts its calls.
 final class Inverting: ImageTransformer {
     private let counter = Atomic(0)
     var count: Int { counter.load(ordering: .relaxed) }

@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Which bytes go to disk for a picture.
+/// The bytes and the format that the cache writes to disk for a picture.
 @Suite struct CacheEncodingTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -44,7 +44,7 @@ import WebImageTesting
         #expect(try await cache.image(for: "a")?.image.size == size)
     }
 
-    /// In a build that can write everything: the formats of an opaque picture, one with alpha, and one with 16 bits.
+    /// The expected formats, in a build with all encoders, of an opaque picture, one with alpha, and one with 16 bits.
     @Test(arguments: [
         (ImageFormat.jpeg, [ImageFormat.jpeg, .png, .png]), (.png, [.png, .png, .png]), (.apng, [.jpeg, .png, .png]),
         (.gif, [.jpeg, .png, .png]), (.webp, [.webp, .webp, .png]), (.avif, [.avif, .avif, .avif]),
@@ -67,7 +67,7 @@ import WebImageTesting
         #expect(chosen == wanted)
     }
 
-    /// The formats of an animation with 8 bits a channel, and of one with 16; the frames of an APNG have 8 in any case.
+    /// The expected formats of an animation with 8 bits a channel and of one with 16. APNG frames always have 8 bits.
     @Test(arguments: [
         (ImageFormat.gif, [ImageFormat.webp, .webp]), (.webp, [.webp, .webp]), (.apng, [.apng, .apng]),
         (.avifSequence, [.webp, .avif]), (.heicSequence, [.webp, .avif]), (.jxl, [.jxl, .jxl]),
@@ -112,7 +112,7 @@ import WebImageTesting
         }
     }
 
-    /// Soft corners, and the colours that scaling makes, were once lost in a GIF.
+    /// Stored as a GIF, such an animation once lost its soft corners and the colours that scaling makes.
     @Test(arguments: [false, true]) func aChangedAnimationIsNoGIFAnyMore(isScaled: Bool) async throws {
         let folder = try TemporaryFolder()
         let url = "http://pictures.test/a.gif"

@@ -15,8 +15,8 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Several things that happen to one picture at once. The tests begin tasks with `Task.immediate`: they have come as far as
-/// they come without a thread of the cache's.
+/// Concurrent operations on one picture. The tests begin tasks with `Task.immediate`, so that each has run up to the
+/// first point at which it needs one of the cache's threads.
 @Suite struct ImageCacheOrderTests {
     @Test func aRemoveBeatsAStoreWhoseBytesAreStillMade() async throws {
         let folder = try TemporaryFolder()
@@ -165,7 +165,7 @@ import WebImageTesting
         }
     }
 
-    /// It was told while the cache held the lock that every load takes.
+    /// The replaced caller was once told while the cache held the lock that every load takes.
     @Test func whoIsReplacedIsToldWithoutALock() async throws {
         let folder = try TemporaryFolder()
         let bench = CacheBench(folder.path)
@@ -184,7 +184,7 @@ import WebImageTesting
         #expect(try await store.value)
     }
 
-    /// One entry that could not be removed kept the others that a removal is for.
+    /// One entry that could not be removed once kept the removal's other entries on disk.
     @Test func whatCannotBeRemovedKeepsNothingElse() async throws {
         let (folder, files) = (try TemporaryFolder(), FaultyFileSystem())
         let configuration = ImageCache.Configuration(disk: DiskCacheConfiguration(directory: folder.path))

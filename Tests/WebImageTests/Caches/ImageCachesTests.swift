@@ -59,7 +59,7 @@ import WebImageTesting
     @Test func eachKindOfCallHasItsOwnPolicy() async throws {
         let (lower, higher) = (ScriptedCache(width: 4), ScriptedCache(width: 8))
         let caches = ImageCaches([lower, higher])
-        // SDWebImage decides over contains by the policy of clear.
+        // In SDWebImage, the policy of `clear` also decides about `contains`.
         caches.policies.contains = .lowestOnly
         caches.policies.clear = .highestOnly
         caches.policies.query = .highestOnly
@@ -116,7 +116,7 @@ extension ImageCaches.Policies {
     }
 }
 
-/// Has a picture of some width, or none; notes what is asked of it.
+/// A cache that has a picture of a given width or none, and records the calls to it.
 private final class ScriptedCache: ImageCaching {
     private struct State {
         var width: Int?

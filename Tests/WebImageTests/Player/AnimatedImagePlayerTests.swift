@@ -4,11 +4,11 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Which frame is shown when. Frame `n` of the fakes is `n + 1` pixels wide.
+/// Tests of which frame is shown at which time. Frame `n` of the fakes is `n + 1` pixels wide.
 @MainActor @Suite struct AnimatedImagePlayerTests {
     let clock = ManualFrameClock()
 
-    /// What a player showed, and when.
+    /// Records the frames that a player shows and their times, as `index@milliseconds`.
     @MainActor final class Screen {
         private(set) var shown: [String] = []
         private(set) var loops: [Int] = []
@@ -46,7 +46,7 @@ import WebImageTesting
         #expect(screen.loops == [1, 2] && player.currentLoop == 2 && player.currentFrame.size.width == 1)
     }
 
-    /// It stood for the first frame in the first round.
+    /// In the first round, the still once stood in for the first frame.
     @Test func theStillOfAnAPNGIsNoneOfItsFrames() throws {
         let frames = FakeFrames(delays: [100, 100], beginsWithStill: false)
         let still = Fixture.gradient(9, 9).with(animation: ImageAnimation(frames))
@@ -61,7 +61,7 @@ import WebImageTesting
         #expect(screen.shown == ["0@0", "1@100", "0@200"])
     }
 
-    /// The frame that was waited for first was shown when it came, over the one that had taken its place.
+    /// When a frame that was no longer wanted arrived, it once replaced the frame that was shown by then.
     @Test func aFrameOfAnEarlierModeIsNotShownAnyMore() async throws {
         let frames = FakeFrames(delays: [100, 100, 100], isInstant: false)
         let (player, screen) = try player(frames)
@@ -75,7 +75,7 @@ import WebImageTesting
         #expect(screen.indices == [0] && player.currentFrame.size.width == 1)
     }
 
-    /// A frame with nine seconds left waited for nine seconds, however fast it went on.
+    /// After a stop, a frame with nine seconds left was once shown for nine seconds at any speed.
     @Test func whatIsLeftOfAFrameFollowsTheSpeedThroughAStop() throws {
         let (player, screen) = try player(FakeFrames(delays: [10_000, 10_000]))
         player.play()
@@ -87,7 +87,7 @@ import WebImageTesting
         #expect(screen.shown.isEmpty)
         clock.advance(by: .milliseconds(1))
         #expect(screen.indices == [1])
-        // Paused, and made slower meanwhile.
+        // The same with a pause, during which the rate changes.
         clock.advance(by: .milliseconds(500))
         player.pause()
         player.rate = 0
@@ -99,7 +99,7 @@ import WebImageTesting
         #expect(screen.indices == [1, 0])
     }
 
-    /// Each round is told of, the last one too, before the end is.
+    /// `onLoop` is called after every round, including the last, and before `onEnd`.
     @Test(arguments: PlaybackMode.allCases) func everyRoundIsToldOf(mode: PlaybackMode) throws {
         let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
         player.mode = mode
@@ -209,7 +209,7 @@ import WebImageTesting
             player.play()
             clock.jump(by: .milliseconds(73))
             clock.advance(by: .milliseconds(27))
-            // In the second case frames 1 to 6 would have come too late.
+            // If late frames are dropped, frames 1 to 6 are.
             #expect(screen.shown == (drops ? ["7@73", "8@80", "9@90", "10@100"] : ["1@73", "2@73", "3@83", "4@93"]))
         }
     }
@@ -225,7 +225,7 @@ import WebImageTesting
         #expect(await eventually { !screen.shown.isEmpty })
         frames.finish(2)
         clock.advance(by: .milliseconds(10))
-        // Time stood still while it was waited for: the frame is shown for as long as it should be.
+        // The animation's time stood still during the wait, so the frame is shown for its full time.
         #expect(screen.shown == ["1@35", "2@45"])
     }
 
@@ -243,7 +243,8 @@ import WebImageTesting
         #expect(screen.indices == [3])
     }
 
-    /// The frame that was shown went on with its own time, and the sought one was passed over when it took longer.
+    /// After a seek from `onFrame`, the shown frame's time once ran on, and the sought frame was skipped if its decode
+    /// took longer.
     @Test func aFrameThatIsSoughtFromOnFrameIsWaitedFor() async throws {
         let frames = FakeFrames(delays: [10, 10, 10, 10], isInstant: false)
         let (player, screen) = try player(frames)
@@ -262,7 +263,7 @@ import WebImageTesting
         #expect(screen.indices == [1, 3])
     }
 
-    /// The last round was once counted when it ended, and once more when it went on.
+    /// The last round was once counted twice: when it ended, and when playing went on.
     @Test func aRoundIsCountedOnce() throws {
         let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
         player.loopLimit = 1
@@ -276,7 +277,7 @@ import WebImageTesting
         #expect(screen.indices == [1, 2, 0, 1, 2, 0, 1, 2])
     }
 
-    /// What was asked for at the end of the last round was ended with it.
+    /// A seek or a new limit from the last round's `onLoop` once had no effect, because the animation ended anyway.
     @Test func theLastRoundMayBeFollowedByMore() throws {
         let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
         player.loopLimit = 1
@@ -335,7 +336,7 @@ import WebImageTesting
         frames.add(delays: [10], isComplete: true)
         clock.advance(by: .milliseconds(40))
         #expect(screen.indices == [1, 2, 3, 4] && !player.isPlaying, "and never goes back")
-        // A state that knows less changes nothing.
+        // An update with fewer frames changes nothing.
         player.update(FakeFrames(delays: [10, 10]).image)
         #expect(player.animation.frameCount == 5)
     }

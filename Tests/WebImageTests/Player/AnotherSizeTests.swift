@@ -3,9 +3,10 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Frames of another size take over while an animation is played.
+/// Replacing an animation's frames by frames of another size while it is played.
 extension AnimatedImagePlayerTests {
-    /// A view that grows loads its animation in a larger size: it began again, also when it was paused or at its end.
+    /// A view that grows loads its animation in a larger size. The animation once began again, even when it was paused
+    /// or at its end.
     @Test func framesOfAnotherSizeTakeOverWherePlayingIs() async throws {
         let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
         player.rate = 0.5
@@ -17,7 +18,7 @@ extension AnimatedImagePlayerTests {
         #expect(await eventually { player.currentFrame.size.height == 2 })
         #expect(player.isPlaying && player.rate == 0.5 && larger.viewers == 1)
         clock.advance(by: .milliseconds(150))
-        // The frame that was shown is shown in its new size, and for no longer than before.
+        // The shown frame is shown in its new size, and only for the rest of its time.
         #expect(screen.shown.suffix(3) == ["1@800", "1@850", "2@1000"] && player.currentLoop == 1)
         player.pause()
         #expect(player.replaceFrames(with: FakeFrames(delays: [100, 100, 100], height: 3).image))
@@ -36,7 +37,7 @@ extension AnimatedImagePlayerTests {
         #expect(player.currentIndex == 1 && !player.isPlaying && player.currentLoop == 1 && screen.ends == 1)
     }
 
-    /// The frame that is waited for when the size changes comes in the old size, and then in the new one.
+    /// A frame that is awaited when the size changes is shown in the old size, and then in the new one.
     @Test func aFrameThatIsWaitedForIsReplacedToo() async throws {
         let frames = FakeFrames(delays: [100, 100, 100], isInstant: false)
         let (player, screen) = try player(frames)

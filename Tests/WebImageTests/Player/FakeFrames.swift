@@ -5,7 +5,8 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Frames that a test decodes when it pleases. Frame `n` is `n + 1` pixels wide, and all are as high as the test says.
+/// A frame source whose frames are decoded when the test says so. Frame `n` is `n + 1` pixels wide; all have the given
+/// height.
 final class FakeFrames: FrameSource {
     private struct State {
         var timeline = AnimationTimeline()
@@ -17,7 +18,7 @@ final class FakeFrames: FrameSource {
     }
 
     private let state = Guarded(State())
-    /// Whether each frame is there when it is wanted.
+    /// Whether each frame is decoded as soon as it is wanted.
     private let isInstant: Bool
     private let height: Int
     let beginsWithStill: Bool
@@ -33,7 +34,7 @@ final class FakeFrames: FrameSource {
         state.withLock { $0.timeline.loopCount = loops }
     }
 
-    /// The first frame, with all as its animation.
+    /// The first frame as an image, with these frames as its animation.
     var image: Image { frame(0).with(animation: ImageAnimation(self)) }
 
     private func frame(_ index: Int) -> Image { Fixture.gradient(index + 1, height) }
@@ -45,7 +46,7 @@ final class FakeFrames: FrameSource {
         }
     }
 
-    /// A frame has been decoded.
+    /// Ends the decode of a frame, with an error if one is given, and resumes those that wait for it.
     func finish(_ index: Int, _ error: WebImageError? = nil) {
         let waiting = state.withLock { state in
             if error == nil { state.ready.insert(index) }
@@ -56,7 +57,7 @@ final class FakeFrames: FrameSource {
         }
     }
 
-    /// Whether somebody waits for a frame.
+    /// Whether a caller waits for the frame.
     func isAwaited(_ index: Int) -> Bool { state.withLock { $0.waiting[index] != nil } }
     var prepared: [Int] { state.withLock { $0.prepared } }
     var viewers: Int { state.withLock { $0.viewers } }

@@ -1,6 +1,6 @@
 @testable import WebImage
 
-/// A frame clock that stands until a test moves it.
+/// A frame clock that moves only when a test advances it.
 @MainActor final class ManualFrameClock: FrameClock {
     private final class Entry {
         let time: Duration
@@ -12,7 +12,7 @@
     private(set) var now: Duration = .zero
     private var entries: [Entry] = []
 
-    /// How many wakes are to come.
+    /// The number of pending wakes.
     var waitingCount: Int { entries.filter { $0.body != nil }.count }
 
     func wake(at time: Duration, _ body: @escaping @MainActor () -> Void) -> FrameWake {
@@ -21,7 +21,7 @@
         return FrameWake { entry.body = nil }
     }
 
-    /// Moves the time on; what comes due on the way is called at its own time.
+    /// Advances the time. Each wake that becomes due is called at its own time.
     func advance(by duration: Duration) {
         let end = now + duration
         while let next = entries.filter({ $0.body != nil && $0.time <= end }).min(by: { $0.time < $1.time }) {
@@ -31,7 +31,7 @@
         now = end
     }
 
-    /// Moves the time on as on a busy main loop: what comes due on the way is called at the end.
+    /// Advances the time as a busy main loop would: each wake that becomes due is called only at the end.
     func jump(by duration: Duration) {
         now += duration
         for entry in entries where entry.time <= now { call(entry) }

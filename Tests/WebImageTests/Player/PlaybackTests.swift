@@ -2,7 +2,7 @@ import Testing
 
 @testable import WebImage
 
-/// In which order frames come.
+/// The order of frames in each playback mode.
 @Suite struct PlaybackTests {
     private func indices(_ mode: PlaybackMode, count: Int, rounds: Int, steps: Int) -> [Int] {
         var playback = Playback(mode: mode, count: count, isComplete: true, roundLimit: rounds)
@@ -42,7 +42,7 @@ import Testing
         #expect(playback.next == .end)
     }
 
-    /// A bounce turns at the last frame that there is only once that is known to be the last.
+    /// A bounce turns at the last frame that has arrived only once it is known to be the animation's last.
     @Test func aBounceDoesNotTurnEarly() {
         var playback = Playback(mode: .bounce, count: 3, isComplete: false, roundLimit: 0)
         playback.seek(to: 2)

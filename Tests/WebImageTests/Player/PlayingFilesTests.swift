@@ -4,7 +4,8 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Files of a hundred frames, three at a time: the right frame at the right time, within the memory that they may take.
+/// Plays three files of a hundred frames at a time, and checks for the right frame at the right time within the memory
+/// limit.
 @MainActor @Suite struct PlayingFilesTests {
     private static let frames = 100
     private static let (width, height) = (48, 36)
@@ -18,7 +19,7 @@ import WebImageTesting
         let image = try await manager.image(for: ImageRequest(data: bytes, name: name)).image
         let animation = try #require(image.animation)
         try #require(animation.frameCount == Self.frames)
-        // Room for ten frames.
+        // The buffer has room for ten frames.
         animation.bufferLimit = ByteCount(10 * Self.width * Self.height * 4)
         return image
     }
@@ -32,10 +33,10 @@ import WebImageTesting
         let clock = ManualFrameClock()
         let watched = try [first, second, third].map { try Watched($0, clock) }
         for one in watched { one.player.play() }
-        // Until each has gone round once and a bit.
+        // Plays until each animation has completed a round and begun the next.
         for _ in 0..<(107 * 7) {
             clock.advance(by: .milliseconds(10))
-            // The clock goes on only when every frame that is due is there: decoding may take what it takes.
+            // The clock advances only when every due frame is decoded, however long that takes.
             guard await eventually({ watched.allSatisfy { $0.isUpToDate(at: clock.now) } }) else {
                 Issue.record("a frame that is due is not there")
                 return
@@ -48,7 +49,7 @@ import WebImageTesting
         }
     }
 
-    /// A player whose frames are looked at.
+    /// A player whose frames are checked as they are shown.
     @MainActor private final class Watched {
         let player: AnimatedImagePlayer
         private(set) var shown: [Int] = []
@@ -64,7 +65,7 @@ import WebImageTesting
                 shown.append(index)
                 let color = frame.withPixels { Array($0.prefix(3)) }
                 if color != BlinkingGIF.colors[index % 4] { wrong += 1 }
-                // Ten milliseconds is how exactly the test's clock goes.
+                // The test's clock advances in steps of ten milliseconds, so the check is no more exact than that.
                 if index != expected(at: clock.now) { late += 1 }
                 mostKept = max(mostKept, player.animation.keptByteCount.bytes)
             }

@@ -6,7 +6,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// What a prefetcher told of one list.
+/// Records the events of one prefetched list.
 final class ListBook: Sendable {
     private let told = Guarded<[PrefetchEvent]>([])
 
@@ -22,9 +22,9 @@ final class ListBook: Sendable {
     var begun: [Int] { events.compactMap { if case .began(let index) = $0 { index } else { nil } } }
 }
 
-/// What is told of a list, and when.
+/// The events of a list, and their order.
 extension ImagePrefetcherTests {
-    /// A listener who takes his time is not flooded: no more begins than could run meanwhile.
+    /// A slow listener is not flooded: while it handles events, no more pictures begin than may run at once.
     @Test func whoListensSlowlyIsNotFlooded() async throws {
         let folder = try TemporaryFolder()
         let bench = try bench(folder)
@@ -36,7 +36,7 @@ extension ImagePrefetcherTests {
             if case .item = event { gate.wait() }
             book.take(event)
         }
-        // All that may run has ended, and waits to be told.
+        // All running pictures have ended, and their events wait for the listener.
         #expect(await eventually { token.progress.finished >= 3 && bench.transport.running == 0 })
         #expect(bench.transport.requests.count <= 6)
         gate.open()
@@ -46,7 +46,7 @@ extension ImagePrefetcherTests {
         if case .finished = book.events.last {} else { Issue.record("the end came before something else") }
     }
 
-    /// Each list's end is its last event, also where several pictures end at once.
+    /// A list's end is its last event, even if several pictures end at once.
     @Test func theEndComesAfterEveryPicture() async throws {
         let folder = try TemporaryFolder()
         let bench = try bench(folder)
@@ -63,7 +63,8 @@ extension ImagePrefetcherTests {
         }
     }
 
-    /// A transfer's progress comes from another thread than its end, and a list may be cancelled while a picture begins.
+    /// A transfer's progress and its end come from different threads, and a list may be cancelled while a picture
+    /// begins.
     @Test func whatComesTooLateIsNotTold() throws {
         let book = ListBook()
         let list = PrefetchList({ _ throws(WebImageError) in throw .cancelled }, .direct, book.take)
@@ -78,7 +79,8 @@ extension ImagePrefetcherTests {
         #expect(book.events.count == 4 && book.ends == [progress] && book.begun == [0])
     }
 
-    /// Pictures that end at the same time are told by several threads, in any order: a progress bar went back.
+    /// Pictures that end at the same time are reported by several threads in any order, which once made a progress bar
+    /// go back.
     @Test func theProgressNeverGoesBack() throws {
         let book = ListBook()
         let list = PrefetchList({ _ throws(WebImageError) in throw .cancelled }, .direct, book.take)

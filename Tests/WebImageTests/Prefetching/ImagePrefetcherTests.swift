@@ -35,7 +35,7 @@ import WebImageTesting
             #expect(bench.manager.cachedImage(for: ImageRequest(url)) == nil)
             #expect(try await bench.manager.image(for: ImageRequest(url)).source == .disk)
         }
-        // The second time there is nothing to do.
+        // Prefetched a second time, all pictures are skipped.
         let again = await prefetcher.prefetch(urls).finished()
         #expect(again.skipped == 10 && again.loaded == 0 && again.bytes == 0)
         #expect(bench.transport.requests.count == 10)
@@ -53,7 +53,7 @@ import WebImageTesting
         #expect(await prefetcher.prefetch(requests).finished().skipped == 5)
     }
 
-    /// Each picture once failed, for want of a disk cache.
+    /// Without a disk cache, each picture once failed.
     @Test func withoutADiskCachePicturesComeIntoMemory() async throws {
         let bench = try bench()
         let requests = Self.urls(3).map { ImageRequest($0) }
@@ -61,7 +61,7 @@ import WebImageTesting
         for request in requests { #expect(bench.manager.cachedImage(for: request) != nil) }
     }
 
-    /// A picture that is nowhere once counted as loaded.
+    /// A picture that was stored nowhere once counted as loaded.
     @Test func whatIsNotInMemoryAfterwardsCountsAsFailed() async throws {
         let bench = try bench()
         var options = PrefetchOptions()
@@ -82,11 +82,11 @@ import WebImageTesting
         var codes: [Int: WebImageError.Code] = [:]
         for item in book.items { if case .failed(let error) = item.outcome { codes[item.index] = error.code } }
         #expect(codes == [1: .cacheMiss, 2: .cacheMiss, 3: .cacheMiss, 4: .badStatus])
-        // Of two that are the same the second is there already.
+        // A repeated request is skipped, because the first one has stored the picture.
         let twice = ImageRequest(Self.urls(1)[0], size: TargetSize(width: 10))
         let again = await prefetcher.prefetch([twice, twice, twice]).finished()
         #expect(again.loaded == 1 && again.skipped == 2)
-        // Where the first cannot be kept, the others are not loaded in vain.
+        // If the first one's picture cannot be stored, the repeated requests fail without transfers of their own.
         let hits = bench.transport.hits(requests[1].url)
         let gate = Gate()
         bench.transport.answer(
@@ -129,8 +129,8 @@ import WebImageTesting
         #expect(codes == [1: .badStatus, 2: .cacheMiss, 3: .badImageData])
     }
 
-    /// Without a disk cache the originals were transferred, could not be kept, and were transferred again when somebody
-    /// looked at them.
+    /// Without a disk cache, originals were once transferred and could not be stored, and were transferred again when
+    /// they were shown.
     @Test func nothingIsTransferredForADiskThatIsNotThere() async throws {
         let bench = try bench()
         let book = ListBook()
@@ -220,7 +220,7 @@ import WebImageTesting
         let book = ListBook()
         var token = prefetcher?.prefetch([url, "http://later.test/b.png"], onEvent: book.take)
         #expect(await bench.transport.waitForHits(url))
-        // Whoever has a token may still wait for its end.
+        // A token keeps its list alive, so that its owner can wait for the end.
         prefetcher = nil
         #expect(token?.progress.finished == 0 && book.ends.isEmpty)
         token = nil
@@ -259,7 +259,8 @@ import WebImageTesting
         let token = prefetcher.prefetch(Self.urls(3))
         for count in 1...3 {
             #expect(await eventually { token.progress.finished == count })
-            // An alarm that is set behind its time would ring at the next advance only.
+            // Waits until the wake is scheduled: if it were scheduled after its time, it would come only with the next
+            // advance.
             if count < 3 { #expect(await eventually { clock.nextDue == .seconds(count) }) }
             #expect(bench.transport.requests.count == count)
             clock.advance(by: .milliseconds(999))
@@ -288,7 +289,7 @@ import WebImageTesting
         #expect(await prefetcher.prefetch(Self.urls(3)).finished().skipped == 3)
     }
 
-    /// Of two that are the same the second one waits for the first, and may stop waiting.
+    /// A repeated request waits for the first one, and its wait can be cancelled.
     @Test func theSamePictureTwiceIsLoadedOnce() async throws {
         let folder = try TemporaryFolder()
         let bench = try bench(folder)
@@ -301,11 +302,11 @@ import WebImageTesting
         gate.open()
         let end = await token.finished()
         #expect(end.loaded + end.skipped == 2 && end.dropped == 1 && end.failed == 0)
-        // Whoever was cancelled may have been the one that loaded.
+        // The cancelled request may have been the one that was loading, so there may be a second transfer.
         #expect(bench.transport.hits(url) <= 2)
     }
 
-    /// Ending all transfers under a prefetcher leaves it working.
+    /// The prefetcher still works after all its transfers were cancelled at the downloader.
     @Test func whatIsCancelledBeneathCountsAsFailed() async throws {
         let folder = try TemporaryFolder()
         let bench = try bench(folder)
@@ -339,7 +340,7 @@ import WebImageTesting
         #expect(made.withLock { $0.sorted() } == [0, 1, 2, 3, 4])
     }
 
-    /// A task that waits and is cancelled stops waiting; the list goes on.
+    /// A cancelled task stops waiting, but the list goes on.
     @Test func waitingCanBeCancelled() async throws {
         let folder = try TemporaryFolder()
         let bench = try bench(folder)

@@ -12,7 +12,7 @@ import WebImageTesting
         #expect(window.show(0..<5, of: 100, now: 0).begin.isEmpty)
     }
 
-    /// The largest number, which means all rows, ended the process.
+    /// The largest number, which means all rows, once crashed the process.
     @Test func aheadOfAllNumbersIsTheWholeList() {
         var window = PreloadWindow(ahead: .max, most: .max)
         #expect(window.show(2..<5, of: 8, now: 0).begin == [5, 6, 7, 1, 0])
@@ -31,7 +31,7 @@ import WebImageTesting
         let down = window.show(54..<58, of: 100, now: 1)
         #expect(window.direction == 1)
         #expect(down.begin == [62, 63, 64, 65, 53, 52])
-        // 49 and 48 were behind, and are too far now.
+        // Rows 49 and 48, which were loaded behind the visible ones, are too far away now.
         #expect(down.cancel == [48, 49])
         let up = window.show(50..<54, of: 100, now: 2)
         #expect(window.direction == -1)
@@ -43,11 +43,11 @@ import WebImageTesting
         var window = PreloadWindow(ahead: 8, most: 40)
         _ = window.show(0..<4, of: 1000, now: 0)
         _ = window.show(8..<12, of: 1000, now: 0.25)
-        // 32 rows a second: those of the next second.
+        // At 32 rows a second, the rows of the next second are wanted.
         #expect(window.speed == 32 && window.wanted.max() == 12 + 32 - 1)
         _ = window.show(28..<32, of: 1000, now: 0.35)
         #expect(window.speed > 100 && window.wanted.max() == 32 + 40 - 1)
-        // Standing still.
+        // The list stands still.
         let still = window.show(28..<32, of: 1000, now: 1)
         #expect(window.speed == 0 && window.wanted.max() == 32 + 8 - 1 && still.begin.isEmpty)
     }
@@ -61,7 +61,7 @@ import WebImageTesting
         #expect(window.clear().count == change.begin.count && window.wanted.isEmpty)
     }
 
-    /// What is wanted is what was begun and not cancelled, on any way through a list.
+    /// On any way through a list, the wanted rows are those that were begun and not cancelled.
     @Test(arguments: UInt64(1)...10) func aWalkBeginsAndCancelsInPairs(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var window = PreloadWindow(ahead: random.below(20), most: 10 + random.below(60))
@@ -83,7 +83,7 @@ import WebImageTesting
         }
     }
 
-    /// Another thread moves the list away and back while the first one begins a row: the row is begun twice.
+    /// While a row is begun, another thread may scroll the list away and back, so that the row is begun twice.
     @Test func aRowThatIsBegunTwiceIsCancelledTwice() async throws {
         let prefetcher = ImagePrefetcher(manager: TestBench().manager)
         prefetcher.isPaused = true

@@ -4,7 +4,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// In which order lists are worked through, as a value.
+/// The order in which the queue, a value, works through lists.
 @Suite struct PrefetchQueueTests {
     private func queue(_ change: (inout PrefetchOptions) -> Void = { _ in }) -> PrefetchQueue {
         var options = PrefetchOptions()
@@ -41,14 +41,14 @@ import WebImageTesting
         #expect(queue.next(now: .zero) == .load(one, index: 0))
     }
 
-    /// Each step of a long queue cost as much as there were lists: these took minutes.
+    /// Each step once took time proportional to the number of lists, and these lists took minutes.
     @Test func manyShortListsCostAsMuchAsOneLongOne() {
         let count = 200_000
         var queue = queue { $0.width = 1 }
         let paused = (0..<1000).map { _ in queue.add(count: 1) }
         for id in paused { queue.setPaused(true, id) }
         let ids = (0..<count).map { _ in queue.add(count: 1) }
-        // From the end, so that each is searched for.
+        // In reverse order, so that no list is found at the front of the queue.
         for id in ids[(count / 2)...].reversed() {
             _ = queue.cancel(id)
             _ = queue.takeEnded(id)
@@ -81,7 +81,7 @@ import WebImageTesting
         #expect(queue.runningCount == 0)
         let end = queue.takeEnded(id)
         #expect(end?.dropped == 4 && end?.failed == 1 && end?.finished == 5)
-        // What ended after all is counted already.
+        // A late end of a dropped picture is not counted again.
         #expect(queue.end(id, index: 1, loaded(), now: .zero) == nil)
     }
 
@@ -111,7 +111,7 @@ import WebImageTesting
         #expect(queue.next(now: .zero) == .load(one, index: 2))
         #expect(queue.end(one, index: 2, loaded(1), now: .zero)?.dropped == 7)
         #expect(queue.takeEnded(one) == nil)
-        // The budget is the list's.
+        // The byte budget belongs to one list, so the other list goes on.
         #expect(queue.next(now: .zero) == .load(two, index: 0))
         _ = queue.end(one, index: 1, loaded(50), now: .zero)
         let end = queue.takeEnded(one)
@@ -128,14 +128,15 @@ import WebImageTesting
         _ = queue.end(id, index: 0, loaded(50), now: .seconds(1))
         #expect(queue.next(now: .seconds(1)) == .wait(until: .milliseconds(1500)))
         #expect(queue.next(now: .milliseconds(1500)) == .load(id, index: 1))
-        // What did not come by the network costs nothing, and a long wait is no credit.
+        // Only bytes from the network count against the rate, and a long wait earns no credit.
         _ = queue.end(id, index: 1, .loaded(from: .tier, 1_000_000), now: .seconds(9))
         #expect(queue.next(now: .seconds(9)) == .load(id, index: 2))
         _ = queue.end(id, index: 2, loaded(100), now: .seconds(9))
         #expect(queue.next(now: .milliseconds(9500)) == .wait(until: .seconds(10)))
     }
 
-    /// Whatever is done in whatever order: no picture begins twice, the width holds, and the numbers add up.
+    /// After any operations in any order, no picture has begun twice, and the counts add up. The widths are one to
+    /// four, and no more than four pictures run at once.
     @Test(arguments: UInt64(1)...20) func aWalkKeepsItsCounts(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var queue = queue {

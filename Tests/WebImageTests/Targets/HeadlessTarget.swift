@@ -5,9 +5,9 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// A view without a screen: it remembers what it was told to show.
+/// A target without a screen, which records what it is told to show.
 @MainActor final class HeadlessTarget: ImageTarget {
-    /// Pictures are told apart by their widths.
+    /// What a slot shows, with the image's width, by which tests distinguish images.
     enum Shown: Hashable {
         case nothing
         case picture(Int)
@@ -17,9 +17,9 @@ import WebImageTesting
     }
 
     private(set) var shown: [SlotName: Shown] = [:]
-    /// All that happened, in order.
+    /// Every call that changes what is shown, in order.
     private(set) var log: [String] = []
-    /// Transitions that have begun and not ended.
+    /// The transitions that have begun but not ended.
     private(set) var moving: [(kind: String, end: @MainActor () -> Void)] = []
     var endsTransitionsAtOnce = true
     private(set) var phases: [String] = []
@@ -48,6 +48,7 @@ import WebImageTesting
 
     func note(_ line: String) { log.append(line) }
 
+    /// Ends all transitions that have begun.
     func endTransitions() {
         let ends = moving
         moving = []
@@ -75,14 +76,14 @@ extension SlotState.Phase {
     }
 }
 
-/// A main loop that turns when a test says so.
+/// A main loop that runs its waiting closures one at a time, when a test calls ``turn(_:)``.
 final class ManualMainLoop: Sendable {
     private let waiting = Guarded<[@MainActor @Sendable () -> Void]>([])
 
     var hop: MainActorHop { { [self] body in waiting.withLock { $0.append(body) } } }
     var waitingCount: Int { waiting.withLock { $0.count } }
 
-    /// - Returns: false when nothing waits.
+    /// - Returns: false if no closure waits.
     @MainActor @discardableResult func turn(_ choose: (Int) -> Int = { _ in 0 }) -> Bool {
         let body = waiting.withLock { waiting in waiting.isEmpty ? nil : waiting.remove(at: choose(waiting.count)) }
         body?()
@@ -90,7 +91,7 @@ final class ManualMainLoop: Sendable {
     }
 }
 
-/// A manager all of whose work is done on the test's thread, when the test says so.
+/// A manager that does all its work on the test's thread, when the test calls ``work()`` or ``settle()``.
 @MainActor final class SlotBench {
     let transport = FakeTransport(.inline)
     let clock = ManualClock()
@@ -112,11 +113,12 @@ final class ManualMainLoop: Sendable {
             executor: executor)
     }
 
-    /// The origin's picture of a number is so many pixels wide.
+    /// The URL of the picture that is `number` pixels wide.
     static func url(_ number: Int) -> String { "http://pictures.test/\(number)" }
 
     func request(_ number: Int) -> ImageRequest { ImageRequest(Self.url(number)) }
 
+    /// Makes the origin answer with a picture of `number` x `height` pixels, which the gate holds if one is given.
     @discardableResult func answer(_ number: Int, height: Int = 2, gate: Gate? = nil) throws -> [UInt8] {
         let bytes = try Fixture.png(number, height)
         let answer = FakeAnswer.bytes(bytes, contentType: "image/png")
@@ -124,6 +126,7 @@ final class ManualMainLoop: Sendable {
         return bytes
     }
 
+    /// Puts a picture of `number` x 2 pixels into the memory cache.
     func remember(_ number: Int) {
         manager.memoryCache.store(Fixture.gradient(number, 2), for: request(number).variantKey)
     }
@@ -132,18 +135,18 @@ final class ManualMainLoop: Sendable {
         ImageSlots(of: target, manager: manager, options: options, hop: loop.hop)
     }
 
-    /// Does all that can be done: the manager's work, and then the main loop's turns.
+    /// Does all pending work of the manager and of the main loop, until nothing waits.
     func settle() {
         while executor.runOne({ _ in 0 }) || loop.turn() {}
     }
 
-    /// All but the main loop's turns.
+    /// Does the manager's pending work, but not the main loop's.
     func work() {
         while executor.runOne({ _ in 0 }) {}
     }
 }
 
-/// Notes what the indicator is told.
+/// An indicator that records its calls.
 @MainActor final class NotingIndicator: LoadIndicator {
     private(set) var log: [String] = []
     func start() { log.append("start") }

@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Several callers of one slot who wait for the same picture.
+/// Several callers of one slot that wait for the same picture.
 @MainActor @Suite struct SlotCallersTests {
     private let bench = SlotBench()
     private let target = HeadlessTarget()
@@ -18,7 +18,8 @@ import WebImageTesting
         return bench.slots(of: target, options)
     }
 
-    /// A cell was bound again to its item, and then the task of its earlier use was cancelled: it ended the load of both.
+    /// A cell was bound again to the same item, and then the task of its earlier use was cancelled. That once ended the
+    /// load of both.
     @Test func aTaskThatIsCancelledLeavesTheLoadToALaterCaller() async throws {
         let slots = try makeSlots()
         let left = Task { try await slots[.image].show(bench.request(5)).image.size.width }

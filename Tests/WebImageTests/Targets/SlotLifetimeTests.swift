@@ -4,7 +4,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// What becomes of the loads of a target that dies.
+/// The loads of a target that is deallocated.
 @MainActor @Suite struct SlotLifetimeTests {
     private let bench = SlotBench()
 
@@ -24,7 +24,7 @@ import WebImageTesting
         #expect(bench.transport.running == 0 && codes == [.cancelled])
     }
 
-    /// Also of what goes on without being shown.
+    /// This includes a load that goes on after a later call replaced it in the slot.
     @Test func slotsThatOutliveTheirTargetAnswerAllCalls() throws {
         let gate = Gate()
         for number in 5...6 { try bench.answer(number, gate: gate) }

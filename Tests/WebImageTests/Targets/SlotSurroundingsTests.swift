@@ -6,7 +6,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// What a slot makes of its target's size and visibility, and of the network's coming back.
+/// How a slot reacts to its target's size and visibility, and to the return of the network.
 @MainActor @Suite struct SlotSurroundingsTests {
     private let bench = SlotBench()
     private let target = HeadlessTarget()
@@ -32,7 +32,7 @@ import WebImageTesting
         slots.resize(width: 20, height: 20, scale: 2)
         bench.settle()
         #expect(target.shown[.image] == .picture(40))
-        // A request that says its own size keeps it.
+        // A request with its own size keeps it.
         slots.load(ImageRequest(SlotBench.url(200), size: TargetSize(width: 10)), into: .background)
         bench.settle()
         #expect(target.shown[.background] == .picture(10))
@@ -62,14 +62,14 @@ import WebImageTesting
         bench.settle()
         slots.resize(to: PixelSize(width: 1900, height: 1900))
         bench.settle()
-        // No more than the original has; and the old picture stays until the larger one is there.
+        // The picture is no larger than the original, and the old picture stays until the larger one has come.
         #expect(
             target.log == ["placeholder(1000)", "transition", "picture(50)", "picture(120)", "picture(200)"])
         #expect(answers == 1 && indicator.log.filter { $0 == "start" }.count == 1)
         #expect(slots[.image].state.phase.name.hasPrefix("loaded"))
     }
 
-    /// As in a widget that becomes as high as its picture at the width that it has.
+    /// This is the case of a widget with a given width, which takes its height from its picture.
     @Test func aSideThatIsNotKnownFollowsFromTheOther() throws {
         try bench.answer(200, height: 100)
         let slots = bench.slots(of: target, fitting())
@@ -87,7 +87,7 @@ import WebImageTesting
         #expect(target.shown[.image] == .picture(80))
     }
 
-    /// Of an original of 200x100, a square shows the middle, and a flat area shows more at both sides of that.
+    /// The original has 200x100 pixels. A square area shows its middle; a flatter one shows more on both sides.
     @Test func aCoveredTargetThatGetsFlatterShowsWhatWasCutOff() throws {
         try bench.answer(200, height: 100)
         let slots = bench.slots(of: target, fitting { $0.fitsTarget = .cover })
@@ -160,7 +160,7 @@ import WebImageTesting
         slots.isVisible = false
         bench.settle()
         #expect(bench.transport.running == 0 && slots[.image].state.phase.name == "paused" && answers == 0)
-        // One that begins in the dark waits, too.
+        // A load that begins in a hidden slot waits, too.
         slots.load(bench.request(5), into: .background)
         bench.settle()
         #expect(bench.transport.hits(SlotBench.url(5)) == 1)
@@ -171,7 +171,8 @@ import WebImageTesting
         #expect(bench.transport.hits(SlotBench.url(5)) == 2)
     }
 
-    /// A list binds cells that are not seen yet; when they are, there is nothing left to wait for.
+    /// A list binds cells before they are visible. A picture in memory is shown at once, so there is nothing to wait
+    /// for later.
     @Test func whatMemoryHasIsShownAlsoInTheDark() throws {
         bench.remember(5)
         var options = SlotOptions()
@@ -185,7 +186,7 @@ import WebImageTesting
         #expect(target.log == ["picture(5)"] && bench.transport.requests.isEmpty)
     }
 
-    /// A list binds cells ahead, and what they show may be loaded before they are seen.
+    /// A list binds cells ahead, and their pictures may come into memory before the cells are visible.
     @Test func whatHasComeIntoMemoryIsShownWhenItIsLookedFor() throws {
         var options = SlotOptions()
         options.whenHidden = .paused
@@ -297,7 +298,7 @@ import WebImageTesting
 }
 
 extension SlotBench {
-    /// How urgent the load of a picture is.
+    /// The priority of the load of a picture, or nil if it is not being loaded.
     func priority(of number: Int) -> LoadPriority? {
         manager.loader.table.withLock { table in
             table.pixelJobs.values.first { $0.request.url == SlotBench.url(number) }?.bytes.priority

@@ -7,7 +7,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// What a slot shows, and when.
+/// Tests of what a slot shows at which time.
 @MainActor @Suite struct SlotTests {
     private let bench = SlotBench()
     private let target = HeadlessTarget()
@@ -108,7 +108,7 @@ import WebImageTesting
         #expect(target.log == ["nothing", "placeholder(1000)"])
         gate.open()
         bench.settle()
-        // A quick picture comes without it.
+        // A picture that comes quickly is shown without the placeholder before it.
         slots.load(bench.request(6))
         bench.settle()
         bench.clock.advance(by: .seconds(1))
@@ -123,7 +123,7 @@ import WebImageTesting
         slots[.image].load(bench.request(5)) { width = try? $0.get().image.size.width }
         bench.settle()
         #expect(target.log == ["placeholder(1000)"] && width == 5)
-        // Or by a closure, which is given all there is.
+        // A closure can show everything instead of the target.
         var shown: [String] = []
         slots.load(bench.request(5)) {
             $0.setImage = { image, role in shown.append("\(role) \(image?.size.width ?? 0)") }
@@ -160,7 +160,7 @@ import WebImageTesting
         #expect(target.shown[.image] == .picture(64) && target.shown[.highlighted] == .picture(64))
     }
 
-    /// The caches' picture is shown while the origin is asked, and not again when it is still the one.
+    /// The cached picture is shown while the origin is asked, and not a second time if it is still valid.
     @Test func aPictureThatIsStillGoodIsShownOnce() throws {
         let bytes = try Fixture.png(5, 2)
         bench.transport.answer(
@@ -195,7 +195,7 @@ import WebImageTesting
         gate.open()
         bench.settle()
         #expect(indicator.log.last == "stop" && indicator.log.filter { $0 == "stop" }.count == 1)
-        // Nobody waits for what memory has.
+        // A picture in memory needs no indicator.
         slots.load(bench.request(64))
         #expect(indicator.log.filter { $0 == "start" }.count == 1)
     }
@@ -232,7 +232,7 @@ import WebImageTesting
         #expect(first == 5 && target.shown[.image] == .picture(6) && !target.log.contains("picture(5)"))
     }
 
-    /// An answer that was on its way when the slot moved on is refused where it would be shown.
+    /// An answer that arrives after the slot has moved on is refused at the slot.
     @Test func aLateAnswerIsRefused() throws {
         try bench.answer(5)
         try bench.answer(6)
@@ -288,7 +288,7 @@ import WebImageTesting
         #expect(codes == [2002] && target.log == ["placeholder(1000)"] && bench.transport.running == 0)
         slots.clear()
         #expect(target.shown[.image] == .nothing && slots[.image].state.request == nil)
-        // There is nothing to end any more.
+        // No load is left to cancel.
         slots.cancel()
         #expect(codes == [2002])
     }
@@ -307,8 +307,8 @@ import WebImageTesting
         #expect(answers == 4 && target.log.count == 2 && bench.transport.hits(SlotBench.url(5)) == 1)
     }
 
-    /// A list binds its cells anew whenever it changes, also the one whose button was clicked a moment before: the bound
-    /// request is without the retry's permission, and it ended the retry with `blockedURL`.
+    /// A list binds its cells again whenever it changes, even a cell whose retry button was just clicked. The bound
+    /// request lacks the retry's permission and once ended the retry with `blockedURL`.
     @Test func aRetryIsNotEndedByTheSameCallAgain() throws {
         let gate = Gate()
         let good = FakeAnswer.bytes(try Fixture.png(5, 2), contentType: "image/png")

@@ -4,7 +4,7 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// When a slot goes over to a picture by a transition.
+/// Tests of when a slot shows a picture with a transition.
 @MainActor @Suite struct SlotTransitionTests {
     private let bench = SlotBench()
     private let target = HeadlessTarget()
@@ -16,7 +16,8 @@ import WebImageTesting
         return options
     }
 
-    /// SDWebImage's table: a picture for which one had to wait gets a transition, one that was there does not, unless it is forced.
+    /// SDWebImage's table: a picture that had to be waited for gets a transition; one from memory gets it only if it is
+    /// forced.
     @Test(arguments: [
         ("network", false, true), ("disk", false, true), ("memory", false, false), ("file", false, true),
         ("network", true, true), ("disk", true, true), ("memory", true, true),
@@ -69,7 +70,8 @@ import WebImageTesting
         #expect(target.shown[.image] == .picture(5) && answers.isEmpty)
         target.endTransitions()
         #expect(answers == [5])
-        // The next call cuts it short; SDWebImage never calls the completion then.
+        // The next call cuts the transition short and completes it. (SDWebImage never calls the completion in this
+        // case.)
         slots[.image].load(bench.request(6)) { answers.append((try? $0.get().image.size.width) ?? 0) }
         bench.settle()
         slots.load(bench.request(5))

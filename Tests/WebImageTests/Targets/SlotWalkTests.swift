@@ -4,8 +4,9 @@ import WebImageTesting
 
 @testable import WebImage
 
-/// Fifty cells, ten thousand steps: bound, bound anew, recycled, dying, hidden, resized, under memory pressure, with answers that
-/// come late and in any order. No cell ever shows a picture of another URL than its last, and nothing is left behind.
+/// Fifty cells in ten thousand random steps: they are bound, bound again, recycled, deallocated, hidden and resized,
+/// under memory pressure, with answers that come late and in any order. A cell shows only the picture that it was asked
+/// for last, or one that it was told to keep, and no load is left at the end.
 @MainActor @Suite struct SlotWalkTests {
     @Test(arguments: 0..<10) func noCellEverShowsAnothersPicture(seed: UInt64) throws {
         try SlotWalk(seed: seed).run(steps: 1000)
@@ -16,9 +17,9 @@ import WebImageTesting
     @MainActor private final class Cell {
         let target = HeadlessTarget()
         let slots: ImageSlots
-        /// What each slot was asked for last.
+        /// The picture that each slot was asked for last.
         var wanted: [SlotName: Int] = [:]
-        /// What it may still show: pictures that were kept when another was asked for.
+        /// The pictures that a slot may still show, because it was told to keep them when it was asked for another.
         var mayKeep: [SlotName: Set<Int>] = [:]
 
         init(_ bench: SlotBench) { slots = bench.slots(of: target) }

@@ -54,7 +54,7 @@ import WebImageTesting
         #expect(trace.notes.contains("it came from the origin") && trace.notes.contains { $0.hasPrefix("status 200") })
         #expect(trace.originalKey?.contains("traced.test") == true && trace.variantKey != trace.originalKey)
         #expect(!trace.description.contains("hidden") && trace.description.hasPrefix("http"))
-        // The next one has it from memory, one of another size from disk.
+        // The next load gets the picture from memory, and a load of another size from disk.
         #expect(try await bench.manager.image(for: request).trace.notes == ["the picture was in memory"])
         await bench.manager.finishStores()
         request.size = TargetSize(width: 20)
@@ -173,7 +173,7 @@ import WebImageTesting
 
         var request = ImageRequest(slow)
         request.options.timeout = .seconds(3)
-        // No further: the caller is told on another thread, by the clock of that moment.
+        // The clock advances no further, because the caller is told on another thread, by the time at that moment.
         let late = try #require(await failure(request) { clock.advance(by: .seconds(3)) })
         #expect(late.code == .deadlineExceeded)
         let way = try #require(late.trace)
@@ -181,7 +181,7 @@ import WebImageTesting
         #expect(way["download"]?.duration == .seconds(3) && way.root.duration == .seconds(3))
         gate.open()
 
-        // What never was a load has no way to tell.
+        // An error without a load has no trace.
         #expect(WebImageError.cancelled.trace == nil)
     }
 
