@@ -101,7 +101,7 @@ extension LookupCase {
             status: 201),
     ]
 
-    /// What answers say beside their lifetime.
+    /// Directives of answers other than their lifetime.
     static let directives: [LookupCase] = [
         .init("no-cache is asked though fresh", ["Cache-Control: no-cache, max-age=100", tag], .ask),
         .init("no-cache without a validator is fetched", ["Cache-Control: no-cache, max-age=100"], .fetch),
