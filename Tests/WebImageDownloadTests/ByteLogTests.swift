@@ -43,6 +43,7 @@ struct ByteLogBench {
         bytes.withUnsafeBytes { log.append($0) }
     }
 
+    /// All bytes that can be read from `start` on, and what follows them: "wait", "complete" or the name of an error.
     func everything(in log: ByteLog, from start: Int = 0) -> ([UInt8], String) {
         var bytes: [UInt8] = []
         while true {

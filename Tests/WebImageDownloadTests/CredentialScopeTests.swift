@@ -17,7 +17,7 @@ import WebImageTesting
     }
 
     @Test func aUserIsADigest() throws {
-        // printf alice | sha256sum
+        // The beginning of the output of `printf alice | sha256sum`.
         let alice = "user:2bd806c97f0e00af1a1fc3328fa763a9"
         #expect(try scope { $0.credentials = BasicCredentials(user: "alice", password: "x") } == alice)
         #expect(try scope { $0.url = "https://alice:y@a.test/x" } == alice)

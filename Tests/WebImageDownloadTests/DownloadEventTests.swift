@@ -177,7 +177,7 @@ import WebImageTesting
         #expect(await gauge.next() == nil)
     }
 
-    // MARK: The end
+    // MARK: Shutdown
 
     private func marked(_ rig: Rig, _ path: String) -> Download {
         var request = DownloadRequest(url: rig.server.url(path))

@@ -44,7 +44,7 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "complete")
     }
 
-    // MARK: What is acceptable
+    // MARK: Acceptable answers
 
     @Test(
         arguments: [

@@ -37,6 +37,7 @@ struct Rig {
         clock.advance(by: .seconds(seconds))
     }
 
+    /// Starts the download of a path of the rig's server, or of a complete URL.
     func download(_ path: String, priority: LoadPriority = .normal) -> Download {
         downloader.download(DownloadRequest(url: path.hasPrefix("/") ? server.url(path) : path), priority: priority)
     }

@@ -85,7 +85,7 @@ import WebImageTesting
             (last.body == nil) == (methods[1] == "GET") && (last.headers[.contentType] == nil) == (last.body == nil))
     }
 
-    // MARK: Modifiers and further tries
+    // MARK: Modifiers and retries
 
     @Test func aRetryAndAChallengeBeginBeforeTheModifier() async throws {
         let failing = FakeAnswer.status(503)
@@ -138,7 +138,7 @@ import WebImageTesting
         }
     }
 
-    // MARK: Cookies and circles
+    // MARK: Cookies and redirect loops
 
     private func wall(_ cookie: String) -> FakeAnswer {
         .status(302, headers: [.location: "/1", .setCookie: cookie])

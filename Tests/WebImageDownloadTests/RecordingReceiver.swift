@@ -28,6 +28,7 @@ final class RecordingReceiver: TransportReceiver {
 
     var now: Record { record.withLock { $0 } }
 
+    /// Waits for the end of the transfer, and returns the complete record.
     func finish() async -> Record {
         await finished.opened()
         return now

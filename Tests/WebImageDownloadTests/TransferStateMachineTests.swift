@@ -181,7 +181,7 @@ import WebImageCore
         #expect(ofHead.method == .head)
     }
 
-    // MARK: Clocks
+    // MARK: Deadlines
 
     @Test func eachPhaseHasItsOwnDeadline() throws {
         let deadlines = DownloadDeadlines(connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(3))

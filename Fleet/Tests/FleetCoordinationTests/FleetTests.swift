@@ -24,6 +24,7 @@ import Testing
         return Fleet(configuration, client, wall: { 1_700_000_000_000 })
     }
 
+    /// The text of the job: made by another server, or else by `work`.
     private func once(
         _ fleet: Fleet, _ job: Fleet.Job = Self.job, _ work: @escaping @Sendable (Int) async -> (String, Fleet.Shared?)
     ) async -> String {

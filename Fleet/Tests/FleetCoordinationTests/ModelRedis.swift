@@ -13,13 +13,14 @@ struct ModelRedis {
         var until: Int
     }
 
-    /// Milliseconds.
+    /// The current time in milliseconds.
     var now: Int
     private var locks: [String: Lock] = [:]
     private var results: [String: Kept] = [:]
     private var failures: [String: Kept] = [:]
     private(set) var purges: [String: Int] = [:]
     private var list: (name: String, dropped: Int)?
+    /// The run ID of the Redis process, which changes when another process takes over; empty if INFO is not permitted.
     var run = "run"
     private var servers: [String: Int] = [:]
 

@@ -22,6 +22,7 @@ final class TestServer: Sendable {
     let cache: ResultCache
     private let time: Mutex<Int>
 
+    /// Makes a server with these settings, by their environment variables. Sources on loopback are allowed.
     init(
         _ variables: [String: String] = [:], coders: CoderRegistry = .standard, watermark: Image? = nil,
         fallback: [UInt8]? = nil, fallbackCacheControl: String? = nil, origin: OriginServer? = nil, fleet: Fleet? = nil,
@@ -77,6 +78,7 @@ final class TestServer: Sendable {
 
     var now: Int { clock.now }
 
+    /// The answer to a request for this path, which comes from the address `client`.
     func get(
         _ path: String, _ fields: HTTPFields = [:], method: HTTPRequest.Method = .get, from client: String? = nil
     ) async -> Answer {

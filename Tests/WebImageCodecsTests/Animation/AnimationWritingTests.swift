@@ -206,7 +206,7 @@ import WebImageTesting
             let found = try CoderRegistry.standard.decode(bytes, DecodeOptions(keepsBitDepth: true)).image
             let isTold = found.info.colorDescription?.transfer == transfer
             #expect(isTold == [.png, .apng, .avif, .heic, .heicSequence, .jxl].contains(format))
-            // Shown by whoever looks at it: the same.
+            // Converted to sRGB, both pictures look the same.
             let (shown, wanted) = (try found.inSRGB(), try image.inSRGB())
             for channel in 0..<3 {
                 let difference = Self.level(shown, channel) - Self.level(wanted, channel)

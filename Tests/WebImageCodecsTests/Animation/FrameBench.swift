@@ -20,6 +20,13 @@ final class FrameBench: Sendable {
     private let asked = Atomic(0)
     private let counts: SharedCounts
 
+    /// Makes a buffer over a file of `frames` frames.
+    ///
+    /// - Parameters:
+    ///   - pushed: The number of frames that are pushed at once; nil for all.
+    ///   - damaged: The frame that cannot be decoded.
+    ///   - buildsOnOthers: Whether each frame needs all frames before it.
+    ///   - delays: The delay of each frame; nil for 40 ms each.
     init(
         frames: Int, pushed: Int? = nil, budget: FrameBudget = FrameBudget(limit: .mebibytes(1)), damaged: Int? = nil,
         buildsOnOthers: Bool = false, delays: [Duration]? = nil
@@ -145,8 +152,10 @@ final class GatedExecutor: WorkExecutor {
         }
     }
 
+    /// Holds back all work that is added from now on.
     func hold() { state.withLock { $0.isHeld = true } }
 
+    /// Starts the work that was held back. Later work is no longer held back.
     func release() {
         let held = state.withLock { state in
             state.isHeld = false

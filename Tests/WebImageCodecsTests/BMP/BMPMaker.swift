@@ -36,7 +36,7 @@ struct BMPMaker {
         return copy
     }
 
-    /// One of every kind.
+    /// Bitmaps of every kind.
     static var samples: [BMPMaker] {
         var makers = [1, 2, 4, 8, 16, 24, 32].flatMap { bits in
             [BMPMaker(bits, seed: 7), BMPMaker(bits, seed: 8, width: 21, height: 19).with { $0.isTopDown = true }]

@@ -160,7 +160,7 @@ import WebImageCore
         }
     }
 
-    /// RFC 1321, appendix A.5.
+    /// The examples of RFC 1321, appendix A.5.
     @Test(arguments: [
         ("", "d41d8cd98f00b204e9800998ecf8427e"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
         (

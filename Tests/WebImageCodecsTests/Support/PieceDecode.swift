@@ -16,6 +16,10 @@ struct PieceDecode {
 }
 
 /// Decodes `bytes` through the registry, in pieces of the lengths that `length` returns.
+///
+/// - Parameters:
+///   - keepsWhole: Whether rows go into a buffer for the whole picture. If false, they go into a `StrictSink`.
+///   - previewEvery: After how many pieces a preview is taken; 0 for none.
 func decode(
     _ bytes: [UInt8], scale: Int = 1, keepsWhole: Bool = true, options: DecodeOptions = DecodeOptions(),
     previewEvery: Int = 0, length: () -> Int = { Int.max }

@@ -22,7 +22,7 @@ struct AnswerCase: Sendable, CustomTestStringConvertible {
 
     let name: String
     let mode: CacheMode
-    /// Nil: there is no entry.
+    /// The header fields of the stored entry; nil if there is no entry.
     let stored: [String]?
     let event: Event
     let expected: Outcome

@@ -32,6 +32,7 @@ func head(_ status: Int, _ lines: [String] = []) -> ResponseHead {
 /// Rules whose digests show their input, so that tests can read it.
 let cacheRules = HTTPCacheRules(digest: { "<\($0)>" })
 
+/// The arrival of an answer `seconds` after ``cacheStart``, and `delay` seconds after its request was sent.
 func arrival(
     at seconds: Int64 = 0, delay: Int64 = 0, place: String? = "https://a.example/x", redirects: [ResponseHead] = []
 ) -> CacheExchange.Arrival {

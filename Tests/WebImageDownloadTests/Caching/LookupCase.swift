@@ -6,7 +6,7 @@ import Testing
 /// may be; then a second request is decided on.
 struct LookupCase: Sendable, CustomTestStringConvertible {
     let name: String
-    /// The first answer's fields.
+    /// The header fields of the first answer.
     let answer: [String]
     /// Seconds between the first answer and the second request.
     let after: Int64

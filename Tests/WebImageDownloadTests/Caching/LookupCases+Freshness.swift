@@ -5,7 +5,7 @@ import Testing
 private let tag = "ETag: \"a\""
 
 extension LookupCase {
-    /// RFC 9111 section 4.2.
+    /// How long answers are fresh, RFC 9111 section 4.2.
     static let freshness: [LookupCase] = [
         .init("max-age is fresh before its end", ["Cache-Control: max-age=100", tag], after: 99, .serve),
         .init("max-age is stale at its end", ["Cache-Control: max-age=100", tag], after: 100, .ask),

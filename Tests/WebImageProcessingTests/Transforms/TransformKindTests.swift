@@ -46,7 +46,7 @@ import WebImageTesting
         #expect(try one.transformed(by: [.trim()]).size == PixelSize(1, 1))
     }
 
-    // MARK: smart
+    // MARK: smart crops
 
     @Test func theSmartPartHoldsWhatCatchesTheEye() throws {
         // Skin tones and hard edges on the right, and only gray elsewhere.
