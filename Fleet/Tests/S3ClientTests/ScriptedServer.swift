@@ -39,8 +39,8 @@ final class ScriptedServer: Sendable {
     private let channel: any Channel
 
     /// - Parameters:
-    /// - certificate: The paths of a certificate and its key in PEM format. Nil for a server without TLS.
-    /// - script: Returns the steps that answer a request.
+    ///   - certificate: The paths of a certificate and its key in PEM format. Nil for a server without TLS.
+    ///   - script: Returns the steps that answer a request.
     init(
         certificate: (String, String)? = nil, _ script: @escaping @Sendable (Request) -> [Step]
     ) async throws {
