@@ -75,7 +75,7 @@ private struct PaintCoder: ImageCoder {
         }
     }
 
-    /// Of a format that a program left out the error said that this version has no coder for it.
+    /// For a format that a program had not registered, the error once said that this version has no coder for it.
     @Test func aFormatThatIsOnlyNotRegisteredIsNotSaidToBeMissingInTheBuild() throws {
         let registry = CoderRegistry(reading: [.png])
         let says: (WebImageError) -> Bool = {
@@ -104,7 +104,7 @@ private struct PaintCoder: ImageCoder {
         }
     }
 
-    /// Frames are counted up to the end of the file. Waiting for its bytes takes none of the time.
+    /// A probe counts frames up to the end of the file. Waiting for bytes does not count as decoding time.
     @Test func aProbeTakesNoLongerThanTheLimit() throws {
         let file = try encodeAnimation((0..<9).map { try Drawings.noise(20, 20, seed: $0) }, as: .gif)
         let start = ContinuousClock.now

@@ -22,7 +22,7 @@ import WebImageTesting
         #expect(!formats.contains(.jpeg))
     }
 
-    /// Also of one that is cut short, and of one that goes on behind the array.
+    /// This holds also for a file that is cut off, and for one that continues after the array.
     @Test(arguments: files)
     func aFileThatComesWholeGivesWhatItsPiecesGive(_ file: SmallPictures.File) {
         let (count, part) = (file.bytes.count, file.bytes.count * 2 / 3)
@@ -41,7 +41,7 @@ import WebImageTesting
         #expect(decodeFile(file.bytes, file.bytes.count, options).error?.code == .limitExceeded)
     }
 
-    /// Decodes bytes of which so many come as a file that is whole.
+    /// Decodes bytes of which the first `count` are pushed as a file in an array.
     private func decodeFile(
         _ bytes: [UInt8], _ count: Int, _ options: DecodeOptions = DecodeOptions()
     ) -> PieceDecode {

@@ -43,7 +43,7 @@ import WebImageTesting
         })
     func scaledPicturesHaveTheSameMeans(_ row: CorpusRow) throws {
         let bytes = try #require(Corpus.read(row.path))
-        // Smaller ones have edges that weigh too much.
+        // In smaller pictures the edges count too much.
         guard min(row.width, row.height) >= 300 else { return }
         for scale in [2, 4, 8] {
             let result = decode(bytes, scale: scale, length: { 10_000 })
@@ -87,7 +87,7 @@ import WebImageTesting
 
 extension CorpusRow {
     fileprivate var isOurs: Bool { ["jpeg", "png", "apng"].contains(format) }
-    /// libpng does not give out a profile that cannot be one.
+    /// libpng does not return a profile that cannot be valid.
     fileprivate var hasProfileThatIsNone: Bool { path.contains("garbage-icc") }
 
     /// Whether the file's first bytes say JPEG or PNG.

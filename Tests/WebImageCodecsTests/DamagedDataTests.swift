@@ -59,8 +59,8 @@ import WebImageTesting
                     damaged, keepsWhole: false, options: options, previewEvery: 5,
                     length: randomLengths(seed: UInt64(seed), most: 40))
                 if let error = whole.error { #expect(Self.typed.contains(error.code), "\(name): \(error)") }
-                // libpng drops the row in which it finds a wrong checksum of all the data, so that the number of its
-                // rows does depend on the pieces; libjpeg starts each block anew and its result does not.
+                // libpng drops the row in which it finds a wrong checksum of the whole data, so that the number of rows
+                // depends on the pieces. libjpeg restarts each block, and its result does not depend on the pieces.
                 if name.contains("jpeg") || (whole.error == nil && pieces.error == nil) {
                     #expect(whole.error?.code == pieces.error?.code, "\(name)")
                     #expect(whole.pixels == pieces.pixels, "\(name)")

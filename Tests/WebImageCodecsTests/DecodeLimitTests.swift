@@ -2,7 +2,7 @@ import Testing
 import WebImageCodecs
 import WebImageCore
 
-/// Records whether memory was asked for.
+/// A sink that records whether the decoder asked for memory.
 private final class UntouchedSink: RowSink {
     var wasTouched = false
 

@@ -9,7 +9,7 @@ import WebImageTesting
     private static let registry = CoderRegistry.standard
     private static let lossless = EncodeOptions(isLossless: true)
 
-    /// BMP and QOI once lost half of the bits, although nothing was to be lost.
+    /// BMP and QOI once lost half of the bits in a lossless encode.
     @Test(arguments: [ImageFormat.bmp, .qoi, .ico, .webp])
     func aFormatOfEightBitsCannotHoldSixteenWithoutLoss(_ format: ImageFormat) throws {
         let image = try Drawings.picture(20, 10, layout: .rgba16)
@@ -49,7 +49,7 @@ import WebImageTesting
             try registry.decode(bytes, DecodeOptions(keepsBitDepth: true)).image
         }
 
-        /// A picture whose channels have values of so many bits.
+        /// A picture whose channels have values of `bits` bits.
         private static func picture(bits: Int) throws -> Image {
             let most = 1 << bits - 1
             return try Image(size: PixelSize(width: 33, height: 20), layout: .rgba16, alpha: .straight) { bytes in
@@ -65,12 +65,13 @@ import WebImageTesting
             let image = try Self.picture(bits: bits)
             let bytes = try Self.registry.encode(image, as: .avif, Self.lossless)
             #expect(try Self.depth(of: bytes) == bits)
-            // libavif widens some values to the next one of 16 bits; those of the file are 16 and more apart.
+            // libavif may be off by one when it widens values to 16 bits. The values in the file are at least 16 apart.
             let isSame = try zip(Self.values(Self.opened(bytes)), Self.values(image)).allSatisfy { abs($0 - $1) <= 1 }
             #expect(isSame)
         }
 
-        /// What is decoded from a lossy AVIF of 10 bits has values between those of 10 bits.
+        /// A picture that was decoded from a lossy AVIF of 10 bits also has values in between. The header's depth
+        /// decides.
         @Test(arguments: [(10, 10), (12, 12), (11, 12)])
         func aLosslessAVIFHasTheDepthOfItsSource(source: Int, written: Int) throws {
             let header = ImageHeader(format: .avif, size: PixelSize(width: 40, height: 30), bitDepth: source)

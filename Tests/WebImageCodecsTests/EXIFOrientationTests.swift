@@ -36,7 +36,7 @@ import WebImageTesting
         #expect(read(little) == orientation)
     }
 
-    /// A camera of Panasonic writes a signed one of 32 bits.
+    /// A camera by Panasonic writes the orientation as a signed value of 32 bits.
     @Test(arguments: Orientation.allCases) func aValueWithASignIsTaken(_ orientation: Orientation) {
         for (type, value) in [(8, [0, orientation.rawValue, 0, 0]), (9, [0, 0, 0, orientation.rawValue])]
             as [(UInt8, [UInt8])]

@@ -29,7 +29,7 @@ import WebImageTesting
         let decoded = try CoderRegistry.standard.decode(bytes).image
         let reference = try CoderRegistry.standard.decode(PNGCoder().encode(straight, as: .png, EncodeOptions())).image
         #expect(decoded.alpha == .straight)
-        // What alpha is small enough has lost its colour; the lower right half has not.
+        // Pixels with a small alpha have lost their colour; those in the lower right half have not.
         #expect(decoded.bytes.suffix(2400).meanDifference(to: reference.bytes.suffix(2400)) < 2)
     }
 
@@ -81,7 +81,7 @@ import WebImageTesting
             options.webpContent = content
             return try WebPCoder().encode(image, as: .webp, options)
         }
-        // Text and icons are the same but for their segments.
+        // The files for text and for icons may be equal.
         #expect(Set(files).count >= 4)
         #expect(try files[0] == WebPCoder().encode(image, as: .webp, EncodeOptions()))
     }
@@ -94,7 +94,7 @@ import WebImageTesting
         let usual = try JPEGCoder().encode(image, as: .jpeg, options)
         #expect(usual.count > optimised.count)
         #expect(decode(usual).pixels == decode(optimised).pixels)
-        // A progressive one has its own codes in any case.
+        // A progressive JPEG has optimised codes in any case.
         options.progressive = true
         let progressive = try JPEGCoder().encode(image, as: .jpeg, options)
         #expect(decode(progressive).pixels == decode(optimised).pixels)
@@ -180,8 +180,8 @@ import WebImageTesting
         } catch { #expect(error.code == .cannotEncode) }
     }
 
-    /// A profile as far as its header goes, without tags; the rest is noise, since libpng takes one that can be
-    /// compressed to less than 92 bytes for none.
+    /// A profile with a valid header and no tags. The rest is noise, because libpng ignores a profile that compresses
+    /// to less than 92 bytes.
     static func profile(space: String, count: Int) -> [UInt8] {
         var generator = SeededGenerator(seed: 9)
         var bytes = [UInt8](repeating: 0, count: 132)

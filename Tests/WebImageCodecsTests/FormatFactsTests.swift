@@ -4,8 +4,8 @@ import WebImageCore
 import WebImageProcessing
 import WebImageTesting
 
-/// Holds the table of formats against what the coders do. `AnimationWritingTests` and `DynamicRangeWritingTests` hold the
-/// orientation of frames and high dynamic range against it.
+/// Compares the table of formats with what the coders do. `AnimationWritingTests` and `DynamicRangeWritingTests` check
+/// the orientation of frames and high dynamic range.
 @Suite struct FormatFactsTests {
     private static let registry = CoderRegistry.standard
 
@@ -13,7 +13,7 @@ import WebImageTesting
         for format in Self.registry.decodableFormats + Self.registry.encodableFormats {
             #expect(format.mimeType != nil, "\(format.rawValue)")
         }
-        // Not all of the table: libavif and libheif may be there without an encoder.
+        // Not every format of the table need be encodable: libavif and libheif may be installed without an encoder.
         #expect(Set(Self.registry.encodableFormats).isSubset(of: ImageFormat.written))
     }
 
@@ -25,7 +25,7 @@ import WebImageTesting
         #expect(Set(Self.registry.decodableFormats.filter { $0.trait == nil }) == always)
     }
 
-    /// BigTIFF was once said to be unwritable in every build.
+    /// The error for BigTIFF once said that no build can write it.
     @Test func theErrorForAMissingEncoderNamesTheTrait() {
         for format in ImageFormat.written {
             let error = #expect(throws: WebImageError.self) { try CoderRegistry([]).encoder(for: format) }

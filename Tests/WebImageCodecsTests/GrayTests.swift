@@ -4,12 +4,12 @@ import WebImageCore
 import WebImageProcessing
 import WebImageTesting
 
-/// Gray pictures stay gray: once each became RGB when it was written.
+/// Gray pictures stay gray when they are encoded. Each once became RGB.
 @Suite struct GrayTests {
     private static let registry = CoderRegistry.standard
     private static let size = PixelSize(width: 37, height: 21)
 
-    /// A picture whose file was gray, or not.
+    /// A picture whose header states this colour model.
     private static func picture(
         _ layout: PixelLayout = .rgba8, _ alpha: AlphaMode = .opaque, model: ColorModel = .gray,
         coloured: Int? = nil
@@ -30,10 +30,10 @@ import WebImageTesting
         }.with { $0.header = header }
     }
 
-    /// The colour type of a PNG (PNG, third edition, 11.2.1).
+    /// The colour type in the header of a PNG (PNG, third edition, 11.2.1).
     private static func colorType(_ png: [UInt8]) -> UInt8 { png[25] }
 
-    /// How many components a JPEG's frame has (ITU-T T.81, B.2.2).
+    /// The number of components of a JPEG's frame (ITU-T T.81, B.2.2).
     private static func components(_ jpeg: [UInt8]) throws -> UInt8 {
         let place = try #require(
             jpeg.indices.dropLast(9).first { jpeg[$0] == 0xFF && [0xC0, 0xC1, 0xC2].contains(jpeg[$0 + 1]) })
@@ -63,7 +63,7 @@ import WebImageTesting
         }
     }
 
-    /// One pixel, the last or the one behind a run of the scan, is enough.
+    /// One coloured pixel is enough, even if it is the last one or the one after a run of the scan.
     @Test(arguments: [0, 20, 37 * 21 - 1], [PixelLayout.rgba8, .rgba16])
     func whatHasBecomeColouredIsWrittenInColour(_ place: Int, _ layout: PixelLayout) throws {
         let image = try Self.picture(layout, coloured: place)
@@ -72,7 +72,7 @@ import WebImageTesting
         #expect(try Self.registry.decode(bytes, DecodeOptions(keepsBitDepth: true)).image.bytes == image.bytes)
     }
 
-    /// As with libvips and Pillow: who stored three channels may count on them.
+    /// As in libvips and Pillow, a file that had three channels keeps them, since its users may rely on them.
     @Test func whatWasStoredInColourStaysSo() throws {
         #expect(Self.colorType(try Self.registry.encode(Self.picture(model: .rgb), as: .png)) == 2)
         #expect(try Self.components(Self.registry.encode(Self.picture(model: .rgb), as: .jpeg)) == 3)
@@ -97,7 +97,7 @@ import WebImageTesting
         #expect(try Self.components(Self.registry.encode(image, as: .jpeg, red)) == 3)
     }
 
-    /// A profile describes as many channels as are written.
+    /// The number of channels that are written is that of the profile.
     @Test func aProfileOfGrayIsKeptAndOneOfColoursKeepsThem() throws {
         for (space, components) in [("GRAY", UInt8(1)), ("RGB ", 3)] {
             var profile = [UInt8](repeating: 0, count: 132)
@@ -119,19 +119,19 @@ import WebImageTesting
         for (index, frame) in frames.enumerated() {
             let shown = try decoder.frame(at: index).withBytes { Array($0) }
             let wanted = frame.pixels.withBytes { Array($0) }
-            // What cannot be seen may be of any colour.
+            // Fully transparent pixels may have any colour.
             let differing = shown.indices.filter { shown[$0] != wanted[$0] && wanted[$0 / 4 * 4 + 3] > 0 }
             #expect(shown.count == wanted.count && differing.isEmpty, "\(index)")
         }
     }
 
-    /// What a file of gray says of its levels is kept, as gray where one channel is written, else as colours.
+    /// A gray profile is kept: as a gray profile where one channel is written, otherwise as an RGB profile.
     @Test func aProfileOfGrayIsKeptWhereColoursAreNotConverted() throws {
         let profile = ProfileBytes.gray(ProfileBytes.formula(0, [1.8])).bytes
         let image = try Self.picture().with { $0.iccProfile = profile }
         let kept = try Self.registry.decode(Self.registry.encode(image, as: .jpeg), DecodeOptions()).image
         #expect(kept.info.iccProfile == profile)
-        // WebP has no gray.
+        // WebP has no gray pictures.
         let webp = try Self.registry.encode(image, as: .webp, EncodeOptions(isLossless: true))
         let read = try Self.registry.decode(webp, DecodeOptions()).image
         #expect(read.bytes == image.bytes)

@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Threads that help with a picture change nothing of it.
+/// Threads that help with a picture do not change the result.
 @Suite struct IdleThreadTests {
     private static let formats: [ImageFormat] = [.webp, .jxl, .avif]
 
@@ -24,7 +24,7 @@ import WebImageTesting
             try Drawings.picture(700, 600, alpha: .straight),
         ] {
             var options = EncodeOptions(isLossless: isLossless)
-            // libaom with one thread makes the same only from 9 on.
+            // libaom gives the same lossless result with one thread and with several only from speed 9 on.
             options.avifSpeed = isLossless ? 9 : 6
             let alone = try coder(format).encode(image, as: format, options)
             options.context.idleThreads = ThreadPool(name: "idle", width: 4)
@@ -32,7 +32,7 @@ import WebImageTesting
         }
     }
 
-    /// Also in pieces, and where the file ends early.
+    /// The same holds for files in pieces and for files that end early.
     @Test(arguments: formats, [1.0, 0.6])
     func decodersReadTheSamePixels(_ format: ImageFormat, _ part: Double) throws {
         guard isBuilt(format) else { return }

@@ -30,11 +30,12 @@ import WebImageCore
         #expect(result.header?.format == .jpeg && result.header?.bitDepth == 8 && result.header?.hasAlpha == false)
     }
 
-    /// A stereo camera's file (MPO), or one with a preview or a gain map behind it, begins with the picture itself.
+    /// A file of a stereo camera (MPO), or one that is followed by a preview or a gain map, begins with the picture
+    /// itself.
     @Test func ofSeveralPicturesInAFileTheFirstIsDecoded() throws {
         let first = try Drawings.jpeg(64, 40)
         var file = first
-        // The index of CIPA DC-007: two pictures.
+        // The head of an index of two pictures (CIPA DC-007).
         file.insert(contentsOf: JPEGMaker.marker(0xE2, Array("MPF".utf8) + [0, 0x4D, 0x4D, 0, 42, 0, 0, 0, 8]), at: 2)
         file += try Drawings.jpeg(32, 20)
         for length in [Int.max, 100] {
@@ -51,16 +52,16 @@ import WebImageCore
         for scale in [2, 4, 8] { #expect(abs(mean(decode(bytes, scale: scale).pixels) - full) < 2) }
     }
 
-    /// A picture of an eighth of the size shows the mean of each block and no other coefficient: scans of those are left out. Of
-    /// colours that are stored in half the size (at quality 80) it shows more.
+    /// A picture at an eighth of the size shows only the mean of each block, so that scans of other coefficients are
+    /// left out. Of colours at half the resolution (at quality 80) it needs more coefficients.
     @Test(arguments: [80, 92]) func anEighthOfAProgressivePictureNeedsItsMeansOnly(quality: Int) throws {
         let (plain, progressive) = try (
             Drawings.jpeg(203, 117, quality: quality), Drawings.jpeg(203, 117, progressive: true, quality: quality)
         )
         let expected = decode(progressive, scale: 8).pixels
-        // A sequential picture's colours at half the resolution are not means.
+        // In a sequential picture, colours at half the resolution are not reduced to means.
         #expect(expected.meanDifference(to: decode(plain, scale: 8).pixels) < (quality > 90 ? 1 : 6))
-        // Damage in the others, which would end a decode of the whole or change its pixels.
+        // Damages the other scans. This would end a decode at full size or change its pixels.
         let scans = JPEGMaker.scans(of: progressive)
         let means = scans.filter(\.isOfMeans)
         let others = scans.filter { !$0.isOfMeans && (quality > 90 || $0.component == 1) }
@@ -74,7 +75,8 @@ import WebImageCore
             let result = decode(damaged, scale: 8, length: randomLengths(seed: 3, most: most))
             #expect(result.error == nil && result.wasComplete && result.pixels == expected)
         }
-        // Cut within the last scan it is whole; before the means are exact it is not.
+        // A file that is cut off within the last scan is complete; one that is cut off before the means are exact is
+        // not.
         let last = try #require(scans.last).data
         let first = try #require(others.first).data
         #expect(decode(Array(progressive.prefix(last.lowerBound + last.count / 2)), scale: 8).error == nil)
@@ -93,7 +95,7 @@ import WebImageCore
 
     @Test(arguments: [1, 8])
     func noMadeUpRowsAreGivenHoweverItIsCut(scale: Int) throws {
-        // 4:2:0 and 4:4:4: with and without rows that are smoothed over the edge of a block.
+        // 4:2:0 and 4:4:4, that is, with and without rows that are smoothed across the edges of blocks.
         for quality in [85, 92] {
             let bytes = try Drawings.jpeg(64, 80, quality: quality)
             let whole = decode(bytes, scale: scale)
@@ -105,8 +107,8 @@ import WebImageCore
         }
     }
 
-    /// An end marker behind half of the data: the file says that it is whole, so it shows as in libjpeg, Pillow, libvips and
-    /// browsers, which make up the rest.
+    /// An end marker after half of the data claims that the file is complete. The picture is shown as in libjpeg,
+    /// Pillow, libvips and browsers, which make up the rest.
     @Test(arguments: [1, 8])
     func aPictureThatItsEndMarkerCallsWholeIsTakenAsWhole(scale: Int) throws {
         let bytes = try JPEGCoder().encode(
@@ -194,7 +196,7 @@ import WebImageCore
     }
 
     @Test(arguments: [false, true]) func inksAreStoredTheOtherWayRound(hasAdobeMarker: Bool) {
-        // 255 is no ink, also in files that Adobe's marker is not in, as with every other reader.
+        // A stored value of 255 means no ink, also in files without Adobe's marker, as in every other reader.
         let ink: [UInt8] = [200, 100, 50, 240]
         let result = decode(JPEGMaker.flatCMYK(ink, width: 16, height: 8, hasAdobeMarker: hasAdobeMarker))
         #expect(result.error == nil && result.rows == 8)

@@ -3,9 +3,9 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// Progressive JPEGs at a half, a quarter and an eighth of their size, which libjpeg does not decode.
+/// Progressive JPEGs at a half, a quarter and an eighth of their size, which are decoded without libjpeg.
 @Suite struct JPEGProgressiveReductionTests {
-    /// Noise over a slope, so that all kinds of scans have much to say.
+    /// Noise over a gradient, so that all kinds of scans have data.
     private static func picture(_ width: Int, _ height: Int, isGray: Bool = false) throws -> Image {
         var generator = SeededGenerator(seed: 5)
         return try Image(size: PixelSize(width: width, height: height), alpha: .opaque) { pixels in
@@ -26,7 +26,7 @@ import WebImageTesting
         return try JPEGCoder().encode(image, as: .jpeg, options)
     }
 
-    /// Both have the same coefficients.
+    /// The sequential and the progressive picture have the same coefficients.
     @Test(arguments: [2, 4, 8], ChromaSubsampling.allCases)
     func thePixelsAreThoseOfTheSequentialPicture(scale: Int, chroma: ChromaSubsampling) throws {
         let image = try Self.picture(203, 117)
@@ -50,7 +50,7 @@ import WebImageTesting
         #expect(steps.allSatisfy { $1 <= $0 + 0.1 }, "\(differences)")
     }
 
-    /// Rows of the first scan are coarse; behind it all are there.
+    /// Within the first scan only some rows are there; after it, all are.
     @Test func rowsEndWhereTheFirstScanEnds() throws {
         let bytes = try Self.encoded(Self.picture(64, 160), .yuv444, progressive: true)
         let first = try #require(JPEGMaker.scans(of: bytes).first).data
@@ -65,7 +65,7 @@ import WebImageTesting
         #expect(later.error?.code == .truncatedData && later.rows == 40)
     }
 
-    /// What each pixel of a block adds to each of the four at a quarter of the size.
+    /// The weight of each pixel of a block in each of the block's four pixels at a quarter of the size.
     private static let weights: [[Double]] = {
         let shares = (0..<64).map { pixel in
             JPEGReductionTests.lowFrequencies(of: (0..<64).map { $0 == pixel ? 1 : 0 }, 2)
@@ -73,8 +73,9 @@ import WebImageTesting
         return (0..<4).map { part in shares.map { $0[part] } }
     }()
 
-    /// The most that a gray picture at a quarter of the size differs from the full one's low frequencies, and in how many blocks
-    /// they could be compared: a limit of the values may have changed the others.
+    /// The largest difference of a gray picture at a quarter of the size from the low frequencies of the full picture,
+    /// and the number of blocks that were compared. Blocks with values of 0 or 255 are not, because they may have been
+    /// clamped.
     private static func difference(_ part: PieceDecode, _ full: PieceDecode, width: Int, height: Int) -> (Double, Int) {
         var (most, count) = (0.0, 0)
         for (blockY, blockX) in (0..<height / 8 * (width / 8)).map({ ($0 / (width / 8), $0 % (width / 8)) }) {
@@ -91,7 +92,7 @@ import WebImageTesting
         return (most, count)
     }
 
-    /// Damage of one byte in four, from the first scan on: in tables, headers and data of all scans.
+    /// Damages one byte in four, from the first scan on: in the tables, headers and data of all scans.
     @Test func damageShowsAsInLibjpeg() throws {
         let (width, height) = (48, 32)
         let sound = try Self.encoded(Self.picture(width, height, isGray: true), .automatic, progressive: true)
@@ -102,7 +103,8 @@ import WebImageTesting
             file[place] ^= [0x10, 0x81, 0xFF][place / 4 % 3]
             let (full, part) = (decode(file), decode(file, scale: 4))
             if part.error?.code != full.error?.code {
-                // What the full picture lacks need not show; and a table that goes on behind the end is taken as cut.
+                // Data that the full picture lacks may not matter here, and a table that continues after the end counts
+                // as cut off.
                 let isCoarse = full.error?.code == .truncatedData && full.rows == height && part.error == nil
                 let isCut = full.error?.code == .corruptData && part.error?.code == .truncatedData
                 #expect(isCoarse || isCut, "byte \(place)")
@@ -115,12 +117,12 @@ import WebImageTesting
                 continue
             }
             let (difference, blocks) = Self.difference(part, full, width: width, height: height)
-            // The full picture was rounded, too.
+            // The values of the full picture were rounded, too.
             if difference > 1.6 { different.append(place) }
             compared += blocks
         }
         #expect(compared > 3000 && failed > 5 && others < 10)
-        // With a coefficient that no picture has, libjpeg's sums of 16 bits are too short.
+        // Coefficients that no real picture has overflow the 16-bit sums of libjpeg.
         #expect(different.count < 3, "\(different)")
     }
 }

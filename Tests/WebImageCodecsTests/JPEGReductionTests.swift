@@ -4,7 +4,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// JPEGs at a half, a quarter and an eighth of their size, which libjpeg does not decode.
+/// JPEGs at a half, a quarter and an eighth of their size, which are decoded without libjpeg.
 @Suite struct JPEGReductionTests {
     @Test(arguments: [2, 4, 8]) func aPartOfTheSizeIsTheLowFrequenciesOfEachBlock(scale: Int) throws {
         let size = PixelSize(width: 64, height: 40)
@@ -31,7 +31,7 @@ import WebImageTesting
             for index in 0..<count * count {
                 let (x, y) = (blockX * count + index % count, blockY * count + index / count)
                 let found = Double(part.pixels.bytes[(y * size.width / scale + x) * 4])
-                // The full picture was rounded, too.
+                // The values of the full picture were rounded, too.
                 #expect(abs(found - expected[index]) < 1.5, "block \(blockX), \(blockY), pixel \(index)")
             }
         }
@@ -56,10 +56,10 @@ import WebImageTesting
         }
     }
 
-    /// However colours are stored, and whatever the bytes' pieces are.
+    /// This holds for every chroma subsampling and for bytes in any pieces.
     @Test(arguments: [2, 4, 8], ChromaSubsampling.allCases)
     func coloursAreThoseOfTheFullPicture(scale: Int, chroma: ChromaSubsampling) throws {
-        // Smooth, because colours at half the resolution are drawn wider in the full picture.
+        // The picture is smooth, because libjpeg interpolates colours at half the resolution in the full picture.
         let image = try Image(size: PixelSize(width: 203, height: 117), alpha: .opaque) { pixels in
             for (y, x) in (0..<203 * 117).map({ ($0 / 203, $0 % 203) }) {
                 let values = [x * 255 / 202, y * 255 / 116, (x + y) * 255 / 318, 255]
@@ -88,7 +88,7 @@ import WebImageTesting
         #expect(pieces.error == nil && pieces.pixels == part.pixels)
     }
 
-    /// Blocks of one colour each, so that libjpeg's full picture tells what a pixel for each of them must be.
+    /// Blocks of one colour each, so that the full picture by libjpeg gives the right pixel for each block.
     private static let columns = 6
     private static let blocks = (0..<48).map { $0 * 37 % 200 - 100 }
 
@@ -130,7 +130,7 @@ import WebImageTesting
                 changed[place + 1] = 0xD0 + UInt8((index + other) % 8)
                 expectAsInFull(changed, "restart \(index) called \((index + other) % 8)")
             }
-            // libjpeg smooths what has no second scan.
+            // libjpeg smooths blocks that have no second scan, so that they cannot be compared.
             if isProgressive { continue }
             changed = file
             changed[place + 1] = 0xD9
@@ -147,7 +147,7 @@ import WebImageTesting
         }
     }
 
-    /// The same amounts of ink as in the full picture.
+    /// The inks are the same as in the full picture.
     @Test(arguments: [2, 4, 8]) func inksAreReducedToo(scale: Int) throws {
         let inks = JPEGMaker.flatCMYK([1, 2, 3, 200], width: 16, height: 16, hasAdobeMarker: true)
         let (full, part) = (decode(inks), decode(inks, scale: scale))

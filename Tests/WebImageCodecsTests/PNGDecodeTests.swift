@@ -30,7 +30,7 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
 }
 
 @Suite struct PNGDecodeTests {
-    /// It says nothing: all rows are there.
+    /// The end chunk may be damaged or missing, because all rows are already there.
     @Test func theEndMayBeDamaged() {
         let sound = PNGMaker.random(
             .rgb, depth: 8, size: (20, 9), isInterlaced: false, isKeyed: false, seed: 4
@@ -112,7 +112,7 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
         let first = try #require(result.previews.first)
         #expect(first != result.pixels)
         #expect(first.prefix(4) == result.pixels.prefix(4))
-        // The first pass has every eighth pixel; each stands for its whole block.
+        // The first pass has every eighth pixel, which fills its whole block.
         #expect(first.prefix(8).suffix(4) == result.pixels.prefix(4))
     }
 
@@ -157,7 +157,7 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
             let late = try probed(bytes, every: length)
             #expect(late.header?.orientation == .left && !late.probe.mayFindLateMetadata)
         }
-        // What comes behind a complete header may be missing or damaged.
+        // The data after a complete header may be missing or damaged.
         let early = try probed(Array(bytes.prefix(500)), every: 500)
         #expect(early.header?.orientation == .up && early.probe.mayFindLateMetadata && !early.probe.mayExtendHeader)
         let damaged = try probed(Array(bytes.prefix(bytes.count - 12)) + [UInt8](repeating: 0, count: 20), every: 9)
@@ -178,7 +178,7 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
         #expect(decode(maker.file()).header?.format == .png)
     }
 
-    /// Browsers show the still picture, and so must all that is told of the file.
+    /// Browsers show such a file as a still, so its header must describe a still as well.
     @Test(arguments: [(0, 0), (1 << 31 + 1, 0), (Int(UInt32.max), 0), (2, 1 << 31)])
     func anAnnouncementOutOfRangeIsNone(_ frames: Int, _ plays: Int) throws {
         var maker = PNGMaker.random(.rgba, depth: 8, size: (6, 6), isInterlaced: false, isKeyed: false, seed: 3)
@@ -193,7 +193,7 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
         #expect(decode(maker.file()).header?.frameCount == 1 << 31 - 1)
     }
 
-    /// As ImageMagick wrote it before there was a chunk for it.
+    /// EXIF in a text chunk, as ImageMagick wrote it before there was a chunk for EXIF.
     @Test(arguments: ["tEXt", "zTXt"], [false, true]) func exifInATextIsRead(_ name: String, isLast: Bool) throws {
         let block = EXIFOrientation.block(.left)
         let text = { (bytes: [UInt8], count: Int) in
@@ -220,7 +220,7 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
             let found = try #require(header(text(bytes, bytes.count)))
             #expect(found.orientation == .left && found.metadata.exif?.starts(with: block) == true)
         }
-        // Of another name, shorter than it says, longer than allowed, or no digits at all.
+        // Texts with another name, shorter than stated, longer than allowed, or without digits are ignored.
         #expect(header(text(prefixed, prefixed.count), key: "Raw profile type iptc")?.metadata.exif == nil)
         #expect(header(text(prefixed, prefixed.count + 1))?.metadata.exif == nil)
         #expect(header(text(prefixed, prefixed.count), limit: ByteCount(prefixed.count - 1))?.metadata.exif == nil)

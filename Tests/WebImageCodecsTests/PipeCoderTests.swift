@@ -10,7 +10,7 @@ import WebImageTesting
     import Foundation
 #endif
 
-/// A decoder may be elsewhere: all that it is told and tells can be written down, and nothing else is needed.
+/// A decoder may run in another place: everything that is passed to it and from it can be encoded as values.
 struct PipeCoderTests {
     private static let files = SmallPictures.all()
 

@@ -4,9 +4,9 @@ import WebImageCore
 import WebImageProcessing
 import WebImageTesting
 
-/// Decoders stop where their sink wants no further row.
+/// Decoders stop when their sink wants no further rows.
 @Suite struct SatisfiedSinkTests {
-    /// Keeps rows until there are enough.
+    /// A sink that wants only the first `count` rows.
     final class TopRows: RowSink {
         private let whole = PixelBufferSink()
         private let count: Int

@@ -5,30 +5,32 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Which addresses are the public Internet, and that no spelling and no detour leads anywhere else.
+/// Which addresses count as the public Internet. No other spelling of an address and no redirect leads anywhere else.
 @Suite struct AddressPolicyTests {
-    /// What must not be reached: every kind of IPv4 address, its IPv6 likeness, and each way to hide IPv4 in IPv6.
+    /// Addresses that must be refused: every kind of IPv4 address that is not public, its IPv6 counterpart, and every
+    /// way to embed IPv4 in IPv6.
     static let refused = [
         // loopback and unspecified
         "127.0.0.1", "127.0.0.2", "127.255.255.254", "0.0.0.0", "0.1.2.3", "::1", "::",
-        // private, carriers', link-local
+        // private, shared by carriers (100.64.0.0/10), link-local
         "10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255", "100.64.0.1",
         "100.127.255.255", "169.254.169.254", "169.254.0.1", "fc00::1", "fd12:3456::1", "fdff::1", "fe80::1",
         "febf::1", "fec0::1", "fe80::1%eth0",
-        // to many
+        // multicast and broadcast
         "224.0.0.1", "239.255.255.255", "255.255.255.255", "ff02::1", "ff0e::1",
-        // set aside
+        // reserved for documentation, benchmarks and other purposes
         "192.0.0.1", "192.0.0.170", "192.0.2.1", "198.51.100.7", "203.0.113.9", "192.88.99.1", "198.18.0.1",
         "198.19.255.255", "240.0.0.1", "254.1.2.3", "100::1", "2001:db8::1", "2001:2::1", "2001:20::1", "3fff::1",
         "5f00::1",
-        // IPv4 in IPv6: mapped, compatible, translated, 6to4, NAT64 by both prefixes, Teredo by server and by client
+        // IPv4 in IPv6: mapped, compatible, translated, 6to4, NAT64 with both prefixes, Teredo with the server's and
+        // the client's address
         "::ffff:127.0.0.1", "::ffff:7f00:1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "::10.0.0.1",
         "::ffff:0:127.0.0.1", "2002:7f00:1::", "2002:0a00:0001::1", "2002:a9fe:a9fe::", "64:ff9b::127.0.0.1",
         "64:ff9b::a9fe:a9fe", "64:ff9b:1::7f00:1", "64:ff9b:1:fffe::10.0.0.1", "2001:0:7f00:1::", "2001::f5ff:fffe",
         "2001:0:4136:e378:8000:63bf:80ff:fffe",
         // ISATAP
         "2001:4860::5efe:10.0.0.1", "2001:4860::200:5efe:127.0.0.1",
-        // no address at all
+        // not an address
         "", "localhost", "127.1", "0x7f.0.0.1", "2130706433", "0177.0.0.1", "1.2.3.4.5", "1.2.3.256", ":::1", "1::2::3",
         "::ffff:1.2.3", "12345::", "[::1]",
     ]
@@ -99,7 +101,7 @@ import WebImageTesting
 
     // MARK: Over sockets
 
-    /// A server that anyone who is fooled would reach: it counts its connections.
+    /// A request that may reach public addresses only. A wrong check would let it reach the rig's server on loopback.
     private func guarded(_ url: String) -> DownloadRequest {
         var request = DownloadRequest(url: url)
         request.addressPolicy = .publicOnly
@@ -117,7 +119,7 @@ import WebImageTesting
         rig.server.serve("/a", .bytes([1], contentType: "image/png"))
         let (bytes, end) = await rig.fetch(
             rig.downloader.download(guarded("http://\(host):\(rig.server.port)/a")))
-        // A host that the resolver does not know at all is as good.
+        // A resolver may also reject such a host name altogether.
         #expect(["addressRefused", "dnsFailed", "invalidURL"].contains(end) && bytes.isEmpty, "\(end)")
         #expect(rig.server.connectionCount == 0)
     }
@@ -129,7 +131,7 @@ import WebImageTesting
         inner.serve("/secret", .bytes([1], contentType: "image/png"))
         rig.server.serve("/a", .redirect(to: "http://\(host):\(inner.port)/secret"))
         var request = DownloadRequest(url: rig.server.url("/a"))
-        // The first hop is let through, as a public address would be.
+        // The policy admits the first hop on loopback, as it would admit a public address.
         var policy = AddressPolicy.publicOnly
         policy.deniedPorts = [inner.port]
         policy.allowedAddresses = AddressRange.loopback

@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// The network stands only when the logs together hold too much and their files cannot follow.
+/// The network is paused only when all logs together hold too much memory and their files are not written fast enough.
 @Suite struct BackPressureTests {
     private let configuration = DownloadConfiguration.with {
         $0.memoryPerTransfer = .kibibytes(256)
@@ -29,11 +29,11 @@ import WebImageTesting
         let clock = ManualClock()
         let downloader = downloader(transport, executor, clock: clock)
         let download = downloader.download(DownloadRequest(url: "http://h/a"))
-        // Inline: everything that can happen has happened.
+        // The transport delivers inline: every byte that can arrive has arrived when the call returns.
         let standing = download.log.receivedCount
         #expect(standing >= 1 << 20 && standing < (1 << 20) + (128 << 10))
         #expect(download.log.end == nil)
-        // The clocks stand with it.
+        // Deadlines do not run while the transfer is paused.
         clock.advance(by: .seconds(60))
         #expect(download.log.end == nil)
         executor.runAll()

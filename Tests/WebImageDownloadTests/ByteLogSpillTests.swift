@@ -6,14 +6,15 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Bodies that are longer than the memory for them: the file that they are written to, a disk that fails, and the memory that all
-/// bodies share.
+/// Bodies that are longer than their memory limit: the temporary file, a disk that fails, and the memory budget that
+/// all bodies share.
 @Suite struct ByteLogSpillTests {
     private let bench = ByteLogBench()
 
     // MARK: A disk that fails
 
-    /// Each had 16 MiB of its own, which is more than a process may have where a disk is full.
+    /// Each log once had a bound of 16 MiB of its own. Together they could exceed the memory of a process when the disk
+    /// was full.
     @Test func whenTheDiskFailsAllBodiesTogetherHaveABound() {
         bench.files.failAll(.write, with: .error(28))
         let logs = (0..<4).map { _ in bench.log(memory: 64 << 10) }
@@ -50,7 +51,7 @@ import WebImageTesting
         #expect(results == ["proceed", code])
         #expect(written > 256 << 10 && written < 512 << 10)
         #expect(bench.everything(in: log).0 == Array(body[..<written]))
-        // Held against its own bound, no longer against everyone's.
+        // The log's memory now counts against its own bound, no longer against the shared budget.
         #expect(bench.budget.used <= 192 << 10)
     }
 
@@ -66,7 +67,7 @@ import WebImageTesting
         #expect(bench.everything(in: log) == (pattern(100_000), "complete"))
     }
 
-    /// Bytes that are charged before the writer knows that the file has failed are charged no more then.
+    /// Bytes that were charged to the budget before the failure was known are given back once it is known.
     @Test func noWriterWaitsForAFileThatHasFailed() {
         let budget = TransferMemoryBudget(limit: 256 << 10)
         bench.files.failAll(.openTemporary, with: .error(13))
@@ -90,7 +91,7 @@ import WebImageTesting
                 bench.executor.runAll()
             }
             log.finish(.complete)
-            // 12 MiB of 16 are taken.
+            // 12 of 16 MiB are taken.
             #expect(!budget.strand(8 << 20))
         }
         #expect(budget.strand(8 << 20))

@@ -25,7 +25,7 @@ extension ByteLog.End {
     }
 }
 
-/// Logs on files that fail when a test wants it, and whose work a test does.
+/// Makes logs on a faulty file system. Their file work waits until the test runs it.
 struct ByteLogBench {
     let executor = HeldExecutor()
     let files = FaultyFileSystem()
@@ -43,6 +43,7 @@ struct ByteLogBench {
         bytes.withUnsafeBytes { log.append($0) }
     }
 
+    /// All bytes that can be read from `start` on, and what follows them: "wait", "complete" or the name of an error.
     func everything(in log: ByteLog, from start: Int = 0) -> ([UInt8], String) {
         var bytes: [UInt8] = []
         while true {
@@ -101,7 +102,6 @@ struct ByteLogBench {
         #expect(log.head?.status == 200 && log.expectedLength == 10_000)
     }
 
-    /// Random appends, reads and spills over a file, against an array.
     @Test func bytesThatAreThereAlreadyAreNotCopied() throws {
         let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
         let log = ByteLog(bytes: bytes)
@@ -119,6 +119,7 @@ struct ByteLogBench {
         Issue.record("there is no end")
     }
 
+    /// Random appends, reads and writes to the temporary file, compared with an array.
     @Test(arguments: 1...12)
     func cursorsAgreeWithAnArrayWhereverTheBytesLie(_ seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
@@ -133,7 +134,7 @@ struct ByteLogBench {
                 guard written < body.count else { continue }
                 let end = min(written + Int.random(in: 1...90_000, using: &random), body.count)
                 if case .pause = bench.append(Array(body[written..<end]), to: open) {
-                    // The writer stands still until the files have caught up.
+                    // The writer waits until the files have been written.
                     #expect(budget.isOver)
                     bench.executor.runAll()
                     #expect(budget.isOver == false)
@@ -226,7 +227,8 @@ struct ByteLogBench {
         #expect(heads.value == 1 && ends.value == 1)
     }
 
-    /// The waiter reads and waits again from inside the call, which a lock held meanwhile would not survive.
+    /// The waiter reads and waits again from inside its callback. This would deadlock if the log held its lock
+    /// meanwhile.
     @Test func aWaiterMayUseTheLogThatCallsIt() {
         let log = bench.log()
         let seen = Guarded<[Int]>([])
@@ -289,7 +291,7 @@ struct ByteLogBench {
         #expect(error?.code == .dnsFailed)
     }
 
-    /// One writer and readers on threads of their own, each at its own pace.
+    /// One writer and several readers on threads of their own, each at its own pace.
     @Test func readersOnOtherThreadsSeeEveryByteOnce() async {
         let pool = ThreadPool(name: "test", width: 3)
         var settings = ByteLog.Settings()

@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Bodies with a `Content-Encoding` that nobody asked for, of which a few bytes may stand for many.
+/// Bodies with a `Content-Encoding` that was not asked for. A few compressed bytes may stand for many.
 @Suite struct ContentDecoderTests {
     struct Coded: Sendable, CustomTestStringConvertible {
         let coding: String
@@ -13,7 +13,7 @@ import WebImageTesting
         var testDescription: String { "\(coding), \(bytes.count) bytes" }
     }
 
-    /// 100 000 bytes, packed by Python's `gzip`, `zlib`, `brotli` and `zstandard`.
+    /// 100 000 bytes, compressed with Python's `gzip`, `zlib`, `brotli` and `zstandard`.
     private static let body = [UInt8](String(repeating: "a picture ", count: 10_000).utf8)
     private static let deflated =
         "edc6b10d00200800b057788d18073662f07fdf7068a76674adb967479a" + String(repeating: "99", count: 192) + "d9677b"
@@ -49,7 +49,7 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "truncatedBody")
     }
 
-    /// libcurl would unpack the rest of what arrived, and keep it.
+    /// With its own decoding, libcurl would decompress all that has arrived during a pause and keep it in memory.
     @Test(arguments: all) func aPausedReceiverGetsTheRestWhenItWantsIt(_ coded: Coded) async throws {
         let rig = try Rig()
         rig.server.serve("/a", served(coded))
@@ -70,7 +70,7 @@ import WebImageTesting
         #expect(record.faults == [] && record.result?.name == "ok" && record.body == Self.body)
     }
 
-    /// After a pause libcurl passes the same bytes again, perhaps in other pieces.
+    /// After a pause libcurl passes the same bytes again, possibly in other pieces.
     @Test(arguments: all, [1, 7, 10_000]) func aStoppedPieceMayComeAgainInOthers(_ coded: Coded, size: Int) throws {
         let decoder = try #require(try ContentDecoder(contentEncoding: coded.coding))
         var body: [UInt8] = []
@@ -115,7 +115,8 @@ import WebImageTesting
         }
     }
 
-    /// zstd took the first bytes behind the end for a damaged frame, but only if they came alone. The fuzzer found it.
+    /// The zstd library took the first bytes after the end for a damaged frame, but only if they came alone. A fuzzer
+    /// found it.
     @Test(arguments: ["rest", "a", "\u{28}x", "Pxyz"], [1, 2, 3, 1000])
     func whatFollowsTheEndOfZstandardIsIgnoredHoweverItComes(_ rest: String, size: Int) throws {
         let decoder = try #require(try ContentDecoder(contentEncoding: "zstd"))
@@ -133,7 +134,7 @@ import WebImageTesting
         #expect(body == Self.body && decoder.isWhole)
     }
 
-    /// Debian's zstd reads the formats before the RFC, too, if their first four bytes come together.
+    /// Debian's zstd also accepts the formats from before the RFC, if their first four bytes come together.
     @Test(arguments: [[0x25, 0xB5, 0x2F, 0xFD], [0x25], [0x28, 0xB5, 0x2E], [0x50, 0x2A, 0x4E]] as [[UInt8]])
     func whatIsNoZstandardIsRefusedAtOnce(_ bytes: [UInt8]) throws {
         let decoder = try #require(try ContentDecoder(contentEncoding: "zstd"))
@@ -146,7 +147,7 @@ import WebImageTesting
         #expect(try ContentDecoder(contentEncoding: field) == nil)
     }
 
-    /// libcurl undoes these by itself, whatever its options say.
+    /// libcurl decodes transfer codings by itself, whatever its options are.
     @Test func aTransferCodingThatNobodyAskedForIsRefused() async throws {
         let rig = try Rig()
         let listener = try LoopbackSocket.listening()

@@ -7,7 +7,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// The beginning of a body from the disk and its rest from the network, in one log.
+/// One log with the beginning of a body from the disk and the rest from the network.
 @Suite struct ContinuedLogTests {
     private let copying = HeldExecutor()
     private let spilling = HeldExecutor()
@@ -21,7 +21,7 @@ import WebImageTesting
         return ByteLog(settings: settings, budget: budget, files: PosixFileSystem(), executor: spilling)
     }
 
-    /// All of a long beginning once went into memory at once, however slow the disk with the temporary file was.
+    /// A long beginning was once read into memory as a whole, however slowly the temporary file was written.
     @Test func aLongBeginningIsCopiedOnlyAsFastAsItFindsRoom() throws {
         let length = body.count - (100 << 10)
         store.put(CacheKey("a"), .init(metadata: [1], bytes: Array(body[..<length])))

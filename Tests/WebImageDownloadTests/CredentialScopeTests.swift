@@ -4,7 +4,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Who asks, as keys have it: everybody apart, and nobody by name.
+/// The credential scope in cache keys: different for each user, and without the user's name.
 @Suite struct CredentialScopeTests {
     private func scope(_ change: (inout DownloadRequest) -> Void) throws -> String? {
         var request = DownloadRequest(url: "https://a.test/x")
@@ -17,7 +17,7 @@ import WebImageTesting
     }
 
     @Test func aUserIsADigest() throws {
-        // printf alice | sha256sum
+        // The beginning of the output of `printf alice | sha256sum`.
         let alice = "user:2bd806c97f0e00af1a1fc3328fa763a9"
         #expect(try scope { $0.credentials = BasicCredentials(user: "alice", password: "x") } == alice)
         #expect(try scope { $0.url = "https://alice:y@a.test/x" } == alice)
@@ -55,7 +55,8 @@ import WebImageTesting
         #expect(all.allSatisfy { !$0.contains("alice") && !$0.contains("bob") })
     }
 
-    /// The key does not know the configuration; the rules of HTTP caching do.
+    /// The cache key does not contain the client certificate of the downloader's configuration; the scope for the rules
+    /// of HTTP caching does.
     @Test func aCertificateOfTheDownloaderCountsForTheRules() throws {
         func scope(_ configured: TLSPolicy, _ own: TLSPolicy?) throws -> String? {
             var request = DownloadRequest(url: "https://a.test/x")

@@ -7,13 +7,13 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Who we say we are, over real sockets: when it is asked for, when it is refused, and to whom it must not go.
+/// Credentials over real sockets: when they are asked for, when they are refused, and to whom they must not be sent.
 @Suite struct CredentialTests {
     private let picture = OriginResponse.bytes([1, 2, 3], contentType: "image/png")
     private let ada = BasicCredentials(user: "ada", password: "secret")
     private static let adaBasic = "Basic YWRhOnNlY3JldA=="
 
-    /// Answers 401 with `challenge` unless the request says what it wants to hear.
+    /// Answers 401 with `challenge` unless the request's `Authorization` field is `wanted`.
     private func lock(_ rig: Rig, _ path: String, _ challenge: String, opensFor wanted: String) {
         let picture = picture
         rig.server.serve(path) { request in
@@ -43,7 +43,8 @@ import WebImageTesting
         #expect(rig.server.requests("/a").filter { $0.header("authorization") == nil }.count == 3)
     }
 
-    /// What was taken once is sent on the whole way, and its provider is not told that it was refused.
+    /// Credentials that were accepted once are sent again after a redirect or in a retry. Their provider is not told
+    /// that they were rejected.
     @Test(arguments: [CredentialPersistence.session, .none], ["redirect", "busy", "break"])
     func whatWasTakenGoesOn(_ persistence: CredentialPersistence, _ trouble: String) async throws {
         let rig = try Rig.retrying()
@@ -83,7 +84,7 @@ import WebImageTesting
         return false
     }
 
-    /// The answer for the user who was there before was sent for the next one.
+    /// The provider's answer for the previous user was once kept and sent for the next user.
     @Test func whatIsForgottenWhileItIsAskedForIsNotKept() async throws {
         let rig = try Rig()
         for path in ["/a", "/b"] { lock(rig, path, "Basic", opensFor: Self.adaBasic) }
@@ -102,7 +103,7 @@ import WebImageTesting
         #expect(asked.value == 2)
     }
 
-    /// One answer that never came made an origin unusable for good.
+    /// A provider that never answered once made its origin unusable for good.
     @Test func aProviderThatDoesNotAnswerIsAskedAnew() async throws {
         let rig = try Rig(.with { $0.retry = .never })
         lock(rig, "/a", "Basic", opensFor: Self.adaBasic)
@@ -149,7 +150,7 @@ import WebImageTesting
         #expect(rig.server.hits("/a") == 3)
     }
 
-    /// The two have one name, but not one answer.
+    /// The two providers have the same name but answer differently.
     @Test func theRightPasswordCountsAtOnceAfterAWrongOne() async throws {
         let rig = try Rig()
         lock(rig, "/a", "Basic", opensFor: Self.adaBasic)
@@ -234,7 +235,7 @@ import WebImageTesting
         #expect(await complaint(download(rig, "/a") { $0.netrcFile = file }).hasSuffix("or there are none for it"))
     }
 
-    /// Not that the server does not accept credentials that it was not sent.
+    /// The error must not claim that the server rejects credentials that it was never sent.
     @Test func behindARedirectTheErrorSaysWhyNoCredentialsWereSent() async throws {
         let rig = try Rig()
         let other = try OriginServer()
@@ -246,7 +247,7 @@ import WebImageTesting
         #expect(refused.hasSuffix("it does not accept these credentials"))
     }
 
-    /// What is said of a download that fails.
+    /// The message of the error with which the download fails.
     private func complaint(_ download: Download) async -> String {
         guard case .failed(let error) = await download.log.ended() else { return "" }
         return error.message

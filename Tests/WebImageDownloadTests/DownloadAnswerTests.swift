@@ -6,7 +6,8 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Answers that need a second look: compressed unasked, asking for credentials, not TLS where TLS was expected.
+/// Answers that need special treatment: compressed without being asked, asking for credentials, or without TLS where
+/// TLS was expected.
 @Suite struct DownloadAnswerTests {
     private let body = pattern(5000)
 
@@ -32,8 +33,8 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "protocolError")
     }
 
-    /// Such an answer has no body, whatever length it states (RFC 9112 section 6.3); it counted as one that was cut, and was
-    /// asked for again.
+    /// A 204 has no body, whatever length it states (RFC 9112 section 6.3). It once counted as truncated and was
+    /// retried.
     @Test func anAnswerWithoutContentIsNotCut() async throws {
         let rig = try Rig(.with { $0.bodyLimit = 4096 })
         for length in ["321", "99999"] {
@@ -42,7 +43,7 @@ import WebImageTesting
         }
     }
 
-    /// H8: what was uploaded with a coding that is none is a picture all the same.
+    /// Some pictures are stored with a `Content-Encoding` that is not a coding. They are pictures all the same.
     @Test(arguments: ["utf-8", "aws-chunked", "gzip, x-none", "none"])
     func aBodyInAnUnknownCodingComesAsItIs(coding: String) async throws {
         let rig = try Rig()
@@ -53,12 +54,12 @@ import WebImageTesting
         let download = rig.download("/a")
         #expect(await rig.fetch(download) == (body, "complete"))
         #expect(download.exchange?.head[.contentEncoding] == coding)
-        // The handle is as before for those that follow.
+        // Requests that reuse the libcurl handle are not affected.
         #expect(await rig.fetch("/b") == (body, "complete"))
         #expect(await rig.fetch("/c") == (body, "complete"))
     }
 
-    /// H9: libcurl would try again by itself on a connection that died.
+    /// By default libcurl would retry by itself when a reused connection has died.
     @Test(arguments: [(RetryPolicy.never, 1, "connectionLost"), (RetryPolicy(retries: 1), 2, "complete")])
     func whatIsTriedOnceIsSentOnce(_ policy: RetryPolicy, _ count: Int, _ end: String) async throws {
         let rig = try Rig(.with { $0.retry = policy })
@@ -66,7 +67,7 @@ import WebImageTesting
         rig.server.serve("/first", good)
         rig.server.serve("/second", good.with(.cut(at: .beforeHead)), good)
         #expect(await rig.fetch("/first").end == "complete")
-        // On the connection of the first one, which the server then closes without a word.
+        // Sent on the connection of the first request, which the server then closes without an answer.
         #expect(await rig.fetch("/second").end == end)
         #expect(rig.server.hits("/second") == count)
     }
@@ -117,7 +118,7 @@ import WebImageTesting
     }
 }
 
-/// The downloader on its own, as any program uses it.
+/// The downloader used on its own, through its public API.
 @Suite struct DownloadedDataTests {
     private let body = pattern(300_000)
 

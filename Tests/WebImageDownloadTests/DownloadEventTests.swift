@@ -6,7 +6,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Events, figures and the end of a downloader.
+/// Events, metrics and shutdown of a downloader.
 @Suite struct DownloadEventTests {
     private let body = pattern(30_000)
 
@@ -23,7 +23,7 @@ import WebImageTesting
         }
     }
 
-    /// The events up to the last of a transfer.
+    /// The names of all events until this many transfers have ended.
     private func events(_ events: DownloadEvents, of count: Int = 1) async -> [String] {
         var names: [String] = []
         var ends = 0
@@ -108,7 +108,8 @@ import WebImageTesting
         #expect(told(7, [1, 50, 100], of: 100) == [1, 100])
     }
 
-    /// What is told of a body that comes in steps, each only once the one before was read and, if it is to be told, told.
+    /// The progress that is reported for a body that arrives in steps. Each step is sent only when the one before has
+    /// been read and, if `wanted` contains it, reported.
     private func told(_ interval: Double, _ framing: OriginResponse.Framing, wanted: [Int]) async throws -> [Int] {
         let rig = try Rig(.with { $0.minimumProgressInterval = interval })
         var steps = [100, 300, 600, 620, 990][...]
@@ -120,7 +121,8 @@ import WebImageTesting
         let download = rig.download("/a")
         var told: [Int] = []
         for step in wanted {
-            // It waits for the very next one: a later one does not take its place.
+            // Waits for the very next progress event before another step is sent, so that a later event cannot replace
+            // it.
             let next = Task {
                 for await event in events {
                     if case .bytes(let received, _) = event.kind { return received }
@@ -142,7 +144,7 @@ import WebImageTesting
     @Test func aDownloadTellsTheFirstBytesTheLastAndWhatGrewEnough() async throws {
         let few = [100, 620, 1000]
         #expect(try await told(0.51, .contentLength, wanted: few) == few)
-        // The default, and any interval where no length is known, tell all.
+        // With the default interval, or without a known length, every step is reported.
         let all = [100, 300, 600, 620, 990, 1000]
         #expect(try await told(0, .contentLength, wanted: all) == all)
         #expect(try await told(0.51, .untilClose, wanted: all) == all)
@@ -175,7 +177,7 @@ import WebImageTesting
         #expect(await gauge.next() == nil)
     }
 
-    // MARK: The end
+    // MARK: Shutdown
 
     private func marked(_ rig: Rig, _ path: String) -> Download {
         var request = DownloadRequest(url: rig.server.url(path))

@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Everything that a network and a server can do wrong, over real sockets; deadlines on a clock that the test moves.
+/// Failures of networks and servers over real sockets. Deadlines run on a clock that the test moves.
 @Suite struct DownloadFailureTests {
     private let body = pattern(1000)
 
@@ -40,7 +40,7 @@ import WebImageTesting
         #expect(try Rig().download(url).log.end?.name == code)
     }
 
-    /// Behaviour, code, and how many good bytes there are before the failure.
+    /// The path with the faulty behaviour, the number of bytes that arrive before the failure, and the error's code.
     @Test(arguments: [
         ("/short", 1000, "truncatedBody"), ("/cut", 400, "truncatedBody"), ("/cut-in-chunk", 150, "truncatedBody"),
         ("/cut-between-chunks", 200, "truncatedBody"), ("/reset", 0, "connectionLost"),
@@ -62,7 +62,7 @@ import WebImageTesting
         rig.server.serve("/huge-head", picture().withHugeHeaders(bytes: 290_000))
         let answer = await rig.fetch(path)
         #expect(answer.end == code)
-        // A reset may throw away what the kernel had not handed over.
+        // A reset may discard bytes that the kernel has not delivered yet.
         if path == "/reset" {
             #expect(body.starts(with: answer.body))
         } else {
@@ -211,7 +211,7 @@ import WebImageTesting
 }
 
 extension ByteLog {
-    /// Waits until the byte at `offset` is there or the log has ended.
+    /// Waits until the byte at `offset` has arrived or the log has ended.
     func readable(after offset: Int) async {
         await withCheckedContinuation { continuation in
             _ = whenReadable(after: offset) { continuation.resume() }

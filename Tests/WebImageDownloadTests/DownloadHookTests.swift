@@ -7,7 +7,8 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// What callers may put into a download's way: fields, modifiers, filters, decryptors, what is acceptable.
+/// What callers may customise: header fields, acceptable answers, modifiers, decryptors, redirects, cookies and
+/// proxies.
 @Suite struct DownloadHookTests {
     private let picture = OriginResponse.bytes([1, 2, 3], contentType: "image/png")
 
@@ -43,7 +44,7 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "complete")
     }
 
-    // MARK: What is acceptable
+    // MARK: Acceptable answers
 
     @Test(
         arguments: [
@@ -318,7 +319,7 @@ import WebImageTesting
         return jar
     }
 
-    /// Set by https://a.example.com/x/y: the field, a URL, and what is sent there.
+    /// A `Set-Cookie` field from https://a.example.com/x/y, a URL, and the `Cookie` field that is sent to that URL.
     @Test(
         arguments: [
             ("n=v", "https://a.example.com/x/z", "n=v"), ("n=v", "https://a.example.com/", nil),

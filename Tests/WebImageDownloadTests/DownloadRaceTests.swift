@@ -7,7 +7,8 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Many threads at once, each answer counted. Made to be run under ThreadSanitizer too.
+/// Many threads use one downloader at once, and each answer is counted. These tests are meant to be run under
+/// ThreadSanitizer, too.
 @Suite struct DownloadRaceTests {
     private let url = "http://fake.test/a"
     private let body = pattern(2000)
@@ -23,7 +24,7 @@ import WebImageTesting
         return (downloader, transport)
     }
 
-    /// Counts how often a download's end is told.
+    /// Counts how often the end of a download is reported.
     private func count(_ download: Download, into counter: Counter) {
         _ = download.log.whenEnded { counter.increment() }
     }
@@ -81,15 +82,15 @@ import WebImageTesting
         #expect(await eventually { answers.value == 1600 })
         #expect(await eventually { downloader.counters.running == 0 && transport.running == 0 })
         #expect(downloader.counters.waiting == 0)
-        // The pool is as good as new.
+        // The downloader still works.
         let download = downloader.download(DownloadRequest(url: url))
         #expect(await download.log.ended().name == "complete")
         withExtendedLifetime(download) {}
         #expect(answers.value == 1600)
     }
 
-    /// Once a transfer that had failed told its readers of the last bytes when it rested already: whoever cancelled it in
-    /// that moment wrote the log's end at the same time.
+    /// A failed transfer once published its last bytes to its readers after it had begun to wait for its retry. A
+    /// cancel at that moment wrote the end of the log at the same time.
     @Test(arguments: [true, false])
     func whatCameIsPublishedBeforeATransferRests(_ isLost: Bool) async throws {
         let short = FakeAnswer.status(200, body: Array(body[..<700]), headers: [.contentLength: "2000"])
@@ -230,7 +231,7 @@ import WebImageTesting
                     if seed % 2 == 0 { downloader.shutDown() } else { await downloader.drain(within: .seconds(1)) }
                 }
             }
-            // Who ended a log may still be telling those who waited before.
+            // The thread that ended a log may still be calling the log's waiters.
             #expect(await eventually { answers.value == 80 })
         }
     }

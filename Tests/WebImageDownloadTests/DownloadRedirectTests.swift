@@ -40,7 +40,7 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "redirectRefused")
     }
 
-    /// They were sent to other origins only.
+    /// User and password in the URL of a redirect were once sent only if it led to another origin.
     @Test func userAndPasswordInTheTargetAreSent() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .redirect(to: rig.server.url("/b").replacing("http://", with: "http://anna:secret@")))
@@ -66,7 +66,7 @@ import WebImageTesting
         for path in ["/a", "/here"] {
             let seen = try #require(rig.server.requests(path).first)
             #expect(seen.header("Authorization") == "Basic YW5uYTpzZWNyZXQ=")
-            // In one field: HTTP/1.1 allows no second one.
+            // All cookies are in one field: HTTP/1.1 allows no second `Cookie` field.
             #expect(seen.header("Cookie") == "session=1; theme=dark")
         }
         let seen = try #require(other.requests("/b").first)
@@ -85,7 +85,7 @@ import WebImageTesting
         let busy = rig.download(other.url("/busy"))
         await other.waitForHeld("/busy", 1)
         let hopping = rig.download("/a")
-        // Its old slot is free for this one, while the hop waits for the other host.
+        // The first host's slot is free for this request while the redirected one waits for the other host.
         #expect(await rig.fetch("/c") == ([3], "complete"))
         #expect(rig.downloader.counters.waiting == 1 && other.hits("/b") == 0)
         gate.open()

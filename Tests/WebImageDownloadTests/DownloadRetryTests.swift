@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Trying again, over real sockets, on a clock that the test moves.
+/// Retries over real sockets, on a clock that the test moves.
 @Suite struct DownloadRetryTests {
     private let body = pattern(20_000)
 
@@ -79,7 +79,7 @@ import WebImageTesting
         #expect(rig.server.requests("/a").first?.method == "POST")
     }
 
-    // MARK: Going on
+    // MARK: Resuming a body
 
     @Test func aBodyGoesOnWhereItBrokeOff() async throws {
         let rig = try Rig.retrying()
@@ -89,7 +89,7 @@ import WebImageTesting
         #expect(await rig.fetch(download) == (body, "complete"))
         let second = try #require(rig.server.requests("/a").last)
         #expect(second.header("range") == "bytes=7000-" && second.header("if-range") == "\"v1\"")
-        // The server counts what it has sent when the client may have it all.
+        // The server may count the bytes that it sent later than the client receives them.
         while rig.server.bodyBytesSent("/a") < body.count { await Task.yield() }
         #expect(rig.server.bodyBytesSent("/a") == body.count)
         #expect(download.metrics?.resumedBytes == 7000)
@@ -137,7 +137,8 @@ import WebImageTesting
         #expect(["protocolError", "truncatedBody"].contains(end) && bytes == Array(body[..<7000]))
     }
 
-    /// Some servers answer every `Range` with the same part; the download failed, and its URL was not asked again for a minute.
+    /// Some servers answer every `Range` with the same part. The download once failed, and its URL was not requested
+    /// again for a minute.
     @Test(arguments: ["bytes 0-19999/20000", "bytes 7001-19999/20000", "junk"])
     func afterAPartThatDoesNotFitTheWholeIsAskedFor(_ range: String) async throws {
         let rig = try Rig.retrying()
@@ -159,7 +160,7 @@ import WebImageTesting
         #expect(await rig.fetch("/a") == ([], "protocolError"))
     }
 
-    /// A part need not say again of what type the whole is.
+    /// A 206 need not repeat the content type of the whole.
     @Test func aPartWithoutATypeGoesOn() async throws {
         let rig = try Rig.retrying()
         rig.downloader.configuration.acceptableContentTypes = ["image/*"]
@@ -174,7 +175,7 @@ import WebImageTesting
         #expect(download.metrics?.resumedBytes == 7000)
     }
 
-    /// As some servers answer everything.
+    /// Some servers answer every request with a 206.
     @Test(arguments: ["bytes 0-9/10", "bytes 0-9/*"]) func aPartThatIsTheWholeIsTaken(_ range: String) async throws {
         let rig = try Rig.retrying()
         let whole = Array(body[..<10])
@@ -185,7 +186,7 @@ import WebImageTesting
         #expect(await rig.fetch(download) == (whole, "complete"))
     }
 
-    /// A field may go on in the next line, as long as that begins with a blank.
+    /// A header field may continue on the next line if that line begins with a space or tab.
     @Test func foldedFieldsAreReadWhole() async throws {
         let rig = try Rig.retrying()
         let fields = [("Cache-Control", "max-age=3600,\r\n no-store"), ("Vary", "Foo,\r\n\t*"), ("X-Next", "1")]
@@ -218,7 +219,7 @@ import WebImageTesting
         #expect(rig.server.requests("/a").last?.header("range") == "bytes=7000-")
     }
 
-    // MARK: Meanwhile
+    // MARK: While a transfer waits for its retry
 
     @Test func aTransferThatRestsHoldsNoSlotAndCanBeCancelledAndJoined() async throws {
         let rig = try Rig.retrying { $0.maxConcurrent = 1 }
@@ -250,7 +251,7 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "complete")
     }
 
-    /// It was left alone by all others, too.
+    /// A host that missed the short deadline of one request was once avoided by all other requests, too.
     @Test func aHostIsNotBlamedForOneCallersHaste() async throws {
         let rig = try Rig.retrying(0) { $0.circuit = CircuitPolicy(failures: 1) }
         rig.server.serve("/a", tagged().with(.stall(at: .headByte(12))))

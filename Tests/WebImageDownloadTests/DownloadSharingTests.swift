@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Joining, leaving, slots and order, over real sockets.
+/// Joining and leaving shared transfers, slots and their order, over real sockets.
 @Suite struct DownloadSharingTests {
     private let body = pattern(30_000)
 
@@ -76,7 +76,7 @@ import WebImageTesting
         for download in downloads { download.cancel() }
         #expect(await rig.server.waitForClosed("/a", 1))
         #expect(await downloads[0].log.ended().name == "cancelled")
-        // The table has forgotten it: whoever comes now starts anew.
+        // The ended transfer is no longer in the table: the next request starts a new one.
         rig.server.serve("/a", .bytes([1, 2, 3], contentType: "image/png"))
         #expect(await rig.fetch("/a") == ([1, 2, 3], "complete"))
     }
@@ -123,14 +123,14 @@ import WebImageTesting
         let downloads = others.map { rig.downloader.download($0) }
         #expect(downloads.allSatisfy { !$0.wasJoined })
         #expect(rig.downloader.counters.waiting == others.count + 1)
-        // User and password in the URL are who asks, not what is asked for.
+        // User and password in the URL tell who asks, not which picture is asked for.
         var asUser = others[2]
         asUser.credentials = nil
         asUser.url = asUser.url.replacing("http://", with: "http://bert:y@")
         let (first, second) = (try ResolvedRequest(asUser), try ResolvedRequest(others[2]))
         #expect(first.key.fingerprint == second.key.fingerprint)
         #expect(first.originalURL == rig.server.url("/a"))
-        // But who does not know the secret does not get the answer of one who does.
+        // But a request with other credentials does not share the answer.
         #expect(first != second)
     }
 
@@ -186,7 +186,7 @@ import WebImageTesting
         downloads.append(rig.download("/high", priority: .high))
         let raised = rig.download("/raised", priority: .low)
         downloads.append(rig.download("/two"))
-        // One more asks for the same, more urgently; then another leaves, which changes nothing.
+        // A second, more urgent request joins the same transfer. That the first one then leaves changes nothing.
         let urgent = rig.download("/raised", priority: .normal)
         urgent.setPriority(.high)
         raised.cancel()
@@ -264,7 +264,8 @@ import WebImageTesting
         #expect(await rig.fetch("/b") == ([2], "complete"))
     }
 
-    /// Transfer and transport hold each other while it runs; once they did so for ever, and the logs with them.
+    /// A transfer and its transport retain each other while it runs. They once did so for ever, and retained the log,
+    /// too.
     @Test func aFinishedDownloadLeavesNothingBehind() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .bytes(body, contentType: "image/png"))
@@ -272,7 +273,7 @@ import WebImageTesting
         weak let log = download?.log
         #expect(await download?.log.ended().name == "complete")
         download = nil
-        // The transport has one thread: when it is through with another transfer, it has let go of the first.
+        // The transport has one thread. When it has completed another transfer, it has released the first.
         _ = await rig.fetch("/missing")
         #expect(log == nil)
     }

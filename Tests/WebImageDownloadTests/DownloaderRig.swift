@@ -5,13 +5,13 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// A downloader with a real transport and a real server.
+/// A downloader with a real HTTP server on loopback. Its transport is libcurl's, unless a test gives another.
 struct Rig {
     let server: OriginServer
     let clock = ManualClock()
     let downloader: ImageDownloader
 
-    /// Deadlines only pass when the test says so.
+    /// Makes a rig whose clock the test moves, and whose retries wait without jitter.
     init(_ configuration: DownloadConfiguration = .with(), transport: (any HTTPTransport)? = nil) throws {
         server = try OriginServer()
         downloader = ImageDownloader(
@@ -19,7 +19,7 @@ struct Rig {
             executor: ThreadPool(name: "test-io", width: 2), files: PosixFileSystem(), jitter: { 1 })
     }
 
-    /// One that tries again after a second, two, four ...
+    /// A rig that retries after one second, then two, then four and so on.
     static func retrying(
         _ retries: Int = 2, change: (inout DownloadConfiguration) -> Void = { _ in }
     ) throws -> Rig {
@@ -30,18 +30,19 @@ struct Rig {
             })
     }
 
-    /// Waits until the one transfer rests, then lets the rest pass.
+    /// Waits until the rig's only transfer waits for its retry, then advances the clock by `seconds`.
     func passRest(seconds: Int = 1) async {
         while downloader.counters.resting == 0 { await Task.yield() }
         #expect(downloader.counters.resting == 1 && downloader.counters.running == 0)
         clock.advance(by: .seconds(seconds))
     }
 
+    /// Starts the download of a path of the rig's server, or of a complete URL.
     func download(_ path: String, priority: LoadPriority = .normal) -> Download {
         downloader.download(DownloadRequest(url: path.hasPrefix("/") ? server.url(path) : path), priority: priority)
     }
 
-    /// The body and how it ended.
+    /// Downloads the body and returns it, with "complete" or the name of the error's code.
     func fetch(_ path: String) async -> (body: [UInt8], end: String) { await fetch(download(path)) }
 
     func fetch(_ download: Download) async -> (body: [UInt8], end: String) {
@@ -51,7 +52,7 @@ struct Rig {
 }
 
 extension DownloadConfiguration {
-    /// The default without retries, changed.
+    /// The default configuration without retries, with these changes.
     static func with(_ change: (inout DownloadConfiguration) -> Void = { _ in }) -> DownloadConfiguration {
         var configuration = DownloadConfiguration()
         configuration.retry = .never

@@ -44,7 +44,7 @@ import WebImageTesting
         #expect(failed.refusal(of: request, retriesFailed: false) == nil)
     }
 
-    /// What the error is, and for how many seconds a URL is left alone after it.
+    /// Error code, status, the seconds in `Retry-After`, and for how many seconds the URL is not requested again.
     @Test(
         arguments: [
             (.badStatus, 404, nil, 300), (.badStatus, 410, nil, 300), (.badStatus, 403, nil, 60),
@@ -72,7 +72,7 @@ import WebImageTesting
         #expect(failed.list().count == (seconds > 0 ? 1 : 0))
     }
 
-    /// In seconds, for a 404; nil: as without a word.
+    /// Header fields of a 404, and for how many seconds it is remembered; nil for the policy's own lifetime.
     @Test(
         arguments: [
             ([], nil), (["Cache-Control: no-store"], 0), (["Cache-Control: no-cache, max-age=60"], 0),
@@ -107,7 +107,7 @@ import WebImageTesting
         ] {
             #expect(failed.refusal(of: other, retriesFailed: false) == nil)
         }
-        // The same one, written differently.
+        // The same URL, written differently.
         let same = try ResolvedRequest(
             { () -> DownloadRequest in
                 var request = DownloadRequest(url: "HTTPS://A.example:443/x#fragment")
@@ -117,7 +117,7 @@ import WebImageTesting
         #expect(failed.refusal(of: same, retriesFailed: false) != nil)
     }
 
-    /// What failed for one request's own settings says nothing of one with others.
+    /// A failure that may be due to a request's own settings does not count for requests with other settings.
     @Test func failuresOfOnesOwnSettingsAreOnesOwn() throws {
         let failed = FailedURLs(clock: clock)
         failed.failed(try request("x"), WebImageError(.tlsFailed, ""))
@@ -194,7 +194,7 @@ import WebImageTesting
             failed.failed(try request("\(number)"), status(503), retryAfter: .seconds(1000 - number))
             #expect(failed.list().count <= 10)
         }
-        // Those whose time is up first go; the last one is always there.
+        // The entries that would expire first are removed. The newest entry always stays.
         #expect(
             failed.list().map(\.remaining.components.seconds) == (991...1000).reversed().map { $0 }.dropLast() + [901])
         policy.limit = 3
@@ -206,7 +206,7 @@ import WebImageTesting
         #expect(failed.list().isEmpty)
     }
 
-    /// Against a plain dictionary, at random.
+    /// Random operations, compared with a plain dictionary.
     @Test func itIsADictionaryWithTimes() throws {
         var random = SeededGenerator(seed: 8)
         var table = FailedURLTable(policy: FailedURLPolicy())

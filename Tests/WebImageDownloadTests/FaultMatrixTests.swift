@@ -4,12 +4,13 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Every way in which a server can fail us: the error by name, within bounds, and a downloader that works afterwards.
+/// Every way in which a server can fail. Each fault ends in its own error within its deadline, and the downloader works
+/// afterwards.
 @Suite struct FaultMatrixTests {
     struct Fault: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let end: String
-        /// Time that must pass before it is noticed; zero for what is noticed at once.
+        /// The time after which the fault is noticed; zero if it is noticed at once.
         var after = Duration.zero
         var response: OriginResponse?
         var url: String?
@@ -31,7 +32,7 @@ import WebImageTesting
 
     private static let faults: [Fault] = [
         Fault("no such host", "dnsFailed", url: "http://nonexistent.invalid/"),
-        // Nobody listens on port 1.
+        // No server listens on port 1.
         Fault("refused", "connectionRefused", url: "http://127.0.0.1:1/"),
         Fault("no such scheme", "unsupportedScheme", url: "gopher://h/"),
         Fault("stall before the head", "firstByteTimeout", picture.with(.stall(at: .beforeHead))).noticed(
@@ -96,7 +97,7 @@ import WebImageTesting
         let download = rig.download(fault.url ?? "/fault")
         if fault.after > .zero {
             await rig.server.waitForHits("/fault", 1)
-            // The head or the first bytes of a body that then stands still.
+            // Waits for the first byte of a body that then stalls.
             if fault.end != "firstByteTimeout" { await download.log.readable(after: 0) }
             rig.clock.advance(by: fault.after - .milliseconds(1))
             #expect(download.log.end == nil)
@@ -117,11 +118,11 @@ import WebImageTesting
         #expect(await rig.fetch("/ok").end == "complete")
         rig.clock.advance(by: .seconds(1))
         for download in stuck { #expect(await rig.fetch(download).end == "connectTimeout") }
-        // Readers know before the transport does.
+        // Readers learn of the end before the transport has ended the transfer.
         while rig.downloader.counters.running > 0 { await Task.yield() }
     }
 
-    /// To an origin without TLS the proxy itself answers; to one with TLS it refuses the tunnel.
+    /// For an origin without TLS the proxy itself answers 407. For one with TLS it refuses the tunnel.
     @Test(arguments: ["http://far.example/a", "https://far.example/a"])
     func aProxyThatWantsToKnowWhoAsks(_ url: String) async throws {
         let proxy = try OriginServer()
@@ -154,7 +155,7 @@ import WebImageTesting
                 await rig.fetch(round % 50 == 0 ? "/cut" : "/ok").end
                     == (round % 50 == 0 ? "truncatedBody" : "complete"))
         }
-        // Each connection that was cut is replaced, and no other.
+        // A new connection is made only in place of each one that was cut.
         #expect(rig.server.connectionCount - before <= 21)
         #expect(await rig.server.waitForOpenConnections(atMost: 6))
         #expect(rig.downloader.counters.running == 0)

@@ -4,11 +4,12 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// How HTTP/2 breaks off, against nginx and against a server that sends single frames.
+/// Failures of HTTP/2, with nginx and with a server that sends scripted frames.
 @Suite(.enabled(if: NginxServer.isAvailable, "nginx or openssl is not installed")) struct HTTP2FaultTests {
     struct Fault: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// What it may end in: what a broken connection is called depends on how much came before it broke.
+        /// The errors in which the transfer may end. The error for a broken connection depends on how much arrived
+        /// before it broke.
         let ends: Set<String>
         let frames: [HTTP2Script.Frame]
 
@@ -20,7 +21,7 @@ import WebImageTesting
     private static let part = pattern(1000)
     private static let broken: Set<String> = ["connectionLost", "truncatedBody"]
 
-    /// Error codes of RFC 9113 section 7: 0 none, 2 internal, 8 cancelled, 11 calm down.
+    /// Error codes of RFC 9113 section 7: 0 NO_ERROR, 2 INTERNAL_ERROR, 8 CANCEL, 11 ENHANCE_YOUR_CALM.
     private static let faults: [Fault] = [
         Fault("the whole", ["complete"], .head(length: 1000), .data(part, ends: true)),
         Fault("reset before the head", ["connectionLost"], .reset(code: 2)),
@@ -50,14 +51,14 @@ import WebImageTesting
         }
         let answer = await fetch(script.url())
         #expect(fault.ends.contains(answer.end))
-        // A body that breaks off is a part of the true one.
+        // A body that breaks off is a beginning of the right one.
         #expect(Self.part.starts(with: answer.body) && (answer.end != "complete" || answer.body == Self.part))
         let next = await fetch(nginx.secure("/body"))
         #expect(next.end == "complete" && next.body.count == 10_240)
         #expect(rig.downloader.counters.running == 0)
     }
 
-    /// nginx says GOAWAY after every third request of a connection, while others are under way on it.
+    /// nginx sends GOAWAY after every third request of a connection, while other requests are running on it.
     @Test func aServerThatGoesAwayAgainAndAgainLosesNothing() async throws {
         let downloader = ImageDownloader(
             configuration: .with {

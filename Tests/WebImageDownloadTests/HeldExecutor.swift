@@ -3,7 +3,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Work that waits until a test runs it, on the test's thread.
+/// An executor whose work waits until a test runs it, on the test's thread.
 final class HeldExecutor: WorkExecutor {
     private let work = Guarded<[@Sendable () -> Void]>([])
 
@@ -13,7 +13,7 @@ final class HeldExecutor: WorkExecutor {
 
     var waitingCount: Int { work.withLock { $0.count } }
 
-    /// Runs what waits, and what that leaves, to the last.
+    /// Runs all waiting work, and the work that it adds, until nothing waits.
     func runAll() {
         while true {
             let next = work.withLock { work in
@@ -26,7 +26,7 @@ final class HeldExecutor: WorkExecutor {
     }
 }
 
-/// A number that several threads count up.
+/// A counter that several threads may increment.
 final class Counter: Sendable {
     private let number = Atomic(0)
 
@@ -36,7 +36,7 @@ final class Counter: Sendable {
     func increment() -> Int { number.add(1, ordering: .sequentiallyConsistent).newValue }
 }
 
-/// Bytes in which no two places nearby look alike.
+/// Pseudorandom bytes, the same for each seed, so that bytes in a wrong place are noticed.
 func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var random = SeededGenerator(seed: seed)
     var bytes: [UInt8] = []

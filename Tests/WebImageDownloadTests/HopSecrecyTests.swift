@@ -7,8 +7,8 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// What modifiers, retries and redirects do to one request, and to whom its secrets go. Looked at in the requests as the
-/// transport is given them.
+/// What modifiers, retries and redirects do to a request, and to which hosts its secrets are sent. The tests look at
+/// the requests that the transport receives.
 @Suite struct HopSecrecyTests {
     private let transport = FakeTransport()
     private let clock = ManualClock()
@@ -54,7 +54,8 @@ import WebImageTesting
         #expect(transport.requests.map { $0.headers[language] } == ["fr", "fr", "fr", "fr"])
     }
 
-    /// Where a modifier sends a request itself, its own secrets go along, the caller's do not.
+    /// When a modifier changes the host of a request, the secrets that the modifier sets are sent there; the caller's
+    /// are not.
     @Test func aModifierTellsItsSecretsWhereItWants() async throws {
         transport.answer("https://cdn.test/1", .redirect(to: "/2"))
         transport.answer("https://cdn.test/2", .redirect(to: "https://b.test/3"))
@@ -84,7 +85,7 @@ import WebImageTesting
             (last.body == nil) == (methods[1] == "GET") && (last.headers[.contentType] == nil) == (last.body == nil))
     }
 
-    // MARK: Modifiers and further tries
+    // MARK: Modifiers and retries
 
     @Test func aRetryAndAChallengeBeginBeforeTheModifier() async throws {
         let failing = FakeAnswer.status(503)
@@ -137,7 +138,7 @@ import WebImageTesting
         }
     }
 
-    // MARK: Cookies and circles
+    // MARK: Cookies and redirect loops
 
     private func wall(_ cookie: String) -> FakeAnswer {
         .status(302, headers: [.location: "/1", .setCookie: cookie])

@@ -5,11 +5,11 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// libcurl's handles serve one transfer after the other, with their options kept where two requests want the same.
-/// Whatever one request was given must never be seen by the next.
+/// A libcurl handle serves one transfer after another and keeps the options that two requests have in common. Nothing
+/// that was set for one request may be seen by the next.
 @Suite struct KeptHandleTests {
     private let server: OriginServer
-    /// Its requests come one after the other: all by the same handle.
+    /// The tests send their requests one after another, so that all use the same handle.
     private let transport = CurlTransport()
 
     init() throws {

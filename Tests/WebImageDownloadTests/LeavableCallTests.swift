@@ -11,7 +11,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Calls that nothing can interrupt, and who leaves them.
+/// Blocking calls that cannot be interrupted, and callers that stop waiting for them.
 @Suite struct LeavableCallTests {
     private let left = LeftCalls(most: 2)
 
@@ -42,7 +42,7 @@ import WebImageTesting
             }
             #expect(left.current == number + 1)
         }
-        // As many as there may be: another one is not begun, whoever asks.
+        // The limit is reached: no further call is begun.
         let hasRun = Guarded(false)
         guard
             case .refused = run(
@@ -97,7 +97,7 @@ import WebImageTesting
                 return withExtendedLifetime(object) { 1 }
             }
         }
-        // It is still drawn with.
+        // The abandoned call still uses the object.
         #expect(held != nil)
         gate.open()
         while held != nil { _ = sched_yield() }
@@ -105,7 +105,7 @@ import WebImageTesting
     }
 
     @Test func aThreadThatCannotBeHadIsToldAsThat() {
-        // More than there are addresses.
+        // A stack that is larger than the address space.
         guard case .noThread = Call.run(among: left, stackSize: 1 << 60, leaves: { false }, { 1 }) else {
             Issue.record("there was a thread with a stack of an exabyte")
             return

@@ -7,9 +7,9 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Loaders of one's own as transfers: slots, order, deadline, events.
+/// Custom loaders as transfers: slots, order, deadlines and events.
 @Suite struct LoaderTransferTests {
-    /// Notes who came, and waits for its gate.
+    /// A loader that records the order of its loads. Each load waits for the gate.
     private final class Shelf: ImageLoader {
         let name = "shelf"
         let gate = Gate()
@@ -61,7 +61,8 @@ import WebImageTesting
         #expect(download.exchange?.head[.cacheControl] == "max-age=5")
     }
 
-    /// Bytes that nobody reads any more filled the memory for all, and every other transfer waited for good.
+    /// Bytes that a loader brought after its end, which nobody reads, once filled the shared memory, and every other
+    /// transfer waited for ever.
     @Test func whatALoaderBringsAfterItsEndTakesNoRoom() async throws {
         final class Bridge: ImageLoader {
             let name = "bridge"
@@ -129,7 +130,7 @@ import WebImageTesting
         #expect(shelf.order == ["first", "high", "normal", "low"])
     }
 
-    /// Two calls at once from safe code once wrote the same memory.
+    /// Two concurrent calls of `receive` once wrote to the same memory.
     @Test func aLoaderThatBringsBytesFromManyTasksAtOnceMixesNone() async throws {
         struct Crowd: ImageLoader {
             let name = "crowd"
@@ -156,7 +157,7 @@ import WebImageTesting
         }
     }
 
-    /// A loader may need the downloader that it serves.
+    /// A loader may itself use the downloader. It must not wait for the slot that it would hold.
     @Test func aLoaderMayWaitForADownload() async throws {
         struct Archive: ImageLoader {
             let name = "archive"
@@ -186,13 +187,13 @@ import WebImageTesting
         rig.clock.advance(by: .seconds(1))
         #expect(running.log.end?.name == "deadlineExceeded" && waiting.log.end?.name == "deadlineExceeded")
         #expect(rig.downloader.counters.waiting == 0)
-        // Its slot is free once it has returned.
+        // The loader's slot is free once the loader has returned.
         #expect(await eventually { rig.downloader.counters.running == 0 })
         #expect(running.metrics?.total == .seconds(5))
         shelf.gate.open()
     }
 
-    /// A loader that does not care for being cancelled.
+    /// A loader that ignores cancellation.
     private final class Stubborn: ImageLoader {
         let name = "stubborn"
         let gate = Gate()
@@ -208,7 +209,7 @@ import WebImageTesting
         }
     }
 
-    /// Its caller is answered at once; the limits hold for what really runs.
+    /// The caller is answered at once. The limits count every loader that is still running.
     @Test(arguments: ["cancel", "cancelAll", "deadline"])
     func aLoaderKeepsItsSlotUntilItReturns(_ way: String) async throws {
         let rig = try Rig(
@@ -231,7 +232,7 @@ import WebImageTesting
         }
         #expect(first.log.end?.name == (way == "deadline" ? "deadlineExceeded" : "cancelled"))
         #expect(rig.downloader.counters.running == 1)
-        // The same again is another load, and waits for its turn.
+        // A second request for the same URL does not join the ended load, and waits for its turn.
         let second = load("s:a")
         #expect(!second.wasJoined && rig.downloader.counters.waiting == 1)
         stubborn.gate.open()
@@ -286,7 +287,7 @@ import WebImageTesting
             ])
     }
 
-    /// A loader that did not let the error through brought a body that was cut without a sign.
+    /// A loader that ignored the receiver's error once delivered a truncated body as complete.
     @Test func bytesThatWereRefusedMakeNoWholeBody() async throws {
         struct Careless: ImageLoader {
             let name = "careless"

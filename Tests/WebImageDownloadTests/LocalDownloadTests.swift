@@ -47,7 +47,7 @@ import WebImageTesting
         try? files.removeDirectory(directory)
     }
 
-    /// What strangers type must not read a server's files.
+    /// Text from strangers must not be read as a path to a server's files.
     @Test func aTextWithoutASchemeIsNoPath() async throws {
         defer { cleanUp() }
         let path = try write([1, 2, 3], to: "secret")
@@ -127,14 +127,15 @@ import WebImageTesting
         )
     }
 
-    /// A file that is longer than the memory for it is read once more where it is, and not copied to another one.
+    /// A file that is longer than its memory limit is read again from its own place, instead of being copied to a
+    /// temporary file.
     @Test func aFileMayBeLongerThanTheMemoryForIt() async throws {
         defer { cleanUp() }
         let body = pattern(900_000)
         let path = try write(body, to: "long")
         let files = FaultyFileSystem()
         let downloader = frugal(files)
-        // The last ones find the memory for all used up.
+        // The last downloads find the shared memory used up.
         let downloads = (0..<6).map { _ in downloader.download(DownloadRequest(path: path)) }
         for download in downloads {
             #expect(try await download.log.allBytes().array == body)
@@ -148,7 +149,8 @@ import WebImageTesting
             }
         }
         #expect(files.count(of: .openTemporary) == 0 && files.count(of: .write) == 0)
-        // Another process may read the file itself, but no file that is not one.
+        // A decoder in another process may be given the file itself, but not a file of the faulty file system, which is
+        // not a real one.
         #expect(downloads.allSatisfy { $0.log.localFile == nil })
         let other = frugal(PosixFileSystem())
         defer { withExtendedLifetime(other) {} }
@@ -157,7 +159,7 @@ import WebImageTesting
         let file = try #require(real.log.localFile)
         let status = try PosixFileSystem().status(of: file.descriptor)
         #expect(file.byteCount == body.count && status.size == Int64(body.count))
-        // What memory has is not read again.
+        // A body that is in memory as a whole is not read from the file again.
         let short = other.download(DownloadRequest(path: try write(pattern(5000), to: "short")))
         #expect(await short.log.ended().name == "complete")
         #expect(short.log.localFile == nil)
@@ -183,7 +185,7 @@ import WebImageTesting
         downloader.shutDown()
     }
 
-    /// No other thread is woken for it.
+    /// A small file that is in the page cache is read at once, without waking another thread.
     @Test func aSmallFileInMemoryIsReadWhereItIsAskedFor() async throws {
         defer { cleanUp() }
         let files = PosixFileSystem()
@@ -192,7 +194,7 @@ import WebImageTesting
             configuration: .with { $0.bodyLimit = .kibibytes(20) }, transport: FakeTransport(), clock: ManualClock(),
             executor: executor, files: files)
         let path = try write(pattern(20 << 10), to: "small")
-        // Not every system tells.
+        // Not every file system supports reads that do not block.
         var isInMemory = false
         if let file = files.openAtOnce(FilePath(path)) {
             var byte: UInt8 = 0
@@ -206,7 +208,7 @@ import WebImageTesting
         #expect(try download.log.collect() == pattern(20 << 10))
         #expect(downloader.counters.running == 0)
 
-        // All else is left to threads that may wait, which also say what is wrong.
+        // All other paths are left to the executor's threads, which may block and which report errors.
         #expect(symlink(path, "\(directory)/link") == 0)
         let others = [
             "\(directory)/link", "\(directory)/none", directory, try write([], to: "empty"),

@@ -6,7 +6,8 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// A partial store in memory that refuses what the one on disk would refuse: a second claim, and anything after the end.
+/// A store of partial bodies in memory. Like the one on disk it refuses a second claim of a body, and any call after
+/// the claim's end.
 final class MemoryPartialStore: PartialBodyStore {
     struct Kept: Equatable {
         var metadata: [UInt8]
@@ -136,7 +137,8 @@ final class MemoryPartialStore: PartialBodyStore {
         #expect(unwritten.withLock { $0 } == 0)
     }
 
-    /// Who was told of an interruption found nothing to wait for, and ended the process before the bytes were written.
+    /// A program that learned of an interruption once found nothing to wait for, and exited before the bytes were
+    /// written.
     @Test func aPromiseLastsUntilTheBytesAreWritten() {
         let unwritten = Guarded(0)
         let log = makeLog()
@@ -164,7 +166,7 @@ final class MemoryPartialStore: PartialBodyStore {
         #expect(store[key] == nil && store.claims == 0)
     }
 
-    /// One executor job each: begin, copy and discard may come before the first one has run.
+    /// Each step is a job of its own on the executor. Several steps may be asked for before the first has run.
     @Test func stepsKeepTheirOrderHoweverLateTheyRun() {
         let (copy, log) = (makeCopy(), makeLog())
         append(0..<300_000, to: log)
@@ -196,7 +198,7 @@ final class MemoryPartialStore: PartialBodyStore {
         copy.carryOut(.append, log)
         executor.runAll()
         #expect(store[key]?.bytes == Array(bytes[..<200_000]))
-        // Between two attempts of one load the claim may be given up and taken again.
+        // Between two attempts of one load the claim may be released and taken again.
         copy.carryOut(.release, log)
         executor.runAll()
         #expect(store.claims == 0)

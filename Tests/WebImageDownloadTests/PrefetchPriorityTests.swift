@@ -7,7 +7,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// A transport on which every transfer takes a second of the fake clock.
+/// A transport on which every transfer takes one second of the manual clock.
 private final class SecondLongTransport: HTTPTransport {
     private final class Running: TransportTransfer {
         let receiver: Guarded<(any TransportReceiver)?>
@@ -52,7 +52,7 @@ private final class SecondLongTransport: HTTPTransport {
             clock: clock, executor: HeldExecutor(), files: PosixFileSystem())
     }
 
-    /// 200 low-priority pictures, and one at a time that somebody looks at, at odd moments.
+    /// 200 pictures of low priority, and at random moments one picture that somebody looks at.
     @Test(arguments: [0, 1, 2], [UInt64(1), 2, 3])
     func prefetchingDoesNotDelayWhatIsLookedAt(_ reserved: Int, _ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -72,12 +72,12 @@ private final class SecondLongTransport: HTTPTransport {
             seen += 1
         }
         #expect(seen > 10)
-        // Without reserved slots at most one transfer's time, with them none at all.
+        // Without reserved slots the picture waits for at most one transfer; with reserved slots it does not wait.
         #expect(worst <= (reserved == 0 ? .seconds(1) : .zero))
     }
 
-    /// 2000 pictures that are prefetched, and 50 that somebody looks at, which come all at once or one after another: these
-    /// wait exactly as long as they would without the others.
+    /// 2000 pictures are prefetched, and 50 are looked at, all at once or one after another. The 50 wait exactly as
+    /// long as they would without the prefetched ones.
     @Test(arguments: [UInt64(1), 2, 3, 4]) func whatIsPrefetchedAtVeryLowPriorityTakesNoSlotAway(_ seed: UInt64) {
         func waits(prefetched count: Int) -> (waits: [Duration], prefetched: Int) {
             var random = SeededGenerator(seed: seed)
@@ -100,11 +100,11 @@ private final class SecondLongTransport: HTTPTransport {
         }
         let (alone, beside) = (waits(prefetched: 0), waits(prefetched: 2000))
         #expect(alone.waits.count == 50 && beside.waits == alone.waits)
-        // The prefetching went on meanwhile.
+        // Prefetching continued meanwhile.
         #expect(beside.prefetched > 60)
     }
 
-    /// What is prefetched already when it is looked at runs next.
+    /// A picture that waits to be prefetched runs next when somebody looks at it.
     @Test func whatIsPrefetchedAndThenLookedAtGoesFirst() {
         let clock = ManualClock()
         let downloader = downloader(clock, reserved: 1)
@@ -119,7 +119,8 @@ private final class SecondLongTransport: HTTPTransport {
         #expect(prefetched.filter { $0.log.end != nil }.count == 6)
     }
 
-    /// By RFC 9218, over connections that many share; the priority is that of the moment when the request is sent.
+    /// The `Priority` field of RFC 9218 matters on connections that many requests share. It states the priority at the
+    /// moment when the request is sent.
     @Test func serversAreToldWhatIsUrgentAndWhatCanWait() throws {
         let transport = FakeTransport(.inline)
         let downloader = ImageDownloader(

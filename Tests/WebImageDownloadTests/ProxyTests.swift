@@ -12,7 +12,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// By way of tinyproxy, to our own server without TLS and to nginx with it.
+/// Requests through tinyproxy, to our own server without TLS and to nginx with TLS.
 @Suite(
     .enabled(if: TinyproxyServer.isAvailable, "tinyproxy is not installed"),
     .enabled(if: NginxServer.isAvailable, "nginx or openssl is not installed"))
@@ -32,7 +32,8 @@ struct ProxyTests {
         return rig.downloader.download(request)
     }
 
-    /// Whether a request came to our server by way of a proxy, which says so (RFC 9110 section 7.6.3).
+    /// Whether each request for the path reached our server through the proxy, by its `Via` field (RFC 9110 section
+    /// 7.6.3).
     private func wasForwarded(_ rig: Rig, _ path: String) -> [Bool] {
         rig.server.requests(path).map { $0.header("via")?.contains("tinyproxy") == true }
     }
@@ -58,16 +59,16 @@ struct ProxyTests {
             let download = download(rig, from: nginx, path)
             let answer = await rig.fetch(download)
             #expect(answer.end == "complete" && answer.body.count == 10_240)
-            // The proxy sees none of it; the second request needs no tunnel of its own.
+            // The proxy cannot see the requests. The second one uses the same tunnel.
             #expect(download.metrics?.version == .http2)
             #expect(download.metrics?.timings?.isReused == (path != "/body"))
         }
         #expect(proxy.requestLines == ["CONNECT 127.0.0.1:\(nginx.securePort) HTTP/1.1"])
-        // Who answers at the tunnel's end must still show a certificate that we trust.
+        // The server at the end of the tunnel must still present a trusted certificate.
         #expect(await rig.fetch(nginx.secure("/body")).end == "tlsFailed")
     }
 
-    /// The origin never hears of them.
+    /// The origin never receives the proxy's credentials.
     @Test func theProxysCredentialsAreForTheProxyOnly() async throws {
         let nginx = try NginxServer()
         let proxy = try TinyproxyServer(tunnelPorts: [nginx.securePort], user: ("ada", "secret"))
@@ -100,7 +101,8 @@ struct ProxyTests {
         #expect(await rig.fetch(download(rig, from: nginx)).end == "complete")
     }
 
-    /// Without credentials it is a status like any other, and a tunnel that is refused for want of them.
+    /// Without credentials the 407 is an ordinary bad status for plain requests; for requests with TLS the tunnel is
+    /// refused.
     @Test func aProxyThatWantsCredentialsWeDoNotHave() async throws {
         let nginx = try NginxServer()
         let proxy = try TinyproxyServer(tunnelPorts: [nginx.securePort], user: ("ada", "secret"))
@@ -109,7 +111,7 @@ struct ProxyTests {
         #expect(await rig.fetch(download(rig, from: nginx)).end == "authenticationFailed")
     }
 
-    /// No host is asked but the proxy, so no second try may go around it.
+    /// A request is never sent around a proxy that cannot be reached.
     @Test func aDeadProxyIsNoWayAround() async throws {
         let nginx = try NginxServer()
         let rig = try rig(.server("http://127.0.0.1:\(try OriginServer.closedPort())"))
@@ -123,7 +125,8 @@ struct ProxyTests {
         #expect(await rig.fetch(download(rig, from: nginx)).end == "complete")
     }
 
-    /// A refused tunnel is not tried again, one to a host that does not answer is: what the proxy says tells them apart.
+    /// A tunnel that the proxy refuses is not retried; one to a host that does not answer is. The proxy's status tells
+    /// them apart.
     @Test func aTunnelThatIsRefusedSaysWhy() async throws {
         let nginx = try NginxServer()
         let proxy = try TinyproxyServer(tunnelPorts: [nginx.expiredPort, OriginServer.closedPort()])
@@ -158,7 +161,7 @@ struct ProxyTests {
         #expect(download.metrics?.retries == 2 && proxy.requestLines.count == 3)
     }
 
-    /// A policy must see the address that is connected to; behind a proxy it would not.
+    /// An address policy must see the address of the connection. Behind a proxy it would not, so no proxy is used.
     @Test func withAnAddressPolicyItIsNotAsked() async throws {
         let nginx = try NginxServer()
         let proxy = try TinyproxyServer(tunnelPorts: [nginx.securePort])
@@ -167,14 +170,14 @@ struct ProxyTests {
         #expect(await rig.fetch("/a").end == "addressRefused")
         #expect(await rig.fetch(download(rig, from: nginx)).end == "addressRefused")
         #expect(rig.server.connectionCount == 0)
-        // One that allows this machine goes there straight.
+        // With a policy that allows this machine, the request is sent directly.
         rig.downloader.configuration.addressPolicy = AddressPolicy()
         #expect(await rig.fetch("/b").end == "complete")
         #expect(await rig.fetch(download(rig, from: nginx)).end == "complete")
         #expect(wasForwarded(rig, "/b") == [false] && proxy.requestLines == [])
     }
 
-    /// In a process of its own: the environment is everybody's.
+    /// The test runs in a process of its own, because it changes the environment.
     @Test func theEnvironmentSaysByWhichProxy() async {
         await #expect(processExitsWith: .success) {
             let port = try OriginServer.closedPort()
@@ -192,7 +195,7 @@ struct ProxyTests {
             }
             #expect(await end(rig.server.url("/a")) == "complete")
             #expect(rig.server.requests("/a").first?.header("via") != nil)
-            // Each scheme has a variable of its own: here without the password.
+            // Each scheme has an environment variable of its own. The one for https has no password here.
             #expect(await end(nginx.secure("/body")) == "authenticationFailed")
             #expect(await end("http://localhost:\(rig.server.port)/b") == "complete")
             #expect(rig.server.requests("/b").first?.header("via") == nil)

@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Takes down what a transport tells, and whether it kept to the order that it promises.
+/// Records the callbacks of a transport, and checks that they come in the promised order.
 final class RecordingReceiver: TransportReceiver {
     struct Record: Sendable {
         var events: [String] = []
@@ -13,7 +13,7 @@ final class RecordingReceiver: TransportReceiver {
         var body: [UInt8] = []
         var bytesSinceBatch = 0
         var result: Result<TransportTimings, WebImageError>?
-        /// Callbacks that came while another one ran, or out of order.
+        /// Callbacks that came during another callback or out of order, as sentences.
         var faults: [String] = []
         var isInCallback = false
     }
@@ -21,19 +21,20 @@ final class RecordingReceiver: TransportReceiver {
     private let record = Guarded(Record())
     private let finished = Gate()
     private let bodyGates = Guarded<[(count: Int, gate: Gate)]>([])
-    /// Asked at each piece, with the bytes so far.
+    /// Answers each piece of the body. Its argument is the number of bytes so far.
     private let flow: @Sendable (Int) -> TransportFlow
 
     init(flow: @escaping @Sendable (Int) -> TransportFlow = { _ in .proceed }) { self.flow = flow }
 
     var now: Record { record.withLock { $0 } }
 
+    /// Waits for the end of the transfer, and returns the complete record.
     func finish() async -> Record {
         await finished.opened()
         return now
     }
 
-    /// Waits until so many bytes have come and the batch has ended, or the transfer has.
+    /// Waits until `count` bytes have arrived in batches that have ended, or until the transfer has ended.
     func received(_ count: Int) async {
         let gate = Gate()
         bodyGates.withLock { $0.append((count, gate)) }

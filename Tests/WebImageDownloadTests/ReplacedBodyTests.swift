@@ -7,8 +7,8 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// A body of which the origin has another version by the time that the rest is asked for: the download begins anew once,
-/// and nobody ever gets a mixture.
+/// The origin has another version of the body when the rest is asked for. The download starts anew once, and no reader
+/// ever gets a mixture of both.
 @Suite struct ReplacedBodyTests {
     private static let first = pattern(20_000)
     private static let other = pattern(30_000, seed: 9)
@@ -54,7 +54,7 @@ import WebImageTesting
         let download = rig.download("/a")
         await rig.passRest()
         #expect(await rig.fetch(download) == (new, "complete"))
-        // One who goes by the first log alone takes it for cut, and has nothing of the other.
+        // A reader of the first log alone sees a truncated body and no byte of the new one.
         #expect(download.log.end?.name == "truncatedBody")
         #expect((try? download.log.collect()) == Array(Self.first[..<7000]))
         #expect(download.exchange?.head[.eTag] == newTag && download.log.latest.head?[.eTag] == newTag)
@@ -78,7 +78,7 @@ import WebImageTesting
 
     private static let dates = ["Sun, 06 Nov 1994 08:49:37 GMT", "Mon, 07 Nov 1994 08:49:37 GMT"]
 
-    /// How a part names its body, of which all else is as that of the first answer.
+    /// The validators of the first answer and of a 206 that otherwise fits.
     @Test(arguments: [
         ([("ETag", "\"v1\"")], [("ETag", "W/\"v2\"")]), ([("ETag", "\"v1\"")], [("ETag", "W/\"v1\"")]),
         ([("ETag", "\"v1\"")], []), ([("ETag", "\"v1\"")], [("Last-Modified", dates[1])]),
@@ -101,7 +101,7 @@ import WebImageTesting
         #expect(rig.server.requests("/a").map { $0.header("range") } == [nil, "bytes=7000-", nil])
     }
 
-    /// Tags are those of one URL.
+    /// An entity tag identifies a body only within one URL.
     @Test func aPartFromElsewhereIsNotJoined() async throws {
         let rig = try Rig.retrying()
         let new = Array(Self.other[..<20_000])
@@ -114,7 +114,7 @@ import WebImageTesting
         #expect(rig.server.requests("/b").map { $0.header("range") } == ["bytes=7000-", nil])
     }
 
-    /// What does not name a body for sure is not sent as if it did.
+    /// A validator that is weak or malformed is not sent in `If-Range`.
     @Test(arguments: [
         [("ETag", "W/\"v1\""), ("Last-Modified", dates[0])], [("ETag", "v1"), ("Last-Modified", dates[0])],
         [("ETag", "\"a\""), ("ETag", "\"b\"")], [("ETag", "\"v1")], [("ETag", "\"v\"1\"")],
@@ -129,7 +129,7 @@ import WebImageTesting
         #expect(rig.server.requests("/a").map { $0.header("if-range") } == [nil, nil])
     }
 
-    /// The answer that completes a body says how long it may be kept, and whether.
+    /// The answer that completes a body decides whether it may be stored, and for how long it is fresh.
     @Test(arguments: [false, true]) func theHeadIsThatOfTheLastAnswer(comesWhole: Bool) async throws {
         let rig = try Rig.retrying()
         let old = [("ETag", "\"v1\""), ("Cache-Control", "max-age=3600"), ("X-Kept", "1"), ("Age", "5")]
@@ -152,7 +152,8 @@ import WebImageTesting
         #expect(head[.contentLength] == "20000" && head[.contentRange] == nil)
     }
 
-    /// A retry is no question about the entry that the first answer has found outdated.
+    /// The conditions of a revalidation are not repeated in a retry, after the first answer has shown that the entry is
+    /// outdated.
     @Test func aRetryAsksWithoutConditions() async throws {
         let rig = try Rig.retrying()
         rig.server.serve("/a", cut(), answer("\"v1\"", Self.first))
@@ -252,9 +253,9 @@ import WebImageTesting
         #expect(seen == ["response 20000", "bytes of 20000", "response 30000", "bytes of 30000", "finished"])
     }
 
-    // MARK: Who stands between
+    // MARK: Decryptors and kept beginnings
 
-    /// Adds one to each byte, and says with the first how many streams there were before it.
+    /// A decryptor that adds one to each byte, and 255 at the end.
     private struct Shift: StreamDecryptor {
         mutating func update(_ bytes: [UInt8]) -> [UInt8] { bytes.map { $0 &+ 1 } }
         mutating func finish() -> [UInt8] { [255] }
@@ -281,7 +282,7 @@ import WebImageTesting
         if isStreaming { #expect(streams.withLock { $0 } == ["\"v1\"", "\"v2\""]) }
     }
 
-    /// A beginning that an earlier transfer kept, whose rest turns into another body.
+    /// An earlier transfer has kept the beginning of a body. The rest turns out to be of another body.
     @Test(arguments: [1, 3000])
     func aBeginningThatWasKeptIsGivenUp(_ length: Int) async throws {
         let rig = try Rig.retrying()
@@ -309,7 +310,7 @@ import WebImageTesting
     }
 }
 
-/// A kept beginning in memory.
+/// The kept beginning of a body, in memory.
 private final class KeptBeginning: PartialBody {
     private let bytes: [UInt8]
 

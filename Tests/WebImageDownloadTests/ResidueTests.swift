@@ -13,7 +13,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// What many downloads leave behind, in a process of their own.
+/// Resources that many downloads leave behind, measured in a process of its own.
 @Suite struct ResidueTests {
     @Test func tenThousandDownloadsLeaveNoDescriptorThreadOrMemory() async {
         await #expect(processExitsWith: .success) {
@@ -27,7 +27,7 @@ import WebImageTesting
                     guard await rig.fetch(wanted.0).end == wanted.1 else { exit(2) }
                 }
             }
-            // Until all pools and caches have their size. The server keeps what it was asked for.
+            // Warms up until all pools and caches have their full size.
             await run(2000)
             let before = Residue.now
             await run(10_000)

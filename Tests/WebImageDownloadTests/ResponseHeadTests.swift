@@ -22,7 +22,7 @@ import WebImageTesting
         #expect(head[.location] == nil)
     }
 
-    /// A Latin-1 `é` became U+FFFD, and two equal targets became one with a comma.
+    /// A Latin-1 `é` once became U+FFFD, and two equal targets became one with a comma.
     @Test(
         arguments: [
             (["/caf\u{E9}"], "/caf%E9"), (["/\u{C3}\u{A9}"], "/\u{E9}"), (["/a,b"], "/a,b"), (["/a", "/a"], "/a"),

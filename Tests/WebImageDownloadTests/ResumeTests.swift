@@ -8,7 +8,7 @@ import WebImageTesting
 private let etag = "ETag: \"v1\""
 private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "Content-Type: image/jpeg"]
 
-/// A body of which the first bytes are there, and what an answer to the request for the rest means.
+/// The decisions on answers to a request for the rest of a body whose beginning is there.
 @Suite struct ResumeTests {
     private func part(_ range: String, _ more: [String] = [etag]) -> ResponseHead {
         head(206, ["Content-Range: bytes \(range)"] + more)
@@ -91,7 +91,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
             Issue.record("\(name) was taken")
             return
         }
-        // And the next request is for the whole.
+        // The next request is for the whole body.
         #expect(body.fields.isEmpty && body.length == 0)
         body.didAsk()
         guard case .restart = body.head(head(200, whole), arrival()) else {
@@ -140,7 +140,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
             return
         }
         #expect(error.code == .protocolError)
-        // One that the caller asked for is the caller's.
+        // A part that the caller asked for is delivered to the caller.
         var own = ResumableBody(CacheRequest(fields: [.range: "bytes=0-9"]), mode: .cacheFirst)
         own.didAsk()
         guard case .leave(false) = own.head(part("0-9/10"), arrival()) else {
@@ -202,7 +202,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         let silent = CacheRequest(fields: [.cacheControl: "no-store"])
         for (body, keep) in [broken(secret), broken(mode: .noStore), broken(request: silent)] {
             #expect(keep == .nothing)
-            // The next attempt of this very load may go on all the same.
+            // The next attempt of the same load may still resume.
             #expect(!body.fields.isEmpty)
         }
         let partial = CacheRequest(fields: [.range: "bytes=0-"])
@@ -252,7 +252,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         #expect(end.failure?.code == .truncatedBody)
         _ = try metadata(end.keep)
         #expect(body.fields[.range] == "bytes=200000-")
-        // A part that ends early is one, too.
+        // A part that ends early is a beginning, too.
         body.didAsk()
         _ = body.head(part("200000-299999/1000000"), arrival())
         _ = body.received(100_000)
@@ -268,7 +268,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
             throw WebImageError(.protocolError, "the new body is not taken")
         }
         #expect(body.length == 0)
-        // What was kept is of the old one: the new one is written from its first byte on.
+        // The kept bytes belong to the old version. The new version is written from its first byte on.
         _ = try metadata(body.received(300_000))
         let end = body.ended(WebImageError(.connectionLost, ""))
         #expect(end.keep == .release)
@@ -294,8 +294,8 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         }
     }
 
-    /// An origin that changes its picture, breaks off, lies about ranges: whatever it does, the bytes that end up
-    /// together are of one version.
+    /// An origin changes its picture, breaks off and sends wrong ranges. Whatever it does, a complete body consists of
+    /// bytes of one version.
     @Test func noBodyIsEverMixed() {
         var random = SeededGenerator(seed: 2027)
         var (completions, resumptions) = (0, 0)
@@ -336,7 +336,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
                     #expect(bytes.reduce(0) { $0 + $1.count } == 500_000 + bytes[0].version)
                     break
                 }
-                // Too short to be worth a request: forgotten by the next 200.
+                // A beginning that is too short to be worth a request for the rest is dropped at the next 200.
             }
         }
         #expect(completions > 200 && resumptions > 100)

@@ -4,7 +4,7 @@ import WebImageCore
 
 @testable import WebImageDownload
 
-/// When to try again: the arithmetic.
+/// The arithmetic of retries: delays, dates and circuits.
 @Suite struct RetryPolicyTests {
     private let lost = WebImageError(.connectionLost, "lost")
 
@@ -37,7 +37,7 @@ import WebImageCore
         #expect(RetryPolicy.never.delay(before: 1, after: lost, retryAfter: nil, jitter: 0) == nil)
     }
 
-    /// The three forms of RFC 9110 section 5.6.7 for one moment, and what is none.
+    /// Dates in the three forms of RFC 9110 section 5.6.7, and texts that are not dates.
     @Test(
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
@@ -83,7 +83,7 @@ import WebImageCore
         breaker.note(.failure, of: "a", at: .zero)
         #expect(!asks("a", .seconds(9)) && asks("b", .zero))
         #expect(breaker.open == ["a": .seconds(10)])
-        // One probe, not two; one that says nothing makes room for another.
+        // Only one probe is admitted at a time. A probe without a result makes room for another.
         #expect(asks("a", .seconds(10)) && !asks("a", .seconds(10)))
         breaker.note(.neither, of: "a", at: .seconds(10))
         #expect(asks("a", .seconds(11)))

@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// ThreadSanitizer stands in front of the C library itself.
+/// ThreadSanitizer intercepts the resolver of the C library itself, so that the tests cannot replace it.
 #if TSAN
     private let canHoldLookups = false
 #else
@@ -13,7 +13,8 @@ import WebImageTesting
 #endif
 
 @Suite(.enabled(if: canHoldLookups, "look-ups cannot be held here")) struct SlowLookupTests {
-    /// libcurl would join its resolver's thread when such a transfer is taken from it, and all others would wait along.
+    /// When a transfer is removed during its look-up, libcurl would by default join the resolver's thread, and all
+    /// other transfers would wait.
     @Test func endingALookupHoldsUpNobodyElse() async throws {
         let rig = try Rig(.with { $0.deadlines = DownloadDeadlines(connect: .seconds(5)) })
         rig.server.serve("/ok", .bytes([1, 2, 3], contentType: "image/png"))

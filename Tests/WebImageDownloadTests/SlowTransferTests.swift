@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// What transfers that crawl cost those that do not.
+/// Slow transfers must not hold up others.
 @Suite struct SlowTransferTests {
     private let transport = FakeTransport(.inline)
     private let clock = ManualClock()
@@ -27,7 +27,7 @@ import WebImageTesting
         #expect(configuration.deadlines.minimumSpeed == .init(bytesPerSecond: 1024, window: .seconds(30)))
     }
 
-    /// Six URLs that drip once held every other one of their host for ever.
+    /// Six very slow transfers once held up every other one of their host for ever.
     @Test func aPictureOfAHostWhoseOthersCrawlIsNotHeldUp() async {
         let downloader = makeDownloader()
         let gate = Gate()
@@ -46,7 +46,7 @@ import WebImageTesting
         #expect(downloader.counters.running == 0 && downloader.counters.slow == 0)
     }
 
-    /// One whose bytes come counts, however long it takes.
+    /// A transfer whose bytes keep coming is not slow and keeps its slot, however long it takes.
     @Test func aLongBodyThatComesWellDoesNotCrawl() async {
         let downloader = makeDownloader { $0.maxConcurrentPerHost = 1 }
         let gates = (0..<4).map { _ in Gate() }
@@ -100,7 +100,7 @@ import WebImageTesting
         transport.answerAll { _ in FakeAnswer.bytes([1]).held(by: gate) }
         let downloads = (0..<10).map { download(downloader, "http://h.test/\($0)") }
         #expect(downloads.map { $0.log.end?.name } == Array(repeating: nil, count: 9) + ["queueFull"])
-        // Nor is there a place needed by what has a slot at once, or can be shared.
+        // A request needs no place in the queue if it has a slot at once, or joins another.
         let idle = download(downloader, "http://idle.test/")
         #expect(idle.log.end == nil)
         #expect(download(downloader, "http://h.test/8").log.end == nil)
@@ -108,7 +108,7 @@ import WebImageTesting
         #expect(downloads[..<9].allSatisfy { $0.log.end?.name == "complete" })
     }
 
-    /// Each refusal once began the next one from within: some ten thousand of them ended the process.
+    /// Each refusal once started the next transfer recursively. Some ten thousand of them overflowed the stack.
     @Test func anyNumberOfRefusalsInARowIsNotTooDeep() async {
         let downloader = makeDownloader {
             $0.maxConcurrent = 1

@@ -23,10 +23,10 @@ import WebImageTesting
         let known = TLSPolicy(trust: .systemAnd(pem: server.authority))
         let answer = await fetch(rig, url, known)
         #expect(answer.count == 10_240 && answer.end == "complete" && answer.metrics?.version == .http2)
-        // The certificate is for 127.0.0.1 only.
+        // The certificate names 127.0.0.1 only.
         #expect(await fetch(rig, server.secure("/body", host: "localhost"), known).end == "tlsFailed")
         #expect(await fetch(rig, url, TLSPolicy(trust: .anyone)).end == "complete")
-        // A connection that was opened without a check serves nobody who checks.
+        // A connection that was opened without checks is not used for a request that checks.
         #expect(await fetch(rig, url, TLSPolicy()).end == "tlsFailed")
     }
 
@@ -38,7 +38,7 @@ import WebImageTesting
         #expect(await fetch(rig, server.secure("/body"), policy).end == "complete")
         policy.pinnedKeys = [String(repeating: "A", count: 43) + "="]
         #expect(await fetch(rig, server.secure("/body"), policy).end == "tlsFailed")
-        // A pin does not make an unknown authority known.
+        // A pinned key does not make an unknown authority trusted.
         #expect(await fetch(rig, server.secure("/body"), TLSPolicy(pinnedKeys: [pin])).end == "tlsFailed")
     }
 
@@ -77,7 +77,7 @@ import WebImageTesting
         #expect(await fetch(rig, "https://127.0.0.1:\(server.plainPort)/body", TLSPolicy()).end == "tlsFailed")
     }
 
-    /// Each is `tlsFailed`, and its message says what is wrong with the certificate.
+    /// Each failure is `tlsFailed`, and its message says what is wrong with the certificate.
     @Test func whatIsWrongWithACertificateIsSaid() async throws {
         let (rig, server) = (try Rig(), try NginxServer())
         let known = TLSPolicy(trust: .systemAnd(pem: server.authority))
@@ -95,7 +95,7 @@ import WebImageTesting
         #expect(await complaint(selfSigned, known).contains("self-signed"))
         #expect(await complaint(server.secure("/body", host: "localhost"), known).contains("localhost"))
         #expect(await complaint(server.secure("/body"), TLSPolicy()).contains("unable to get local issuer"))
-        // Who vouches for itself may be vouched for by us; time and name are looked at all the same.
+        // A self-signed certificate may be trusted explicitly. Its dates and its name are checked all the same.
         let own = TLSPolicy(trust: .systemAnd(pem: server.contents("self.pem")))
         #expect(await fetch(rig, selfSigned, own).end == "complete")
         #expect(await complaint(selfSigned.replacing("127.0.0.1", with: "localhost"), own).contains("localhost"))
@@ -116,7 +116,7 @@ import WebImageTesting
         let lines = log.lines
         #expect(lines.count == 1 && lines[0].hasPrefix("warning: certificates are NOT checked"))
         #expect(lines[0].contains("127.0.0.1") && !lines[0].contains("secret") && !lines[0].contains("ada"))
-        // Each time: nobody shall find it only in the lines of last week.
+        // The warning is repeated for each request, so that recent log lines show it, too.
         #expect(await fetch(rig, url + "&again", TLSPolicy(trust: .anyone)).end == "complete")
         #expect(log.lines.count == 2)
     }

@@ -12,7 +12,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// In which order work gets a thread.
+/// The order in which waiting work gets a thread.
 @Suite struct ThreadPoolTests {
     private final class Order: Sendable {
         private let names = Guarded<[String]>([])
@@ -28,7 +28,7 @@ import WebImageTesting
     private let gate = Gate()
     private let done = Gate()
 
-    /// Takes the one thread until the gate opens.
+    /// Occupies the pool's only thread until the gate opens.
     private func holdThread() async {
         pool.run(.high) { [begun, gate] in
             begun.open()
@@ -39,10 +39,11 @@ import WebImageTesting
 
     private func note(_ name: String) -> @Sendable () -> Void { { [order] in order.note(name) } }
 
-    /// Lets the thread go and waits for all that waits now.
+    /// Releases the thread and waits until all work that waits now has run.
     private func finish() async {
         gate.open()
-        // It may be passed over less often than it would have to wait for others: it is asked last and goes last.
+        // The pool lets waiting work be passed over only a limited number of times. The last piece is therefore added
+        // when nothing else waits, so that it runs last.
         while pool.waitingCount > 0 { await Task.yield() }
         pool.run(.low) { [done] in done.open() }
         await done.opened()
@@ -71,7 +72,7 @@ import WebImageTesting
         #expect(order.all == ["first", "first again", "nobody's", "second"])
     }
 
-    /// Stores have the lowest priority: under steady load they once waited until they were given up.
+    /// Stores have a low priority. Under steady load they once waited so long that they were given up.
     @Test func whatIsPassedOverTooOftenGoesFirstForOnce() async {
         await holdThread()
         pool.run(.low, note("store"))
@@ -81,7 +82,7 @@ import WebImageTesting
         #expect(order.all.filter { $0 != "store" } == (0..<20).map { "\($0)" })
     }
 
-    /// It once ended the process.
+    /// A thread that could not be started once ended the process.
     @Test func withoutAThreadTheCallerDoesTheWork() {
         let pool = ThreadPool(name: "test-none", width: 2, startThread: { _, _ in false })
         pool.run(.normal, note("one"))
@@ -89,7 +90,8 @@ import WebImageTesting
         #expect(order.all == ["one", "two"])
     }
 
-    /// What a piece of work alone holds ends with it, and may ask for more work: never under the pool's lock.
+    /// An object that only a piece of work retains is released with it. Its `deinit` may add work, so it must not run
+    /// under the pool's lock.
     @Test(.timeLimit(.minutes(1))) func whatEndsWithAPieceOfWorkMayAddWork() async {
         final class Leaver: Sendable {
             let end: @Sendable () -> Void
@@ -108,7 +110,7 @@ import WebImageTesting
     }
 
     #if os(Linux)
-        /// Beside other busy programs, a server's answers waited behind decodes for up to 0.4 s.
+        /// Beside other busy programs, a server's answers once waited behind decodes for up to 0.4 s.
         @Test func threadsThatComputeLetOthersGoFirst() async {
             func policy(_ pool: ThreadPool) async -> Int32 {
                 await withCheckedContinuation { continuation in
@@ -116,7 +118,7 @@ import WebImageTesting
                 }
             }
             let computing = ThreadPool.computing(name: "test-computing", width: 1)
-            // SCHED_BATCH, which Swift's module of glibc leaves out.
+            // 3 is SCHED_BATCH, which Swift's glibc module does not export.
             #expect(await policy(computing) == 3)
             #expect(await policy(pool) == SCHED_OTHER)
         }

@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Idle threads of a pool help with one piece of work.
+/// Idle threads of a pool help with a piece of work that has several parts.
 @Suite struct ThreadSharingTests {
     private final class Parts: Sendable {
         private let numbers = Guarded<[Int]>([])
@@ -25,7 +25,7 @@ import WebImageTesting
     @Test func anIdleThreadHelps() {
         let pool = ThreadPool(name: "test-parts", width: 1)
         let (first, second) = (Gate(), Gate())
-        // Neither of the two parts can end without the other.
+        // Neither part can end unless the other runs at the same time.
         pool.share(2) { number in
             (number == 0 ? first : second).open()
             (number == 0 ? second : first).wait()
@@ -33,7 +33,7 @@ import WebImageTesting
         #expect(pool.waitingCount == 0)
     }
 
-    /// All threads have work: who shares does everything himself.
+    /// All threads are busy, so the caller does every part itself.
     @Test func busyThreadsAreLeftAlone() async {
         let pool = ThreadPool(name: "test-parts", width: 1)
         let (begun, gate) = (Gate(), Gate())
@@ -48,7 +48,7 @@ import WebImageTesting
         gate.open()
     }
 
-    /// A helper ends with the part that it is at when other work comes.
+    /// When other work comes, a helper finishes its current part and then leaves.
     @Test func otherWorkComesFirst() async {
         let pool = ThreadPool(name: "test-parts", width: 1)
         let (helping, goesOn, isDone) = (Gate(), Gate(), Gate())
@@ -57,7 +57,7 @@ import WebImageTesting
             pool.share(100) { number in
                 parts.note(number)
                 if CurrentThread.id == caller {
-                    // Until the helper has a part, and the other work is done.
+                    // Waits until the helper has begun a part and the other work is done.
                     helping.wait()
                     isDone.wait()
                 } else {
@@ -77,7 +77,7 @@ import WebImageTesting
         #expect(parts.all.count == 101)
     }
 
-    // MARK: help with work that goes on
+    // MARK: Help with continuous work
 
     @Test func anIdleThreadHelpsWhileWorkRuns() {
         let pool = ThreadPool(name: "test-parts", width: 1)
@@ -92,7 +92,7 @@ import WebImageTesting
             mayEnd.wait()
             parts.note(1)
         }
-        // Both have ended.
+        // Both pieces have ended when `share` returns.
         #expect(parts.all.sorted() == [0, 1])
     }
 
@@ -106,7 +106,7 @@ import WebImageTesting
         await begun.opened()
         pool.share({ parts.note(0) }) { [parts] _ in parts.note(1) }
         gate.open()
-        // Nor does a thread begin with it later.
+        // No thread begins to help later, either.
         pool.run(.veryLow) { ended.open() }
         await ended.opened()
         #expect(parts.all == [0])
@@ -118,7 +118,7 @@ import WebImageTesting
         pool.share({
             helping.wait()
             pool.run(.low) { other.open() }
-            // The one thread is free for it before this work ends.
+            // The pool's only thread does the other work before this work ends.
             other.wait()
         }) { goesOn in
             helping.open()

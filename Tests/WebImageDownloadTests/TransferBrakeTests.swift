@@ -5,7 +5,7 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Who stores the bodies is behind: transfers that nobody waits for stand, and no others.
+/// When the storing of bodies is behind, transfers of low priority are paused, and no others.
 @Suite struct TransferBrakeTests {
     private let transport = FakeTransport(.inline)
     private let clock = ManualClock()
@@ -23,14 +23,14 @@ import WebImageTesting
         downloader.download(DownloadRequest(url: "http://h/a"), priority: priority)
     }
 
-    // Inline: everything that can happen has happened when a call returns.
+    // The transport delivers inline: every byte that can arrive has arrived when a call returns.
 
     @Test(arguments: [LoadPriority.veryLow, .low])
     func whatNobodyWaitsForStandsUntilTheBrakeIsReleased(priority: LoadPriority) throws {
         downloader.brake.pull()
         let download = download(priority)
         #expect(download.log.receivedCount < 256 << 10 && download.log.end == nil)
-        // The connection is paused, not slow.
+        // The transfer is paused, which does not count as slow.
         clock.advance(by: .seconds(60))
         #expect(download.log.end == nil)
         downloader.brake.release()

@@ -57,7 +57,8 @@ import WebImageTesting
         #expect(drain(&queue) == [])
         queue.remove(1)
         #expect(drain(&queue) == [7])
-        // Neither of the two slots that low ones may have is free: 2 has one, and 6 and 7 the rest.
+        // Transfers 2, 6 and 7 run. Of three slots, those of low priority may have two: 3 starts when 6 ends, and the
+        // slot of 7 stays free for the urgent.
         queue.remove(6)
         #expect(drain(&queue) == [3])
         queue.remove(7)
@@ -104,7 +105,7 @@ import WebImageTesting
         #expect(drain(&queue) == [1])
     }
 
-    /// However many hosts are slow, one that has nothing running does not wait for them.
+    /// However many hosts are slow, a host without running transfers does not wait for them.
     @Test func aHostThatHasNoneRunningMayBeginOneBeyondTheLimit() {
         var queue = TransferQueue(limits: .init(total: 4, perHost: 2, spare: 3))
         for id in 0..<8 { queue.enqueue(id, host: "slow \(id / 4)", priority: .normal) }
@@ -112,7 +113,7 @@ import WebImageTesting
         queue.enqueue(10, host: "quick", priority: .normal)
         queue.enqueue(11, host: "quick", priority: .normal)
         #expect(drain(&queue) == [10])
-        // The last of the spare ones is kept free of what is only prefetched, and beyond all limits none begins.
+        // The last spare slot is not given to transfers of low priority, and no transfer starts beyond all limits.
         let asked: [(id: Int, host: String, priority: LoadPriority, starts: Bool)] = [
             (20, "other", .normal, true), (21, "other", .normal, false), (30, "third", .low, true),
             (31, "fourth", .low, false), (32, "fourth", .high, false),
@@ -132,13 +133,13 @@ import WebImageTesting
         queue.setSlow(true, of: 0)
         #expect(drain(&queue) == [2])
         #expect(queue.slowCount == 1)
-        // One that is quick again counts again, and nobody is thrown out for it.
+        // A transfer that is fast again counts again. No other transfer is stopped for it.
         queue.setSlow(false, of: 0)
         #expect(drain(&queue) == [])
         #expect(queue.runningCount == 3)
         queue.remove(2)
         #expect(drain(&queue) == [])
-        // A host gets no more than three times its share, however slow it is.
+        // However slow a host is, it gets no more than three times its limit of slots.
         for id in [0, 1] { queue.setSlow(true, of: id) }
         #expect(drain(&queue) == [3, 4])
         for id in [3, 4] { queue.setSlow(true, of: id) }
@@ -199,7 +200,7 @@ import WebImageTesting
         #expect(drain(&queue) == [6])
     }
 
-    /// The same walk over the queue and over a list that is searched from end to end.
+    /// A random walk over the queue, compared with a list that is searched from end to end.
     @Test(arguments: [TransferQueue.Order.firstInFirstOut, .lastInFirstOut])
     func itAgreesWithANaiveModel(_ order: TransferQueue.Order) {
         struct Waiting {
@@ -211,7 +212,7 @@ import WebImageTesting
         var queue = TransferQueue(limits: .init(total: 5, perHost: 2), order: order)
         var waiting: [Waiting] = []
         var running: [Int: (host: String, priority: LoadPriority)] = [:]
-        /// What runs of those whom a newcomer of this priority has to wait for.
+        /// The number of running transfers that count against a new one of this priority.
         func count(_ host: String? = nil, before priority: LoadPriority) -> Int {
             running.values.count { one in
                 (host == nil || one.host == host) && (priority == .veryLow || one.priority > .veryLow)
@@ -255,7 +256,8 @@ import WebImageTesting
         }
     }
 
-    /// Who need not wait may start without being queued: the same ones start, at the same moments.
+    /// A transfer that need not wait may start without being queued. The same transfers start at the same moments as if
+    /// all were queued.
     @Test func whoNeedNotWaitStartsWhenAQueuedOneWould() {
         var random = SeededGenerator(seed: 3)
         let limits = TransferQueue.Limits(total: 5, perHost: 3, reserved: 1)

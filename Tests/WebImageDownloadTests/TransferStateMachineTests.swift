@@ -169,7 +169,8 @@ import WebImageCore
         #expect(chain.keepsSecrets == false)
     }
 
-    /// RFC 9110 section 15.4: 303 turns into GET; 307 and 308 keep the method; HEAD stays HEAD.
+    /// RFC 9110 section 15.4: 303 turns the method into GET, as 301 and 302 do here; 307 and 308 keep it; HEAD stays
+    /// HEAD.
     @Test(arguments: [(301, "GET"), (302, "GET"), (303, "GET"), (307, "PUT"), (308, "PUT")])
     func theMethodFollowsTheStandard(_ status: Int, _ method: String) throws {
         var chain = RedirectChain(try WebURL("http://h/a"), method: .put, limit: 10)
@@ -180,7 +181,7 @@ import WebImageCore
         #expect(ofHead.method == .head)
     }
 
-    // MARK: Clocks
+    // MARK: Deadlines
 
     @Test func eachPhaseHasItsOwnDeadline() throws {
         let deadlines = DownloadDeadlines(connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(3))
@@ -235,7 +236,7 @@ import WebImageCore
         #expect(machine.clocks.next == nil)
         #expect(name(machine.expire(at: .seconds(50))) == "none")
         machine.resume(at: .seconds(101))
-        // One second of the window and none of the idle time were used before the pause.
+        // Before the pause, one second of the speed window and none of the idle time had passed.
         #expect(machine.clocks.next == .seconds(102))
         #expect(name(machine.expire(at: .seconds(102))) == "none")
         #expect(machine.clocks.next == .seconds(104))
@@ -259,7 +260,7 @@ import WebImageCore
         #expect(error.message == "199 bytes in 2 s, less than 100 a second")
     }
 
-    /// The next check was due at once, again and again.
+    /// The next check of the speed was once due at once, again and again.
     @Test func aWindowOfNoLengthIsNotCheckedWithoutAnEnd() throws {
         let speed = DownloadDeadlines.MinimumSpeed(bytesPerSecond: 1, window: .zero)
         var machine = try machine(DownloadDeadlines(idle: .seconds(60), minimumSpeed: speed), limit: 1 << 20)
@@ -280,7 +281,8 @@ import WebImageCore
         #expect(name(machine.finished(.cancelled, at: .zero)) == "hop")
     }
 
-    /// A total that passed while the rest of a refused body came kept the clock's thread busy: due, but nothing to do.
+    /// When the total deadline passed while the rest of a refused body arrived, it once stayed due without effect and
+    /// kept the clock's thread busy.
     @Test func nothingIsDueForEverWhileARefusedBodyEnds() throws {
         var machine = try machine(DownloadDeadlines(total: .milliseconds(500)))
         _ = machine.start(at: .zero)

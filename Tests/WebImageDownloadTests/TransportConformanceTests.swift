@@ -7,11 +7,12 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// A transport, and a server that it can reach, which answers to paths.
+/// Makes a transport and a server that it can reach, for tests that every transport must pass.
 struct TransportFixture: CustomTestStringConvertible, Sendable {
     struct Reach {
         let transport: any HTTPTransport
-        /// Scripts the answer at a path; held back by a gate after so many bytes (nil: before the head).
+        /// Sets the server's answer for a path. `Answer.gate` holds it back after `gateOffset` bytes of the body, or
+        /// before the head if that is nil.
         let serve: (_ path: String, _ answer: Answer) -> Void
         let url: (_ path: String) -> String
     }
@@ -65,7 +66,7 @@ struct TransportFixture: CustomTestStringConvertible, Sendable {
     static let all = [curl, fake(.ownThread), fake(.inline)]
 }
 
-/// What every ``HTTPTransport`` promises.
+/// The promises that every ``HTTPTransport`` must keep.
 @Suite struct TransportConformanceTests {
     private func start(
         _ path: String, on reach: TransportFixture.Reach, method: HTTPRequest.Method = .get,
@@ -165,7 +166,7 @@ struct TransportFixture: CustomTestStringConvertible, Sendable {
         let handle = Guarded<(any TransportTransfer)?>(nil)
         let handleIsThere = Gate()
         let receiver = RecordingReceiver { count in
-            // Inline, the first piece comes before `start` has given the handle.
+            // A transport that delivers inline passes the first piece before `start` has returned the transfer.
             handle.withLock { $0 }?.cancel()
             return handleIsThere.isOpen ? .proceed : .pause
         }
@@ -195,7 +196,7 @@ struct TransportFixture: CustomTestStringConvertible, Sendable {
         await receiver.received(100_000)
         let standing = receiver.now
         #expect(standing.body.count < 1 << 20 && standing.result == nil)
-        // Another transfer goes through meanwhile: the transport itself does not stand.
+        // Another transfer completes meanwhile, so the transport itself is not blocked.
         reach.serve("/b", .init(body: [1]))
         let other = RecordingReceiver()
         _ = start("/b", on: reach, other)

@@ -11,10 +11,10 @@ import WebImageCore
     import Darwin
 #endif
 
-/// The files that hold which authorities to trust.
+/// The temporary files with the authorities that libcurl is to trust.
 @Suite struct TrustFilesTests {
     @Test func eachSetHasAFileOfItsOwnUpToALimit() throws {
-        // An empty one for the system's: the copies are to be small.
+        // The system's bundle is replaced by an empty file, to keep the copies small.
         var files = TrustFiles(bundle: "/dev/null")
         defer { files.closeAll() }
         var names: Set<String> = []
@@ -22,7 +22,7 @@ import WebImageCore
         #expect(names.count == TrustFiles.most)
         let error = #expect(throws: WebImageError.self) { try files.combinedBundle(with: Array("one more".utf8)) }
         #expect(error?.code == .tlsFailed)
-        // Those that are known go on being told, each with what it is.
+        // Files of sets that are known are still returned, with the right content.
         let known = try files.combinedBundle(with: Array("7".utf8))
         #expect(names.contains(known))
         let file = open(known, O_RDONLY)

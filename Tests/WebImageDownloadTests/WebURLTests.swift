@@ -6,7 +6,7 @@ import WebImageCore
 import WebImageTesting
 
 @Suite struct WebURLTests {
-    /// RFC 3986 section 5.4, with the base's host of one letter as there; nil for references that leave HTTP.
+    /// The examples of RFC 3986 section 5.4, resolved against http://a/b/c/d;p?q; nil for references that leave HTTP.
     @Test(arguments: [
         ("g:h", nil), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"),
         ("/g", "http://a/g"), ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),
@@ -27,7 +27,7 @@ import WebImageTesting
         #expect((try? base.resolving(reference))?.text == expected)
     }
 
-    /// RFC 3986 sections 3.3 and 3.4: pchar, `/` and `?`; all else is encoded.
+    /// RFC 3986 sections 3.3 and 3.4: pchar, `/` and `?` stay as they are; all other bytes are encoded.
     @Test func theBytesThatStandForThemselvesAreThoseOfTheStandard() {
         let literals = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?".utf8)
         #expect((0...UInt8.max).filter(PercentEncoding.isLiteral) == literals.sorted())
@@ -48,7 +48,8 @@ import WebImageTesting
         #expect(try WebURL(url.text).text == expected)
     }
 
-    /// Names in other scripts, and other forms of ASCII, have one spelling: policies and connections go by it.
+    /// Host names in other scripts or in other forms of ASCII are normalised to one spelling, which policies and
+    /// connections use.
     @Test(arguments: [
         ("http://bücher.de/a.png", "xn--bcher-kva.de"), ("http://BÜCHER.de/", "xn--bcher-kva.de"),
         ("http://bu\u{308}cher.de/", "xn--bcher-kva.de"), ("http://faß.de/", "xn--fa-hia.de"),
@@ -72,7 +73,7 @@ import WebImageTesting
         #expect(error?.code == .invalidURL)
     }
 
-    /// What is in normal form is recognised in one pass. A blank in front makes the same text go the long way.
+    /// A URL in normal form is recognised in one pass. A space in front sends the same text through the general parser.
     @Test func theShortWayAndTheLongOneGiveTheSame() throws {
         var random = SeededGenerator(seed: 5)
         let pieces = [
@@ -125,7 +126,7 @@ import WebImageTesting
         #expect((MissingScheme.hint(for: text) != nil) == isHost)
     }
 
-    /// Once it said that files can be loaded, to somebody whose redirect led to one.
+    /// The error once said that files can be loaded, although a redirect had led to the file.
     @Test func aRedirectToAFileSaysWhereRedirectsMayGo() throws {
         var chain = RedirectChain(try WebURL("http://h/a"), method: .get, limit: 3)
         let error = #expect(throws: WebImageError.self) { try chain.follow("file:///etc/passwd", status: 302) }
@@ -165,7 +166,7 @@ import WebImageTesting
         #expect(redactedURL(text) == expected)
     }
 
-    /// Nothing that a server can put into `Location` stops the program.
+    /// No text in a `Location` field crashes the program.
     @Test func anyTextIsEitherAURLOrAnError() {
         var random = SeededGenerator(seed: 11)
         let pieces = [

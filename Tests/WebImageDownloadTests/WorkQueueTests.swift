@@ -5,16 +5,16 @@ import WebImageTesting
 
 @testable import WebImageSystem
 
-/// The ranks of waiting work, against a list that is searched.
+/// The order of waiting work, compared with a list that is searched.
 @Suite struct WorkQueueTests {
-    /// What a queue of ``WorkQueue``'s rules says, without its links.
+    /// A naive model of the rules of ``WorkQueue``.
     private struct Model {
         struct Work {
             let number: Int
             let owner: Int?
             let completes: Bool
             var list: Int
-            /// When it came to the end of its list.
+            /// The order in which work was added to the end of its list.
             var turn: Int
         }
 
@@ -97,7 +97,7 @@ import WebImageTesting
         #expect(queue.isEmpty)
     }
 
-    /// Places are used again, and a crowd's are given back.
+    /// Thousands of pieces of work come and go three times, so that the queue reuses its places after giving some back.
     @Test func aCrowdComesAndGoes() {
         var queue = WorkQueue()
         let owner = Owner()

@@ -4,7 +4,7 @@ import WebImageProcessing
 import WebImageTesting
 
 @Suite struct AlphaTests {
-    /// Every colour with every alpha.
+    /// Every channel value with every alpha.
     private func everyPair() throws -> PixelBuffer {
         let channels = (0...255).flatMap { alpha in (0...255).flatMap { [$0, 255 - $0, 0, alpha] } }
         return try PixelBuffer.make(PixelSize(256, 256), channels)
@@ -51,7 +51,7 @@ import WebImageTesting
         }
     }
 
-    /// Around the runs that are looked at in one go.
+    /// The places lie around the ends of the runs of 4096 pixels that are checked at once.
     @Test(arguments: [PixelLayout.rgba8, .rgba16], [0, 1, 4095, 4096, 4097, 8199])
     func onePixelOfColourIsFound(_ layout: PixelLayout, _ place: Int) throws {
         let size = PixelSize(82, 100)
@@ -142,7 +142,7 @@ import WebImageTesting
                 + [Int(whole.rounded())]
         }
         for (found, expected) in zip(canvas.channels, expected) { #expect(abs(found - expected) <= 1) }
-        // What hides and what does not show is exact.
+        // Where the layer is opaque or fully transparent, the result is exact.
         for at in stride(from: 0, to: below.count, by: 4) where [0, 255].contains(above[at + 3]) {
             #expect(canvas.channels[at..<at + 4] == (above[at + 3] == 0 ? below : above)[at..<at + 4])
         }

@@ -32,7 +32,7 @@ import WebImageTesting
         var random = SeededGenerator(seed: 1)
         let pixels = try PixelBuffer.random(PixelSize(40, 25), layout, alpha: .straight, seed: 2)
         let top = Double(layout.top)
-        // Muted colours are within both: nothing is clipped, on which engines may differ.
+        // Muted colours lie within both gamuts. Nothing is clipped, where colour engines may differ.
         let channels = (0..<4000).map { _ in Int.random(in: Int(top * 0.3)...Int(top * 0.6), using: &random) }
         for (index, value) in channels.enumerated() {
             if layout == .rgba8 {
@@ -106,7 +106,7 @@ import WebImageTesting
             converter.convert(pixels)
             #expect(pixels.channels == before)
         }
-        // Nearly is not the same: gamma 2.2 is some levels away in the dark.
+        // A profile that is nearly sRGB is converted: gamma 2.2 differs by some levels in dark colours.
         let near = ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma(2.2))
         #expect(ColorConverter(iccProfile: near, layout: .rgba8)?.isIdentity == false)
     }
@@ -191,7 +191,8 @@ import WebImageTesting
         }
     }
 
-    /// A profile of somebody's may take lcms2 as long as it likes: others are asked for meanwhile, here by the maker itself.
+    /// lcms2 may take long for a stranger's profile. Other converters can be asked for meanwhile; here the maker itself
+    /// does so.
     @Test func noLockIsHeldWhileAConverterIsMade() throws {
         let (slow, quick) = (
             ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma(1.1)),
@@ -205,12 +206,12 @@ import WebImageTesting
         let first = try cache.converter(for: slow, layout: .rgba8)
         #expect(maker.nested.count == 2 && maker.nested[0] != nil && maker.count == 3)
         #expect(try cache.converter(for: quick, layout: .rgba8) === maker.nested[0])
-        // Both who asked for the slow one at once have the one that was done first.
+        // Both concurrent requests for the slow profile get the converter that was finished first.
         #expect(first != nil && first === maker.nested[1])
         #expect(try cache.converter(for: slow, layout: .rgba8) === first)
     }
 
-    /// What could not be found out is asked again.
+    /// A converter that could not be made because of an error is tried again.
     @Test func noFailureIsKept() throws {
         let maker = NestedMaker()
         let isReady = Guarded(false)
@@ -224,7 +225,8 @@ import WebImageTesting
         #expect(try cache.converter(for: profile, layout: .rgba8) != nil)
     }
 
-    /// Profiles of printers and cameras have tables. Once each picture had its own made, by the one who held the lock.
+    /// Profiles of printers and cameras are long, because they contain tables. Their converters were once not cached:
+    /// each picture had its own made, under the lock.
     @Test func longProfilesAreKeptWithinALimit() throws {
         let maker = NestedMaker()
         let cache = ColorConverterCache(capacity: 8, profileLimit: .kibibytes(400)) { maker.make($0, $1) }
@@ -235,20 +237,21 @@ import WebImageTesting
         let long = [1.2, 1.4, 1.6].map { profile($0, 130 << 10) }
         for bytes in long + long { _ = try cache.converter(for: bytes, layout: .rgba8) }
         #expect(maker.count == 3 && cache.profileByteCount == ByteCount(3 * 130 << 10))
-        // A fourth pushes out the one that was used longest ago.
+        // A fourth profile evicts the one that was used longest ago.
         _ = try cache.converter(for: profile(1.7, 130 << 10), layout: .rgba8)
         #expect(cache.profileByteCount == ByteCount(3 * 130 << 10))
         _ = try cache.converter(for: long[2], layout: .rgba8)
         #expect(maker.count == 4)
         _ = try cache.converter(for: long[0], layout: .rgba8)
         #expect(maker.count == 5)
-        // One that is longer than all may be together pushes out none.
+        // A profile that is longer than the whole limit is not kept and evicts none.
         for _ in 0..<2 { _ = try cache.converter(for: profile(1.8, 500 << 10), layout: .rgba8) }
         #expect(maker.count == 7 && cache.profileByteCount == ByteCount(3 * 130 << 10))
     }
 }
 
-/// Counts what it makes, and looks about while it makes the first. Sendable since a test uses it on one thread only.
+/// Makes and counts converters, and calls `whileMaking` while it makes the first. Sendable because a test uses it on
+/// one thread only.
 private final class NestedMaker: @unchecked Sendable {
     var count = 0
     var whileMaking: (() -> [ColorConverter?])?

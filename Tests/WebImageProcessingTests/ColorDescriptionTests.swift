@@ -10,9 +10,9 @@ import WebImageProcessing
     import Darwin
 #endif
 
-/// Colours that are said by code points or by a calibration, not by a profile.
+/// Colours that are described by code points or by a calibration instead of a profile.
 @Suite struct ColorDescriptionTests {
-    /// One pixel, given and got back as values from 0 to 1.
+    /// Converts one pixel, whose channels are values from 0 to 1.
     private func converted(
         _ color: [Double], _ colors: PixelColors, _ layout: PixelLayout = .rgba16
     ) throws -> [Double] {
@@ -65,7 +65,7 @@ import WebImageProcessing
                 #expect(isNear(found, expected), "\(color): \(found) \(expected)")
             }
         }
-        // More red than sRGB can show.
+        // A red outside sRGB, which is clipped.
         #expect(isNear(try converted([1, 0, 0], described(12, 13), layout), [1, 0, 0]))
     }
 
@@ -104,7 +104,7 @@ import WebImageProcessing
 
     // MARK: high dynamic range
 
-    /// Values of PQ (SMPTE ST 2084) for light in cd/m², and sRGB's levels after BT.2390's curve.
+    /// Values of PQ (SMPTE ST 2084), and the levels of sRGB after the tone curve of BT.2390.
     static let tones: [(value: Double, level: Double)] = [
         (0, 0), (0.2997, 63), (0.4401, 136), (0.5807, 229), (0.7518, 255), (0.9, 255), (1, 255),
     ]
@@ -119,7 +119,7 @@ import WebImageProcessing
     }
 
     @Test func hybridLogWhiteIsTheSameWhite() throws {
-        // BT.2408: reference white is 75 % of HLG, and 203 cd/m² on a display of 1000.
+        // BT.2408: reference white is 75 % of HLG, which is 203 cd/m² on a display of 1000 cd/m².
         #expect(isNear(try converted([0.75, 0.75, 0.75], described(9, 18)), [229, 229, 229].map { $0 / 255 }))
         #expect(isNear(try converted([1, 1, 1], described(9, 18)), [1, 1, 1], levels: 0.5))
         #expect(isNear(try converted([0, 0, 0], described(9, 18)), [0, 0, 0], levels: 0))
@@ -138,7 +138,7 @@ import WebImageProcessing
     }
 
     @Test func highlightsKeepTheirHue() throws {
-        // Orange at 4000 cd/m² and at 100: the shares of the channels stay near each other.
+        // An orange of some 4000 cd/m²: its channels keep their order.
         let bright = try converted([0.9, 0.82, 0.6], described(1, 16))
         #expect(bright[0] == 1 && bright[1] > 0.5 && bright[1] < 0.9 && bright[2] < bright[1])
     }

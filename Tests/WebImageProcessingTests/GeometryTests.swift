@@ -6,7 +6,7 @@ import WebImageProcessing
     static let layouts: [PixelLayout] = [.rgba8, .rgba16]
     static let sizes = [PixelSize(1, 1), PixelSize(7, 3), PixelSize(33, 70), PixelSize(64, 32), PixelSize(1, 40)]
 
-    /// Where the pixel that is shown at (x, y) is stored, from the words of EXIF: what the first row and column are.
+    /// Where the pixel that is shown at (x, y) is stored, by the definition in EXIF of the first row and column.
     static func source(_ orientation: Orientation, _ x: Int, _ y: Int, _ stored: PixelSize) -> (x: Int, y: Int) {
         let (right, bottom) = (stored.width - 1, stored.height - 1)
         return switch orientation {

@@ -1,4 +1,4 @@
-/// Writes small ICC profiles (ICC.1:2010): a matrix and one curve for RGB, one curve for gray.
+/// Writes small ICC profiles (ICC.1:2010): for RGB a matrix and one curve for all channels, for gray one curve.
 struct ICCProfileBytes {
     enum Curve {
         /// `x ^ gamma`
@@ -7,7 +7,7 @@ struct ICCProfileBytes {
         case sRGB
     }
 
-    /// The columns of RGB to XYZ under D50.
+    /// The columns of the matrix from RGB to XYZ under D50.
     static let sRGBColorants = [[0.4361, 0.2225, 0.0139], [0.3851, 0.7169, 0.0971], [0.1431, 0.0606, 0.7141]]
     static let displayP3Colorants = [[0.5151, 0.2412, -0.0011], [0.2920, 0.6922, 0.0419], [0.1571, 0.0666, 0.7841]]
 

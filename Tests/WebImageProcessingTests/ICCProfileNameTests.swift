@@ -15,14 +15,14 @@ import Testing
     @Test func englishIsTakenWhereverItStands() {
         let german = texts("Farben", "deDE")
         #expect(ICCProfile.name(of: profile(german)) == "Farben")
-        // Two records: the second one, of English, begins behind both.
+        // Two records. The text of the second, English one begins after both.
         var both = Array("mluc".utf8) + big(0) + big(2) + big(12)
         both += Array("deDE".utf8) + big(2) + big(40) + Array("enGB".utf8) + big(4) + big(42)
         both += [0, 68, 0, 69, 0, 78]
         #expect(ICCProfile.name(of: profile(both)) == "EN")
     }
 
-    /// Found by fuzzing: lcms2 took 400 MB of memory for a description that said it had 33 million texts.
+    /// Found by fuzzing: lcms2 took 400 MB of memory for a description that claimed to have 33 million texts.
     @Test func aDescriptionHasTheTextsThatItHasRoomFor() {
         #expect(ICCProfile.name(of: profile(texts("A", count: 0x0200_0000))) == "A")
         #expect(ICCProfile.name(of: profile(texts("A", count: 0))) == nil)
@@ -42,7 +42,7 @@ import Testing
         Array("desc".utf8) + big(0) + big(UInt32(text.utf8.count + 1)) + Array(text.utf8) + [0]
     }
 
-    /// A profile of one tag.
+    /// A profile with one tag.
     private func profile(_ tag: [UInt8], tag name: String = "desc") -> [UInt8] {
         var head = big(UInt32(144 + tag.count)) + [UInt8](repeating: 0, count: 124)
         head.replaceSubrange(36..<40, with: Array("acsp".utf8))

@@ -2,7 +2,7 @@ import Testing
 import WebImageCore
 import WebImageProcessing
 
-/// The helpers on pictures that are there already.
+/// Convenience methods of images that are in memory: scaling, cropping, rounding corners.
 @Suite struct ImageShapingTests {
     private func image(
         _ size: PixelSize = PixelSize(40, 20), alpha: AlphaMode = .opaque, layout: PixelLayout = .rgba8,
@@ -61,7 +61,7 @@ import WebImageProcessing
         #expect(error?.code == .transformFailed)
     }
 
-    /// The sum of coverage is the area of the shape.
+    /// The sum of all alpha values is the area of the rounded rectangle.
     @Test(arguments: [(40, 40, Double.infinity), (41, 41, .infinity), (60, 30, 10), (61, 31, 8.5), (64, 20, .infinity)])
     func roundCornersLeaveTheAreaOfTheShape(width: Int, height: Int, radius: Double) throws {
         for layout in [PixelLayout.rgba8, .rgba16] {

@@ -2,7 +2,7 @@ import Testing
 import WebImageProcessing
 
 @Suite struct PixelExpansionTests {
-    /// Every length up to several vectors, and nothing behind the last pixel.
+    /// Every length up to several vectors. Nothing is written after the last pixel.
     @Test(arguments: 0...40) func threeChannelsBecomeFour(_ count: Int) {
         let source = (0..<count * 3).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
         for isReversed in [false, true] {

@@ -9,7 +9,7 @@ import WebImageProcessing
     import Darwin
 #endif
 
-/// The resampler as one would write it on a blackboard: every weight of every pixel, in floating point, nothing skipped.
+/// A naive resampler: every weight of every pixel in floating point, without any shortcut.
 struct ResampleReference {
     var filter: ResampleFilter
     var inLinearLight = false
@@ -37,7 +37,8 @@ struct ResampleReference {
         }
     }
 
-    /// libvips enlarges by Catmull-Rom half a pixel of the result off, at places of a 64th of a pixel; the edge goes on for ever.
+    /// libvips enlarges with a Catmull-Rom spline, shifted by half a pixel of the result, at positions in 64ths of a
+    /// pixel. The pixels at the edges repeat beyond them.
     private func enlarged(_ pixel: Int, _ input: Int, _ low: Double) -> Double {
         let place = low - 0.5
         let near = place.rounded(.down) + (((place - place.rounded(.down)) * 128).rounded(.down) / 2).rounded() / 64
@@ -46,13 +47,14 @@ struct ResampleReference {
         }
     }
 
-    /// libvips makes means of blocks first, from a fourth of the size on, and Lanczos of those; edges go on for ever.
+    /// From a quarter of the size on, libvips first averages blocks and then applies Lanczos to the averages. The
+    /// pixels at the edges repeat beyond them.
     private func reduced(_ pixel: Int, _ input: Int, _ center: Double, _ step: Double) -> Double {
         let block = Swift.max(Int((step / 2).rounded(.down)), 1)
         let last = (input - 1) / block
         var sum = 0.0
         let (place, scale) = (center / Double(block), step / Double(block))
-        // Farther ones weigh nothing.
+        // Blocks that are farther away have no weight.
         for mean in Int(place - 3 * scale) - 2...Int(place + 3 * scale) + 2 {
             let weight = weight((Double(mean) + 0.5 - place) / scale)
             let place = min(Swift.max(mean, 0), last)
@@ -81,7 +83,7 @@ struct ResampleReference {
         }
     }
 
-    /// Channels before rounding: straight or opaque as the pixels are, and the alpha of each pixel unclamped by rounding.
+    /// The exact channels before rounding, with the same meaning of alpha as the pixels.
     func resample(_ pixels: PixelBuffer, alpha: AlphaMode, crop: PixelRect, to output: PixelSize) -> [Double] {
         let (width, height, top) = (pixels.size.width, pixels.size.height, Double(pixels.layout.top))
         var planes = pixels.channels.map(Double.init)
@@ -117,8 +119,9 @@ struct ResampleReference {
         return result
     }
 
-    /// The worst difference from `pixels`, in levels, where a difference in colour counts as much as it is seen for 16-bit
-    /// pixels (their faintest colours are beyond 32-bit floating point) and fully for 8-bit ones.
+    /// The largest difference of `pixels` from the expected channels, in levels. For 16-bit pixels a difference in
+    /// colour is weighted by alpha, because their faintest colours exceed the precision of 32-bit floats; for 8-bit
+    /// pixels it counts in full.
     func worstDifference(
         of pixels: PixelBuffer, from expected: [Double]
     ) -> Double {
@@ -127,7 +130,7 @@ struct ResampleReference {
         for start in stride(from: 0, to: actual.count, by: 4) {
             let alpha = expected[start + 3]
             worst = max(worst, abs(Double(actual[start + 3]) - alpha))
-            // Nobody can tell the colour of a pixel that rounds to fully transparent, or that is on the edge of it.
+            // The colour of a pixel that is or nearly is fully transparent is undefined.
             guard alpha > 0.51 else { continue }
             let seen = pixels.layout == .rgba8 ? 1 : alpha / top
             for c in 0..<3 {

@@ -17,8 +17,8 @@ import WebImageTesting
         }
     }
 
-    /// Reducing, enlarging, both at once, to and from one pixel, nearly nothing, a factor of exactly two, and windows so
-    /// long that the rounding errors of their weights would add up to something if they were not carried on.
+    /// Reducing, enlarging, both at once, to and from one pixel, by almost nothing, by exactly two, and with windows so
+    /// long that the rounding errors of their weights would add up if they were not carried over.
     static let sizes: [(PixelSize, PixelSize)] = [
         (PixelSize(40, 30), PixelSize(20, 15)), (PixelSize(41, 23), PixelSize(7, 5)),
         (PixelSize(17, 13), PixelSize(40, 29)), (PixelSize(50, 9), PixelSize(11, 31)),
@@ -47,13 +47,14 @@ import WebImageTesting
             let result = try Resampler.resample(
                 pixels, alpha: test.alpha, to: output, filter: test.filter, inLinearLight: true)
             let expected = reference.resample(pixels, alpha: test.alpha, crop: PixelRect(size), to: output)
-            // Near black a level of 16 bits is a thirteenth of that in linear light: 32-bit floating point is a few off.
+            // Near black, one level of 16 bits is a thirteenth of a level in linear light: 32-bit floats are off by a
+            // few levels.
             let allowed = test.layout == .rgba8 ? 1.0 : 8
             #expect(reference.worstDifference(of: result, from: expected) <= allowed, "\(size) to \(output)")
         }
     }
 
-    /// A crop at the top of a tall picture: what comes below it needs no memory, whether it is copied or scaled.
+    /// A crop at the top of a tall picture. The rows below it need no memory, whether the crop is copied or scaled.
     @Test(arguments: [PixelSize(8, 40), PixelSize(4, 20), PixelSize(16, 80)])
     func rowsBelowACropAreNotKept(_ output: PixelSize) throws {
         let resampler = Resampler(crop: PixelRect(x: 2, y: 30, width: 8, height: 40), output: output)
@@ -69,7 +70,8 @@ import WebImageTesting
         #expect(places.count <= 8)
     }
 
-    /// Half black and half white is a grey of half the light, which is stored as 188; averaging stored values gives 128.
+    /// Half black and half white has half of the light of white, which is stored as 188. Averaging the stored values
+    /// would give 128.
     @Test(arguments: [AlphaMode.opaque, .straight, .premultiplied]) func fineDetailKeepsItsBrightness(
         _ alpha: AlphaMode
     ) throws {
@@ -97,7 +99,8 @@ import WebImageTesting
         }
     }
 
-    /// The colours of premultiplied pixels are taken apart before their light is, and put together again.
+    /// Premultiplied colours are divided by alpha before they are converted to linear light, and multiplied again
+    /// afterwards.
     @Test func premultipliedColoursKeepTheirLight() throws {
         let pixels = try PixelBuffer.constant(PixelSize(4, 4), .rgba8, [100, 50, 0, 200])
         let result = try Resampler.resample(
@@ -135,9 +138,9 @@ import WebImageTesting
                 let pixels = try PixelBuffer.constant(size, test.layout, pixel)
                 let result = try Resampler.resample(pixels, alpha: test.alpha, to: output, filter: test.filter)
                 let expected = try PixelBuffer.constant(output, test.layout, pixel)
-                // With 16 bits a channel, the colour of one level of alpha is as fine as 32-bit floating point gets.
+                // With 16 bits and an alpha of a few levels, the colour exceeds the precision of 32-bit floats.
                 guard test.layout == .rgba8 || alpha > 1000 else { continue }
-                // A sum of a thousand rows or columns is a level of 65535 off in 32-bit floating point.
+                // In 32-bit floats, a sum of a thousand rows or columns is off by one level of 65535.
                 let allowed = test.layout == .rgba16 && max(size.width, size.height) > 1000 ? 1 : 0
                 let worst = zip(result.channels, expected.channels).map { abs($0 - $1) }.max() ?? 0
                 #expect(worst <= allowed, "\(pixel) \(size) to \(output)")
@@ -184,7 +187,7 @@ import WebImageTesting
         for row in 0..<400 {
             try sink.band(at: row, count: 1).copyMemory(from: pixels.row(row), byteCount: pixels.bytesPerRow)
             try sink.commit(at: row, count: 1)
-            // Output row y needs the input rows before 10 * y + 20; they are taken four at a time.
+            // Output row y needs the input rows before 10 * y + 20. Input rows are taken four at a time.
             #expect(sink.rowsDone >= (row + 1 - 20 - 3) / 10)
         }
         #expect(sink.rowsDone == 40)
@@ -193,7 +196,7 @@ import WebImageTesting
     @Test func rowsBesideThePartChangeNothing() throws {
         let pixels = try PixelBuffer.random(PixelSize(20, 60), alpha: .opaque, seed: 2)
         let other = try pixels.copied()
-        // Rows 20 to 40 are used, and a reach of three output rows of two input rows on either side.
+        // The filter reads rows 20 to 40 and three output rows, which are six input rows, on either side.
         for row in Array(0..<14) + Array(46..<60) {
             other.row(row).initializeMemory(as: UInt8.self, repeating: 99, count: other.bytesPerRow)
         }
@@ -232,7 +235,7 @@ import WebImageTesting
         }
         let pixels = try PixelBuffer.make(PixelSize(30, 21), channels)
         for filter in ResampleFilter.allCases {
-            // libvips shifts what it enlarges.
+            // libvips shifts pictures that it enlarges.
             for width in filter == .libvips ? [7, 15, 16] : [7, 15, 16, 44] {
                 let result = try Resampler.resample(pixels, alpha: .opaque, to: PixelSize(width, 9), filter: filter)
                 let turned = try result.flipped(horizontally: true, vertically: false)
@@ -256,7 +259,7 @@ import WebImageTesting
     @Test(arguments: ResampleFilter.allCases) func theColourOfTransparentPixelsDoesNotBleed(
         _ filter: ResampleFilter
     ) throws {
-        // Blue on the left; on the right a red that cannot be seen.
+        // Opaque blue on the left; fully transparent red on the right.
         var channels: [Int] = []
         for _ in 0..<24 { for x in 0..<24 { channels += x < 12 ? [0, 0, 200, 255] : [255, 0, 0, 0] } }
         let pixels = try PixelBuffer.make(PixelSize(24, 24), channels)

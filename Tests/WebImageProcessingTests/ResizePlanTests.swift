@@ -5,7 +5,8 @@ import WebImageTesting
 @testable import WebImageProcessing
 
 @Suite struct ResizePlanTests {
-    /// A plan for another size of the same picture stays within that, however its sides divide.
+    /// A plan that is adapted to a smaller size of the same picture stays within that size, whatever remainders its
+    /// sides leave.
     @Test func aPlanForASmallerSizeStaysWithinIt() {
         for side in 2...200 {
             let whole = PixelSize(width: side, height: side)
@@ -27,7 +28,7 @@ import WebImageTesting
         var stored: PixelSize
         var target: TargetSize
         var output: PixelSize
-        /// nil: all of it.
+        /// The expected crop; nil for the whole picture.
         var crop: PixelRect?
         var testDescription: String { "\(stored) \(target) -> \(output)" }
 
@@ -43,7 +44,7 @@ import WebImageTesting
     }
 
     static let table: [Row] = [
-        // SDWebImage's own values (section 2.9 of its analysis).
+        // SDWebImage's own values.
         Row((100, 200), 150, 150, gives: (75, 150)),
         Row((100, 200), 300, 300, gives: (100, 200)),
         Row((100, 200), 300, 300, up: true, gives: (150, 300)),
@@ -51,7 +52,7 @@ import WebImageTesting
         Row((100, 200), 150, 150, .fill, up: true, gives: (150, 150)),
         Row((5250, 3450), 400, 300, gives: (400, 263)),
         Row((5250, 3450), 4000, 4000, gives: (4000, 2629)),
-        // One side: the other follows, whatever the fit.
+        // Only one side is given: the other follows from the aspect ratio, whatever the fit.
         Row((400, 300), 200, nil, gives: (200, 150)),
         Row((400, 300), nil, 100, .cover, gives: (133, 100)),
         Row((400, 300), 100, nil, .fill, gives: (100, 75)),
@@ -59,16 +60,16 @@ import WebImageTesting
         Row((400, 300), 800, nil, up: true, gives: (800, 600)),
         Row((400, 300), nil, nil, .cover, up: true, gives: (400, 300)),
         Row((400, 300), 0, -5, gives: (400, 300)),
-        // No side vanishes, and halves are rounded away from zero.
+        // No side becomes 0, and halves are rounded away from zero.
         Row((10_000, 1), 10, 10, gives: (10, 1)),
         Row((1, 10_000), 5, nil, .contain, gives: (1, 10_000)),
         Row((200, 101), 100, nil, gives: (100, 51)),
-        // Cover: the centre, in parts of pixels where it is scaled.
+        // Cover: the crop is centred, at fractions of pixels if it is scaled.
         Row((400, 300), 100, 100, .cover, gives: (100, 100), crop: (50, 0, 300, 300)),
         Row((300, 401), 100, 100, .cover, gives: (100, 100), crop: (0, 50.5, 300, 300)),
         Row((400, 300), 200, 150, .cover, gives: (200, 150)),
         Row((100, 200), 300, 300, .cover, up: true, gives: (300, 300), crop: (0, 50, 100, 100)),
-        // Cover that may not enlarge: the aspect at the size there is, in whole pixels.
+        // Cover that may not enlarge: the target's aspect ratio at the size of the picture, in whole pixels.
         Row((100, 200), 300, 300, .cover, gives: (100, 100), crop: (0, 50, 100, 100)),
         Row((101, 200), 100, 50, .cover, gives: (100, 50), crop: (0.5, 74.75, 100, 50)),
         Row((200, 101), 100, 101, .cover, gives: (100, 101), crop: (50, 0, 100, 101)),
@@ -80,7 +81,7 @@ import WebImageTesting
         let plan = ResizePlan(stored: row.stored, target: row.target)
         #expect(plan.outputDisplay == row.output)
         if row.target.fit == .cover, let crop = row.crop, crop.x == 0.5 {
-            // Reducing by one hundredth: the part is in fractions.
+            // This row reduces by one hundredth: its crop has fractional sides.
             #expect(abs(plan.crop.width - 101) < 1e-9 && abs(plan.crop.height - 50.5) < 1e-9)
         } else {
             #expect(plan.crop == row.crop ?? PixelRect(row.stored))

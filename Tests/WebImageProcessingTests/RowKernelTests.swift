@@ -2,7 +2,7 @@ import CPixels
 import Testing
 import WebImageTesting
 
-/// The integer pass over rows, by each kernel that this processor has.
+/// The integer kernels that sum weighted rows, each that this processor supports.
 @Suite struct RowKernelTests {
     @Test(arguments: [1, 15, 16, 31, 32, 33, 48, 100, 4000]) func allKernelsGiveTheSameSums(count: Int) throws {
         var random = SeededGenerator(seed: UInt64(count))
@@ -20,7 +20,7 @@ import WebImageTesting
         }
     }
 
-    /// - Returns: nil where the kernel is not there.
+    /// - Returns: The sums, or nil if this processor does not support the kernel.
     private func add(
         _ rows: [[UInt8]], _ weights: [Int16], to start: [[Int32]], by kernel: wi_kernel
     ) -> [[Int32]]? {

@@ -10,7 +10,7 @@ extension PixelLayout {
 }
 
 extension PixelBuffer {
-    /// All channels in a row, whatever their depth.
+    /// All channels of all pixels, one after another, whatever their depth.
     var channels: [Int] {
         withBytes { bytes in
             layout == .rgba8
@@ -40,7 +40,7 @@ extension PixelBuffer {
         try make(size, layout, Array(repeatElement(pixel, count: size.width * size.height).joined()))
     }
 
-    /// Noise, with hard edges and fully transparent and fully opaque stretches where there is alpha.
+    /// Noise with hard edges and, if there is alpha, with fully transparent and fully opaque stretches.
     static func random(
         _ size: PixelSize, _ layout: PixelLayout = .rgba8, alpha: AlphaMode, seed: UInt64
     ) throws -> PixelBuffer {

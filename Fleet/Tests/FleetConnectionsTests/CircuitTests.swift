@@ -18,7 +18,7 @@ import Testing
         #expect(!circuit.isOpen)
         #expect(circuit.fail() == .open(probeAfter: .seconds(1)))
         #expect(circuit.isOpen)
-        // What was on its way fails too, and asks for no second probe.
+        // A command that was already sent fails too. Its failure schedules no second probe.
         #expect(circuit.fail() == .nothing)
     }
 
@@ -41,12 +41,12 @@ import Testing
         for _ in 0..<4 { #expect(circuit.succeed() == .nothing) }
         #expect(circuit.succeed() == .recovered)
         #expect(circuit.succeed() == .nothing)
-        // It begins anew: five failures, and a pause of a second.
+        // The circuit starts afresh: it opens after five failures, and the first pause is one second.
         for _ in 0..<4 { #expect(circuit.fail() == .nothing) }
         #expect(circuit.fail() == .open(probeAfter: .seconds(1)))
     }
 
-    /// As a Redis whose memory is full: it answers PING and refuses everything else.
+    /// For example a Redis whose memory is full: it answers PING and refuses every other command.
     @Test func aServerThatAnswersProbesOnlyIsAskedLessAndLess() {
         var circuit = open()
         for seconds in [2, 4, 8, 16, 30, 30] as [Int64] {

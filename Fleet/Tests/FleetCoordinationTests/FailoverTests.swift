@@ -7,7 +7,7 @@ import Testing
 
 @testable import FleetCoordination
 
-/// A replica takes the place of a Redis that is gone.
+/// A replica takes over after its primary Redis has died.
 @Suite(.enabled(if: RedisServer.isInstalled, "there is no redis-server")) struct FailoverTests {
     private func client(_ url: String) throws -> RedisClient {
         var redis = try RedisConfiguration(url: url)
@@ -33,7 +33,8 @@ import Testing
         while fleet.purges.verdict(source: source, begun: begun) != .purged { await Task.yield() }
     }
 
-    /// The last purge had not reached the replica: a server that knows it tells it again, and one that comes later knows it.
+    /// The last purge before the failover has not reached the replica. A server that knows the purge writes it again,
+    /// so that a server that starts later learns of it.
     @Test func aPurgeThatTheReplicaHasNotIsToldAgain() async throws {
         let port = RedisServer.freePort()
         let first = try await RedisServer(["--port", "\(port)"])
@@ -53,12 +54,12 @@ import Testing
             while try await control.send(["ZCARD", RESPArgument(one.commands.keys.purges)]).integer != 2 {
                 await Task.yield()
             }
-            // From here on it hears nothing of the first.
+            // From here on the replica receives nothing from the first Redis.
             _ = try await control.send(["REPLICAOF", "NO", "ONE"])
             try await one.purge([.url("https://a/lost")])
             await first.kill()
             #expect(try await control.send(["ZCARD", RESPArgument(one.commands.keys.purges)]).integer == 2)
-            // As a sentinel or a balancer does it: the address leads to the replica.
+            // The replica takes over the address of the first Redis, as a sentinel or a load balancer would arrange it.
             _ = try await control.send(["CONFIG", "SET", "port", "\(port)"])
             try await reading(later) {
                 await isPurged(later, "https://a/both", begun)

@@ -24,6 +24,7 @@ import Testing
         return Fleet(configuration, client, wall: { 1_700_000_000_000 })
     }
 
+    /// The text of the job: made by another server, or else by `work`.
     private func once(
         _ fleet: Fleet, _ job: Fleet.Job = Self.job, _ work: @escaping @Sendable (Int) async -> (String, Fleet.Shared?)
     ) async -> String {
@@ -74,12 +75,12 @@ import Testing
         let job = Fleet.Job(result: "b", source: "s", sourceDigest: "bad")
         let failure = Fleet.Shared(.failure, Array("gone".utf8), life: 60_000, ofSource: true)
         #expect(await once(one, job) { _ in ("x", failure) } == "x")
-        // Another result of the same source fails, too, once Redis knows.
+        // Another result of the same source fails, too, once Redis has stored the failure.
         let second = Fleet.Job(result: "c", source: "s", sourceDigest: "bad")
         while await once(other, second, { _ in ("not yet", nil) }) != "gone" {}
     }
 
-    /// The leader dies without a word: another works once the lease has ended.
+    /// The leader dies without giving up its lease. Another server does the work once the lease has ended.
     @Test func whenTheLeaderIsSilentAnotherTakesOver() async throws {
         let server = try await RedisServer()
         let dead = try fleet(server)
@@ -91,7 +92,7 @@ import Testing
         #expect(living.statistics.tookOver == 1)
     }
 
-    /// A leader that takes longer than its lease keeps it.
+    /// A leader whose work takes longer than the lease renews the lease.
     @Test func leasesAreRenewed() async throws {
         let server = try await RedisServer()
         let slow = try fleet(server) { $0.lease = 90 }
@@ -104,7 +105,7 @@ import Testing
         }
         await begun.wait { !$0.isEmpty }
         async let waiting = once(other) { _ in shared("other") }
-        // Redis counts down the lease many times over.
+        // The remaining time that Redis reports goes up at each renewal: the loop waits for five of them.
         var renewals = 0
         var left = 90
         while renewals < 5 {
@@ -168,7 +169,7 @@ import Testing
         await #expect(throws: RedisError.self) { try await fleet.purge([.all]) }
     }
 
-    /// Who waits for another's work does not wait for a Redis that stands still.
+    /// A server that waits for the work of another stops waiting when Redis no longer answers.
     @Test func aPausedRedisHoldsUpNobody() async throws {
         let server = try await RedisServer()
         let (one, other) = (try fleet(server), try fleet(server, deadline: .milliseconds(200)))
@@ -190,7 +191,7 @@ import Testing
 
     // MARK: - Purges
 
-    /// Runs the reading of purges of some servers for as long as the body takes.
+    /// Lets these servers read purges while the body runs.
     private func reading(_ fleets: [Fleet], _ body: () async throws -> Void) async throws {
         let tasks = fleets.map { fleet in Task { await fleet.run() } }
         try await body()
@@ -204,7 +205,7 @@ import Testing
 
     @Test func aPurgeReachesAllServers() async throws {
         let server = try await RedisServer()
-        // They look by themselves once an hour: it is the channel that tells them.
+        // The servers poll the list of purges once an hour only, so they learn of these purges from the channel.
         let fleets = try (0..<3).map { _ in try fleet(server) { $0.readInterval = 3_600_000 } }
         try await reading(fleets) {
             for fleet in fleets {
@@ -220,13 +221,13 @@ import Testing
         }
     }
 
-    /// Redis reads what it was sent when it goes on, also where nobody waits for the answer any more.
+    /// A Redis that was paused carries out the commands that it received, although their deadlines have passed.
     @Test func aPurgeWithoutAnAnswerMayHaveHappened() async throws {
         let server = try await RedisServer()
         let (one, other) = (try fleet(server, deadline: .milliseconds(200)), try fleet(server) { $0.readInterval = 20 })
         try await reading([other]) {
             while other.purges.verdict(source: "any", begun: 1) != .current { await Task.yield() }
-            // The script is known from here on.
+            // From here on Redis has the script in its cache, so that a purge is a single command.
             while (try? await one.purge([.tag("t")])) == nil {}
             let begun = other.stamp
             server.pause()
@@ -241,7 +242,7 @@ import Testing
         #expect(error?.isUnsent == true)
     }
 
-    /// Somebody has written into Redis what no server would.
+    /// Somebody has written a time into Redis that no server would write.
     @Test(arguments: ["1e19", "9.2e18", "inf"]) func aTimeThatNoClockShowsIsNotBelieved(_ time: String) async throws {
         let server = try await RedisServer()
         let one = try fleet(server)
@@ -254,14 +255,14 @@ import Testing
         #expect(one.statistics.alone == 1)
     }
 
-    /// A message that is lost costs some time.
+    /// A lost message delays a purge, but does not lose it.
     @Test func withoutMessagesTheListIsReadNowAndThen() async throws {
         let server = try await RedisServer()
         let (one, other) = (try fleet(server), try fleet(server) { $0.readInterval = 20 })
         try await reading([other]) {
             while other.purges.verdict(source: "any", begun: 1) != .current { await Task.yield() }
             let begun = one.stamp + 10_000
-            // What is in the list without a message.
+            // Adds a purge to the list without publishing a message.
             _ = try await one.commands.client.send([
                 "ZADD", RESPArgument(one.commands.keys.purges), RESPArgument(begun), "all",
             ])
@@ -269,17 +270,17 @@ import Testing
         }
     }
 
-    /// What was shared before a purge is not taken after it, and what is begun after it is.
+    /// A result that was shared before a purge is not used after it. A result of work that began after the purge is.
     @Test func nothingPurgedIsTaken() async throws {
         let server = try await RedisServer()
         let (one, other) = (try fleet(server), try fleet(server))
         #expect(await once(one) { _ in shared("old") } == "old")
         while await once(other, Self.job, { _ in ("not yet", nil) }) != "old" {}
-        // The other reads nothing by itself.
+        // The other server does not poll the list of purges in this test.
         try await one.purge([.prefix("https://example.org/")])
         #expect(await once(other) { _ in shared("new") } == "new")
         while await once(one, Self.job, { _ in ("not yet", nil) }) != "new" {}
-        // Purged while it is being made: it is not shared.
+        // A result that is purged while it is being made is not shared.
         let job = Fleet.Job(result: "b", source: Self.job.source, sourceDigest: "source")
         #expect(
             await once(one, job) { _ in
@@ -289,7 +290,7 @@ import Testing
         #expect(await once(other, job) { _ in shared("again") } == "again")
     }
 
-    /// Redis comes back empty: what was purged before stays purged, also for who never heard of it.
+    /// Redis comes back empty. Earlier purges still hold, also for a server that starts only then.
     @Test func afterRedisLostAllPurgesAreToldAgain() async throws {
         let server = try await RedisServer()
         let (one, other) = (try fleet(server) { $0.readInterval = 20 }, try fleet(server) { $0.readInterval = 20 })
@@ -306,7 +307,7 @@ import Testing
                 await isPurged(other, "https://c", begun.withLock { $0 }, tags: tags)
                 await isPurged(other, "https://a/b", begun.withLock { $0 })
             }
-            // The other was not there: it knows the new list only, which has all.
+            // The other server started after the loss. It knows the new list only, which holds all purges.
             #expect(one.purges.verdict(source: "https://d", begun: begun.withLock { $0 }) == .unsure)
             while one.servers != 2 { await Task.yield() }
         }

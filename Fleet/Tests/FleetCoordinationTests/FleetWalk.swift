@@ -2,37 +2,37 @@ import FleetTesting
 
 @testable import FleetCoordination
 
-/// A fleet in which things happen in an order that a seed chooses: servers that ask, work, are slow, fall silent or die; answers
-/// and messages that are late or lost; purges; a Redis that loses everything. It uses the states that ``Fleet`` uses, and
-/// does between them what ``Fleet`` does.
+/// A simulated fleet. A seed chooses the order of events: servers ask, work, are slow, fall silent or die; answers and
+/// messages are late or lost; sources are purged; Redis loses everything. The simulation uses the same state machines
+/// as ``Fleet`` and connects them as ``Fleet`` does.
 struct FleetWalk {
-    /// What goes wrong.
+    /// How often things go wrong: percentages, or numbers of events in a walk.
     struct Trouble: Sendable {
-        /// Of a hundred commands, how many are lost on their way, or their answers are.
+        /// The percentage of commands that are lost, or whose answers are.
         var lostCommands = 0
-        /// Of a hundred messages of channels, how many are lost.
+        /// The percentage of published messages that are lost.
         var lostMessages = 0
         var slowCommands = 0
         var deaths = 0
         var wipes = 0
         var purges = 0
-        /// Workers that stop renewing and go on working.
+        /// The percentage of leaders that stop renewing their lease and continue to work.
         var silentWorkers = 0
     }
 
-    /// What a fleet could do wrong: a walk that does it must be found out.
+    /// Mistakes that a fleet could make. Walks with one of them must report a problem.
     enum Flaw: CaseIterable, Sendable {
-        /// A result is named by the time of its end.
+        /// A result is stamped with the time when its work ended instead of the time when it began.
         case stampsTheEnd
-        /// A result is taken before the list of purges is read.
+        /// A shared result is used before the list of purges is read.
         case takesUnread
-        /// Who waits does so until a message comes.
+        /// A server that waits for another relies on messages and never asks again by itself.
         case trustsMessages
         /// Work begins before the list of purges is read.
         case leadsUnread
-        /// Work of a server for itself is named by the time that it is.
+        /// Work without Redis is stamped with the current time instead of the reader's stamp.
         case stampsNow
-        /// A lease counts from when its answer came.
+        /// A lease is counted from the arrival of the answer instead of the sending of the command.
         case countsLate
     }
 
@@ -40,17 +40,18 @@ struct FleetWalk {
         var server: Int
         var part: FlightPart
         var token: String
-        /// The newest version of the source that was purged for when the request came.
+        /// When the request came, the version of the source for which the last purge had been made. An older one must
+        /// not be returned.
         var wanted: Int
-        /// Numbers the steps, so that what comes late is recognised.
+        /// Counts the steps, so that events of an earlier step are recognised as late.
         var step = 0
         var listens = false
         var ended: Int?
-        /// Until when it believes to hold the lock.
+        /// The time until which this request believes that it holds the lock.
         var leads = 0
         var isWorking = false
         var isSilent = false
-        /// It could not ask Redis, and does not know of purges since it last could.
+        /// Whether the request works without Redis. It then does not know of the latest purges.
         var isAlone = false
         var worked = 0
     }
@@ -58,9 +59,9 @@ struct FleetWalk {
     private struct Server {
         var reader: PurgeReader
         var isAlive = true
-        /// Versions of the source that it has kept, by the purges that it knew of then.
+        /// The cached versions of the source, by the time of the last purge that was known when each was cached.
         var originals: [Int: Int] = [:]
-        /// What was kept before is asked for anew.
+        /// The floor of the purge table when `originals` was last cleared.
         var floor = 0
     }
 
@@ -90,9 +91,9 @@ struct FleetWalk {
     private var events: [(time: Int, order: Int, Event)] = []
     private var order = 0
     private var version = 1
-    /// The version that the last purge was for that Redis has acknowledged.
+    /// The version of the source for which the last purge was made.
     private var purgedVersion = 0
-    /// What was found to be wrong.
+    /// The violated rules.
     private(set) var problems: [String] = []
     private(set) var works = 0
     private(set) var shared = 0
@@ -127,7 +128,7 @@ struct FleetWalk {
         happens(trouble.slowCommands) ? Self.deadline + random(400) : 1 + random(8)
     }
 
-    /// Lets everything happen, up to an hour.
+    /// Handles events until there are none, for at most an hour of simulated time.
     mutating func run() {
         while let next = events.indices.min(by: {
             (events[$0].time, events[$0].order) < (events[$1].time, events[$1].order)
@@ -148,7 +149,7 @@ struct FleetWalk {
     private mutating func take(_ event: Event) {
         switch event {
         case .wake(let number, step: -1):
-            // The request comes now.
+            // The request arrives at its server.
             requests[number].wanted = purgedVersion
             let last = servers[requests[number].server].reader.table.lastPurge(source: "source")
             requests[number].part = FlightPart(notBefore: last)
@@ -233,7 +234,7 @@ struct FleetWalk {
             let stamp = flaw == .stampsNow ? max(redis.now, reader.table.latest + 1) : reader.stamp
             let start = begun ?? stamp
             let server = requests[number].server
-            // As servers do: what was kept before a purge is not found after it.
+            // As in a real server, an original that was cached before a purge is not found after it.
             let purge = reader.table.lastPurge(source: "source", tags: [StableHash.of("tag")])
             if reader.table.floor > servers[server].floor {
                 servers[server].originals = [:]
@@ -281,7 +282,7 @@ struct FleetWalk {
     }
 
     private mutating func finish(_ number: Int, _ begun: Int, _ version: Int) {
-        // What was sent arrives also where the server has died since.
+        // The command arrives although its server may have died since.
         let table = servers[requests[number].server].reader.table
         let isCurrent = table.verdict(source: "source", tags: [StableHash.of("tag")], begun: begun) == .current
         guard !happens(trouble.lostCommands) else { return }

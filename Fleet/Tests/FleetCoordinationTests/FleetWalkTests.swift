@@ -2,8 +2,9 @@ import Testing
 
 @testable import FleetCoordination
 
-/// Many walks through a fleet: every request is answered, nobody gets what was purged before it asked, two servers never
-/// believe at the same time that they lead, and where nothing goes wrong the work is done once.
+/// Many walks through a simulated fleet. Every request is answered. No request gets a version that was purged before
+/// the request came. Two servers never believe at the same time that they lead. Where nothing goes wrong, the work is
+/// done once.
 struct FleetWalkTests {
     @Test func withoutTroubleWorkIsDoneOnce() {
         for seed in 0..<10_000 as Range<UInt64> {
@@ -27,11 +28,11 @@ struct FleetWalkTests {
             shared += walk.shared
             #expect(walk.problems.isEmpty, "seed \(seed): \(walk.problems)")
         }
-        // Servers did share: the walks are about something.
+        // Results were shared in many walks: the checks above did apply.
         #expect(shared > 4000)
     }
 
-    /// Walks that cannot fail would show nothing.
+    /// Each deliberate mistake is noticed by some walk. Otherwise the walks above would prove nothing.
     @Test(arguments: FleetWalk.Flaw.allCases) func walksFindFlaws(_ flaw: FleetWalk.Flaw) {
         let trouble = FleetWalk.Trouble(
             lostCommands: 5, lostMessages: 50, slowCommands: 10, deaths: 1, purges: 4, silentWorkers: 50)

@@ -1,6 +1,7 @@
 @testable import FleetCoordination
 
-/// What the scripts do in Redis, as a value: for walks through many orders of events. `ScriptTests` compares it with the real one.
+/// A model of the scripts' effects in Redis, as a value, for simulations of many orders of events. `ScriptTests`
+/// compares the model with a real Redis.
 struct ModelRedis {
     private struct Lock {
         var token: String
@@ -12,13 +13,14 @@ struct ModelRedis {
         var until: Int
     }
 
-    /// Milliseconds.
+    /// The current time in milliseconds.
     var now: Int
     private var locks: [String: Lock] = [:]
     private var results: [String: Kept] = [:]
     private var failures: [String: Kept] = [:]
     private(set) var purges: [String: Int] = [:]
     private var list: (name: String, dropped: Int)?
+    /// The run ID of the Redis process, which changes when another process takes over; empty if INFO is not permitted.
     var run = "run"
     private var servers: [String: Int] = [:]
 
@@ -26,7 +28,7 @@ struct ModelRedis {
 
     private var latest: Int { max(purges.values.max() ?? 0, list?.dropped ?? 0) }
 
-    /// What everything is lost by.
+    /// Empties Redis, as a restart without persistence or FLUSHALL does.
     mutating func wipe() { (locks, results, failures, purges, list, servers) = ([:], [:], [:], [:], nil, [:]) }
 
     mutating func expire() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FleetCoordination
 
-/// A server that reads the list of a Redis which loses things.
+/// A server's reading of the list of purges, while Redis loses parts of the list, all data, or its place to a replica.
 struct PurgeReaderTests {
     private struct Server {
         var reader = PurgeReader(start: 1000)
@@ -64,7 +64,7 @@ struct PurgeReaderTests {
         let time = purge("a", &redis)
         one.read(&redis)
         other.read(&redis)
-        // The other never hears of this one from Redis itself.
+        // The other server does not read this purge before Redis loses it.
         let second = purge("b", &redis)
         one.read(&redis)
         redis.now += 10
@@ -81,7 +81,8 @@ struct PurgeReaderTests {
         #expect(other.verdict("c", redis.now) == .current)
     }
 
-    /// A replica takes over that had not got the last purge; a new purge comes before the old one is told again.
+    /// A replica takes over that has not received the last purge. A new purge is made before the old one is written
+    /// again.
     @Test func afterAFailoverPurgesAreToldAgain() {
         var (one, other, redis) = (Server(), Server(), ModelRedis(now: 2000))
         _ = purge("a", &redis)
@@ -104,7 +105,8 @@ struct PurgeReaderTests {
         #expect(replica.purges == count)
     }
 
-    /// The same where the user may not run INFO: the lost connection tells that another Redis may answer.
+    /// The same where the user may not run INFO. The reader learns from the lost connection that another Redis may
+    /// answer now.
     @Test func withoutTheRunOfRedisTheLostConnectionTellsOfAFailover() {
         var (one, other, redis) = (Server(), Server(), ModelRedis(now: 2000))
         redis.run = ""
@@ -125,7 +127,7 @@ struct PurgeReaderTests {
         #expect(replica.purges == purges)
     }
 
-    /// The server had read further in the old list than the new one goes.
+    /// The server has read further in the old list than the replica's list reaches.
     @Test func afterAFailoverTheListIsReadFromItsStart() {
         var (server, redis) = (Server(), ModelRedis(now: 2000))
         var replica = redis

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FleetCoordination
 
-/// Servers that use Redis as a user who may not do everything.
+/// Servers whose Redis user has limited permissions.
 @Suite(.enabled(if: RedisServer.isInstalled, "there is no redis-server")) struct RestrictedUserTests {
     private func client(_ server: RedisServer, _ user: String? = nil) throws -> RedisClient {
         var configuration = try RedisConfiguration(url: server.url)
@@ -18,7 +18,7 @@ import Testing
     }
 
     private func fleet(_ server: RedisServer) throws -> Fleet {
-        // Without messages it would be an hour until they read the list.
+        // The servers poll the list of purges once an hour only, so that a test passes only if messages arrive.
         var configuration = FleetConfiguration(server: "\(UInt32.random(in: 0 ... .max))")
         configuration.readInterval = 3_600_000
         return Fleet(configuration, try client(server, "limited"), wall: { 1_700_000_000_000 })

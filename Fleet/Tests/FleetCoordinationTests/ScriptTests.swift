@@ -7,7 +7,7 @@ import Testing
 
 @testable import FleetCoordination
 
-/// Commands on a server of the test's own.
+/// The fleet's commands, sent to this server.
 func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCommands {
     var configuration = try RedisConfiguration(url: server.url)
     configuration.deadline = .seconds(5)
@@ -17,14 +17,15 @@ func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCom
 }
 
 @Suite(.enabled(if: RedisServer.isInstalled, "there is no redis-server")) struct ScriptTests {
-    /// Calls in random orders are answered by Redis as the model answers them.
+    /// Redis answers calls in random orders exactly as `ModelRedis` does.
     @Test func redisDoesWhatTheModelDoes() async throws {
         let server = try await RedisServer()
         for seed in 0..<20 as Range<UInt64> {
             var numbers = SeededNumbers(seed: seed)
             let redis = try commands(server, prefix: "seed\(seed)")
             var model = ModelRedis(now: 0)
-            // Leases and lives are so long that none ends by itself: the clock of the model is that of Redis' answers.
+            // Leases and lifetimes are too long to end during the test. The model takes its time from the answers of
+            // Redis.
             let forever = 1_000_000
             var (last, top) = (0, 0)
             for turn in 0..<120 {
@@ -68,7 +69,8 @@ func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCom
                     _ = model.purge(members, newList: "list", life: forever, most: most)
                     let news = try await redis.read(
                         after: 0, most: 100, server: "a", newList: "list", gone: forever)
-                    // The times are Redis' own; which purges there are, and in which order, is compared.
+                    // Redis chooses the times by its own clock. The test compares which purges there are, and their
+                    // order.
                     let expected = model.read(after: 0, most: 100, server: "a", newList: "list", gone: forever)
                     #expect(news.purges.map(\.text) == expected.purges.map(\.text), "seed \(seed), turn \(turn)")
                     #expect(news.list == "list:list")
@@ -113,7 +115,7 @@ func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCom
     @Test func limitsHoldForAllWhoAsk() async throws {
         let server = try await RedisServer()
         let (one, other) = (try commands(server), try commands(server))
-        // Four at once, then one an hour.
+        // The limit allows four calls at once, then one an hour.
         var waits: [Double?] = []
         for turn in 0..<6 {
             let asker = turn % 2 == 0 ? one : other
@@ -126,7 +128,7 @@ func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCom
         await other.client.close()
     }
 
-    /// A script that Redis forgot is told again.
+    /// A script that is no longer in the cache of Redis is loaded again.
     @Test func forgottenScriptsAreToldAgain() async throws {
         let server = try await RedisServer()
         let redis = try commands(server)
@@ -142,6 +144,6 @@ extension FleetAnswer {
 }
 
 extension ModelRedis {
-    /// Takes over the times of purges that Redis gave.
+    /// Adopts the purges of a real Redis, with the times that it gave them.
     mutating func take(_ news: FleetCommands.News) { setPurges(news.purges, dropped: news.dropped) }
 }

@@ -8,9 +8,10 @@ import Testing
 
 @testable import FleetCoordination
 
-/// Servers whose Redis does not stay the same: two answer to one name, or one is emptied again and again.
+/// Servers whose Redis changes all the time: two instances answer at one name, or one is emptied again and again.
 @Suite struct UnsteadyRedisTests {
-    /// Each reading finds another list of purges, from the beginning of which it would have to read again.
+    /// Each reading finds another list of purges and would have to start again from its beginning. After some attempts
+    /// the server works without Redis.
     @Test func aListThatChangesAllTheTimeHoldsUpNobody() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let server = try await ServerBootstrap(group: group)
@@ -36,7 +37,7 @@ import Testing
     }
 }
 
-/// Answers a command at a time, as a Redis does whose list of purges is always another one.
+/// A fake Redis whose list of purges is another one in each answer. It expects one command in each read.
 private final class UnsteadyRedis: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -53,7 +54,7 @@ private final class UnsteadyRedis: ChannelInboundHandler {
         let list = "list:\(lists)"
         let text = "$\(list.utf8.count)\r\n\(list)\r\n"
         if command.contains("HELLO") { return "%1\r\n+proto\r\n:3\r\n" }
-        // The digests of the two scripts, and their answers.
+        // Answers SCRIPT LOAD with "begin" or "read" as digests, by which the answers below recognise the scripts.
         if command.contains("LOAD") { return command.contains("'lead'") ? "$5\r\nbegin\r\n" : "$4\r\nread\r\n" }
         if command.contains("\r\nbegin\r\n") {
             return "*5\r\n+lead\r\n:1\r\n\(text):1700000000000\r\n:1700000000000\r\n"

@@ -2,7 +2,7 @@ import FleetCrypto
 import Testing
 
 @Suite struct SecureHashTests {
-    /// FIPS 180-4's examples.
+    /// Two examples of FIPS 180-4.
     @Test(arguments: [
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -11,7 +11,7 @@ import Testing
         #expect(Hexadecimal.text(SecureHash.sha256(Array(text.utf8))) == digest)
     }
 
-    /// RFC 4231, cases 2 and 6, and a key of no bytes.
+    /// RFC 4231, cases 2 and 6, and an empty key.
     @Test(arguments: [
         (
             Array("Jefe".utf8), "what do ya want for nothing?",

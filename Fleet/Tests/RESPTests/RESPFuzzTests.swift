@@ -7,7 +7,7 @@ import Testing
 @Suite struct RESPFuzzTests {
     private static let rounds = 20_000
 
-    /// A random value, never deeper than the parser takes.
+    /// A random value of at most this depth, which the parser accepts.
     private func value(_ depth: Int, _ numbers: inout SeededNumbers) -> RESPValue {
         func members(_ numbers: inout SeededNumbers) -> [RESPValue] {
             (0..<Int.random(in: 0...3, using: &numbers)).map { _ in value(depth - 1, &numbers) }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// What a parser makes of bytes that come in these pieces: the values before an error, and the error.
+    /// The result of parsing these pieces one after another: the values before the first error, and that error.
     private func outcome(_ pieces: [ArraySlice<UInt8>], _ limits: RESPLimits) -> (
         values: [RESPValue], error: RESPError?
     ) {
@@ -79,11 +79,11 @@ import Testing
         }
     }
 
-    /// Damaged values in pieces of any size: a parser makes the same of them as of the whole, and neither crashes nor keeps more
-    /// than has come.
+    /// A parser gives the same result for damaged values in pieces of any size as for the whole. It neither crashes nor
+    /// buffers more than it has received.
     @Test func splittingChangesNothingEvenOfDamagedValues() { check(seed: 21) }
 
-    /// The same with another seed each time, for WEBIMAGE_FUZZ_SECONDS: each that is found to fail is named.
+    /// The same with random seeds for WEBIMAGE_FUZZ_SECONDS seconds. A failure names its seed.
     @Test(.enabled(if: fuzzSeconds > 0, "only with WEBIMAGE_FUZZ_SECONDS")) func splittingChangesNothingForLong() {
         let (clock, seconds) = (ContinuousClock(), Self.fuzzSeconds)
         let end = clock.now + .seconds(seconds)

@@ -3,7 +3,7 @@ import RESP
 import Testing
 
 @Suite struct RESPParserTests {
-    /// All values of a text, read at once.
+    /// All values of a text that arrives in one piece.
     private func values(_ text: String, _ limits: RESPLimits = RESPLimits()) throws(RESPError) -> [RESPValue] {
         var parser = RESPParser(limits)
         parser.append(ByteBuffer(string: text))
@@ -26,7 +26,7 @@ import Testing
         ("*0\r\n", .array([])), ("*2\r\n:1\r\n*1\r\n$1\r\na\r\n", .array([.number(1), .array([bulk("a")])])),
         ("~1\r\n+a\r\n", .set([.simpleString("a")])), (">2\r\n+pong\r\n_\r\n", .push([.simpleString("pong"), .null])),
         ("%1\r\n+a\r\n:1\r\n", .map([RESPPair(.simpleString("a"), .number(1))])), ("%0\r\n", .map([])),
-        // Attributes are read and left out, also within a value.
+        // Attributes are parsed and dropped, also within a value.
         ("|1\r\n+ttl\r\n:3\r\n:5\r\n", .number(5)),
         ("*2\r\n|1\r\n+a\r\n*1\r\n:1\r\n:2\r\n:3\r\n", .array([.number(2), .number(3)])),
     ]
@@ -70,7 +70,7 @@ import Testing
             ])
     }
 
-    /// A line of a server's is written as one, whatever its text holds.
+    /// Line breaks in an error's text are removed, so that they cannot start another reply.
     @Test func aLineThatIsWrittenStaysOneLine() throws {
         var buffer = ByteBuffer()
         RESPEncoder.write(.error("ERR a\r\nb\n+OK"), to: &buffer)

@@ -5,16 +5,17 @@ import Testing
 
 @testable import RedisClient
 
-/// What reaches a connection from channels that it has given up.
+/// Late events from channels that a connection has abandoned.
 @Suite(.enabled(if: RedisServer.isInstalled, "there is no redis-server")) struct RedisLinkTests {
     private enum Event: Hashable, Sendable {
         case ready
         case lost(RedisError)
     }
 
-    /// With TLS, the end of a channel that was given up comes as late as the server answers to the farewell.
+    /// With TLS, an abandoned channel ends only when the server answers its close notification. This may be after the
+    /// next attempt to connect has begun.
     @Test func theLateEndOfAnEarlierChannelDoesNotFailTheNextAttempt() async throws {
-        // Not by its socket, which connects at once.
+        // The link connects by TCP. By a Unix domain socket it would be connected before the earlier channel fails.
         let port = RedisServer.freePort()
         let server = try await RedisServer(["--port", "\(port)"])
         let group = MultiThreadedEventLoopGroup.singleton

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PendingCommandTests {
     private static func time(_ milliseconds: UInt64) -> NIODeadline { .uptimeNanoseconds(milliseconds * 1_000_000) }
 
-    /// To whom the next answers belong.
+    /// The commands to which the next answers belong.
     private func owners(_ count: Int, of pending: inout PendingCommands<String>) -> [String] {
         var owners: [String] = []
         for _ in 0..<count {
@@ -19,7 +19,7 @@ import Testing
         return owners
     }
 
-    /// An answer belongs to the command that is first in order, also when that command's time is over.
+    /// An answer belongs to the oldest command without an answer, even after that command's deadline.
     @Test func aLateAnswerIsGivenToNobody() {
         var pending = PendingCommands<String>(most: 10)
         pending.addWritten("a", until: Self.time(50))
@@ -71,7 +71,8 @@ import Testing
         #expect(subscriptions.isEmpty)
     }
 
-    /// The first confirmation belongs to the first SUBSCRIBE, after which the channel was left once more.
+    /// The first confirmation belongs to the first SUBSCRIBE. An UNSUBSCRIBE and a second SUBSCRIBE have been sent
+    /// since.
     @Test func whoComesRightAfterTheLastHasGoneWaitsForItsOwnConfirmation() {
         var subscriptions = Subscriptions()
         _ = subscriptions.connect()
@@ -88,7 +89,7 @@ import Testing
         _ = subscriptions.add(2, to: "a")
         #expect(subscriptions.connect() == ["a", "b"])
         #expect(subscriptions.confirm("a") == [2])
-        // Only who heard messages is told that they are missed.
+        // Only the listener whose subscription was confirmed is told that messages may be missed.
         #expect(subscriptions.disconnect() == [2])
         #expect(subscriptions.remove(2, from: "a") == false)
         #expect(subscriptions.connect() == ["b"])

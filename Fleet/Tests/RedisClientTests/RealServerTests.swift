@@ -15,7 +15,7 @@ import Testing
         #expect(try await client.send(["GET", "b"]) == .null)
         #expect(try await client.send(["INCR", "n"]) == .number(1))
         #expect(try await client.send(["HSET", "h", "k", "1"]) == .number(1))
-        // RESP3 it is: a map, not an array.
+        // The answer is a map, so the connection speaks RESP3. In RESP2 it would be an array.
         #expect(try await client.send(["HGETALL", "h"]) == .map([RESPPair(RESPValue.bulk("k"), RESPValue.bulk("1"))]))
         await #expect(throws: RedisError.refused("ERR unknown command 'NO', with args beginning with: ")) {
             try await client.send(["NO"])
@@ -24,7 +24,7 @@ import Testing
         await #expect(throws: RedisError.closed) { try await client.send(["PING"]) }
     }
 
-    /// Thousands of commands at a time, all over few connections: each gets its own answer.
+    /// Thousands of concurrent commands share a few connections.
     @Test func everyCommandGetsItsOwnAnswer() async throws {
         let server = try await RedisServer()
         let client = try client(of: server.url, change: { $0.mostInFlight = 5000 })
@@ -63,7 +63,7 @@ import Testing
         await server.kill()
     }
 
-    /// A paused server: commands end in their time, and its answers, which come later, are given to nobody.
+    /// While the server is paused, commands end at their deadline. Their answers, which arrive later, are dropped.
     @Test func aLateAnswerIsNotGivenToAnotherCommand() async throws {
         let server = try await RedisServer()
         let hasty = try self.hasty(of: server.url)
@@ -73,7 +73,7 @@ import Testing
             await #expect(throws: RedisError.timedOut) { try await hasty.send(["ECHO", "late \(number)"]) }
         }
         server.resume()
-        // The server is busy with what it has missed for some time, perhaps.
+        // The server may be busy for a while with the commands that arrived during the pause.
         var answers: [RESPValue] = []
         while answers.count < 20 {
             if let answer = try? await hasty.send(["ECHO", "new"]) { answers.append(answer) }
@@ -106,11 +106,11 @@ import Testing
         #expect(failures == 5)
         let begin = ContinuousClock.now
         for _ in 0..<1000 { await #expect(throws: RedisError.circuitOpen) { try await client.send(["PING"]) } }
-        // A thousand commands that wait would take 50 s.
+        // If each of the thousand commands waited for its deadline, they would take 50 s.
         #expect(ContinuousClock.now - begin < .seconds(25))
         #expect(client.statistics.spared == 1000)
         server.resume()
-        // A probe is answered, and then commands are.
+        // Once a probe is answered, commands are sent again.
         while notices.events.count < 2 { _ = try? await client.send(["PING"]) }
         #expect(notices.events == [.failing(.timedOut), .recovered])
         await client.close()

@@ -24,10 +24,10 @@
             _ = try await trusting.send(["PUBLISH", "channel", "hello"])
             await events.wait { $0.count == 2 }
             subscription.end()
-            // The system knows nothing of the certificate, and no password goes to a stranger.
+            // The system does not trust the certificate. The client fails before it sends the password.
             let careful = try client(of: "rediss://:secret@127.0.0.1:\(port)")
             await #expect(throws: RedisError.self) { try await careful.send(["PING"]) }
-            // Nor is a server without TLS taken for one with it.
+            // A server without TLS is refused, too.
             let plain = RedisServer.freePort()
             let other = try await RedisServer(["--port", "\(plain)"])
             let strict = try client(

@@ -5,19 +5,19 @@ import RESP
 import RedisClient
 import Testing
 
-/// What takes minutes: run with WEBIMAGE_SOAK=1.
+/// Tests that take minutes. They run only with WEBIMAGE_SOAK=1.
 @Suite(
     .enabled(if: ProcessInfo.processInfo.environment["WEBIMAGE_SOAK"] != nil, "only with WEBIMAGE_SOAK=1"),
     .enabled(if: RedisServer.isInstalled, "there is no redis-server"))
 struct RedisSoakTests {
-    /// Bytes of this process in memory; 0 where the system does not tell.
+    /// The resident memory of this process in bytes; 0 where `/proc` does not tell.
     private static var residentBytes: Int {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
         let pages = text.split(separator: " ")
         return pages.count > 1 ? (Int(pages[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
     }
 
-    /// Three million commands, of which each tenth brings 2 kB: every answer is the right one, and memory stays as it was.
+    /// Three million commands, of which each tenth carries 2 kB. Every answer is right, and memory does not grow.
     @Test func threeMillionCommandsTakeNoMoreMemory() async throws {
         let server = try await RedisServer()
         let client = try client(of: server.url, change: { $0.mostInFlight = 5000 })

@@ -5,9 +5,9 @@ import RESP
 import RedisClient
 import Testing
 
-/// What a client tells about a Redis that refuses commands or cannot be reached.
+/// The notices of a client whose Redis refuses commands or cannot be reached.
 @Suite(.enabled(if: RedisServer.isInstalled, "there is no redis-server")) struct RedisTroubleTests {
-    /// Sends commands until the client tells something, for ten seconds at most.
+    /// Sends commands until the client gives a notice, for ten seconds at most.
     private func notice(
         of url: String, _ command: [RESPArgument] = ["GET", "a"], change: (inout RedisConfiguration) -> Void = { _ in }
     ) async throws -> String {
@@ -55,7 +55,7 @@ import Testing
         }
     #endif
 
-    /// A server without HELLO repeats its arguments, of which the password is one.
+    /// A server that does not know HELLO repeats its arguments in the error. The password is one of them.
     @Test func noPasswordIsRepeated() async throws {
         let port = RedisServer.freePort()
         let server = try await RedisServer([
@@ -73,7 +73,7 @@ import Testing
         #expect(try await notice(of: server.url, ["SET", "a", "1"]).contains("READONLY"))
     }
 
-    /// A server that answers everything with one word is not taken for a Redis.
+    /// A server that answers every command with OK is not accepted as a Redis.
     @Test func whatIsNoRedisIsNotUsed() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let server = try await ServerBootstrap(group: group)
@@ -86,7 +86,7 @@ import Testing
         try await server.close()
     }
 
-    /// A full Redis answers PING, and refuses to write.
+    /// A Redis whose memory is full answers PING and refuses to write.
     @Test func aFullRedisIsAskedLessAndLessAndTellsItOnce() async throws {
         let server = try await RedisServer()
         let notices = EventLog<RedisClient.Notice>()
@@ -109,7 +109,7 @@ import Testing
         await control.close()
     }
 
-    /// A user who may do one thing and not another: what is refused is told once something else succeeds.
+    /// The user may run some commands and not others. The client reports a refusal once another command succeeds.
     @Test func refusalsBetweenSuccessesAreToldToo() async throws {
         let server = try await RedisServer()
         let control = try Self.control(server)
@@ -128,7 +128,8 @@ import Testing
         await control.close()
     }
 
-    /// A user who may not listen to a channel. The connection stands each time, and is refused only then.
+    /// The user may not listen to a channel. Each connection is established first, and its SUBSCRIBE is refused only
+    /// then.
     @Test func aRefusedSubscriptionIsToldOnceAndTriedLessAndLess() async throws {
         let server = try await RedisServer()
         let control = try Self.control(server)
@@ -146,7 +147,7 @@ import Testing
         let subscription = client.subscribe(to: "channel") { events.append($0) }
         await notices.wait { !$0.isEmpty }
         #expect("\(notices.events)".contains("NOPERM"))
-        // The pauses between ten connections are of 1, 2, 4 ... 256 ms, shortened by up to a half.
+        // The pauses before ten connections are 1, 2, 4 ... 256 ms, each shortened by up to a half.
         while try await Self.connectionCount(control) < before + 10 {}
         #expect(ContinuousClock.now - begin > .milliseconds(250))
         #expect(notices.events.count == 1 && events.events.isEmpty)
@@ -155,7 +156,7 @@ import Testing
         await control.close()
     }
 
-    /// How many connections the server has taken.
+    /// The number of connections that the server has accepted so far.
     private static func connectionCount(_ control: RedisClient) async throws -> Int {
         let text = try await control.send(["INFO", "stats"]).text ?? ""
         let line = text.split(separator: "\r\n").first { $0.hasPrefix("total_connections_received:") }
@@ -165,7 +166,7 @@ import Testing
     private static func control(_ server: RedisServer) throws -> RedisClient { try client(of: server.url) }
 }
 
-/// Says OK to everything.
+/// A server that answers everything with OK.
 private final class Agreeable: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -7,7 +7,7 @@ import Testing
 
 @testable import S3Client
 
-/// Servers with several addresses, and connections that stand before anybody needs them.
+/// Servers with several addresses, and connections that are ready before a request needs them.
 @Suite struct S3AddressTests {
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
@@ -26,13 +26,13 @@ import Testing
         [answer(200, "\(request.connection)/\(request.number)")]
     }
 
-    /// At one of the addresses nothing listens.
+    /// At one of the addresses no server listens: it refuses the connection.
     @Test(arguments: [["127.0.0.2", "127.0.0.1"], ["127.0.0.1", "127.0.0.2"], ["::1", "127.0.0.1"]])
     func anAddressThatRefusesIsPassedOver(_ addresses: [String]) async throws {
         try await getTwice(from: try await ScriptedServer { self.echo($0) }, addresses)
     }
 
-    /// At one of the addresses nobody ever answers.
+    /// One of the addresses never answers an attempt to connect.
     @Test(arguments: [true, false]) func anAddressThatIsSilentIsPassedOver(isFirst: Bool) async throws {
         let server = try await ScriptedServer { self.echo($0) }
         let silent = try await SilentAddress("127.0.0.2", port: server.port)
@@ -40,7 +40,7 @@ import Testing
         await silent.close()
     }
 
-    /// Both requests go by the one connection that stands.
+    /// Sends two requests, and expects both over one connection.
     private func getTwice(from server: ScriptedServer, _ addresses: [String]) async throws {
         let resolver = HeldResolver(addresses)
         let client = try client(resolver, port: server.port)
@@ -59,7 +59,7 @@ import Testing
         await client.close()
     }
 
-    // MARK: - Before anybody needs them
+    // MARK: - Connections without requests
 
     /// Makes a connection for a request that ends before the connection stands.
     private func makeUnused(_ client: S3Client, _ resolver: HeldResolver, _ server: ScriptedServer) async throws {
@@ -95,7 +95,7 @@ import Testing
     }
 }
 
-/// Finds the addresses that it was given, once it may answer.
+/// A resolver that holds back its addresses until `answer()` is called.
 private final class HeldResolver: Resolver, Sendable {
     private struct State {
         var mayAnswer = false
@@ -140,7 +140,7 @@ private final class HeldResolver: Resolver, Sendable {
     }
 }
 
-/// An address whose queue of connections is full: attempts to connect to it are not answered.
+/// An address whose backlog of connections is full, so that further attempts to connect get no answer.
 private final class SilentAddress: Sendable {
     private let channels: [any Channel]
 
@@ -153,7 +153,7 @@ private final class SilentAddress: Sendable {
     }
 
     func close() async {
-        // The second may have ended with the first.
+        // Closing the first channel may have ended the second.
         for channel in channels { try? await channel.close() }
     }
 }

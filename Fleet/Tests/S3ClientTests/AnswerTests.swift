@@ -5,7 +5,7 @@ import S3Signing
 import Synchronization
 import Testing
 
-/// What becomes of answers, good and bad.
+/// How the client handles answers, valid and invalid.
 @Suite struct S3AnswerTests {
     private func outcome(
         _ steps: ScriptedServer.Step..., change: (inout S3Configuration) -> Void = { _ in }
@@ -98,7 +98,7 @@ import Testing
         _ = server
     }
 
-    /// An error is told by its beginning; the rest is not waited for.
+    /// The client reads only the beginning of a long error document and does not wait for the rest.
     @Test func aLongErrorIsToldByItsBeginning() async throws {
         let text =
             "<Error><Code>Odd</Code><Message>a &lt;b&gt;\u{7}\n</Message>" + String(repeating: " ", count: 70_000)
@@ -107,7 +107,8 @@ import Testing
         await server.events.wait { $0.last == .closed(0) }
     }
 
-    /// Cut anywhere, and with bits flipped: each answer ends in its time, and the next is not touched by it.
+    /// Answers are cut off anywhere or have flipped bits. Each request ends within its deadline, and the next request
+    /// is not affected.
     @Test func damagedAnswersHarmNobody() async throws {
         let whole = [
             "HTTP/1.1 200 OK\r\nContent-Length: 12\r\nX-Amz-Meta-One: 1\r\nETag: \"1\"\r\n\r\nHello, world",
@@ -115,7 +116,7 @@ import Testing
             "HTTP/1.1 404 Not Found\r\nContent-Length: 24\r\n\r\n<Code>NoSuchKey</Code>\r\n",
         ]
         let server = try await ScriptedServer { request in
-            // The good ones are asked for by their key.
+            // Requests for the key "good" get a valid answer.
             if request.line.contains("/good ") { return [answer(200, "good")] }
             var numbers = SeededNumbers(seed: UInt64(request.connection * 1000 + request.number))
             var bytes = Array((whole.randomElement(using: &numbers) ?? "").utf8)
@@ -190,7 +191,8 @@ import Testing
         await #expect(throws: S3Error.refused(status: 404, code: "NoSuchBucket", message: "Because.")) {
             try await client.remove("a")
         }
-        // Answers to HEAD have a length and no body: all came by one connection.
+        // Answers to HEAD have a length and no body. All six requests went over one connection, so no body was waited
+        // for.
         #expect(server.events.events.count { $0 == .asked(0) } == 6)
         await client.close()
     }
@@ -222,7 +224,7 @@ import Testing
         await unsigned.close()
     }
 
-    /// The credentials of a role expire after some hours, and a client kept those that it was made with.
+    /// The credentials of a role expire after some hours. A client once kept the credentials with which it was made.
     @Test func credentialsMayBeRenewedBetweenRequests() async throws {
         let server = try await ScriptedServer { _ in [answer(200)] }
         let number = Mutex(0)

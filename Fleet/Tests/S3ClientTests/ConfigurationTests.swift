@@ -13,7 +13,8 @@ import Testing
         #expect(configuration.location("a").host == "my-bucket.s3.eu-central-1.amazonaws.com")
         #expect(!configuration.usesPathStyle && configuration.prefix.isEmpty)
         #expect(try S3Configuration(bucket: "my-bucket").location("a").host == "my-bucket.s3.us-east-1.amazonaws.com")
-        // A certificate of *.s3.amazonaws.com does not cover a name with dots.
+        // A certificate for *.s3.amazonaws.com does not cover a bucket name with dots, so that such a bucket is part of
+        // the path.
         #expect(try S3Configuration(bucket: "my.bucket").location("a").path == "/my.bucket/a")
     }
 

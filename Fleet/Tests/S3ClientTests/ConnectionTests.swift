@@ -3,7 +3,7 @@ import NIOCore
 import S3Client
 import Testing
 
-/// How connections are used, and how requests end whose answers do not come.
+/// How connections are reused, and how requests end whose answers do not come.
 @Suite struct S3ConnectionTests {
     private func outcome(_ body: () async throws(S3Error) -> S3Object?) async -> Result<S3Object?, S3Error> {
         await Result.of(body)
@@ -18,7 +18,7 @@ import Testing
         await server.events.wait { $0.last == .closed(0) }
     }
 
-    /// What a server sends behind an answer could be taken for the next one.
+    /// Bytes after an answer could be mistaken for the next answer.
     @Test(arguments: ["x", "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"])
     func aConnectionWithMoreThanItsAnswerIsNotUsedAgain(_ more: String) async throws {
         let server = try await ScriptedServer { request in
@@ -55,9 +55,9 @@ import Testing
         await client.close()
     }
 
-    // MARK: - Sent once more
+    // MARK: - Retries
 
-    /// A server closes unused connections when it likes, also while a request is on its way to it.
+    /// A server may close an unused connection at any time, also while a request is on its way.
     @Test(arguments: ["GET", "PUT", "HEAD", "DELETE"])
     func aRequestThatAUsedConnectionLostIsSentOnceMore(_ method: String) async throws {
         let server = try await ScriptedServer { request in
@@ -132,7 +132,7 @@ import Testing
         let server = try await ScriptedServer { _ in [.send(beginning)] }
         let client = try client(of: server.endpoint, change: { $0.readDeadline = .milliseconds(50) })
         #expect(await outcome { () throws(S3Error) in try await client.get("a") } == .failure(.timedOut))
-        // On a busy machine the time may be over before the request was sent.
+        // On a busy machine the deadline may pass before the request is sent.
         if server.requests.events.count > 0 { await server.events.wait { $0.last == .closed(0) } }
         #expect(client.statistics.failures == 1)
         await client.close()
@@ -158,14 +158,14 @@ import Testing
             of: server.endpoint, change: { ($0.readDeadline, $0.mostConnections) = (.hours(1), 1) })
         let first = Task { await Result.of { () throws(S3Error) in try await client.get("a") } }
         await server.events.wait { $0.last == .asked(0) }
-        // Waits for the one connection.
+        // The second request waits for the only connection.
         let second = Task { await Result.of { () throws(S3Error) in try await client.get("b") } }
         while client.statistics.requests < 2 { await Task.yield() }
         second.cancel()
         #expect(await second.value == .failure(.cancelled))
         first.cancel()
         #expect(await first.value == .failure(.cancelled))
-        // Its answer could come any time: the connection is of no use.
+        // The answer to the cancelled request could still arrive, so the connection is closed.
         await server.events.wait { $0.last == .closed(0) }
         #expect(client.statistics.failures == 0)
         await client.close()
@@ -273,7 +273,7 @@ import Testing
         await client.close()
     }
 
-    /// Wrong keys, a wrong bucket, a wrong region, and no S3 at all.
+    /// Wrong credentials, a wrong bucket, a wrong region, and a server that is not S3.
     @Test(arguments: [
         (403, "AccessDenied"), (403, "SignatureDoesNotMatch"), (400, "AuthorizationHeaderMalformed"),
         (404, "NoSuchBucket"), (404, ""), (301, "PermanentRedirect"), (307, "TemporaryRedirect"),
@@ -289,7 +289,7 @@ import Testing
         await client.close()
     }
 
-    /// A policy that forbids one key only, and keys that do not exist.
+    /// A policy forbids one key only, and other keys do not exist.
     @Test func aRefusedKeyAndMissingKeysDoNotCountAsFailuresOfOthers() async throws {
         let server = try await ScriptedServer { request in
             request.head.contains("/bad ") ? [refusal(403, "AccessDenied")] : [refusal(404, "NoSuchKey")]
@@ -304,7 +304,7 @@ import Testing
     }
 }
 
-/// Says by which connection a request came, and which of its requests it was.
+/// Answers with the number of the connection and the number of the request on it.
 private func answerNumber(_ request: ScriptedServer.Request) -> [ScriptedServer.Step] {
     request.line.hasPrefix("HEAD")
         ? [.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n")]

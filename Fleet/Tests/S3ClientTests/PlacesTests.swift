@@ -3,7 +3,7 @@ import Testing
 
 @testable import S3Client
 
-/// Requests and connections are numbers here.
+/// Tests of `Places` in which requests and connections are plain numbers.
 @Suite struct S3PlacesTests {
     private typealias Subject = Places<Int, Int>
 
@@ -21,7 +21,7 @@ import Testing
         #expect(places.connected(11) == [.start(3, 11)])
         #expect(places.free(10) == [])
         #expect(places.free(11) == [])
-        // The one that was used last.
+        // The connection that was used last is taken first.
         #expect(places.add(4) == [.start(4, 11)])
     }
 
@@ -44,7 +44,7 @@ import Testing
         #expect(places.failedToConnect(.connectionLost) == [.fail(1, .connectionLost), .connect])
         #expect(places.connected(10) == [.start(2, 10)])
         #expect(places.free(10) == [.start(3, 10)])
-        // Nobody waits for it.
+        // No request waits for this connection.
         #expect(places.failedToConnect(.connectionLost) == [])
         #expect(places.count == 1)
     }
@@ -60,7 +60,7 @@ import Testing
         #expect(places.connected(12) == [.start(1, 12)])
     }
 
-    /// All others are unused, and any may be as dead as the one before.
+    /// All other connections are unused, and any of them may be as dead as the one that failed.
     @Test func whoIsTriedAgainTakesThePlaceOfAnUnusedConnection() {
         var places = places(1, 5)
         _ = places.add(1)
@@ -103,8 +103,8 @@ import Testing
         #expect(places.free(10) == [])
     }
 
-    /// A random walk: each request is carried by one connection, each connection carries one request, and nobody waits while
-    /// something could be done.
+    /// A random walk: each request has one connection, each connection carries one request, and no request waits while
+    /// a connection is free or could be made.
     @Test(arguments: 0..<50) func nobodyIsForgotten(_ seed: UInt64) {
         var numbers = SeededNumbers(seed: seed)
         let limit = Int.random(in: 1...4, using: &numbers)
@@ -119,7 +119,7 @@ import Testing
     }
 }
 
-/// What the world around a `Places` looks like.
+/// A `Places` and a naive model of the requests and connections around it.
 private struct Walk {
     private var places: Places<Int, Int>
     private let limit: Int
@@ -168,7 +168,7 @@ private struct Walk {
         }
     }
 
-    /// All goes well from now on.
+    /// Lets every connection succeed and every request end.
     mutating func finish() {
         while connecting > 0 || !carried.isEmpty {
             while connecting > 0 { connect() }
@@ -209,7 +209,7 @@ private struct Walk {
         let isRight =
             !isWrong && places.count == connections.count + connecting && places.count <= limit
             && places.waitingCount == waiting.count && places.unusedCount == connections.count - carried.count
-            // Who waits, waits for a connection on its way or for one of as many as may be.
+            // Every waiting request has a connection that is being made, or the limit of connections is reached.
             && (waiting.count <= connecting || connections.count + connecting == limit)
             && (waiting.isEmpty || connecting > 0 || places.unusedCount == 0)
         if !isRight { Issue.record("\(place): \(self)") }

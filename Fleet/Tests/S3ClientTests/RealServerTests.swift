@@ -89,7 +89,7 @@ import Testing
         await reader.close()
     }
 
-    /// Each is another object, under its own name: the body says which.
+    /// Each odd key is an object of its own. The body of each object is its key.
     @Test func oddKeysAreKept() async throws {
         let client = try client(of: try await Self.server.endpoint, prefix: "odd keys+ü")
         let keys = [
@@ -136,7 +136,7 @@ import Testing
         await client.close()
     }
 
-    /// The server answers while the body is still on its way.
+    /// The server refuses the request while the client is still sending the body.
     @Test func aLongBodyIsRefusedToo() async throws {
         var wrong = tests
         wrong.secretKey = "hunter3"

@@ -7,12 +7,13 @@ import Synchronization
     import NIOSSL
 #endif
 
-/// A server that answers each request as a test says. It ends with the test.
+/// An HTTP server on loopback that answers each request with the steps that the test's closure returns. It stops when
+/// it is released.
 final class ScriptedServer: Sendable {
     struct Request: Sendable {
-        /// Of which connection, from 0 on.
+        /// The number of the connection, counted from 0.
         var connection: Int
-        /// Which request of its connection, from 0 on.
+        /// The number of the request on its connection, counted from 0.
         var number: Int
         var head: String
         var body: ByteBuffer
@@ -37,7 +38,9 @@ final class ScriptedServer: Sendable {
     let port: Int
     private let channel: any Channel
 
-    /// - Parameter certificate: files of a certificate and its key; nil: without TLS.
+    /// - Parameters:
+    ///   - certificate: The paths of a certificate and its key in PEM format. Nil for a server without TLS.
+    ///   - script: Returns the steps that answer a request.
     init(
         certificate: (String, String)? = nil, _ script: @escaping @Sendable (Request) -> [Step]
     ) async throws {
@@ -64,7 +67,7 @@ final class ScriptedServer: Sendable {
 
     var endpoint: String { "http://127.0.0.1:\(port)" }
 
-    /// No connections are taken any more.
+    /// Stops accepting connections. Those that exist stay open.
     func stop() async { try? await channel.close() }
 
     #if TLS
@@ -83,7 +86,7 @@ private final class Counter: Sendable {
     func next() -> Int { last.wrappingAdd(1, ordering: .relaxed).newValue }
 }
 
-/// Reads the requests of a connection and carries out what the script says.
+/// Reads the requests of a connection and carries out the steps that the script returns.
 private final class ScriptHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -142,13 +145,13 @@ private final class ScriptHandler: ChannelInboundHandler {
     }
 }
 
-/// An answer with a length.
+/// A complete answer with a `Content-Length`.
 func answer(_ status: Int, _ body: String = "", _ headers: String...) -> ScriptedServer.Step {
     let lines = ["HTTP/1.1 \(status) Some words", "Content-Length: \(body.utf8.count)"] + headers
     return .send(lines.map { $0 + "\r\n" }.joined() + "\r\n" + body)
 }
 
-/// As S3 says why it refuses a request.
+/// An error document as S3 sends it when it refuses a request.
 func refusal(_ status: Int, _ code: String, _ message: String = "Because.") -> ScriptedServer.Step {
     answer(
         status,

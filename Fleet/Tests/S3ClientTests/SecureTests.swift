@@ -15,7 +15,7 @@
             let trusting = try client(of: endpoint, change: { $0.certificateAuthorities = files.certificate })
             for _ in 0..<3 { #expect(try await trusting.get("a")?.body.text == "Hello") }
             #expect(server.events.events.count { $0 == .asked(0) } == 3)
-            // The system knows nothing of it.
+            // The system does not trust the certificate.
             let careful = try client(of: endpoint)
             await #expect(throws: S3Error.handshakeFailed) { try await careful.get("a") }
             #expect(server.requests.events.count == 3)
@@ -60,7 +60,8 @@
         }
 
         @Test func aServerWithoutTLSIsToldApart() async throws {
-            // TLS begins with bytes that end no request: the server is told by its answer to what it takes for one.
+            // The first bytes of TLS contain no end of an HTTP request. The server therefore never answers, and the
+            // client's deadline ends the attempt.
             let server = try await ScriptedServer { _ in [answer(200, "Hello")] }
             let client = try client(
                 of: "https://127.0.0.1:\(server.port)", change: { $0.readDeadline = .milliseconds(100) })

@@ -7,7 +7,7 @@ import Testing
 
 let tests = S3Credentials(accessKey: S3Server.accessKey, secretKey: S3Server.secretKey)
 
-/// A client of a server, on two event loops of its own.
+/// A client of the S3 server at this endpoint, on two event loops of its own.
 func client(
     of endpoint: String, prefix: String = "", credentials: S3Credentials? = tests,
     onNotice: @escaping @Sendable (S3Client.Notice) -> Void = { _ in },
@@ -15,7 +15,7 @@ func client(
 ) throws -> S3Client {
     var configuration = try S3Configuration(
         bucket: S3Server.bucket, prefix: prefix, endpoint: endpoint, credentials: credentials)
-    // The machine that runs tests is busy: what is not about the deadline gets more time.
+    // Test machines are busy. Tests that are not about the deadline get a long one.
     configuration.readDeadline = .seconds(30)
     configuration.connectTimeout = .seconds(10)
     change(&configuration)
@@ -23,7 +23,7 @@ func client(
         configuration, group: MultiThreadedEventLoopGroup(numberOfThreads: 2), onNotice: onNotice)
 }
 
-/// A text that a log shows by its name.
+/// A text that test logs show by its name.
 struct Named: Sendable, CustomTestStringConvertible {
     var name: String
     var text: String
@@ -34,7 +34,7 @@ struct Named: Sendable, CustomTestStringConvertible {
 }
 
 extension ByteBuffer {
-    /// Bytes that are the same in each run.
+    /// Pseudorandom bytes that are the same in each run.
     static func numbers(_ count: Int) -> ByteBuffer {
         var numbers = SeededNumbers(seed: UInt64(count))
         var bytes = ByteBuffer()

@@ -14,8 +14,8 @@ private func aws(_ method: String, _ key: String = "", _ query: [S3Field] = [], 
 
 private let midnight = S3Timestamp(secondsSince1970: 1_369_353_600)
 
-/// The examples of AWS' documentation, "Signature Calculations for the Authorization Header" and "Authenticating Requests: Using
-/// Query Parameters".
+/// The examples of the AWS documentation: "Signature Calculations for the Authorization Header" and "Authenticating
+/// Requests: Using Query Parameters".
 @Suite struct PublishedExampleTests {
     @Test func gettingAPartOfAnObject() {
         let signature = S3Signature(
@@ -74,9 +74,9 @@ private let midnight = S3Timestamp(secondsSince1970: 1_369_353_600)
     }
 }
 
-/// Requests as botocore 1.44.8 signs them: clients of `s3` with `signature_version="s3v4"`, the region eu-central-1 and the bucket
-/// my-bucket; `botocore.auth.get_current_datetime` gave 2026-02-28 23:59:58, and a hook of `before-send.s3` read the URL and the
-/// header `Authorization`.
+/// Signatures that botocore 1.44.8 made, with a client of `s3` that has `signature_version="s3v4"`, the region
+/// eu-central-1 and the bucket my-bucket. `botocore.auth.get_current_datetime` returned 2026-02-28 23:59:58, and a hook
+/// of `before-send.s3` read the URL and the header `Authorization`.
 @Suite struct BotocoreTests {
     private static let time = S3Timestamp(secondsSince1970: 1_772_323_198)
 
@@ -126,7 +126,7 @@ private let midnight = S3Timestamp(secondsSince1970: 1_369_353_600)
         #expect(signature.headers.contains(S3Field("x-amz-security-token", "tok/en+==")))
     }
 
-    /// Two blanks in a header count as one.
+    /// Two spaces in a header's value count as one.
     @Test func headersAndABodyAreSigned() {
         let headers = [
             S3Field("x-amz-meta-one", "1"), S3Field("x-amz-meta-b-two", "x  y"), S3Field("Content-Type", "image/png"),
@@ -150,7 +150,7 @@ private let midnight = S3Timestamp(secondsSince1970: 1_369_353_600)
 }
 
 @Suite struct SigningTests {
-    /// Seconds since 1970 as `date --utc --date` reads these times.
+    /// The seconds since 1970 are from `date --utc --date`.
     @Test(arguments: [
         (0, "19700101T000000Z"), (-1, "19691231T235959Z"), (951_782_400, "20000229T000000Z"),
         (951_868_799, "20000229T235959Z"), (951_868_800, "20000301T000000Z"), (1_369_353_600, "20130524T000000Z"),

@@ -24,7 +24,7 @@ import WebImage
         ("aHR0cDov/L2EuYi9/jLnBuZw.webp", "http://a.b/c.png"),
         ("w:1//aHR0cDov/L2EuYi9/jLnBuZw", "http://a.b/c.png"), ("/w:1/plain/http://a.b/c.png", "http://a.b/c.png"),
         ("plain/HTTP://a.b/C.png", "http://a.b/C.png"),
-        // Bytes that are no UTF-8, as in the names of older servers.
+        // Bytes that are not UTF-8, as in names on older servers.
         ("plain/http://a.b/%ffc%E9%C3%A9%c3/d", "http://a.b/%FFc%E9é%C3/d"),
         ("aHR0cDovL2EuYi_p", "http://a.b/%E9"), ("plain/http://a.b/%F0%9F%98%80%F0%9F%98", "http://a.b/😀%F0%9F%98"),
     ]) func sourcesAreRead(path: String, expected: String) throws { #expect(try source(path) == expected) }

@@ -28,7 +28,7 @@ import WebImage
         #expect(throws: SettingsError.self) { try settings(["IMGPROXY_MAX_SRC_RESOLUTION": "0"]) }
     }
 
-    /// Words in any case, blanks around them, and values of blanks alone.
+    /// Words in any case, with spaces around them, and values of spaces only.
     @Test func valuesAreReadAsImgproxyReadsThem() throws {
         let read = try settings([
             "WEBIMAGE_ALLOW_UNSIGNED": "true", "IMGPROXY_LOG_LEVEL": "WARN", "IMGPROXY_LOG_FORMAT": "JSON",
@@ -141,7 +141,7 @@ import WebImage
         #expect(read.grammar.allowedOptions == ["rs", "widht", "width"])
     }
 
-    /// What is shipped for fleets and for Debian names settings that there are, with values that they take.
+    /// The files that we ship for fleets and for Debian name only settings that exist, with values that are valid.
     @Test(arguments: ["Fleet/compose.yaml", "Fleet/kubernetes.yaml", "server.conf", "Dockerfile"])
     func whatIsShippedNamesSettingsThatThereAre(_ file: String) throws {
         let packaging = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Packaging")
@@ -150,7 +150,7 @@ import WebImage
         // `NAME: value`, `{name: NAME, value: "value"}`, `NAME=value`
         let pattern = /\b((?:WEBIMAGE|IMGPROXY)_[A-Z_]+)(?:, value)?[:=] *"?([^"\s}]*)/
         for match in text.matches(of: pattern) where !match.2.contains("$") && !match.2.isEmpty {
-            // Says what is built.
+            // This variable chooses what is built; the server does not read it.
             if match.1 == "WEBIMAGE_FORMATS" { continue }
             variables[String(match.1)] = String(match.2)
         }
@@ -227,7 +227,7 @@ import WebImage
         #expect(read.limits.sourceBytes == 0)
     }
 
-    /// What systemd takes from an `EnvironmentFile`, and a shell from a file that it sources.
+    /// Lines that both systemd (in an `EnvironmentFile`) and a shell (in a file that it sources) accept.
     @Test(arguments: [
         ("A=b", "b"), ("  A=b  ", "b"), ("A= b ", "b"), ("export A=b", "b"), ("export  A=b", "b"), ("A=\"b c\"", "b c"),
         ("A='b'", "b"), ("A=\"b'", "\"b'"), ("A=\"", "\""), ("A=\"\"", ""), ("A=", ""), ("A=b=c", "b=c"),

@@ -45,7 +45,7 @@ import WebImage
             try short.parse(target: "/m3k5QADfcKPDj-SDI2AIogZbC3FlAXszuwhtWXYqavc" + Self.plainPath)
         }
         #expect(throws: RequestRefusal.self) { try grammar().parse(target: "/m3k5QADfcKM" + Self.plainPath) }
-        // A signature has no padding, and a slash more is none of the path.
+        // A signature has no padding. An additional slash after it is not a part of the path.
         #expect(throws: RequestRefusal.self) { try short.parse(target: "/m3k5QADfcKM=" + Self.plainPath) }
         #expect(try short.parse(target: "/m3k5QADfcKM/" + Self.plainPath).options.geometry.width == 300)
     }

@@ -72,7 +72,10 @@ import Testing
         #expect(deadlines.verdict(progress: 5000, now: at(13)) == .slowReader)
     }
 
-    /// - Returns: when a reader was closed of whom `taken` says how many bytes it has read by a time; nil: it was not in ten minutes.
+    /// Simulates a client that has read `taken(time)` bytes by each time in seconds.
+    ///
+    /// - Parameter late: By how many seconds each check comes late.
+    /// - Returns: The time at which the client is closed as too slow, or nil if it is not closed within ten minutes.
     private func end(late: Double = 0, _ taken: (Double) -> UInt64) -> Double? {
         var deadlines = Self.opened()
         deadlines.readerIsAwaited(progress: 0, now: at(0))
@@ -87,7 +90,7 @@ import Testing
     @Test(arguments: [1, 16 << 10, 64 << 10, 128 << 10])
     func whoReads16KiBASecondIsNeverClosed(lump: UInt64) {
         #expect(end { UInt64($0 * 16384) / lump * lump } == nil)
-        // Nor where the event loop is late.
+        // Nor is the client closed if the event loop is late.
         #expect(end(late: 12) { UInt64($0 * 16384) / lump * lump } == nil)
     }
 
@@ -102,12 +105,12 @@ import Testing
     }
 
     @Test func whatWasReadBeforeEarnsNoCredit() throws {
-        // A hundred megabytes at once, and then nothing.
+        // The client reads a hundred megabytes at once, and then nothing.
         let end = try #require(end { $0 < 5 ? 0 : 100_000_000 })
         #expect(end == 20)
     }
 
-    /// - Returns: a connection of HTTP/2 on which a request was made and answered by the fifth second.
+    /// A connection of HTTP/2 with one request, which was answered at the fifth second.
     private func multiplexed() -> ConnectionDeadlines {
         var deadlines = Self.opened()
         deadlines.becomesMultiplexed()
@@ -117,7 +120,7 @@ import Testing
         return deadlines
     }
 
-    /// It is asked to leave after the idle time, and has a reader's time to do so.
+    /// After the idle time the client is asked to leave. It has as much time for that as a reader.
     @Test func aClientThatDoesNotLeaveIsClosed() {
         var deadlines = multiplexed()
         deadlines.receivedBytes(now: at(20))
@@ -141,7 +144,7 @@ import Testing
         var deadlines = multiplexed()
         deadlines.leaves(now: at(6))
         #expect(deadlines.nextCheck == at(16))
-        // Who still waits for an answer stays for it.
+        // A client that still waits for an answer is not closed.
         var busy = multiplexed()
         busy.requestBegan()
         busy.leaves(now: at(6))

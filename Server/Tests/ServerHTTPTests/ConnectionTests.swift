@@ -8,9 +8,10 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-/// What a server does with clients that are slow, hostile or gone, over real sockets.
+/// How the server handles clients that are slow, hostile or gone, over real sockets.
 @Suite struct ConnectionTests {
-    /// An origin with a picture of so many bytes, which `skp:png` hands on as one buffer.
+    /// An origin with a PNG that is followed by `count` bytes. With `skp:png` the server sends the file as it is, as
+    /// one buffer.
     private func bigPicture(_ count: Int = 12_000_000) throws -> OriginServer {
         let origin = try OriginServer()
         var bytes = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
@@ -19,7 +20,7 @@ import WebImageTesting
         return origin
     }
 
-    /// An origin that says nothing of its picture before the gate is opened.
+    /// An origin that does not answer before the gate is opened.
     private func heldPicture(_ gate: Gate) throws -> OriginServer {
         let origin = try OriginServer()
         origin.serve(
@@ -38,7 +39,7 @@ import WebImageTesting
         text.ranges(of: "HTTP/1.1 ").map { String(text[$0.upperBound...].prefix(3)) }
     }
 
-    /// The bytes of the end of a body once stood behind a head that has none, and were taken for the next answer.
+    /// The final chunk of a body was once sent after an answer without a body, and was taken for the next answer.
     @Test(arguments: ["raw:1", "nothing"]) func aHeadHasNoBody(options: String) async throws {
         let origin = try OriginServer()
         let body = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
@@ -55,7 +56,7 @@ import WebImageTesting
         }
     }
 
-    /// A client of HTTP/1.0 knows no chunks: it reads until the connection ends.
+    /// A client of HTTP/1.0 does not know chunks: it reads until the connection ends.
     @Test func bodiesWithoutALengthAreFramedForTheirClient() async throws {
         let origin = try OriginServer()
         let body = Array("0123456789".utf8)
@@ -69,7 +70,7 @@ import WebImageTesting
         }
     }
 
-    /// The end of the connection would say that the body is whole.
+    /// To a client of HTTP/1.0, the normal end of the connection would mean that the body is complete.
     @Test func aBodyThatBreaksOffIsNotTakenForWholeByHTTP10() async throws {
         let origin = try OriginServer()
         let response = OriginResponse(
@@ -83,7 +84,7 @@ import WebImageTesting
         }
     }
 
-    /// Whoever is told that the connection ends is not answered once more.
+    /// After `Connection: close` the server answers no further request on the connection.
     @Test func theConnectionEndsWhereTheServerSaysSo() async throws {
         try await RunningServer.run(["IMGPROXY_KEEP_ALIVE_TIMEOUT": "0"]) { server in
             let text = try await RawConnection.answer(get("/health") + get("/ready"), port: server.port)
@@ -105,7 +106,7 @@ import WebImageTesting
     @Test func clientsAreToldToSendTheBodyOfAPurge() async throws {
         let port = RedisServer.freePort()
         try await RunningServer.run(["WEBIMAGE_ADMIN_BIND": "127.0.0.1:\(port)"]) { _ in
-            // It begins to listen when it likes.
+            // The admin address may begin to listen later than the server.
             var first: RawConnection?
             while first == nil {
                 await Task.yield()
@@ -125,7 +126,7 @@ import WebImageTesting
         }
     }
 
-    /// Each answer that a client leaves unread was once copied for it, as many as it asked for.
+    /// Each answer that a client left unread was once copied into memory, for as many requests as it sent.
     @Test func whoAsksForMuchAndReadsNothingHoldsLittle() async throws {
         let origin = try OriginServer()
         var body = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
@@ -138,7 +139,7 @@ import WebImageTesting
             let client = try await RawConnection(port: server.port, reads: false)
             for _ in 0..<10 { try await client.send(String(repeating: request, count: 50)) }
             try await server.wait { ($0.metric("requests_total") ?? 0) > 3 }
-            // What the system takes is little of all that was asked for: 30 MB.
+            // The buffers of the system hold little of the 30 MB that were asked for.
             for _ in 0..<20 {
                 _ = try await RawConnection.answer(get("/health", "Connection: close\r\n"), port: server.port)
             }
@@ -148,7 +149,7 @@ import WebImageTesting
         }
     }
 
-    /// Answers from memory take a shorter way, which is not to be seen.
+    /// Answers from memory take a shorter path. Clients must see no difference.
     @Test func answersFromMemoryLookLikeOthers() async throws {
         let origin = try OriginServer()
         let body = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
@@ -157,7 +158,7 @@ import WebImageTesting
             let path = RunningServer.path("w:20", origin)
             func head(_ fields: String = "", method: String = "GET", close: Bool = true) async throws -> [String] {
                 let text = "\(method) \(path) HTTP/1.1\r\nHost: test\r\n\(fields)"
-                // The last request of a connection goes the long way: a second one is.
+                // The last request of a connection takes the long path, so a second request follows the one under test.
                 let last = get("/health", "Connection: close\r\n")
                 let all = close ? text + "Connection: close\r\n\r\n" : text + "\r\n" + last
                 let answer = try await RawConnection.answer(all, port: server.port)
@@ -180,7 +181,7 @@ import WebImageTesting
         }
     }
 
-    /// A request that must wait is answered before one behind it whose answer is there.
+    /// A request that must wait for the origin is answered before a later one whose answer is in memory.
     @Test func answersKeepTheOrderOfRequests() async throws {
         let gate = Gate()
         let origin = try heldPicture(gate)
@@ -206,7 +207,7 @@ import WebImageTesting
         try await RunningServer.run(["IMGPROXY_MAX_CLIENTS": "4"]) { server in
             var idle: [RawConnection] = []
             for _ in 0..<6 { idle.append(try await RawConnection(port: server.port)) }
-            // Half of a request is none.
+            // An incomplete request does not count as one.
             try await idle[5].send("GET /health HTTP/1.1\r\n")
             for _ in 0..<3 {
                 let answer = try await RawConnection.answer(get("/health", "Connection: close\r\n"), port: server.port)
@@ -225,13 +226,14 @@ import WebImageTesting
             try await client.readOn()
             try? await client.closed()
             #expect(client.received.count < 12_000_000)
-            // Others are answered.
+            // Other clients are still answered.
             let other = try await RawConnection.answer(get("/health", "Connection: close\r\n"), port: server.port)
             #expect(statuses(other) == ["200"])
         }
     }
 
-    /// 64 KiB at a time is far from the whole body, which is how progress was counted once: this client was closed at the first check.
+    /// The client reads 64 KiB at a time. Progress was once counted in whole bodies, so that such a client was closed
+    /// at the first check.
     @Test func whoReadsSlowlyButEnoughGetsItAll() async throws {
         let origin = try bigPicture()
         try await RunningServer.run([:], { $0.writeResponseTimeout = .milliseconds(500) }) { server in
@@ -298,7 +300,7 @@ import WebImageTesting
         let origin = try heldPicture(gate)
         try await RunningServer.run { server in
             let client = try await RawConnection(port: server.port)
-            // The end of the first answer says nothing of the second request.
+            // The end of the first answer must not hide that the client of the second request has gone.
             let first = pipelined ? get("/health") : ""
             try await client.send(first + get(RunningServer.path("w:10", origin)))
             try await server.wait { $0.endpoint.service.waitingCount == 1 }
@@ -320,7 +322,7 @@ import WebImageTesting
         }
     }
 
-    /// The parser waits for another protocol, and would never see a further request.
+    /// The parser now expects another protocol and would never see a further request.
     @Test(arguments: [
         "GET /health HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n",
         "GET /health HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n\r\n", "CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n",
@@ -341,7 +343,7 @@ import WebImageTesting
         }
     }
 
-    /// By itself NIO closes at once, and what the client has not read yet is lost.
+    /// By default NIO closes at once, and the client loses what it has not read yet.
     @Test func aServerThatStopsSendsWhatItHasBegun() async throws {
         let origin = try bigPicture()
         var client: RawConnection?

@@ -36,7 +36,7 @@ import WebImageTesting
         #expect(cookies(server) == [nil])
     }
 
-    /// Also where the origin's own directives are passed on.
+    /// This holds also if the origin's own directives are passed on.
     @Test(arguments: [
         ("public, max-age=100, s-maxage=200", "private, max-age=100"), ("max-age=100", "private, max-age=100"),
         ("private, no-cache", "private, no-cache"),
@@ -48,7 +48,7 @@ import WebImageTesting
         try server.serve(headers: [("Cache-Control", control)])
         let own = await ask(server), others = await ask(server, nil)
         #expect(own.fields[.cacheControl] == forOne && others.fields[.cacheControl] == control)
-        // A cache must not give a client with cookies what is for one without.
+        // A cache must not give a client with cookies the answer for one without.
         #expect(own.fields[.vary] == "Cookie" && others.fields[.vary] == "Cookie")
         let elsewhere = await ask(server, host: "example.com")
         #expect(elsewhere.fields[.cacheControl] == control && elsewhere.fields[.vary] == nil)
@@ -78,7 +78,8 @@ import WebImageTesting
         #expect(cookies(server) == [go ? "id=1" : nil])
     }
 
-    /// The library connects to the host before the slash, and Swift makes one character of the slash and the mark.
+    /// The library connects to the host before the slash. Swift combines the slash and the accent into one character,
+    /// so that a search by characters would miss the slash.
     @Test func anotherHostCannotTakeTheNameOfTheOwn() async throws {
         let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
         let path = "/%CC%81@good.test/a.png"

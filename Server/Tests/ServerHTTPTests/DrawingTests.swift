@@ -6,7 +6,7 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-/// SVGs, which are handed on as they are where no other format is asked for.
+/// SVG files are served as SVG, without scripts, unless another format is asked for.
 @Suite struct DrawingTests {
     private static let drawing =
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"40\" height=\"30\"><script>alert(1)</script>"
@@ -32,7 +32,7 @@ import WebImageTesting
         #expect(answer.fields[.contentType] == "image/svg+xml")
         #expect(answer.fields[.contentDisposition] == "inline; filename=\"a.svg\"")
         #expect(answer.fields[.contentSecurityPolicy]?.contains("sandbox") == true)
-        // Where the name tells what it is, or the URL, it is got once and drawn never.
+        // If the name or the options tell that it is an SVG, it is fetched once and never drawn.
         if name == "/a.svg" || options.hasPrefix("f:") { #expect(server.origin.hits(name) == 1) }
         #expect(await server.picture(options, name).fields[.cacheStatus] == "webimage; hit; detail=memory")
     }
@@ -72,7 +72,7 @@ import WebImageTesting
         ])
         try server.serve()
         let bytes = await server.picture("w:40").bytes
-        // Bits, colour type and interlacing of the header.
+        // The header's bit depth, colour type and interlacing.
         #expect([bytes[24], bytes[25], bytes[28]] == [4, 3, 1])
     }
 
@@ -82,7 +82,7 @@ import WebImageTesting
         return options
     }
 
-    /// Bits and colour type of the header.
+    /// The bit depth and the colour type in the header of a PNG.
     private static func kind(_ bytes: [UInt8]) -> [UInt8] { [bytes[24], bytes[25]] }
 
     @Test(arguments: [(2, 1), (4, 2), (16, 4), (250, 8)]) func aPaletteStaysOne(_ colors: Int, _ bits: UInt8)

@@ -17,7 +17,7 @@ import WebImageTesting
         }
         let quick = try OriginServer()
         quick.serve("/a.png", OriginResponse(body: picture))
-        // As many as there is place for.
+        // As many requests as the server has places for.
         let slow = (0..<66).map { number in Task { await server.picture("w:10", "/slow/\(number)") } }
         while server.endpoint.service.gate.count < 66 { await Task.yield() }
         #expect(server.endpoint.service.gate.waiting == 46)
@@ -27,7 +27,7 @@ import WebImageTesting
         gate.open()
         var statuses: [Int: Int] = [:]
         for task in slow { statuses[await task.value.status, default: 0] += 1 }
-        // One gave its place to the other host.
+        // One request lost its place to the other host.
         #expect(statuses == [200: 65, 429: 1])
         #expect(server.endpoint.service.gate.count == 0)
     }
@@ -47,7 +47,7 @@ import WebImageTesting
         #expect((1...60).contains(seconds))
         #expect(await server.get("/info/_/plain/\(server.origin.url("/a.png"))", from: "192.0.2.1").status == 429)
         #expect(await get("raw:1", from: "192.0.2.1").status == 429)
-        // What is kept costs nothing, and others are others.
+        // Cached pictures do not count, and other clients are not limited.
         #expect(await get("w:10", from: "192.0.2.1").status == 200)
         #expect(await get("w:12", from: "192.0.2.2").status == 200)
         #expect(await get("w:13", from: nil).status == 200)

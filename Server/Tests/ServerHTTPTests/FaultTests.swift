@@ -6,17 +6,18 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-/// What goes wrong at an origin is told by a status, ends in time, and holds up nothing else.
+/// A fault of an origin gives a status, ends in time, and holds up no other request.
 @Suite struct FaultTests {
     private static let limits = [
         "IMGPROXY_DOWNLOAD_TIMEOUT": "1", "IMGPROXY_TIMEOUT": "3", "IMGPROXY_MAX_SRC_FILE_SIZE": "1000000",
     ]
 
-    /// Two thousandths of what it becomes: one block of the fixed code, matches of the byte before, 258 at a time (RFC 1951).
+    /// A gzip file that unpacks to `count` bytes, some five hundred times its size. It is one block with the fixed
+    /// code, which repeats one byte 258 times with each match (RFC 1951).
     private func gzipBomb(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
         var (bits, waiting) = (0, 0)
-        // Codes go out from their highest bit, numbers from their lowest.
+        // Codes are written from their highest bit, numbers from their lowest.
         func put(_ code: Int, _ length: Int, isCode: Bool = true) {
             for bit in 0..<length {
                 waiting |= (code >> (isCode ? length - 1 - bit : bit) & 1) << bits
@@ -73,7 +74,7 @@ import WebImageTesting
                     #expect(answer.status == status, "\(path): \(answer.text)")
                 }
             }
-            // Meanwhile others have their pictures.
+            // Meanwhile other requests are answered.
             for width in 1...20 {
                 group.addTask { #expect(await server.picture("w:\(width)").status == 200) }
             }
@@ -83,7 +84,7 @@ import WebImageTesting
         #expect(await server.picture("w:30").status == 200)
     }
 
-    /// Results that are gone are made again, and kept again.
+    /// Results that were deleted are made and stored again.
     @Test func aDiskThatIsWipedIsFilledAnew() async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/wiped-\(UInt32.random(in: 0 ... .max))"
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -92,7 +93,7 @@ import WebImageTesting
         for round in 0..<3 {
             for width in 1...10 { #expect(await server.picture("w:\(width)").status == 200, "\(round) \(width)") }
             await server.cache.flush()
-            // Originals are written meanwhile.
+            // Originals are still being written, so that the folder may reappear.
             while round < 2, FileManager.default.fileExists(atPath: folder) {
                 try? FileManager.default.removeItem(atPath: folder)
             }

@@ -22,8 +22,8 @@ import WebImageTesting
         let servers: [TestServer]
 
         /// - Parameters:
-        ///   - deadline: for a command. The machine that runs tests is busy.
-        ///   - silenceLimit: see `FleetConfiguration`; nil: the usual one.
+        ///   - deadline: For each command to Redis. It is long, because test machines are busy.
+        ///   - silenceLimit: See `FleetConfiguration`. Nil for the default.
         init(
             _ count: Int, deadline: TimeAmount = .seconds(5), silenceLimit: Int? = nil,
             _ variables: [String: String] = [:]
@@ -44,7 +44,7 @@ import WebImageTesting
             self.servers = servers
         }
 
-        /// Lets the servers keep in step while the body runs.
+        /// Runs the background work of all servers' fleets while the body runs.
         func run(_ body: () async throws -> Void) async throws {
             let tasks = servers.compactMap(\.purging.fleet).map { fleet in Task { await fleet.run() } }
             for server in servers {
@@ -60,7 +60,7 @@ import WebImageTesting
             for task in tasks { await task.value }
         }
 
-        /// Returns when the servers no longer trust what they know of purges.
+        /// Kills Redis, and returns once the servers no longer trust their knowledge of purges.
         func loseRedis() async throws {
             await redis.kill()
             for server in servers {
@@ -104,13 +104,13 @@ import WebImageTesting
         try await rig.run {
             let first = await rig.servers[0].picture("w:10")
             var second = await rig.servers[1].picture("w:10")
-            // It is told to Redis behind the answer's back.
+            // The result may reach Redis later than the client gets the answer.
             if second.fields[.cacheStatus] == "webimage; fwd=miss" { second = await rig.servers[1].picture("w:10") }
             #expect(second.bytes == first.bytes)
             #expect(second.fields[.eTag] == first.fields[.eTag])
             #expect(second.fields[.contentDisposition] == first.fields[.contentDisposition])
             #expect(second.fields[.cacheStatus]?.hasPrefix("webimage; hit; detail=") == true)
-            // Each asked Redis once, and whoever asked last counted both.
+            // Each server asked Redis once. The one that asked last knows of both.
             #expect(rig.servers.contains { $0.endpoint.metricsText.contains("webimage_fleet_servers 2\n") })
         }
     }
@@ -138,7 +138,7 @@ import WebImageTesting
         rig.origin.serve("/a.png", OriginResponse(status: 404))
         try await rig.run {
             #expect(await rig.servers[0].picture("w:10").status == 404)
-            // Once Redis knows of it the origin is asked no more, whatever is wanted of the source.
+            // Once Redis has stored the failure, the origin is no longer asked, whatever options the request has.
             var number = 10
             var hits = -1
             while hits != rig.origin.hits("/a.png") {
@@ -161,7 +161,7 @@ import WebImageTesting
             #expect(purged.text.hasPrefix(#"{"purged":1,"servers":"#))
             #expect(try await width(rig.servers[2].picture("")) == 128)
             for server in rig.servers {
-                // Until the news is there.
+                // Waits until the purge has reached this server.
                 while try await width(server.picture("")) != 128 { await Task.yield() }
                 #expect(try await width(server.picture("w:0/q:60")) == 128)
             }
@@ -183,13 +183,13 @@ import WebImageTesting
             #expect(await rig.servers[0].admin("/purge", #"{"all": true, "local": true}"#).status == 200)
             #expect(try await width(rig.servers[0].picture("")) == 128)
             #expect(try await width(rig.servers[1].picture("")) == 64)
-            // Redis is back, empty: the other hears of the purge then.
+            // When Redis is back, empty, the other server learns of the purge.
             try await rig.redis.start()
             while try await width(rig.servers[1].picture("")) != 128 { await Task.yield() }
         }
     }
 
-    /// Redis may carry out later what it did not confirm in time.
+    /// Redis may carry out a command later that it did not confirm in time.
     @Test func aPurgeThatRedisDoesNotConfirmIsNotSaidToHaveFailed() async throws {
         let rig = try await Rig(1, deadline: .milliseconds(100))
         try await rig.run {
@@ -217,8 +217,8 @@ import WebImageTesting
         }
     }
 
-    /// Where purges may be missed, pictures and what is told of them behave alike: the origin is asked once, and what was
-    /// kept is served if it is down.
+    /// While purges may be missed, pictures and info behave alike: each asks the origin once, and the cached answer is
+    /// served if the origin is down.
     @Test(arguments: [false, true]) func whatWasKeptIsServedIfTheOriginIsDownToo(isDown: Bool) async throws {
         let rig = try await Rig(1, silenceLimit: 500)
         let (server, body) = (rig.servers[0], try TestServer.bytes(Self.small, as: .png))
@@ -259,7 +259,8 @@ import WebImageTesting
         }
     }
 
-    /// What a server has kept from before is served once its origin has said that it is unchanged, where purges may be lost.
+    /// When purges may have been lost, a server serves its cached results only after the origin has confirmed that the
+    /// source is unchanged.
     @Test func afterRedisLostAllOriginsAreAsked() async throws {
         let folder = try ScratchDirectory()
         let rig = try await Rig(1, ["WEBIMAGE_CACHE_DIR": folder.path])
@@ -279,7 +280,7 @@ import WebImageTesting
                 #expect(await rig.servers[0].picture("w:10").status == 200)
                 await Task.yield()
             }
-            // It is once, or some more often in the moment in which the list is found to be another one.
+            // The origin is asked once, or a few times around the moment when the new list is noticed.
             var hits = 0
             while hits != rig.origin.hits("/a.png") {
                 hits = rig.origin.hits("/a.png")

@@ -7,7 +7,8 @@
     import NIOSSL
     import Synchronization
 
-    /// A client's end of a connection by HTTP/2 on which a test says each frame, and when it has room for more of an answer.
+    /// The client's end of an HTTP/2 connection. The test chooses each frame, and when the client has room for more of
+    /// an answer.
     final class FrameConnection: Sendable {
         struct Stream: Sendable {
             var status: String?
@@ -21,9 +22,9 @@
 
         struct Inbox: Sendable {
             var streams: [Int: Stream] = [:]
-            /// How often the server has said that it takes no more.
+            /// How often the server has sent GOAWAY.
             var leavings = 0
-            /// The names of the fields that the server has put into the table of HPACK.
+            /// The names of the fields that the server has added to the HPACK table.
             var kept: Set<String> = []
 
             var isLeaving: Bool { leavings > 0 }
@@ -61,7 +62,7 @@
             func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
         }
 
-        /// Discards all that is sent.
+        /// Discards everything that the client would send.
         private final class Silence: ChannelOutboundHandler, Sendable {
             typealias OutboundIn = IOData
 
@@ -73,7 +74,7 @@
         private let collector: Collector
         private let channel: any Channel
 
-        /// - Parameter tableSize: how large the server's table of HPACK may be.
+        /// - Parameter tableSize: The size in bytes that the client allows for the server's HPACK table.
         init(port: Int, tableSize: Int = 4096) async throws {
             let collector = Collector()
             self.collector = collector
@@ -102,9 +103,9 @@
         func stream(_ id: Int) -> Stream { inbox.streams[id] ?? Stream() }
 
         /// - Parameters:
-        ///   - id: an odd number, higher than all before.
-        ///   - isWhole: whether no body comes behind it.
-        ///   - others: the number of further fields.
+        ///   - id: The stream: an odd number, higher than all before.
+        ///   - isWhole: Whether the request ends with its head. Otherwise the server waits for a body.
+        ///   - others: The number of additional fields.
         func get(
             _ path: String, _ id: Int, method: String = "GET", isWhole: Bool = true, others: Int = 0
         ) async throws {
@@ -115,7 +116,7 @@
 
         func reset(_ id: Int) async throws { try await send(id, .rstStream(.cancel)) }
 
-        /// Has room for more bytes, of the connection and of one stream.
+        /// Announces room for `count` more bytes on the connection and, if given, on one stream.
         func takes(_ count: Int, _ id: Int? = nil) async throws {
             try await send(0, .windowUpdate(windowSizeIncrement: count))
             if let id { try await send(id, .windowUpdate(windowSizeIncrement: count)) }
@@ -126,7 +127,7 @@
             try await channel.writeAndFlush(frame).get()
         }
 
-        /// Sends bytes that no client would.
+        /// Sends these bytes as they are, also if they break the protocol.
         func sendUnchecked(_ bytes: [UInt8]) async throws {
             try await channel.eventLoop.submit { [channel] in
                 let http = try channel.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self)
@@ -134,7 +135,7 @@
             }.get()
         }
 
-        /// Says nothing from now on, not even that it has heard something, like a client that has lost its network.
+        /// Sends nothing from now on, not even acknowledgements, like a client that has lost its network.
         func fallSilent() async throws {
             try await channel.eventLoop.submit { [channel] in
                 let pipeline = channel.pipeline.syncOperations
@@ -146,7 +147,7 @@
         /// Returns when the other end has closed the connection.
         func closed() async throws { try await channel.closeFuture.get() }
 
-        /// Returns when what has been received is as wanted, or the connection has ended.
+        /// Returns when `isDone` is true of the received frames, or when the connection has ended.
         func wait(until isDone: (Inbox) -> Bool) async throws {
             while !isDone(inbox), isOpen {
                 try await channel.eventLoop.scheduleTask(in: .milliseconds(1)) {}.futureResult.get()

@@ -13,8 +13,8 @@ import WebImageTesting
 
 private let fuzzSeconds = ProcessInfo.processInfo.environment["WEBIMAGE_FUZZ_SECONDS"].flatMap { Int($0) } ?? 0
 
-/// What strangers send, and what is written wrong in settings: nothing traps, and what comes out keeps its promises. With
-/// `WEBIMAGE_FUZZ_SECONDS` each for so long, with another seed each time; what fails names its seed.
+/// Random input from strangers and random settings. Nothing traps, and what is accepted keeps its invariants. With
+/// `WEBIMAGE_FUZZ_SECONDS` each test runs for that long from a random seed; a failure names its seed.
 @Suite struct FuzzTests {
     private static let rounds = 3000
 
@@ -24,7 +24,7 @@ private let fuzzSeconds = ProcessInfo.processInfo.environment["WEBIMAGE_FUZZ_SEC
         var count = 0
         while fuzzSeconds > 0 ? ContinuousClock.now < end : count < Self.rounds {
             var numbers = SeededNumbers(seed: seed)
-            // Where it traps, the last line says with which seed.
+            // If a round traps, the last printed line tells a seed shortly before it.
             if fuzzSeconds > 0, count % 1000 == 0 { print("\(name): round \(count), seed \(seed)") }
             try await round(&numbers)
             seed &+= 1
@@ -99,9 +99,10 @@ private let fuzzSeconds = ProcessInfo.processInfo.environment["WEBIMAGE_FUZZ_SEC
         return String((0..<Int.random(in: 0...60, using: &numbers)).map { _ in pick(characters, &numbers) })
     }
 
-    // MARK: - What is fuzzed
+    // MARK: - The tests
 
-    /// A path is taken or refused, twice in the same way, and what it asks for can be planned; a tenth of it is done to a picture.
+    /// A path is accepted or refused, twice in the same way, and an accepted one can be planned. A tenth of them is
+    /// applied to a picture.
     @Test func pathsAndOptions() async throws {
         let settings = try ServerSettings(
             environment: [
@@ -167,7 +168,7 @@ private let fuzzSeconds = ProcessInfo.processInfo.environment["WEBIMAGE_FUZZ_SEC
         }
     }
 
-    /// Settings are taken, or refused with what is wrong with them.
+    /// Settings are accepted, or refused with a list of what is wrong.
     @Test func settings() async {
         let names = SettingNames.all
         await run("settings") { numbers in
@@ -191,7 +192,7 @@ private let fuzzSeconds = ProcessInfo.processInfo.environment["WEBIMAGE_FUZZ_SEC
 }
 
 extension InfoOptions {
-    /// - Returns: whether it takes what stands in a path; nil where that is no path.
+    /// - Returns: Whether the options in the target are accepted; nil if the target is not a path with a source.
     fileprivate static func refusesOrTakes(_ target: String, _ settings: ServerSettings) -> Bool? {
         guard let signed = try? SignedPath(target: target, prefix: ""),
             let (_, options) = try? settings.grammar.parseSource(signed, ":")
@@ -200,7 +201,7 @@ extension InfoOptions {
     }
 }
 
-/// The names of settings, found where they are read.
+/// The names of all settings, found in the sources that read them.
 private enum SettingNames {
     static let all: [String] = {
         let folder = URL(filePath: #filePath).appending(path: "../../../Sources/ServerConfiguration").standardized

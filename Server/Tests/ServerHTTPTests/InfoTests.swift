@@ -65,7 +65,7 @@ import WebImageTesting
         let tag = try #require(first.fields[.eTag])
         #expect(await server.get(path).fields[.cacheStatus] == "webimage; hit; detail=memory")
         #expect(await server.get(path, [.ifNoneMatch: tag]).status == 304)
-        // Others options are another answer.
+        // Other options give another answer.
         #expect(await server.get(path.replacing("avg:1", with: "avg:0")).text != first.text)
         let hits = server.origin.hits("/a.png")
         try server.serve("/a.png", PixelSize(width: 32, height: 48), headers: [("Cache-Control", "max-age=100")])
@@ -119,7 +119,7 @@ import WebImageTesting
 
     @Test func dominantColoursAreToldByMood() async throws {
         let server = try TestServer()
-        // Most of it is a vivid red, the rest a dull dark green.
+        // Most of the picture is a vivid red, the rest a dull dark green.
         let image = try Image(size: PixelSize(width: 40, height: 20), alpha: .opaque) { bytes in
             for pixel in 0..<800 {
                 let color: UInt32 = pixel % 40 < 30 ? 0xFF14_14DC : 0xFF32_4632
@@ -139,7 +139,7 @@ import WebImageTesting
 
     @Test func cameraFactsAreTold() async throws {
         let server = try TestServer()
-        // A TIFF header, one directory with Make, and its text behind it.
+        // A TIFF header, and one directory with the tag Make, followed by its text.
         let exif: [UInt8] =
             Array("II*".utf8) + [0, 8, 0, 0, 0, 1, 0, 0x0F, 1, 2, 0, 6, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0]
             + Array("NIKON".utf8) + [0]
@@ -151,7 +151,7 @@ import WebImageTesting
         #expect(answer.text == #"{"exif":{"Make":"NIKON"}}"#)
     }
 
-    /// A PNG of several pieces, whose EXIF comes last.
+    /// A PNG with several data chunks, whose EXIF comes last.
     @Test func cameraFactsBehindThePictureAreToldToo() async throws {
         let exif: [UInt8] =
             Array("II*".utf8) + [0, 8, 0, 0, 0, 1, 0, 0x0F, 1, 2, 0, 6, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0]
@@ -166,7 +166,7 @@ import WebImageTesting
         bytes.removeSubrange(chunk.indices)
         bytes.insert(contentsOf: chunk, at: bytes.count - 12)
         for options in ["", "chs:sha1/"] {
-            // The first transfer stands still before it: no more than the header is known then.
+            // The transfer is held before the EXIF, so that only the header is known at first.
             let (server, gate) = (try TestServer(), Gate())
             server.origin.serve(
                 "/a.png", OriginResponse(body: bytes, behaviours: [.hold(gate, at: .byte(bytes.count / 2))]))
@@ -193,7 +193,7 @@ import WebImageTesting
         let set = await server.get("/srcset" + grammar.signed("/w:20:40/q:50/" + source))
         #expect(set.status == 200, "\(set.text)")
         #expect(set.text.contains("\"blurhash\":"))
-        // Each URL of the set is one that the server takes.
+        // The server accepts each URL of the set.
         let list = try #require(set.text.split(separator: "\"srcset\":\"").last?.prefix { $0 != "\"" })
         let urls = list.split(separator: ", ").map { $0.split(separator: " ")[0] }
         #expect(urls.count == 2)
@@ -221,7 +221,7 @@ import WebImageTesting
         }
     }
 
-    /// Its first character was taken for the separator.
+    /// The first character of the separator was once taken for the whole.
     @Test func aSetHasTheSeparatorOfTheConfiguration() async throws {
         let server = try TestServer(["IMGPROXY_ARGUMENTS_SEPARATOR": "_-", "IMGPROXY_PATH_PREFIX": "/img"])
         try server.serve("/a.png", PixelSize(width: 640, height: 480))
@@ -229,7 +229,8 @@ import WebImageTesting
         #expect(set.text.contains("/img/_/el_-1/w_-20/plain/") && set.text.contains(" 40w"), "\(set.text)")
     }
 
-    /// imgproxy rounds a crop to what its decoder makes of a JPEG or WebP, and so do the pictures. Widths were one off.
+    /// imgproxy rounds a crop to pixels of the JPEG or WebP that its decoder has scaled down, and so do our pictures.
+    /// The widths in sets were once off by one.
     @Test(arguments: [
         ("c:487:413/h:49", ImageFormat.png, 58), ("c:487:413/h:49", .jpeg, 57), ("c:487:413:sm/h:49", .jpeg, 57),
         ("c:470:797/h:111/rot:90", .jpeg, 66), ("c:843:1019/h:89", .webp, 73), ("c:888:324/h:179/rot:90", .webp, 490),
@@ -244,7 +245,7 @@ import WebImageTesting
         #expect(try await server.get(String(picture[0])).image().size.width == width)
     }
 
-    /// `<svg xmlns='http://www.w3.org/2000/svg' width='20' height='10'/>`
+    /// Compressed with gzip: `<svg xmlns='http://www.w3.org/2000/svg' width='20' height='10'/>`
     private static let compressedDrawing: [UInt8] = [
         0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xB3, 0x29, 0x2E, 0x4B, 0x57, 0xA8, 0xC8,
         0xCD, 0xC9, 0x2B, 0xB6, 0x55, 0xCF, 0x28, 0x29, 0x29, 0xB0, 0xD2, 0xD7, 0x2F, 0x2F, 0x2F, 0xD7, 0x2B,
@@ -253,7 +254,7 @@ import WebImageTesting
         0x37, 0x34, 0x50, 0xD7, 0xB7, 0x03, 0x00, 0x45, 0x61, 0xC9, 0x6F, 0x40, 0x00, 0x00, 0x00,
     ]
 
-    /// A drawing is as wide as is asked for; a compressed one was once taken for a picture of pixels.
+    /// A vector drawing has every width that is asked for. A compressed one was once taken for a picture of pixels.
     @Test(arguments: [false, true]) func aSetOfADrawingHasAllWidths(isCompressed: Bool) async throws {
         let server = try TestServer()
         let drawing =
@@ -264,7 +265,7 @@ import WebImageTesting
         #expect(set.text.contains(" 40w"), "\(set.text)")
     }
 
-    /// What is sent as it is has its own width, whatever is asked for; an icon has at most 256 pixels.
+    /// A source that is sent unchanged has its own width, whatever is asked for. An icon is at most 256 pixels wide.
     @Test(arguments: [
         ("skp:png/", "", "640w"), ("raw:1/", "", "640w"), ("", "@svg", "20w"), ("f:ico/", "", "256w"),
         ("skp:png/f:jpg/", "", "500w"),
@@ -297,7 +298,7 @@ import WebImageTesting
         #expect(await server.get("/srcset/_/\(widths)/plain/\(server.origin.url("/a.png"))").status == 404)
     }
 
-    /// It was `Invalid URL`: there is no option `w` then.
+    /// With presets only, there is no option `w`, and such a set was once an `Invalid URL`.
     @Test func withOnlyPresetsASetHasAPictureForEachPreset() async throws {
         let server = try TestServer([
             "IMGPROXY_ONLY_PRESETS": "1", "IMGPROXY_KEY": "0a0b", "IMGPROXY_SALT": "0c0d",
@@ -342,7 +343,7 @@ import WebImageTesting
         #expect(signed == open.endpoint.settings.grammar.signed("/w:1/plain/x"))
     }
 
-    /// The page shows it; clients of a server that others reach are not told.
+    /// The times of the stages are for developers. A server without these settings does not tell them.
     @Test(arguments: ["WEBIMAGE_DEVELOPMENT", "IMGPROXY_ENABLE_DEBUG_HEADERS", nil])
     func timeIsToldByStage(_ setting: String?) async throws {
         let server = try TestServer(setting.map { [$0: "1"] } ?? [:])
@@ -374,7 +375,7 @@ import WebImageTesting
         #expect(!text.contains("webimage_decoders_started_total 0\n"), "the server's pictures are decoded apart")
     }
 
-    /// A 304 and the answer to HEAD counted as many bytes as the picture has.
+    /// A 304 and the answer to a HEAD once counted as many bytes as the picture has.
     @Test func onlyBytesThatAreSentAreCounted() async throws {
         let server = try TestServer()
         try server.serve(headers: [("Cache-Control", "max-age=100")])

@@ -9,7 +9,7 @@ import WebImageTesting
 @testable import ServerHTTP
 
 @Suite struct LocalFilesTests {
-    /// A folder with a picture, a folder beside it with another, and links.
+    /// A folder with a picture, a sibling folder with another picture, and links.
     private final class Files {
         let all = FileManager.default.temporaryDirectory.appending(path: "local-\(UUID().uuidString)")
         var root: URL { all.appending(path: "root") }
@@ -83,7 +83,7 @@ import WebImageTesting
         }
     }
 
-    /// Swift takes both names for the same text.
+    /// Swift's strings compare both names as equal.
     @Test func aFolderBesideItWithAnEquivalentNameIsAnother() async throws {
         let files = try Files()
         let names = ["caf\u{e9}", "cafe\u{301}"].map { files.all.appending(path: $0) }
@@ -110,7 +110,7 @@ import WebImageTesting
         }
     }
 
-    /// A disk that fails, or no descriptor that is left, takes no results away.
+    /// If a disk fails or no file descriptor is left, cached results stay.
     @Test func aFileThatCannotBeReadIsNotGone() {
         func refusal(_ code: WebImageError.Code) -> RequestRefusal {
             RequestRefusal(WebImageError(code, ""), source: "local:///a.png")
@@ -119,7 +119,8 @@ import WebImageTesting
         #expect(refusal(.fileNotFound).fault == .gone)
     }
 
-    /// What is gone is served once more at most, and never because its folder cannot be reached.
+    /// The result of a deleted file is served at most once more. That its folder cannot be reached is no reason to
+    /// serve it.
     @Test func aFileThatIsGoneIsServedNoMore() async throws {
         let files = try Files()
         let server = try server(files, ["WEBIMAGE_SOURCE_TTL": "60"])

@@ -1,7 +1,7 @@
 import FleetTesting
 import Logging
 
-/// What is logged at `notice` and above, as a line each, and a way to wait for it.
+/// Records what is logged at `notice` and above, one line for each message. Tests can wait for lines.
 struct LogLines: Sendable {
     let lines = EventLog<String>()
 

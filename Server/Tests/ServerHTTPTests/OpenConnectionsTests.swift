@@ -14,7 +14,7 @@ import Testing
         let (connections, closed) = (OpenConnections(most: 3), Closed())
         let ids = ["a", "b", "c"].map { connections.opened(closed.closing($0)) }
         #expect(closed.names.isEmpty)
-        // The first asks for something, and is done with it before the second.
+        // The first connection makes a request and becomes idle again. The second stays busy.
         connections.becomesBusy(ids[0])
         connections.becomesIdle(ids[0], closed.closing("a again"))
         connections.becomesBusy(ids[1])

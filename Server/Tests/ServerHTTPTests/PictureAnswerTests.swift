@@ -75,7 +75,7 @@ import WebImageTesting
         #expect(await server.picture("w:32/pd:4", "/a.webp").fields[.contentType] == "image/png")
     }
 
-    /// To imgproxy and to clients an APNG is a PNG.
+    /// imgproxy and clients treat an APNG as a PNG.
     @Test func anAnimatedPNGStaysOne() async throws {
         let server = try TestServer()
         let animation = try await Image(data: SmallGIF.bytes(width: 40, height: 30))
@@ -119,7 +119,7 @@ import WebImageTesting
         let small = await server.picture("q:100/f:jpg/mb:3000")
         #expect(large.bytes.count > 3000)
         #expect(small.bytes.count <= 3000)
-        // What cannot be made so small is served even so.
+        // A picture that cannot be made so small is served nevertheless.
         #expect(await server.picture("q:100/f:jpg/mb:10").status == 200)
     }
 
@@ -129,7 +129,7 @@ import WebImageTesting
         let original = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
         #expect(await server.picture("w:10/skp:png").bytes == original)
         #expect(server.origin.hits("/a.png") == 1)
-        // What is not skipped after all is made of the bytes that are here.
+        // If the source's format is not skipped after all, the picture is made from the bytes that were fetched.
         #expect(await server.picture("w:10/skp:gif").bytes != original)
         #expect(server.origin.hits("/a.png") == 2)
         #expect(await server.picture("w:10/skp:jpg").bytes != original)
@@ -168,10 +168,10 @@ import WebImageTesting
         ])
         try server.serve()
         let all: HTTPFields = [.accept: "image/avif,image/webp"]
-        // A better one that may be chosen goes before one that must be, unless the URL asks for a format.
+        // A better format that may be chosen is preferred to an enforced one, unless the URL asks for a format.
         #expect(await server.picture("w:40", "/a.png", all).fields[.contentType] == "image/avif")
         #expect(await server.picture("w:40/f:png", "/a.png", all).fields[.contentType] == "image/webp")
-        // AVIF has no small pictures.
+        // AVIF cannot hold pictures this small.
         try server.serve("/a.jpg", as: .jpeg)
         #expect(await server.picture("w:10", "/a.jpg").fields[.contentType] == "image/jpeg")
     }
@@ -197,13 +197,14 @@ import WebImageTesting
         #expect(await open.picture("w:50/f:webp/msr:0.012", "/a.gif").status == 422)
         #expect(await open.picture("w:50/f:webp/msr:0.012/mafr:0.012", "/a.gif").status == 200)
         #expect(await open.picture("w:50/f:webp/mafr:0.005", "/a.gif").status == 422)
-        // Of a still only one frame counts.
+        // If the result is a still, only one frame counts.
         #expect(await open.picture("w:50/f:png/msr:0.012", "/a.gif").status == 200)
         let bounded = try server(["IMGPROXY_MAX_SRC_RESOLUTION": "0.012"])
         #expect(await bounded.picture("w:50/f:webp", "/a.gif").text == "Invalid source image")
     }
 
-    /// How old the origin's answer is goes with its lifetime, so that who keeps ours does not keep it for longer.
+    /// The age of the origin's answer is passed on with its lifetime, so that caches do not keep our answer for longer
+    /// than the origin's.
     @Test func theAgeOfTheOriginsAnswerIsHandedOn() async throws {
         let server = try TestServer(["IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "1"])
         server.stopClock()
@@ -219,12 +220,13 @@ import WebImageTesting
         #expect(await plain.picture("w:10").fields[.age] == nil)
     }
 
-    /// The age of an answer that has a stated age when it is sent: what the origin took is added, in whole seconds.
+    /// The possible ages of an answer with this stated age: the time since the beginning of the request may be added,
+    /// in whole seconds.
     private static func aged(_ stated: Int, since begin: ContinuousClock.Instant) -> ClosedRange<Int> {
         stated...stated + Int((ContinuousClock.now - begin).components.seconds) + 1
     }
 
-    /// What is left of an origin's `Expires`; one in the past, or that is no date, says nothing.
+    /// The remaining time of the origin's `Expires` is passed on. One in the past or one that is not a date is ignored.
     @Test(arguments: [100, -100, nil]) func whatIsLeftOfExpiresIsHandedOn(_ seconds: Int?) async throws {
         let server = try TestServer(["IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "1", "IMGPROXY_TTL": "777"])
         server.stopClock()
@@ -249,7 +251,7 @@ import WebImageTesting
         #expect(await server.picture("raw:1").fields[.lastModified] == nil)
     }
 
-    /// All frames of an animation stay whole, as in imgproxy.
+    /// The frames of an animation are not trimmed, as in imgproxy.
     @Test func anAnimationIsNotTrimmed() async throws {
         let server = try TestServer()
         server.origin.serve("/a.gif", OriginResponse(body: SmallGIF.bytes(width: 40, height: 30)))
@@ -339,7 +341,7 @@ import WebImageTesting
         #expect(all?.software == "secret")
     }
 
-    /// A TIFF block with texts.
+    /// A TIFF block (EXIF) with these texts.
     private static func exif(_ texts: [String: String]) -> [UInt8] {
         let tags = ["Software": 305, "Artist": 315, "Copyright": 33432]
         let fields = texts.compactMap { name, text in tags[name].map { ($0, Array(text.utf8) + [0]) } }.sorted {

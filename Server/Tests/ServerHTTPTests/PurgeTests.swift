@@ -7,15 +7,15 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-/// Purges on a server that is in no fleet.
+/// Purges on a server without a fleet.
 @Suite struct PurgeTests {
     private static let small = PixelSize(width: 64, height: 48)
     private static let large = PixelSize(width: 128, height: 96)
 
     private func width(_ answer: Answer) async throws -> Int { try await answer.image().size.width }
 
-    /// The origin has another picture: what is served is the old one until it is purged, then the new one in every size, also
-    /// in those that were never made.
+    /// The origin has a new picture. The old one is served until it is purged, and then the new one in every size, also
+    /// in sizes that were never made.
     @Test(arguments: ["url", "prefix", "tag", "all"]) func whatIsPurgedIsAskedForAnew(kind: String) async throws {
         let folder = try ScratchDirectory()
         let server = try TestServer(["WEBIMAGE_CACHE_DIR": folder.path])
@@ -42,7 +42,7 @@ import WebImageTesting
         #expect(try await width(purged) == 128)
         #expect(try await width(server.picture("w:0/q:60")) == 128)
         #expect(server.origin.hits("/a.png") == 2)
-        // From then on all is as before.
+        // After the purge, results are cached as before.
         #expect(await server.picture("").fields[.cacheStatus] == "webimage; hit; detail=memory")
         #expect(server.endpoint.metricsText.contains("webimage_purges_total 1\n"))
     }
@@ -56,7 +56,7 @@ import WebImageTesting
         #expect(await server.picture("w:10").fields[.cacheStatus] == "webimage; hit; detail=memory")
     }
 
-    /// Purged while it is being made: who asked before the purge gets the new one, too.
+    /// A picture is purged while it is being made. Clients that asked before the purge get the new one, too.
     @Test func whatIsPurgedWhileItIsMadeIsMadeAgain() async throws {
         let server = try TestServer()
         let gate = Gate()
@@ -70,7 +70,7 @@ import WebImageTesting
         #expect(try await width(answer) == 128)
     }
 
-    /// What failed a moment ago is tried again after a purge.
+    /// A source that failed a moment ago is requested again after a purge.
     @Test func failuresAreForgotten() async throws {
         let server = try TestServer()
         server.origin.serve("/a.png", OriginResponse(status: 404))

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A client's end of a connection on which a test says each byte, and when it reads.
+/// The client's end of a TCP connection. The test chooses each byte that is sent, and when the client reads.
 final class RawConnection: Sendable {
     private final class Inbox: ChannelInboundHandler, Sendable {
         typealias InboundIn = ByteBuffer
@@ -23,7 +23,7 @@ final class RawConnection: Sendable {
     private let inbox: Inbox
     private let channel: any Channel
 
-    /// - Parameter reads: whether it reads by itself; else it reads up to 64 KiB at each ``read()``.
+    /// - Parameter reads: Whether the client reads by itself. If false, it reads up to 64 KiB at each ``read()``.
     init(port: Int, reads: Bool = true) async throws {
         let inbox = Inbox()
         var bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -33,7 +33,7 @@ final class RawConnection: Sendable {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(inbox) }
             }
-        // The system shall hold little of what is not read.
+        // A small receive buffer, so that the system holds little unread data.
         if !reads { bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: 32 << 10) }
         channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
         self.inbox = inbox
@@ -49,7 +49,7 @@ final class RawConnection: Sendable {
         try await channel.writeAndFlush(ByteBuffer(string: text)).get()
     }
 
-    /// Sends the same again and again.
+    /// Sends the same text at this interval until the connection ends.
     func send(_ text: String, every interval: TimeAmount) {
         channel.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [channel] task in
             guard channel.isActive else { return task.cancel() }
@@ -59,14 +59,14 @@ final class RawConnection: Sendable {
 
     func read() { channel.read() }
 
-    /// Reads a piece now and then.
+    /// Reads up to 64 KiB at this interval until the connection ends.
     func read(every interval: TimeAmount) {
         channel.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [channel] task in
             channel.isActive ? channel.read() : task.cancel()
         }
     }
 
-    /// Reads from now on whatever comes.
+    /// Reads everything that arrives from now on.
     func readOn() async throws { try await channel.setOption(.autoRead, value: true).get() }
 
     func close() async throws { try await channel.close().get() }
@@ -74,14 +74,14 @@ final class RawConnection: Sendable {
     /// Returns when the other end has closed the connection.
     func closed() async throws { try await channel.closeFuture.get() }
 
-    /// Returns when what has been received is as wanted, or the connection has ended.
+    /// Returns when `isDone` is true of the received text, or when the connection has ended.
     func wait(until isDone: (String) -> Bool) async throws {
         while !isDone(text), isOpen {
             try await channel.eventLoop.scheduleTask(in: .milliseconds(1)) {}.futureResult.get()
         }
     }
 
-    /// Asks for a path and returns the whole answer when the server has closed the connection behind it.
+    /// Sends `head` on a new connection, and returns everything that the server sends until it closes the connection.
     static func answer(_ head: String, port: Int) async throws -> String {
         let connection = try await RawConnection(port: port)
         try await connection.send(head)

@@ -45,7 +45,7 @@ import WebImageTesting
         #expect(answer.fields[.contentDisposition] == "inline; filename=\"a\"")
     }
 
-    /// What is no picture is one failure of a picture, and none of the bytes.
+    /// A source that is not a picture fails as a picture, but its bytes are still served raw.
     @Test func aPictureThatCannotBeMadeChangesNothingForIt() async throws {
         let server = try server()
         #expect(await server.picture("w:20", "/a.bin").status == 422)

@@ -42,7 +42,7 @@ import WebImageTesting
         #expect(await server.picture("w:10", "/long").text == "Invalid source image")
     }
 
-    /// They named options of the command.
+    /// The messages once named options of the command-line tool.
     @Test(arguments: [
         ("IMGPROXY_MAX_SRC_RESOLUTION", "0.002", "w:10", ImageFormat.png),
         ("IMGPROXY_MAX_SRC_FILE_SIZE", "100", "w:10", .png),
@@ -60,7 +60,7 @@ import WebImageTesting
         #expect(!text.contains("--max") && !text.contains("DecodeLimits"), "\(text)")
     }
 
-    /// They named the variables also where the URL sets the limit itself.
+    /// The messages once named the variable, although the URL itself sets the limit.
     @Test(arguments: [
         ("msfs:100", "max_src_file_size", ImageFormat.png), ("msfs:100/raw:1", "max_src_file_size", .png),
         ("msr:0.001", "max_src_resolution", .png), ("mafr:0.001", "max_animation_frame_resolution", .gif),
@@ -76,7 +76,7 @@ import WebImageTesting
         #expect(!text.contains("IMGPROXY_") && !text.contains("--max"), "\(text)")
     }
 
-    /// They named options of the command.
+    /// The messages once named options of the command-line tool.
     @Test(arguments: [
         ("IMGPROXY_MAX_SRC_RESOLUTION", "0.002"), ("IMGPROXY_MAX_SRC_FILE_SIZE", "100"),
     ]) func aConfiguredPictureThatIsTooLargeNamesTheVariable(_ variable: String, _ value: String) async throws {
@@ -95,7 +95,7 @@ import WebImageTesting
         #expect(other?.description.contains("raise \(variable) to allow it") == true)
     }
 
-    /// The library's own limit for one file, 64 MiB, held beside it.
+    /// The library's own limit of 64 MiB for one file once held in addition to the variable's.
     @Test(arguments: [("0", 1 << 40), ("100000000", 100_000_000), ("1000", 64 << 20)])
     func aSourceMayBeAsLongAsTheVariableSays(_ value: String, _ longest: Int) throws {
         let variables = ["IMGPROXY_BIND": "127.0.0.1:0", "IMGPROXY_MAX_SRC_FILE_SIZE": value]
@@ -126,7 +126,7 @@ import WebImageTesting
         "http://127.0.0.2", "http://0.0.0.0", "http://[::ffff:127.0.0.1]", "file:///etc/passwd", "http://10.0.0.1",
     ])
     func redirectsLeadNowhereElse(target: String) async throws {
-        // Only the origin's own address is allowed, by being the policy's exception.
+        // The only allowed address is that of the origin, by an exception in the policy.
         let server = try TestServer(["IMGPROXY_ALLOWED_SOURCES": "http://127.0.0.1"])
         let other = try OriginServer()
         server.origin.serve(
@@ -147,7 +147,7 @@ import WebImageTesting
         #expect(answer.status == 404)
     }
 
-    /// An origin that was not asked whether something has changed, and says that nothing has.
+    /// The origin answers 304. That is an answer only if the client's request had a condition.
     @Test func anOriginMayAnswerThatTheClientHasIt() async throws {
         let server = try TestServer()
         server.origin.serve("/a.png", .status(304))
@@ -185,7 +185,7 @@ import WebImageTesting
         #expect(server.origin.hits("/bad/a.png") == 0)
     }
 
-    /// The origin decodes the path, and would serve what is not allowed.
+    /// The origin decodes the path and would serve a file outside of the allowed part.
     @Test(arguments: [
         "/good/%252e%252e/bad/a.png", "/good/..%252fbad/a.png", "/good/..%255cbad/a.png", "/good/../bad/a.png",
     ])
@@ -200,7 +200,8 @@ import WebImageTesting
         #expect(server.origin.connectionCount == 1 && server.origin.hits("/good/r") == 1)
     }
 
-    /// What is not allowed is no origin that is down: the old result is not served in its place.
+    /// A redirect to a source that is not allowed does not count as an origin that is down: the old result is not
+    /// served.
     @Test func aRedirectToWhatIsNotAllowedIsAnInvalidSource() async throws {
         let server = try TestServer([
             "IMGPROXY_ALLOWED_SOURCES": "http://127.0.0.1", "WEBIMAGE_STALE_WHILE_REVALIDATE": "0",
@@ -217,13 +218,13 @@ import WebImageTesting
         #expect(answer.status == 404 && answer.text == "Invalid source URL", "\(answer.text)")
     }
 
-    /// Two URLs that Swift's strings take for equal have two signatures.
+    /// Two URLs that Swift's strings compare as equal have different signatures.
     @Test func urlsAreComparedByTheirBytes() async throws {
         let (one, other) = ("/_/plain/http://a/\u{e9}", "/_/plain/http://a/e\u{301}")
         #expect(one == other && KnownURLs.Asked(target: one) != KnownURLs.Asked(target: other))
         #expect(Set([one, other].map { KnownURLs.Asked(target: $0) }).count == 2)
         #expect(KnownURLs.Asked(target: "/", accept: "\u{37e}") != KnownURLs.Asked(target: "/", accept: ";"))
-        // The parser of HTTP/1.1 refuses them, too.
+        // Over HTTP/1.1 the parser would refuse such a target as well.
         #expect(await (try TestServer()).get(one).status == 400)
     }
 
@@ -234,7 +235,7 @@ import WebImageTesting
         #expect(posted.fields[.allow] == "GET, HEAD, OPTIONS")
         #expect(posted.fields[.connection] == nil)
         #expect(await server.get("/health", [.contentLength: "5"]).status == 413)
-        // The rest of such a connection is not read, whatever the method.
+        // A request with a body ends the connection, whatever its method.
         for method in [HTTPRequest.Method.get, .post, .options] {
             for field in [
                 HTTPField(name: .contentLength, value: "5"), .init(name: .transferEncoding, value: "chunked"),
@@ -249,7 +250,7 @@ import WebImageTesting
         #expect(await server.get("/ready").text == "ready")
     }
 
-    /// Balancers send nothing to a server whose decoders fail to start, unless one runs already.
+    /// A server whose decoders fail to start is not ready, unless a decoder already runs.
     @Test func aServerWhoseDecodersDoNotStartIsNotReady() async throws {
         let server = try TestServer()
         var decoders = server.manager.isolationReport
@@ -317,7 +318,7 @@ import WebImageTesting
         #expect(await server.get("/health", [.requestID: "a b"]).fields[.requestID] != "a b")
     }
 
-    /// As other errors; a picture that is not there today may be there tomorrow.
+    /// A fallback with an error's status has no lifetime, as other errors, because the picture may exist later.
     @Test(arguments: [("0", nil), ("404", nil), ("200", "max-age=31536000, public")] as [(String, String?)])
     func aFallbackThatIsAnErrorStatesNoLifetime(_ status: String, _ wanted: String?) async throws {
         let server = try TestServer(
@@ -340,7 +341,7 @@ import WebImageTesting
         let server = try TestServer(
             variables, fallback: try TestServer.bytes(PixelSize(width: 40, height: 20), as: .png),
             fallbackCacheControl: "max-age=7, private")
-        // The second answer comes from the cache of results.
+        // The second answer comes from the result cache.
         for _ in 1...2 {
             let answer = await server.picture("w:10", "/missing.png")
             #expect(answer.fields[.named("Fallback-Image")] == "1" && answer.fields[.cacheControl] == wanted)
@@ -363,7 +364,7 @@ import WebImageTesting
             fallback: try TestServer.bytes(PixelSize(width: 40, height: 20), as: .png))
         let answer = await server.picture("w:10", "/missing.png")
         #expect(answer.status == 404)
-        // It is made as the URL asks for it.
+        // The fallback is made with the options of the URL.
         #expect(try await answer.image().size == PixelSize(width: 10, height: 5))
         #expect(answer.fields[.cacheControl] == "max-age=70, public")
         #expect(answer.fields[.contentDisposition] == "inline; filename=\"missing.png\"")
@@ -371,7 +372,7 @@ import WebImageTesting
         #expect(square.fields[.contentType] == "image/webp")
         #expect(try await square.image().size == PixelSize(width: 8, height: 8))
         #expect(["max-age=20, public", "max-age=19, public"].contains(square.fields[.cacheControl]))
-        // What is no picture is not got either; one that is broken, and options that are none, are told of.
+        // The fallback also replaces a source that is not a picture. A damaged picture and invalid options are errors.
         server.origin.serve("/text", OriginResponse(body: Array("no picture at all, but text".utf8)))
         #expect(try await server.picture("w:10", "/text").image().size == PixelSize(width: 10, height: 5))
         var broken = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)

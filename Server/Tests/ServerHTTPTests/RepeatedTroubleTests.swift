@@ -14,7 +14,7 @@ import WebImageTesting
 @testable import ServerHTTP
 @testable import ServerImages
 
-/// Trouble that each request would report is logged a few times only, and says what is wrong.
+/// Trouble that each request would report is logged only a few times, with its cause.
 @Suite struct RepeatedTroubleTests {
     private let origin: OriginServer
     private let log = LogLines()
@@ -28,7 +28,7 @@ import WebImageTesting
             freshness: SourceFreshness(freshUntil: .max), sourceSize: size, resultSize: size, sourceBytes: 1)
     }
 
-    /// A storage whose server answers as the origin does.
+    /// An S3 storage whose server is the test's origin.
     private func storage(change: (inout S3Configuration) -> Void = { _ in }) throws -> SharedResults {
         var configuration = try S3Configuration(bucket: "bucket", endpoint: origin.url(""))
         configuration.readDeadline = .seconds(30)
@@ -49,19 +49,19 @@ import WebImageTesting
             ])
     }
 
-    /// More misses at a time than requests may wait.
+    /// More pictures are missing at a time than requests may wait for the storage.
     @Test func aStorageThatHangsIsNotLoggedForEachPicture() async throws {
         origin.serve(under: "/") { _ in OriginResponse(behaviours: [.stall(at: .beforeHead)]) }
         let storage = try storage { ($0.mostConnections, $0.mostWaiting) = (1, 1) }
         await withTaskGroup { group in
             for number in 0..<120 { group.addTask { _ = await storage.result("\(number)") } }
-            // The first two wait for answers that do not come.
+            // The other two requests wait for answers that do not come.
             for _ in 0..<118 { await group.next() }
             await storage.client.close()
         }
         let lines = log.lines.events
         #expect(lines.count == 3)
-        // Several tasks write, in any order.
+        // Several tasks write the lines, in any order.
         #expect(
             lines.map { String($0.suffix(9).drop { $0 != "t" }) }.sorted() == ["times=1", "times=10", "times=100"])
     }
@@ -81,7 +81,7 @@ import WebImageTesting
         #expect(lines.allSatisfy { $0.hasPrefix("warning a result cannot be kept on disk: ") })
     }
 
-    // MARK: - The end
+    // MARK: - Stopping
 
     @Test func uploadsThatHangAreGivenUpWhenTheServerStops() async throws {
         origin.serve(under: "/") { _ in OriginResponse(behaviours: [.stall(at: .beforeHead)]) }
@@ -93,7 +93,7 @@ import WebImageTesting
         #expect(storage.statistics.writes == 0)
     }
 
-    /// Results and originals go to a storage that never answers, which does not delay the end.
+    /// The storage for results and originals never answers. This does not delay the server's stop.
     @Test func aServerStopsInTimeAlsoWhileS3Hangs() async throws {
         let storage = try OriginServer()
         storage.serve(under: "/") { _ in OriginResponse(behaviours: [.stall(at: .beforeHead)]) }
@@ -128,7 +128,7 @@ import WebImageTesting
 
     // MARK: - Redis
 
-    /// The user may not do anything: each server works for itself and says why, once.
+    /// The Redis user has no permissions. The server works for itself and logs the reason once.
     @Test(.enabled(if: RedisServer.isInstalled, "there is no redis-server"))
     func aRedisThatRefusesEverythingIsReportedOnce() async throws {
         let port = RedisServer.freePort()

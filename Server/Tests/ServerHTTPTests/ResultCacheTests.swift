@@ -38,7 +38,7 @@ import WebImageTesting
         #expect(server.endpoint.answerFromMemory(request(path, .get, [.ifNoneMatch: tag]))?.status == 304)
         #expect(
             server.endpoint.answerFromMemory(request(path, .head))?.fields[.contentLength] == "\(first.bytes.count)")
-        // Another signature is another path, and is checked.
+        // A path with another signature is not answered from memory: its signature is checked.
         let forged = "/_" + path.dropFirst(path.dropFirst().prefix { $0 != "/" }.count + 1)
         #expect(server.endpoint.answerFromMemory(request(forged)) == nil)
         #expect(await server.get(forged).status == 403)
@@ -96,7 +96,7 @@ import WebImageTesting
         var response = OriginResponse(
             headers: [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")],
             body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png))
-        // The test's clock is ahead of the origin's.
+        // Without a `Date`, because the test's clock runs ahead of the origin's.
         response.sendsDate = false
         server.origin.serve("/a.png", response)
         let first = await server.picture("w:10")
@@ -108,7 +108,7 @@ import WebImageTesting
         #expect(server.origin.hits("/a.png") == 2)
     }
 
-    /// However many stale answers are given while the origin is slow, one renewal waits for it.
+    /// However many stale answers are given while the origin is slow, there is only one renewal.
     @Test func aSlowOriginIsAskedOnceForAllStaleAnswers() async throws {
         let server = try TestServer()
         let gate = Gate()
@@ -133,8 +133,8 @@ import WebImageTesting
         #expect(server.endpoint.service.renewingCount == 0)
     }
 
-    /// Another tag tells of another picture. A date that is the same may belong to another one, and does if the origin sends
-    /// a picture and does not confirm the old one.
+    /// Another `ETag` means another picture. The same `Last-Modified` may belong to another picture, and is taken to if
+    /// the origin sends a body instead of a 304.
     @Test(
         arguments: [
             [("ETag", "\"1\""), ("ETag", "\"2\"")],
@@ -145,7 +145,7 @@ import WebImageTesting
         func response(_ size: PixelSize, _ validator: (name: String, value: String)) throws -> OriginResponse {
             var response = OriginResponse(
                 headers: [("Cache-Control", "max-age=10"), validator], body: try TestServer.bytes(size, as: .png))
-            // The test's clock is ahead of the origin's.
+            // Without a `Date`, because the test's clock runs ahead of the origin's.
             response.sendsDate = false
             return response
         }
@@ -162,13 +162,13 @@ import WebImageTesting
         #expect(try await answer.image().size == PixelSize(width: 12, height: 16))
     }
 
-    /// What the origin lets nobody keep is loaded once for its renewal, and the older result is served no more.
+    /// A source that has become `no-store` is loaded once for its renewal, and the old result is no longer served.
     @Test func aSourceThatMayNoLongerBeStoredIsLoadedOnceForItsRenewal() async throws {
         let server = try TestServer()
         func response(_ size: PixelSize, _ control: String) throws -> OriginResponse {
             var response = OriginResponse(
                 headers: [("Cache-Control", control)], body: try TestServer.bytes(size, as: .png))
-            // The test's clock is ahead of the origin's.
+            // Without a `Date`, because the test's clock runs ahead of the origin's.
             response.sendsDate = false
             return response
         }
@@ -186,7 +186,7 @@ import WebImageTesting
         #expect(server.origin.hits("/a.png") == 3)
     }
 
-    /// A redirect is not reused for longer than it says, however long its target may be.
+    /// A redirect is not reused for longer than its own lifetime, however long that of its target is.
     @Test(arguments: [("no-store", 0), ("max-age=50", 50), (nil, 300)] as [(String?, Int)])
     func aRedirectIsFollowedAgain(control: String?, seconds: Int) async throws {
         let server = try TestServer(["WEBIMAGE_STALE_WHILE_REVALIDATE": "0"])
@@ -240,7 +240,7 @@ import WebImageTesting
         #expect(server.origin.hits("/a.png") == 2)
     }
 
-    /// What other settings made is not served, and what they do not change is.
+    /// Results are not served after a change of settings that affect them; other changes do not matter.
     @Test(arguments: [
         (["IMGPROXY_QUALITY": "50"], false), (["IMGPROXY_FORMAT_QUALITY": "jpeg=30"], false),
         (["IMGPROXY_STRIP_METADATA": "0"], false), (["IMGPROXY_MAX_RESULT_DIMENSION": "5"], false),
@@ -288,7 +288,7 @@ import WebImageTesting
                     body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png),
                     behaviours: [.hold(gate, at: .beforeHead)]))
         }
-        // Two threads, and one that waits.
+        // Two pictures are made and one waits, which fills the queue.
         let running = (0..<3).map { number in Task { await server.picture("w:10", "/\(number)") } }
         while server.endpoint.service.gate.count < 3 { await Task.yield() }
         let refused = await server.picture("w:10", "/3")
@@ -296,7 +296,7 @@ import WebImageTesting
         #expect(refused.text == "Too many requests")
         #expect(refused.fields[.retryAfter] == "1")
         #expect(server.origin.hits("/3") == 0)
-        // What is told of pictures takes a place, too.
+        // A request for info takes a place, too.
         #expect(await server.get("/info/_/avg:1/plain/\(server.origin.url("/3"))").status == 429)
         #expect(server.origin.hits("/3") == 0)
         gate.open()

@@ -8,7 +8,7 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-/// What of the results reaches the disk, and in which order.
+/// Which results are written to disk, and in which order.
 @Suite struct ResultsOnDiskTests {
     /// A result cache on a folder of its own, opened anew to see what reached the disk.
     private struct DiskFolder {
@@ -22,7 +22,7 @@ import WebImageTesting
             return ResultCache(memoryLimit: 1 << 20, disk: disk, mostUnwritten: mostUnwritten, logger: logger)
         }
 
-        /// What is on disk of a key when all that was kept has been written.
+        /// The result on disk for this key, after all pending writes.
         func result(_ key: String, of cache: ResultCache) async -> StoredResult? {
             await cache.flush()
             return await open().result(key)?.0
@@ -45,12 +45,12 @@ import WebImageTesting
         let renewed = try #require(await folder.result("a", of: cache))
         #expect(renewed.freshness.freshUntil == 2)
         #expect(renewed.bytes.count == 500)
-        // Of what the disk does not have, all is written.
+        // If the result is not on disk, its renewal writes it as a whole.
         cache.renew(DiskFolder.result(300, freshUntil: 3), "b")
         #expect(await folder.result("b", of: cache)?.bytes.count == 300)
     }
 
-    /// Each write was a task of its own, and they ended in any order.
+    /// Each write was once a task of its own, and the tasks ended in any order.
     @Test func theNewestResultOfAKeyIsWrittenLast() async throws {
         let folder = try DiskFolder()
         let cache = folder.open()
@@ -62,7 +62,7 @@ import WebImageTesting
         for number in 0..<20 { #expect(await written.result("\(number)")?.0.freshness.freshUntil == 50) }
     }
 
-    /// A disk that cannot follow costs results there, and nothing else.
+    /// If the disk is too slow, results are not written to it, but stay in memory.
     @Test func whatIsTooMuchForTheDiskStaysInMemoryOnly() async throws {
         let folder = try DiskFolder()
         let cache = folder.open(mostUnwritten: 5000)
@@ -71,7 +71,7 @@ import WebImageTesting
         #expect(cache.cachedResult("long")?.bytes.count == 10_000)
         #expect(await folder.result("short", of: cache)?.bytes.count == 1000)
         #expect(await folder.open().result("long") == nil)
-        // What is written makes room again.
+        // Completed writes make room again.
         for number in 0..<8 {
             cache.keep(DiskFolder.result(3000), "\(number)")
             #expect(await folder.result("\(number)", of: cache)?.bytes.count == 3000)
@@ -93,7 +93,7 @@ import WebImageTesting
         #expect(found.fields[.eTag] == made.fields[.eTag])
     }
 
-    /// They are evicted when there is no more room, and not because nobody has asked for a week.
+    /// Results are evicted when there is no more room, not because of their age.
     @Test func whatIsOnDiskHasNoMaximumAge() throws {
         let server = try TestServer(["WEBIMAGE_CACHE_DIR": "/nowhere/cache"])
         for name in ["results", "originals", "purges"] {

@@ -6,7 +6,8 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-/// The configurations of balancers that we ship, in the real ones, before three origins that count.
+/// The balancers' configurations that we ship, run in the real balancers. The three servers behind them answer with
+/// their numbers.
 @Suite struct RoutingTests {
     enum Balancer: String, CaseIterable, Sendable {
         case haproxy, nginx
@@ -22,9 +23,9 @@ import WebImageTesting
         private let program: ChildProgram
         private let folder: ScratchDirectory
 
-        /// - Parameter byHashOnly: whether servers are never taken for lost or for loaded. On a machine that is busy with tests one
-        ///   answers late, and HAProxy may count a request as running for a moment after its client has the answer: the next one
-        ///   then goes elsewhere, as it should.
+        /// - Parameter byHashOnly: Whether the balancer chooses by hash only and ignores health and load. On a busy
+        ///   test machine a server may answer late, and HAProxy may count a request as running for a moment after its
+        ///   client has the answer. The next request would then rightly go to another server.
         init(_ balancer: Balancer, byHashOnly: Bool = false) async throws {
             folder = try ScratchDirectory()
             servers = try (0..<3).map { _ in try OriginServer() }
@@ -62,14 +63,14 @@ import WebImageTesting
             while (try? await RawConnection(port: port)) == nil { await Task.yield() }
         }
 
-        /// Which server answers.
+        /// The number of the server that answers, or nil if none does.
         func ask(_ path: String) async throws -> Int? {
             let request = "GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
             let text = try await RawConnection.answer(request, port: port)
             return text.hasPrefix("HTTP/1.1 200") ? text.last.flatMap { Int(String($0)) } : nil
         }
 
-        /// What a server says of itself from now on, with 503.
+        /// Makes a server answer `/ready` with 503 and this text from now on.
         func say(_ text: String, _ server: Int) {
             servers[server].serve("/ready", OriginResponse(status: 503, body: Array(text.utf8)))
         }
@@ -77,7 +78,7 @@ import WebImageTesting
         func stop(_ server: Int) { servers[server].stop() }
     }
 
-    /// Every way to write a source goes to the server of the source.
+    /// Requests for a source go to the same server, however the source is written and whatever the options are.
     @Test(arguments: installed) func allSizesOfASourceGoToOneServer(_ balancer: Balancer) async throws {
         let rig = try await Rig(balancer, byHashOnly: true)
         var used: Set<Int> = []
@@ -107,7 +108,8 @@ import WebImageTesting
         #expect(used == [0, 1, 2])
     }
 
-    /// What the lost server had goes to the others; what they had stays, but for what overflows.
+    /// The sources of the lost server move to the others. The others keep their own, except for a few that exceed their
+    /// load.
     @Test(arguments: installed) func aServerThatIsLostMovesItsOwnShareOnly(_ balancer: Balancer) async throws {
         let rig = try await Rig(balancer)
         var before: [Int?] = []
@@ -124,7 +126,8 @@ import WebImageTesting
         #expect(moved <= 6)
     }
 
-    /// Who drains gets nothing new, while it still answers; who is overloaded keeps its sources.
+    /// A server that drains gets no new requests although it still answers. A server that is overloaded keeps its
+    /// sources.
     @Test(.enabled(if: Balancer.haproxy.isInstalled, "there is no haproxy"))
     func whoDrainsGetsNothingNew() async throws {
         let rig = try await Rig(.haproxy)

@@ -11,7 +11,7 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-/// A server that listens at a port of its own.
+/// A complete server that listens on a port of its own on loopback.
 struct RunningServer: Sendable {
     let port: Int
     let settings: ServerSettings
@@ -19,7 +19,7 @@ struct RunningServer: Sendable {
 
     var base: String { "http://127.0.0.1:\(port)" }
 
-    /// Runs a server while `body` runs, and then stops it as SIGTERM does.
+    /// Runs a server while `body` runs, and then stops it gracefully, as SIGTERM does.
     static func run(
         _ variables: [String: String] = [:], _ change: (inout ServerSettings) -> Void = { _ in },
         _ body: (RunningServer) async throws -> Void
@@ -53,19 +53,20 @@ struct RunningServer: Sendable {
         try result.get()
     }
 
-    /// The value of a metric.
+    /// The value of the metric with this name and these labels, or nil if there is none.
     func metric(_ name: String) -> Int? {
         let line = endpoint.metricsText.split(separator: "\n").first { $0.hasPrefix(name + " ") }
         return line.flatMap { Int($0.dropFirst(name.count + 1)) }
     }
 
-    /// Returns when the server is in a state. Asks again with each turn of an event loop, which leaves the other threads to the server.
+    /// Returns when `isSo` is true of the server. Checks each millisecond on an event loop, which leaves the other
+    /// threads to the server.
     func wait(until isSo: @Sendable (RunningServer) -> Bool) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         while !isSo(self) { try await loop.scheduleTask(in: .milliseconds(1)) {}.futureResult.get() }
     }
 
-    /// The path of a picture of an origin.
+    /// The path of a request with these options for a picture of an origin.
     static func path(_ options: String, _ origin: OriginServer, _ name: String = "/a.png") -> String {
         "/_/\(options)/plain/\(origin.url(name))"
     }

@@ -31,7 +31,7 @@ import WebImageTesting
             let base = server.base
             #expect(
                 String(decoding: try await client.data(for: ImageRequest(base + "/ready")), as: UTF8.self) == "ready")
-            // An empty part of the path, as some clients sign it, comes through.
+            // An empty segment of the path, which some clients sign, is preserved.
             let source = Base64URL.encode(Array(origin.url("/a.png").utf8))
             let path = server.settings.grammar.signed("/resize:fill:20:10//" + source)
             let image = try await client.image(for: ImageRequest(base + path)).image
@@ -43,7 +43,7 @@ import WebImageTesting
         }
     }
 
-    /// A socket that nobody listens at any more is replaced; that of a running server is not.
+    /// A Unix domain socket without a listener is replaced; the socket of a running server is not.
     @Test func aSocketIsTakenFromNoRunningServer() async throws {
         let path = FileManager.default.temporaryDirectory.path + "/webimage-\(UInt32.random(in: 0 ... .max)).sock"
         let variables = ["IMGPROXY_NETWORK": "unix", "IMGPROXY_BIND": path]
@@ -57,7 +57,7 @@ import WebImageTesting
         try await RunningServer.run(variables) { _ in }
     }
 
-    /// As Go's servers do.
+    /// An address without a host means all addresses, as in servers written in Go.
     @Test func anAddressWithoutAHostIsAllAddresses() async throws {
         try await withClient(["IMGPROXY_BIND": ":0", "WEBIMAGE_ALLOW_UNSIGNED": "true"]) { server, client in
             #expect(server.settings.address == .tcp(host: "", port: 0))
@@ -86,7 +86,7 @@ import WebImageTesting
         var settings = ServerSettings()
         #expect(ManagerMaking.directoryProblems(settings) == [])
         let parent = FileManager.default.temporaryDirectory.path
-        // A directory that is not there yet is created.
+        // A directory that does not exist yet can be created.
         settings.cacheDirectory = parent + "/webimage-not-yet/cache"
         #expect(ManagerMaking.directoryProblems(settings) == [])
         (settings.cacheDirectory, settings.localRoot) = ("/dev/null/cache", parent + "/webimage-nowhere")
@@ -117,7 +117,7 @@ import WebImageTesting
         }
     }
 
-    /// They were not counted; and a source that a cache had was counted again.
+    /// The sources of info and of raw answers were once not counted, and a cached source was counted again.
     @Test func metricsTellOfTheSourcesOfAllAnswers() async throws {
         let origin = try OriginServer()
         let bytes = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)

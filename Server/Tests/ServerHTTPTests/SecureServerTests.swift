@@ -10,7 +10,7 @@
 
     @testable import ServerHTTP
 
-    /// Clients that come by TLS, over real sockets.
+    /// Clients that connect by TLS, over real sockets.
     @Suite(.enabled(if: TestCertificate.canBeMade, "there is no openssl")) struct SecureServerTests {
         private func run(
             _ variables: [String: String] = [:], _ body: (RunningServer) async throws -> Void
@@ -113,7 +113,7 @@
             }
         }
 
-        /// CVE-2023-44487.
+        /// The HTTP/2 rapid reset attack, CVE-2023-44487.
         @Test func whoResetsAllTheTimeIsClosed() async throws {
             let gate = Gate()
             let origin = try picture([.hold(gate, at: .beforeHead)])
@@ -140,20 +140,20 @@
         }
 
         @Test func whoBreaksTheProtocolIsClosed() async throws {
-            // Who asks for nothing would be closed after an hour.
+            // An idle client would be closed only after an hour.
             let limits = ["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1", "IMGPROXY_KEEP_ALIVE_TIMEOUT": "3600"]
             try await run(limits) { server in
                 let client = try await FrameConnection(port: server.port)
                 try await client.get("/health", 1)
                 try await client.wait { $0.streams[1]?.hasEnded == true }
-                // A window of what was never asked for.
+                // A WINDOW_UPDATE for a stream that was never opened.
                 try await client.sendUnchecked([0, 0, 4, 8, 0, 0, 0, 0, 99, 0, 0, 1, 0])
                 try await client.closed()
                 #expect(client.inbox.isLeaving)
             }
         }
 
-        /// Other requests of the connection may be those of other users behind a proxy.
+        /// Behind a proxy, other requests on the connection may be those of other users.
         @Test func aMalformedRequestEndsNoOther() async throws {
             let gate = Gate()
             let origin = try picture([.hold(gate, at: .beforeHead)])
@@ -175,7 +175,7 @@
         @Test(arguments: [true, false]) func aRequestHasNoMoreFieldsThanByTheOldVersion(isWhole: Bool) async throws {
             try await run { server in
                 let client = try await FrameConnection(port: server.port)
-                // HTTP/1.1 counts the host as well.
+                // In HTTP/1.1 the host counts as a field, too.
                 try await client.get("/health", 1, others: 99)
                 try await client.get("/health", 3, isWhole: isWhole, others: 101)
                 try await client.get("/health", 5)
@@ -185,19 +185,20 @@
             }
         }
 
-        /// Each further violation was reported to it. A client that did not read the reports let them pile up.
+        /// Each further violation was once reported to the client. If it did not read the reports, they piled up in
+        /// memory.
         @Test func whoGoesOnBreakingTheProtocolIsToldOnce() async throws {
             try await run(["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1"]) { server in
                 let client = try await FrameConnection(port: server.port)
-                // Continuations of no head.
+                // CONTINUATION frames without a head.
                 for _ in 0..<200 { try? await client.sendUnchecked([0, 0, 0, 9, 0, 0, 0, 0, 1]) }
                 try await client.closed()
-                // One says that the connection is broken, one that the server leaves.
+                // One GOAWAY reports the protocol error, and one may announce that the server leaves.
                 #expect((1...2).contains(client.inbox.leavings))
             }
         }
 
-        /// A client may allow a table of 4 GiB, which was searched for each field of each answer.
+        /// A client may allow an HPACK table of 4 GiB. The whole table was once searched for each field of each answer.
         @Test func whatDiffersFromAnswerToAnswerIsNotKeptForCompression() async throws {
             try await run { server in
                 let client = try await FrameConnection(port: server.port, tableSize: 1 << 20)
@@ -232,7 +233,7 @@
             }
         }
 
-        /// The answer is ready on the event loop, where nothing else would ever ask for it.
+        /// The answer is ready on the event loop at once, before the end of the request has arrived.
         @Test func aPictureInMemoryDoesNotWaitForTheEndOfItsRequest() async throws {
             let origin = try picture()
             try await run { server in
@@ -253,7 +254,7 @@
 
         @Test func clientsThatDoNothingAreSentAway() async throws {
             try await run(["IMGPROXY_KEEP_ALIVE_TIMEOUT": "1", "IMGPROXY_READ_REQUEST_TIMEOUT": "1"]) { server in
-                // One has asked for something, one never does, one does not even agree on TLS.
+                // The first client has made a request, the second never does, and the third does not even begin TLS.
                 let first = try await FrameConnection(port: server.port)
                 try await first.get("/health", 1)
                 let second = try await FrameConnection(port: server.port)
@@ -312,7 +313,8 @@
                 await busy.opened()
             }
             for client in try await asking?.value ?? [] {
-                // What came too late was refused before anything was done for it, so that the client may ask another server.
+                // Requests that came too late were refused before any work was done for them, so that the client may
+                // safely ask another server.
                 let streams = client.inbox.streams.filter {
                     $0.key > 0 && !($0.value.isReset && $0.value.status == nil)
                 }
@@ -320,7 +322,7 @@
             }
         }
 
-        /// Asks until the server leaves, with four requests on their way at a time; throws when the connection has ended.
+        /// Sends requests until the server leaves, with four in flight at a time. Throws when the connection has ended.
         private func ask(_ client: FrameConnection, _ path: String, _ isBusy: Gate) async throws {
             try await client.takes(1 << 30)
             var id = 1
@@ -336,7 +338,8 @@
             let (first, second) = (try await TestCertificate(), try await TestCertificate())
             let certificate = try ServerCertificate(.init(chain: first.certificate, key: first.key))
             #expect(try await !certificate.renew())
-            // Between the two files of a renewal they do not fit, and what was read before stays.
+            // While only one of the two files is new, certificate and key do not match, and the earlier ones stay in
+            // use.
             try FileManager.default.removeItem(atPath: first.certificate)
             try FileManager.default.copyItem(atPath: second.certificate, toPath: first.certificate)
             await #expect(throws: SettingsError.self) { try await certificate.renew() }

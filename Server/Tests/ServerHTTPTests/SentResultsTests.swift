@@ -12,9 +12,9 @@ import WebImageTesting
 @testable import ServerHTTP
 @testable import ServerImages
 
-/// Results that clients have not read yet.
+/// Results that are being sent to clients and are kept in memory meanwhile.
 @Suite struct SentResultsTests {
-    /// Longer than what is kept in memory.
+    /// Longer than a result that the memory cache keeps.
     private static let length = 1 << 20
 
     private func result(_ byte: UInt8 = 1) -> StoredResult {
@@ -50,14 +50,14 @@ import WebImageTesting
         #expect(shares.allSatisfy { $0?.bytes.count == Self.length } && shares.count == 100)
         #expect(disk.statistics.hits == 1 && sent.bytes == Self.length)
         shares = []
-        // The tasks that took some of them may just be ending.
+        // The tasks that held shares may still be ending.
         for _ in 0..<1_000_000 where sent.bytes > 0 { await Task.yield() }
         #expect(sent.bytes == 0 && sent.result("a") == nil)
         #expect(await cache.result("a")?.1 == .disk)
         #expect(disk.statistics.hits == 2)
     }
 
-    /// Over real sockets, to clients that read nothing.
+    /// The same over real sockets, with clients that read nothing.
     @Test func theBytesCountAsLongAsAClientReadsNothing() async throws {
         let origin = try OriginServer()
         let picture = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
@@ -86,8 +86,8 @@ import WebImageTesting
         #expect(origin.hits("/a.png") == 1)
     }
 
-    /// NIO tells a writer that there is no room only when the event loop has taken what was written before. A writer that
-    /// ran ahead of a busy loop once left whole bodies in memory, for each client its own.
+    /// NIO tells a writer that there is no room only after the event loop has taken the earlier writes. A writer that
+    /// ran ahead of a busy event loop once left a whole body in memory for each client.
     @Test func aBodyIsWrittenAsTheEventLoopTakesIt() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let writer = WatchingWriter(loop)
@@ -106,7 +106,7 @@ import WebImageTesting
         cache.renew(renewed, "a")
         #expect(await cache.result("a")?.0.freshness.freshUntil == 200)
         #expect(try #require(cache.share(renewed, "a")).bytes.first == 1 && sent.bytes == Self.length)
-        // The bytes of another answer count for themselves.
+        // The bytes of another result count in addition.
         let other = try #require(cache.share(result(2), "a"))
         #expect(sent.bytes == 2 * Self.length && sent.result("a")?.bytes.first == 2)
         cache.keep(result(3), "a")
@@ -128,7 +128,7 @@ import WebImageTesting
         var share = sent.share(result(), "a")
         #expect(share != nil && sent.share(result(), "a") != nil && sent.share(result(2), "b") == nil)
         share = nil
-        // A single one always fits.
+        // A single result always fits.
         #expect(SentResults(most: 1).share(result(), "a") != nil && sent.share(result(2), "b") != nil)
     }
 
@@ -136,9 +136,9 @@ import WebImageTesting
         let sent = SentResults(most: Self.length * 4)
         var shares = (0..<4).map { sent.share(result(UInt8($0)), "\($0)", for: "slow") }
         #expect(shares.map { $0 != nil } == [true, true, false, false])
-        // What it is sent already costs nothing more.
+        // A result that the client is already being sent counts only once.
         #expect(sent.share(result(0), "0", for: "slow") != nil && sent.bytes == 2 * Self.length)
-        // What others are sent counts for each of them, and once in all.
+        // A result that several clients are sent counts for each of them, but only once in total.
         let good = sent.share(result(0), "0", for: "good")
         #expect(good != nil && sent.share(result(5), "5", for: "good") == nil && sent.bytes == 2 * Self.length)
         #expect(sent.share(result(6), "6", for: "third") != nil)
@@ -174,7 +174,7 @@ import WebImageTesting
     }
 }
 
-/// Counts by how many pieces its writer is ahead of an event loop.
+/// A body writer that counts how many writes are ahead of an event loop.
 private final class WatchingWriter: ResponseBodyWriter, Sendable {
     struct State {
         var bytes = 0

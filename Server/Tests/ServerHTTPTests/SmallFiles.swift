@@ -1,6 +1,6 @@
 import Foundation
 
-/// A GIF of four frames, each of one colour.
+/// An animated GIF of four frames, each of one colour.
 enum SmallGIF {
     static func bytes(width: Int, height: Int) -> [UInt8] {
         func word(_ value: Int) -> [UInt8] { [UInt8(value & 255), UInt8(value >> 8)] }
@@ -9,7 +9,7 @@ enum SmallGIF {
         bytes += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
         for frame in 0..<4 {
             bytes += [0x21, 0xF9, 4, 4, 5, 0, 0, 0, 0x2C, 0, 0, 0, 0] + word(width) + word(height) + [0, 2]
-            // Codes of three bits: a clear before each pixel keeps them so.
+            // A clear code before each pixel keeps all codes at three bits.
             var bits: [UInt8] = []
             for code in (0..<width * height).flatMap({ _ in [4, frame] }) + [5] {
                 bits += (0..<3).map { UInt8(code >> $0 & 1) }
@@ -29,7 +29,7 @@ enum SmallGIF {
     }
 }
 
-/// A folder that goes with the test.
+/// A temporary folder that is removed when the object is released.
 final class ScratchDirectory: Sendable {
     let path: String
 

@@ -14,7 +14,7 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-/// Servers that share a storage which speaks S3: a SeaweedFS that all tests here share, each in a part of its own.
+/// Servers that share an S3 storage. All tests share one SeaweedFS, each with a prefix of its own.
 @Suite(.enabled(if: S3Server.isInstalled, "\(S3Server.reason)")) struct StorageTests {
     private static let size = PixelSize(width: 64, height: 48)
     private let origin: OriginServer
@@ -76,7 +76,8 @@ import WebImageTesting
         #expect(first.storage?.statistics.writes == 1 && second.storage?.statistics.hits == 1)
     }
 
-    /// Neither when it is made nor when the origin says that it is unchanged.
+    /// A result that was made with a client's cookies is not written to the storage, neither when it is made nor when
+    /// it is renewed.
     @Test func whatOneClientsCookiesGotIsOfNoOther() async throws {
         var response = OriginResponse(
             headers: [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")],
@@ -109,7 +110,7 @@ import WebImageTesting
         #expect(server.storage?.statistics.writes == 0 && server.storage?.statistics.skips == 1)
     }
 
-    /// Whoever looks into the bucket sees pictures.
+    /// The objects in the bucket are plain pictures, so that other programs can show them.
     @Test func anObjectIsThePicture() async throws {
         try serve()
         let server = try server()
@@ -186,7 +187,7 @@ import WebImageTesting
         #expect(server.storage?.client.statistics.failures ?? 0 > 0)
     }
 
-    /// It takes connections and says nothing: the picture is made after a moment.
+    /// The storage accepts connections but never answers. The picture is made after a moment.
     @Test func aStorageThatIsSilentIsNotWaitedFor() async throws {
         try serve()
         let silent = try OriginServer()
@@ -197,7 +198,7 @@ import WebImageTesting
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(answers == [200, 200, 200, 200, 200])
-        // What it never answered counts, and it is left alone.
+        // Requests that it never answered count as failures, and it is no longer asked.
         while server.storage?.client.isAvailable == true { await Task.yield() }
         #expect(await server.picture("w:6").status == 200)
         #expect(server.storage?.client.statistics.spared ?? 0 > 0)
@@ -231,7 +232,7 @@ import WebImageTesting
         let answer = await server.get("/_/w:10/plain/\(encoded)")
         #expect(answer.status == 200, "\(answer.text)")
         #expect(try await answer.image().size.width == 10)
-        // It changed a moment ago, and says nothing of how long it stays as it is: it may be stale already.
+        // The object changed a moment ago and states no lifetime, so that the result may already be stale.
         #expect(detail(await server.get("/_/w:10/plain/\(encoded)")).hasPrefix("webimage; hit; detail="))
         #expect(await server.get("/info/_/plain/\(encoded)").text.contains("\"width\":64"))
         #expect(await server.get("/_/raw:1/plain/\(encoded)").status == 200)
@@ -256,7 +257,7 @@ import WebImageTesting
             await (try server(["IMGPROXY_ALLOWED_SOURCES": "s3://\(S3Server.bucket)/"])).get(url).status == 200)
     }
 
-    /// The keys are for the storage, and its address for nobody else.
+    /// Only `s3://` URLs use the storage's keys. The storage's address is not allowed as a source.
     @Test func theStorageIsNoSourceByItsAddress() async throws {
         try await put("a.png")
         let server = try server(["IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES": "false"])
@@ -273,7 +274,7 @@ import WebImageTesting
     }
 }
 
-/// A bucket that everybody may read.
+/// A public bucket, which is read without credentials.
 @Suite struct OpenBucketTests {
     @Test(arguments: ["", "s3://open-bucket/"]) func itsObjectsAreSources(_ allowed: String) async throws {
         let origin = try OriginServer()
@@ -287,14 +288,14 @@ import WebImageTesting
             ], origin: origin)
         #expect(await server.get("/_/w:10/plain/s3://open-bucket/a.png").status == 200)
         #expect(origin.requests("/open-bucket/a.png").first?.header("authorization") == nil)
-        // It leads nowhere else.
+        // A redirect from the bucket is not followed.
         #expect(await server.get("/_/w:10/plain/s3://open-bucket/away.png").status != 200)
         #expect(origin.hits("/elsewhere.png") == 0)
     }
 }
 
 extension String {
-    /// As a source stands behind `plain/`.
+    /// The text, percent-encoded as a source after `plain/`.
     fileprivate func addingPercentEncoding() -> String {
         utf8.map { byte in
             byte < 128 && byte > 32 && byte != UInt8(ascii: "@") && byte != UInt8(ascii: "+")

@@ -6,7 +6,7 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-/// What becomes of orientation tags and of pictures that a format cannot hold, and the sizes that answers state.
+/// Orientation tags, pictures that a format cannot hold, and the sizes that answers state.
 @Suite struct TaggedAnswerTests {
     @Test func theSizeOfTheOriginIsAsItIsSeen() async throws {
         let server = try TestServer(["IMGPROXY_ENABLE_DEBUG_HEADERS": "1"])
@@ -17,14 +17,14 @@ import WebImageTesting
         server.origin.serve("/a.png", OriginResponse(body: turned))
         let fields = await server.picture("w:50").fields
         #expect(fields[.named("X-Origin-Width")] == "100" && fields[.named("X-Origin-Height")] == "200")
-        // It is not shown otherwise because the URL leaves its tag alone.
+        // The source's size is stated as it is shown, also if the URL does not apply the tag.
         let ignored = await server.picture("w:50/ar:0").fields
         #expect(ignored[.named("X-Origin-Width")] == "100" && ignored[.named("X-Origin-Height")] == "200")
         #expect(ignored[.named("X-Result-Width")] == "50" && ignored[.named("X-Result-Height")] == "25")
     }
 
-    /// A tag that is neither applied nor stripped stays, and a result is as large as it is shown. Turning the picture
-    /// removes the tag, as in imgproxy.
+    /// A tag that is neither applied nor stripped stays, and the stated size is that of the picture as it is shown.
+    /// Turning the picture removes the tag, as in imgproxy.
     @Test(arguments: [
         ("f:jpg", "/a.jpg", Orientation.right, "25x50"), ("f:png", "/a.png", .right, "25x50"),
         ("f:webp", "/a.webp", .right, "25x50"), ("f:tiff", "/a.jpg", .right, "25x50"),
@@ -49,7 +49,8 @@ import WebImageTesting
         #expect("\(width)x\(height)" == size)
     }
 
-    /// In an AVIF the orientation is a part of the picture: imgproxy gets it upright from its decoder.
+    /// In an AVIF the orientation is a property of the picture, not a tag: imgproxy's decoder returns the picture
+    /// upright.
     @Test func theOrientationOfAnAVIFIsNoTag() async throws {
         let server = try TestServer(["IMGPROXY_STRIP_METADATA": "0"])
         let picture = try SamplePictures.sunset(PixelSize(width: 200, height: 100)).treated(as: .right)
@@ -69,7 +70,8 @@ import WebImageTesting
         #expect(fields[.named("X-Result-Width")] == "256" && fields[.named("X-Result-Height")] == "192")
     }
 
-    /// AVIF holds no side under 16 pixels. What takes its place depends on whether there is anything transparent.
+    /// AVIF cannot hold sides under 16 pixels. The format that takes its place depends on whether the picture has
+    /// transparent pixels.
     @Test(arguments: [
         ("w:10", "jpeg"), ("w:10/pd:1", "png"), ("w:10/pd:1/bg:fff", "jpeg"), ("s:10:12/exar:1", "png"),
         ("s:10:12/ex:1", "png"), ("rs:fill:10:12/ex:1", "jpeg"),

@@ -11,7 +11,8 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-/// An endpoint with an origin of its own, on a clock that the test moves. No socket but the origin's.
+/// The server's endpoint without a socket, with an origin of its own. Its clock is the system's, which a test can
+/// advance or stop.
 final class TestServer: Sendable {
     let origin: OriginServer
     let endpoint: ImageEndpoint
@@ -21,6 +22,7 @@ final class TestServer: Sendable {
     let cache: ResultCache
     private let time: Mutex<Int>
 
+    /// Makes a server with these settings, by their environment variables. Sources on loopback are allowed.
     init(
         _ variables: [String: String] = [:], coders: CoderRegistry = .standard, watermark: Image? = nil,
         fallback: [UInt8]? = nil, fallbackCacheControl: String? = nil, origin: OriginServer? = nil, fleet: Fleet? = nil,
@@ -71,11 +73,12 @@ final class TestServer: Sendable {
 
     func advance(_ seconds: Int) { clock.advance(seconds) }
 
-    /// From now on only the test moves the clock.
+    /// Stops the clock. From now on only ``advance(_:)`` moves it.
     func stopClock() { clock.stop() }
 
     var now: Int { clock.now }
 
+    /// The answer to a request for this path, which comes from the address `client`.
     func get(
         _ path: String, _ fields: HTTPFields = [:], method: HTTPRequest.Method = .get, from client: String? = nil
     ) async -> Answer {
@@ -84,13 +87,13 @@ final class TestServer: Sendable {
             from: client.flatMap { ClientAddress($0) })
     }
 
-    /// The answer to options for a picture of the origin.
+    /// The answer to a request with these options for a picture of the origin.
     func picture(_ options: String, _ name: String = "/a.png", _ fields: HTTPFields = [:]) async -> Answer {
         let path = options.isEmpty ? "" : options + "/"
         return await get("/_/\(path)plain/\(origin.url(name))", fields)
     }
 
-    /// The answer of the address for those who run the server.
+    /// The answer of the admin address.
     func admin(
         _ path: String, _ body: String = "", method: HTTPRequest.Method = .post, _ fields: HTTPFields = [:]
     ) async -> Answer {
@@ -99,7 +102,7 @@ final class TestServer: Sendable {
             body: Array(body.utf8))
     }
 
-    /// Serves a picture at a path.
+    /// Lets the origin serve a sample picture at this path.
     func serve(
         _ name: String = "/a.png", _ size: PixelSize = PixelSize(width: 64, height: 48), as format: ImageFormat = .png,
         headers: [(name: String, value: String)] = []
@@ -120,7 +123,7 @@ extension Answer {
 }
 
 extension Image {
-    /// The four bytes of a pixel.
+    /// The four bytes of the pixel at this place.
     func pixel(_ x: Int, _ y: Int) -> [UInt8] {
         withPixels { bytes in
             let start = pixels.bytesPerRow * y + x * 4

@@ -3,7 +3,7 @@ import WebImage
 
 /// The rows of `ComingFromThumbor.md` whose options do not have thumbor's names.
 @Suite struct ThumborEquivalentsTests {
-    /// `full-fit-in/WxH`: the picture covers the size and nothing is cut off; a small one is enlarged, as in thumbor.
+    /// `full-fit-in/WxH`: the picture covers the size without being cropped. A small one is enlarged, as in thumbor.
     @Test(arguments: [
         ("z:0.001/mw:32/mh:12", 32, 24), ("z:0.001/mw:20/mh:30", 40, 30), ("z:0.001/mw:96/mh:96", 128, 96),
     ]) func aFullFitCoversTheSize(options: String, width: Int, height: Int) async throws {

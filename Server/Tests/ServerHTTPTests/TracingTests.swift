@@ -18,7 +18,7 @@ import WebImageTesting
         }
     }
 
-    /// The tracer is the whole process's. Other tests have no traces of their own, and are told apart by the trace.
+    /// The process has one tracer for all tests. Each test here finds its own spans by the trace that it starts.
     private static let kept: Kept = {
         let kept = Kept()
         var settings = ServerSettings.Tracing()
@@ -56,7 +56,7 @@ import WebImageTesting
         }
         #expect(http.attributes["http.response.status_code"]?.toSpanAttribute() == .int64(200))
         #expect(http.attributes["webimage.cache"]?.toSpanAttribute() == .string("miss"))
-        // The origin is told.
+        // The trace is passed on to the origin.
         let told = server.origin.requests("/a.png")[0].headers.first { $0.name.lowercased() == "traceparent" }?.value
         #expect(told?.hasPrefix("00-\(parent.trace)-") == true)
     }
@@ -69,7 +69,7 @@ import WebImageTesting
         _ = await server.picture("nope:1", "/a.png", parent("4").field)
         let failed = try #require(kept.spans(of: parent("4").trace).first)
         #expect(failed.attributes["error.type"]?.toSpanAttribute() == .string("path_parsing"))
-        // A trace is nobody's mark: the picture is the same for all.
+        // The trace is not a part of the cache key: the second request is answered from the cache.
         #expect(server.origin.hits("/a.png") == 1)
     }
 

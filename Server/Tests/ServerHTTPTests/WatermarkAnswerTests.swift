@@ -13,7 +13,7 @@ import WebImageTesting
         }
     }
 
-    /// As in imgproxy: the mark has its own size, also on an icon, which is at most 256 pixels wide.
+    /// As in imgproxy, the mark keeps its size on an icon, which is reduced to 256 pixels before the mark is drawn.
     @Test func aWatermarkIsDrawnAfterTheFormatsLimit() async throws {
         let server = try TestServer(watermark: try Self.greenMark())
         try server.serve()
@@ -21,7 +21,7 @@ import WebImageTesting
         #expect(icon.size == PixelSize(width: 256, height: 192))
         for (x, y) in [(250, 185), (253, 188)] { #expect(icon.pixel(x, y) == [0, 255, 0, 255]) }
         #expect(icon.pixel(249, 185) != [0, 255, 0, 255])
-        // One that is smaller is not enlarged.
+        // A smaller icon is not enlarged.
         #expect(try await server.picture("w:32/wm:1/f:ico").image().size.width == 32)
     }
 

@@ -6,9 +6,9 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-/// The limits of what one picture may cost after its source has been read.
+/// Limits on the work for one picture after its source has been read.
 @Suite struct WorkLimitTests {
-    /// An encoder that does not end before the test does.
+    /// An encoder that does not finish until it is released at the end of the test.
     private final class HeldEncoder: ImageCoder {
         private let gate = DispatchSemaphore(value: 0)
 
@@ -29,7 +29,7 @@ import WebImageTesting
         func release() { gate.signal() }
     }
 
-    /// The time of a request ended with its load: a large JPEG XL or WebP took as long as it took.
+    /// The deadline of a request once ended with its load, so that encoding a large JPEG XL or WebP had no limit.
     @Test func encodingIsAPartOfTheTimeOfARequest() async throws {
         let (encoder, coders) = (HeldEncoder(), CoderRegistry())
         coders.register(encoder)
@@ -43,7 +43,7 @@ import WebImageTesting
         #expect(await server.picture("f:png").status == 200)
     }
 
-    /// An icon in which two entries are the same PNG.
+    /// An icon with two entries that are the same PNG.
     private static func icon() throws -> [UInt8] {
         let picture = try TestServer.bytes(PixelSize(width: 16, height: 16), as: .png)
         func word(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 255) } }
@@ -51,7 +51,7 @@ import WebImageTesting
         return [0, 0, 1, 0, 2, 0] + entry + entry + picture
     }
 
-    /// Its entries were counted as frames, so that a server without animations had no icons.
+    /// An icon's entries were once counted as frames, so that a server without animations refused icons.
     @Test(arguments: ["IMGPROXY_MAX_ANIMATION_FRAMES=1", "maf:1"]) func anIconMayHaveMoreEntriesThanFrames(
         _ limit: String
     ) async throws {
@@ -63,7 +63,7 @@ import WebImageTesting
         #expect(answer.status == 200, "\(answer.text)")
     }
 
-    /// Ten frames of 64 by 48 pixels became ten of 35 megapixels, which took 9 s and 900 MB.
+    /// Ten frames of 64 by 48 pixels were once enlarged to ten of 35 megapixels, which took 9 s and 900 MB.
     @Test func anAnimationIsNotEnlargedBeyondTheLimitOfAllItsFrames() async throws {
         let server = try TestServer(["IMGPROXY_MAX_SRC_RESOLUTION": "1", "IMGPROXY_DEVELOPMENT_ERRORS_MODE": "1"])
         server.origin.serve("/a.gif", OriginResponse(body: SmallGIF.bytes(width: 64, height: 48)))
@@ -80,7 +80,7 @@ import WebImageTesting
         #expect(await server.picture("pix:1000000000").status == 200)
     }
 
-    /// A source with brackets or quotes in its name could add further links.
+    /// Brackets or quotes in a source's name could once add further links to the field.
     @Test func aSourceIsOneLinkWhateverItsNameIs() async throws {
         let server = try TestServer(
             ["IMGPROXY_SET_CANONICAL_HEADER": "1"],

@@ -30,7 +30,7 @@ import WebImage
                 + lifetime)
     }
 
-    /// What a cache of many users' may not serve stale, or not keep at all.
+    /// What a shared cache must not serve stale, or must not keep at all.
     @Test(
         arguments: [
             ("max-age=9", nil, false, false), ("max-age=9, proxy-revalidate", nil, true, false),
@@ -45,7 +45,7 @@ import WebImage
         #expect(freshness.mustRevalidate == forbidsStaleness && freshness.forbidsStoring == forbidsStoring)
     }
 
-    /// The origin may allow less time than the settings, and not more.
+    /// The origin may allow less time than the settings, but not more.
     @Test(arguments: [
         ("max-age=10", 100, 100), ("max-age=10, stale-while-revalidate=30", 30, 100),
         ("max-age=10, stale-if-error=0", 100, 0), ("max-age=10, stale-while-revalidate=0, stale-if-error=999", 0, 100),
@@ -75,7 +75,7 @@ import WebImage
         #expect(isSame(freshness("\"a\"", nil), freshness("\"a\"", date)))
         #expect(!isSame(freshness("\"a\"", date), freshness("\"b\"", date)))
         #expect(isSame(freshness(nil, date), freshness(nil, date)))
-        // Only a strong tag tells that a source that was sent again is the same.
+        // Only a strong tag proves that a source that was sent again is unchanged.
         #expect(isSame(freshness("\"a\"", nil), freshness("\"a\"", nil), isSentAgain: true))
         #expect(!isSame(freshness("W/\"a\"", nil), freshness("W/\"a\"", nil), isSentAgain: true))
         #expect(!isSame(freshness(nil, date), freshness(nil, date), isSentAgain: true))
@@ -128,7 +128,8 @@ import WebImage
         #expect(memory.result("0") == nil)
     }
 
-    /// The older result would be served, or found stale, each time.
+    /// A result that has grown too long for memory removes the older one, which would otherwise be served, or found
+    /// stale, each time.
     @Test(arguments: [false, true]) func whatHasGrownTooLongTakesTheOldResultAlong(isWantedAgain: Bool) {
         let memory = ResultMemory(limit: 1 << 20)
         memory.keep(result(1000), "a")

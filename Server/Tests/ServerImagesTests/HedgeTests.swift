@@ -5,7 +5,7 @@ import WebImageTesting
 @testable import ServerImages
 
 @Suite struct HedgeTests {
-    /// Good are even numbers.
+    /// The value of a hedge for which even numbers are good.
     private func value(
         patience: Duration, _ cheap: @escaping @Sendable () async -> Int?,
         orElse dear: @escaping @Sendable () async -> Int
@@ -49,7 +49,7 @@ import WebImageTesting
         gate.open()
     }
 
-    /// Nobody waits for what was begun in vain.
+    /// The hedge does not wait for the expensive call, which is no longer needed.
     @Test func theDearOneIsCancelledWhereTheCheapOneIsFasterAfterAll() async {
         let (begun, goesOn, isCancelled) = (Gate(), Gate(), Gate())
         let value = await value(patience: .zero) {
@@ -69,7 +69,7 @@ import WebImageTesting
         goesOn.open()
     }
 
-    /// The origin fails, and a storage that is slow may have what is wanted.
+    /// For example, the origin fails, and a slow storage may still have the result.
     @Test(arguments: [(2, 2), (nil, 5)] as [(Int?, Int)])
     func whatIsNotGoodWaitsForTheCheapOne(_ cheap: Int?, _ expected: Int) async {
         let isBad = Gate()

@@ -6,7 +6,7 @@ import WebImage
 
 @testable import ServerImages
 
-/// imgproxy's own expectations by its URLs, where they are beside the project.
+/// The expected pictures of imgproxy's own tests, by their URLs, if imgproxy's test data lies beside the project.
 @Suite struct ImgproxyExpectationTests {
     private static let folder: URL = {
         var folder = URL(fileURLWithPath: #filePath)
@@ -35,7 +35,7 @@ import WebImage
                 of: "x", with: ":")
         }
 
-        /// The options that the name says; nil where the pixels depend on libvips' resampler.
+        /// The options that the file's name states; nil if the pixels depend on libvips' resampler.
         var options: String? {
             let gravity = (words(behind: "gravity", 1).first ?? "ce") + offset
             let isWhole = dpr.isEmpty || dpr == "/dpr:2"

@@ -5,7 +5,7 @@ import WebImage
 @testable import ServerImages
 
 @Suite struct LongestSideTests {
-    /// A JPEG with sides from 65 501 to 65 535 pixels was refused, and not made smaller.
+    /// A JPEG with sides from 65 501 to 65 535 pixels was once refused instead of being made smaller.
     @Test(arguments: ResultFormat.allCases.filter { $0.longestSide != nil })
     func aPictureOfTheLongestSideIsWritten(_ format: ResultFormat) throws {
         guard CoderRegistry.standard.encodableFormats.contains(format.imageFormat) else { return }

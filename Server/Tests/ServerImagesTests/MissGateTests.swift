@@ -7,7 +7,7 @@ import WebImageTesting
 
 @Suite struct MissGateTests {
     @Test func whoWaitsTooLongIsToldSo() async throws {
-        // The clock of the gate stands still until the test lets it go on.
+        // The gate's patience ends when the test opens the clock.
         let clock = Gate()
         let gate = MissGate(
             most: 100, threads: 1, patience: .seconds(10),
@@ -46,12 +46,12 @@ import WebImageTesting
         #expect(await waiting.failure == .clientGone)
         gate.leave(places.removeLast(), nil)
         places.append(try await next.value)
-        // Pictures that begin when the threads have enough of their host's go behind those of others.
+        // A picture that begins when the threads have enough work from its host comes after those of other hosts.
         #expect(gate.isLate(places[17]))
         #expect(!gate.isLate(try await gate.enter("b")))
     }
 
-    /// A burst has room; who comes on and on beyond what can be made is let in as far as that keeps the threads busy.
+    /// A burst has room. Under a lasting overload, only as many requests are admitted as keep the threads busy.
     @Test(arguments: [(0.0, 4), (0.01, 6), (1.0, 20)])
     func anOverloadKeepsTheQueueShortUntilItIsOver(_ fetch: Double, _ useful: Int) async throws {
         let time = Mutex(ContinuousClock.now)
@@ -60,19 +60,19 @@ import WebImageTesting
         for _ in 0..<200 { gate.leave(try await gate.enter("a"), spent) }
         var places: [MissGate.Place] = []
         for _ in 0..<20 { places.append(try await gate.enter("a")) }
-        // A burst of which nothing was made yet is no overload.
+        // A burst is no overload as long as no picture of it has been made.
         #expect(await Task { try await gate.enter("a") }.failure?.status == 429)
         #expect(!gate.isFull)
         gate.leave(places.removeFirst(), spent)
         places.append(try await gate.enter("a"))
         #expect(await Task { try await gate.enter("a") }.failure?.status == 429)
         #expect(gate.isFull)
-        // Those that are there stay. Then some are let in again, and not as many as before.
+        // Requests that were admitted stay. Later ones are admitted again, but fewer at a time than before.
         while gate.count > useful { gate.leave(places.removeFirst(), spent) }
         #expect(await Task { try await gate.enter("a") }.failure?.status == 429)
         gate.leave(places.removeFirst(), spent)
         places.append(try await gate.enter("a"))
-        // When none is left it is over, a while after the last that was refused.
+        // The overload ends when none is left, some time after the last refusal.
         while !places.isEmpty { gate.leave(places.removeFirst(), spent) }
         for _ in 0..<useful { places.append(try await gate.enter("a")) }
         if useful < 20 { #expect(await Task { try await gate.enter("a") }.failure?.status == 429) }
@@ -83,7 +83,7 @@ import WebImageTesting
         #expect(gate.count == 20)
     }
 
-    /// An origin that does not answer holds its places for long, also when there were too many once.
+    /// Requests for a dead origin hold their places for long, which must not count against other hosts.
     @Test func anOverloadOfOneHostIsNoOthers() async throws {
         let now = ContinuousClock.now
         let gate = MissGate(most: 20, threads: 2, patience: .seconds(1000), now: { now })
@@ -94,14 +94,14 @@ import WebImageTesting
         dead.append(try await gate.enter("dead"))
         #expect(await Task { try await gate.enter("dead") }.failure?.status == 429)
         for _ in 0..<6 { gate.leave(dead.removeFirst(), .init(work: 0.01)) }
-        // It has more than the threads have use for; others begin as they come.
+        // The dead host has more places than the threads can use, and gets no more. Other hosts are admitted.
         #expect(await Task { try await gate.enter("dead") }.failure?.status == 429)
         var others: [MissGate.Place] = []
         for number in 0..<6 { others.append(try await gate.enter("\(number)")) }
         #expect(gate.count == 20)
     }
 
-    /// It fills all places while the threads have nothing to do.
+    /// A host that sends nothing may fill all places while the threads are idle.
     @Test func aHostThatSendsNothingIsNoOverload() async throws {
         let time = Mutex(ContinuousClock.now)
         let gate = MissGate(most: 30, threads: 2, patience: .seconds(1000), now: { time.withLock { $0 } })
@@ -110,7 +110,7 @@ import WebImageTesting
         for _ in 0..<20 { dead.append(try await gate.enter("dead")) }
         var waiting = (0..<10).map { _ in Task { try await gate.enter("dead") } }
         while gate.waiting < 10 { await Task.yield() }
-        // Neither at once, nor when the first have failed.
+        // There is no overload, neither at once nor after the first requests have failed.
         for seconds in [0, 1] {
             time.withLock { $0 += .seconds(seconds) }
             #expect(await Task { try await gate.enter("dead") }.failure?.status == 429)
@@ -119,7 +119,7 @@ import WebImageTesting
             waiting.append(Task { try await gate.enter("dead") })
             while gate.waiting < 10 { await Task.yield() }
         }
-        // Others take its places, and are made.
+        // Other hosts take the places of the dead one, and their pictures are made.
         for number in 0..<10 {
             let place = try await gate.enter("\(number)")
             time.withLock { $0 += .milliseconds(10) }
@@ -129,7 +129,7 @@ import WebImageTesting
         for task in waiting { task.cancel() }
     }
 
-    /// Where hosts that are slow hold even the spare places, others are refused.
+    /// When slow hosts hold even the spare places, other hosts are refused.
     @Test func hostsThatHoldAllPlacesFillIt() async throws {
         let time = Mutex(ContinuousClock.now)
         let gate = MissGate(most: 4, threads: 2, patience: .seconds(1000), now: { time.withLock { $0 } })
@@ -139,7 +139,7 @@ import WebImageTesting
         #expect(gate.isFull)
     }
 
-    /// What fails teaches how long its source is waited for.
+    /// A failed request also tells the gate how long its source is waited for.
     @Test func slowFailuresLetMoreIn() async throws {
         let time = Mutex(ContinuousClock.now)
         let gate = MissGate(most: 20, threads: 2, patience: .seconds(1000), now: { time.withLock { $0 } })
@@ -158,37 +158,37 @@ import WebImageTesting
 
     @Test func whatCannotBeInTimeIsRefusedAtOnce() async throws {
         let gate = MissGate(most: 1000, threads: 1, patience: .seconds(10))
-        // What a picture costs is learned: 4 s each.
+        // The gate learns that each picture takes 4 s.
         for _ in 0..<100 { gate.leave(try await gate.enter("a"), .init(work: 4)) }
         for _ in 0..<3 { _ = try await gate.enter("a") }
         let refused = await Task { try await gate.enter("a") }.failure
         #expect(refused?.status == 429)
         #expect(refused?.retryAfter == 12)
-        // Behind one picture of the other host there is time.
+        // A picture of another host waits for only one picture of the first host, and can be made in time.
         _ = try await gate.enter("b")
     }
 
-    /// Its pictures cost no work; they wait for an origin that takes 4 s for each, 18 at a time.
+    /// The pictures cost almost no work. They wait for an origin that takes 4 s for each and sends 18 at a time.
     @Test func whatASlowHostCannotSendInTimeIsRefusedAtOnce() async throws {
         let time = Mutex(ContinuousClock.now)
         let gate = MissGate(most: 200, threads: 1, patience: .seconds(10), now: { time.withLock { $0 } })
         let first = try await gate.enter("slow")
         for _ in 0..<17 { _ = try await gate.enter("slow") }
-        // A burst, of which nobody knows yet how long it takes.
+        // A burst, whose duration is not known yet.
         let burst = (0..<40).map { _ in Task { try await gate.enter("slow") } }
         while gate.waiting < 40 { await Task.yield() }
         time.withLock { $0 += .seconds(4) }
         gate.leave(first, .init(work: 0.001, fetch: 4))
-        // One begins. Of the others, which have waited for 4 s, nine are made within 10 s: they begin within 2 s, and each
-        // takes 4 s.
+        // One begins. Of the others, which have waited for 4 s, nine can be made within 10 s: they begin within 2 s,
+        // and each takes 4 s.
         #expect(gate.waiting == 9)
-        // Of new ones there is room for 27: those wait for 6 s.
+        // New requests may wait for 6 s: there is room for 27.
         let more = (0..<18).map { _ in Task { try await gate.enter("slow") } }
         while gate.waiting < 27 { await Task.yield() }
         let late = await Task { try await gate.enter("slow") }.failure
         #expect(late?.status == 429)
         #expect(late?.retryAfter == 11)
-        // That is no overload of the others.
+        // This is no overload for other hosts.
         #expect(!gate.isFull)
         _ = try await gate.enter("other")
         for waiter in burst + more { waiter.cancel() }
@@ -208,7 +208,7 @@ extension Task where Success: Sendable, Failure == any Error {
 }
 
 @Suite struct RateLimiterTests {
-    /// Seconds that a test moves.
+    /// A clock in seconds that the test moves.
     private final class Clock: Sendable {
         let seconds = Mutex(0.0)
     }
@@ -222,7 +222,7 @@ extension Task where Success: Sendable, Failure == any Error {
         clock.seconds.withLock { $0 = 0.5 }
         #expect(limiter.take("a") == nil)
         #expect(limiter.take("a") == 0.5)
-        // What was refused counts for nothing.
+        // Refused requests do not count.
         clock.seconds.withLock { $0 = 100 }
         #expect((0..<3).allSatisfy { _ in limiter.take("a") == nil })
         #expect(limiter.take("a") != nil)

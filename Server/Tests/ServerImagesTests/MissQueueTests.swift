@@ -5,7 +5,8 @@ import Testing
 @Suite struct MissQueueTests {
     private static let limits = MissQueue.Limits(most: 12, running: 6, runningPerHost: 2)
 
-    /// The number of each picture that begins, in order, when the oldest running one is done again and again.
+    /// The numbers of the waiting pictures in the order in which they begin, if the oldest running picture always ends
+    /// first.
     private func order(_ queue: HeldQueue, running: [(number: Int, host: String)], hosts: [Int: String]) -> [Int] {
         var running = running
         var begun: [Int] = []
@@ -24,7 +25,7 @@ import Testing
             hosts[number] = String(host)
             _ = queue.enter(number, String(host))
         }
-        // One of each began at once: a host of which none runs may always begin one.
+        // One picture of each host has begun at once: a host without a running picture may always begin one.
         let begun = order(queue, running: [(0, "a"), (4, "b"), (6, "c")], hosts: hosts)
         #expect(begun == [1, 5, 2, 3])
         #expect(queue.count == 0)
@@ -54,7 +55,7 @@ import Testing
         #expect(queue.enter(14, "a") == .begins(.init(number: 14, rank: 1), dropped: 10))
         #expect(queue.enter(15, "a") == .waits(dropped: 9))
         #expect(queue.count == 12)
-        // Nobody loses a place to a host that has as many.
+        // No host loses a place to a host that has as many.
         for number in 16..<18 { #expect(queue.enter(number, "a") == .waits(dropped: 24 - number)) }
         #expect(queue.enter(18, "a") == .waits(dropped: 6))
         #expect(queue.enter(19, "a") == .refused)
@@ -67,7 +68,7 @@ import Testing
         #expect(queue.enter(2, "b") == .refused)
     }
 
-    /// Pictures of slow origins once held all places, so that those of others were refused.
+    /// Pictures of slow origins once held all places, so that those of other origins were refused.
     @Test func whereAllPlacesRunOthersBeginBeyondThem() {
         let queue = HeldQueue(.init(most: 4, running: 6, runningPerHost: 2, beyond: 2))
         for (number, host) in ["a", "a", "b", "b"].enumerated() { _ = queue.enter(number, host) }
@@ -82,10 +83,10 @@ import Testing
     @Test func aHostsOwnPicturesTellHowLongTheNextOneWaits() {
         let queue = HeldQueue(.init(most: 100, running: 6, runningPerHost: 2))
         for number in 0..<5 { _ = queue.enter(number, "a") }
-        // Nothing is known yet.
+        // Without a finished picture, the time is unknown.
         #expect(queue.time(toMakeNextOf: "a") == 0)
         _ = queue.leave("a", after: 10)
-        // Two wait, each 10 s two begin, and each takes 10 s.
+        // Two wait. Two begin every 10 s, and each takes 10 s.
         #expect(queue.time(toMakeNextOf: "a") == 25)
         #expect(queue.newestWaiting(of: "a")?.number == 4)
         #expect(queue.newestWaiting(of: "a")?.time == 20)
@@ -93,7 +94,7 @@ import Testing
         _ = queue.leave("a", after: 0)
         #expect(queue.time(toMakeNextOf: "a") == 18)
         for _ in 0..<3 { _ = queue.leave("a", after: 0) }
-        // A host that has none is forgotten.
+        // The times of a host without pictures are forgotten.
         for number in 5..<10 { _ = queue.enter(number, "a") }
         #expect(queue.time(toMakeNextOf: "a") == 0)
     }
@@ -109,7 +110,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    /// Whatever happens, the limits hold, nobody is lost, and no turn is left unused.
+    /// Random walks: the limits hold, no picture is lost, and no picture waits that could begin.
     @Test(arguments: 0..<20) func randomWalksKeepTheLimits(seed: Int) {
         var random = SplitMix(state: UInt64(seed))
         let limits = MissQueue.Limits(most: 9, running: 4, runningPerHost: 2)
@@ -157,7 +158,7 @@ import Testing
     }
 }
 
-/// A queue that calls within expectations may change.
+/// A reference type around the queue, so that its mutating methods can be called within `#expect`.
 private final class HeldQueue {
     private var queue: MissQueue
 
@@ -176,7 +177,7 @@ private final class HeldQueue {
     func remove(_ number: Int, _ host: String) -> Bool { queue.remove(number, host) }
 }
 
-/// A small generator of numbers that are the same for the same seed.
+/// A generator of random numbers that gives the same numbers for the same seed.
 private struct SplitMix {
     var state: UInt64
 

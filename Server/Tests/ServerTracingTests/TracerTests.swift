@@ -76,7 +76,8 @@ import Tracing
         #expect(told["traceparent"] == (isPropagated ? kept.spans[0].identity.traceparent : nil))
     }
 
-    /// Name of the sampler; its share; whether the client keeps its trace, if there is one; whether it is kept here.
+    /// Whether the sampler follows the client's decision; the share of traces that it keeps; whether the client keeps
+    /// its trace, or nil without one; whether the trace is kept here.
     @Test(arguments: [
         (true, 1.0, nil as Bool?, true), (true, 0, nil, false), (true, 0, true, true), (true, 1, false, false),
         (false, 0, true, false), (false, 1, false, true),

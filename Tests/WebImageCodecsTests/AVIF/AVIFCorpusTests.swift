@@ -6,7 +6,8 @@
 
     @Suite(.enabled(if: Corpus.isAvailable)) struct AVIFCorpusTests {
         static var rows: [CorpusRow] { Corpus.rows.filter { $0.format.hasPrefix("avif") } }
-        /// libavif before 1.0 does not find alpha that hangs on the cells of a grid: that picture comes out opaque.
+        /// libavif before 1.0 does not find alpha that belongs to the cells of a grid: that picture is decoded as
+        /// opaque.
         static var whole: [CorpusRow] {
             rows.filter { $0.expected == "ok" && !$0.path.hasSuffix("/color_grid_alpha_nogrid.avif") }
         }
@@ -33,7 +34,7 @@
             let whole = CoderDecode(AVIFCoder(), bytes)
             let pieces = CoderDecode(AVIFCoder(), bytes, length: randomLengths(seed: 5, most: 2000))
             #expect(pieces.error == nil && pieces.pixels == whole.pixels)
-            // A sequence's tables may stand at the end of the file.
+            // The tables of a sequence may be at the end of the file.
             guard row.format == "avif" else { return }
             #expect(pieces.wasComplete)
             #expect(try #require(pieces.headerAt) <= 8192 + (row.profileCount ?? 0) * 2)

@@ -4,11 +4,11 @@
     import WebImageCore
     import WebImageTesting
 
-    /// Crops, turns and small copies that a file's boxes tell of.
+    /// Crops, orientations and thumbnails that are stated in a file's boxes.
     @Suite(.enabled(if: !AVIFCoder().encodableFormats.isEmpty)) struct AVIFItemTests {
         private static let size = PixelSize(width: 67, height: 141)
 
-        /// A file of pictures, the second of them perhaps a small copy of the first.
+        /// A file with these pictures. By a reference, the second can be a thumbnail of the first.
         private func file(
             _ images: [Image], chroma: ChromaSubsampling = .yuv420, properties more: [[UInt8]] = [],
             references: [(type: String, from: Int, to: [Int])] = []
@@ -53,7 +53,7 @@
             let whole = CoderDecode(AVIFCoder(), try file([image], chroma: chroma))
             try #require(whole.error == nil && whole.header?.size == Self.size)
             #expect(whole.header?.sizeBeforeCrop == nil)
-            // All of it but an edge, odd and even starts, more than a band, single pixels.
+            // Crops of all but an edge, with odd and even starts, of more rows than a band has, and of single pixels.
             for (columns, rows) in [
                 (0..<67, 0..<140), (1..<67, 1..<141), (2..<40, 64..<128), (3..<10, 33..<140), (66..<67, 140..<141),
                 (5..<6, 0..<141),
@@ -104,13 +104,13 @@
             let bytes = try file(images, references: copies)
             let whole = CoderDecode(AVIFCoder(), bytes)
             #expect(whole.error == nil && whole.header?.size == images[0].size)
-            // The largest of them, at once and in pieces.
+            // The largest thumbnail is decoded, from the whole file and in pieces.
             let small = CoderDecode(AVIFCoder(), bytes, options: wanted)
             #expect(small.error == nil && small.header?.size == images[1].size)
             #expect(small.pixels == CoderDecode(AVIFCoder(), try file([images[1]])).pixels)
             let pieces = CoderDecode(AVIFCoder(), bytes, options: wanted, length: randomLengths(seed: 3, most: 90))
             #expect(pieces.error == nil && pieces.pixels == small.pixels)
-            // Without one it is the picture; one that is cut is told of.
+            // Without a thumbnail the picture itself is decoded. A thumbnail that is cut off is an error.
             let plain = CoderDecode(AVIFCoder(), try file([images[0]]), options: wanted)
             #expect(plain.error == nil && plain.header?.size == images[0].size)
             let cut = CoderDecode(AVIFCoder(), Array(bytes.prefix(600)), options: wanted)

@@ -12,7 +12,7 @@
 
         @Test(arguments: [(PixelLayout.rgba8, AlphaMode.opaque), (.rgba8, .straight), (.rgba16, .straight)])
         func whatIsWrittenIsReadAgain(layout: PixelLayout, alpha: AlphaMode) throws {
-            // More rows than a band has, and odd sides.
+            // The picture has more rows than a band, and odd sides.
             let image = try Drawings.picture(67, 141, layout: layout, alpha: alpha)
             let bytes = try Self.file(image, EncodeOptions(quality: 95))
             #expect(ImageFormat(sniffing: bytes) == .avif)
@@ -25,7 +25,7 @@
             let original = image.withPixels { Array($0) }
             var (difference, count) = (0, 0)
             for index in stride(from: step - 1, to: original.count, by: step) {
-                // The colour of what cannot be seen may change.
+                // The colour of nearly transparent pixels may change.
                 if original[index / (4 * step) * 4 * step + 4 * step - 1] < 16 { continue }
                 difference += abs(Int(original[index]) - Int(result.pixels.bytes[index]))
                 count += 1
@@ -33,7 +33,7 @@
             #expect(count > 10_000 && Double(difference) / Double(count) < 4)
         }
 
-        /// libavif writes when a sequence was made, so that equal frames made another file a second later.
+        /// libavif writes the creation time of a sequence. The same frames once gave another file a second later.
         @Test func aSequenceHoldsNoTimeOfWriting() throws {
             let frame = try Drawings.picture(24, 16)
             let description = AnimationDescription(size: frame.size, loopCount: 1)

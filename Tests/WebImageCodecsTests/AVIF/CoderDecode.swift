@@ -3,13 +3,13 @@
     import WebImageCore
     import WebImageTesting
 
-    /// A decode by one coder, whatever the registry has.
+    /// The result of decoding with one coder, whatever the registry would choose.
     struct CoderDecode {
         var header: ImageHeader?
         var format: RowFormat?
         var pixels = Pixels([])
         var error: WebImageError?
-        /// How many bytes were there when the header was known; nil when that was only at the end.
+        /// How many bytes had been pushed when the header was known; nil if it was known only at the end.
         var headerAt: Int?
         var wasComplete = false
 
@@ -26,7 +26,7 @@
                 var offset = 0
                 while offset < bytes.count {
                     let count = min(max(length(), 1), bytes.count - offset)
-                    // A copy of its own, so that a decoder that keeps the pointer is found out.
+                    // Each piece is a copy of its own, so that a decoder that wrongly keeps the pointer is noticed.
                     let piece = Array(bytes[offset..<offset + count])
                     let state = try piece.withUnsafeBufferPointer { buffer throws(WebImageError) -> DecodeState in
                         try decoder.push(UnsafeRawBufferPointer(buffer))
@@ -41,7 +41,8 @@
             pixels = Pixels(sink.bytes)
         }
 
-        /// Means of red, green and blue multiplied by alpha, and of alpha; of 16 bits the upper 8.
+        /// The means of red, green and blue multiplied by alpha, and of alpha. Of 16-bit channels the upper 8 bits
+        /// count.
         var means: [Double] {
             var sums = [0, 0, 0, 0]
             let step = format?.layout == .rgba16 ? 2 : 1
@@ -59,11 +60,11 @@
         }
     }
 
-    /// What a decode of damaged bytes may end in.
+    /// The errors in which decoding damaged bytes may end.
     let typedCodes: Set<WebImageError.Code> = [.corruptData, .truncatedData, .unsupportedFeature, .limitExceeded]
 
     extension [UInt8] {
-        /// The same bytes with one to four bits turned.
+        /// The same bytes with one to four flipped bits.
         func damaged(by generator: inout SeededGenerator) -> [UInt8] {
             var bytes = self
             for _ in 0..<Int.random(in: 1...4, using: &generator) {

@@ -3,7 +3,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// A decoder of all frames of `bytes`, which come in pieces of the lengths that `length` gives.
+/// A decoder of an animation that has received all of `bytes`, in pieces of the lengths that `length` returns.
 func animationDecoder(
     _ bytes: [UInt8], _ options: DecodeOptions = DecodeOptions(), length: () -> Int = { .max }
 ) throws(WebImageError) -> any AnimationDecoder {
@@ -20,7 +20,7 @@ func animationDecoder(
     return decoder
 }
 
-/// A decoder for a file that begins with `bytes`, which has got none of them.
+/// A decoder for a file that begins with `bytes`. It has not received any of them yet.
 func openAnimation(
     _ bytes: [UInt8], _ options: DecodeOptions = DecodeOptions()
 ) throws(WebImageError) -> any AnimationDecoder {
@@ -39,7 +39,7 @@ extension AnimationDecoder {
     }
 }
 
-/// The file with `frames`.
+/// Encodes `frames` as an animation.
 func encodeAnimation(
     _ frames: [Image], as format: ImageFormat, loopCount: Int? = 0, delays: [Duration] = [],
     _ options: EncodeOptions = EncodeOptions()
@@ -53,7 +53,7 @@ func encodeAnimation(
     return try encoder.finish()
 }
 
-/// Pictures of a few kinds of change: parts that move, vanish and come, and pictures that stay as they are.
+/// Random frames with typical changes: parts move, vanish and appear, and some frames stay unchanged.
 func randomFrames(_ count: Int, _ size: PixelSize, colors: [UInt32], seed: UInt64) throws -> [Image] {
     var generator = SeededGenerator(seed: seed)
     func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
@@ -77,7 +77,7 @@ func randomFrames(_ count: Int, _ size: PixelSize, colors: [UInt32], seed: UInt6
     }
 }
 
-/// Different colours, opaque but for the first, which is nothing.
+/// Random colours, all different. The first is fully transparent, the others are opaque.
 func randomColors(_ count: Int, seed: UInt64) -> [UInt32] {
     var generator = SeededGenerator(seed: seed)
     var colors: Set<UInt32> = []

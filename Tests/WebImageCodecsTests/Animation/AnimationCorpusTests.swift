@@ -3,22 +3,22 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// Animated files of the corpus against a reference compositor's frames.
+/// Animated files of the corpus, compared with the frames of a reference compositor.
 @Suite(.enabled(if: Corpus.isAvailable)) struct AnimationCorpusTests {
-    /// Those of them that this build has.
+    /// The animated formats that this build reads.
     static let formats = Set(["apng", "avif-sequence", "gif", "jxl", "webp"])
         .intersection(CoderRegistry.standard.decodableFormats.map(\.rawValue))
 
-    /// The manifest's reference does not read the edit lists of AVIF sequences: the first two say "for ever", the third
-    /// "once", and Chrome plays the last one for ever, which has none.
+    /// The manifest's reference does not read the edit lists of AVIF sequences. The lists of the first two files say
+    /// "for ever", that of the third "once". The last file has none, and Chrome plays it for ever.
     static let editLists = [
         "animated/colors-animated-8bpc-alpha-exif-xmp.avif": 0, "animated/mp4parse-loop_forever.avif": 0,
         "animated/colors-animated-8bpc.avif": 1, "animated/star.avifs": 0,
     ]
 
-    /// Frames behind an APNG's frame that is to be undone. The reference compositor (Pillow) leaves that standing when
-    /// it is asked for each frame in turn; the first file's twin, a GIF, has the frame below, and the second one has
-    /// nothing but green beneath.
+    /// Means of frames that follow a frame with the disposal "previous". The reference compositor (Pillow) does not
+    /// undo that frame when it is asked for each frame in turn. The GIF that corresponds to the first file has the
+    /// right frame, and in the second file there is only green below.
     static let corrections: [String: [Double]] = [
         "animated/animated-red-blue.apng 3": [241.86, 230.74, 230.74, 255],
         "animated/dispose_op_previous.png 2": [0, 255, 0, 255],
@@ -34,7 +34,7 @@ import WebImageTesting
         #expect(decoder.storedDelays.count == row.frames && decoder.header?.frameCount == row.frames)
         #expect(decoder.header?.loopCount == (Self.editLists[row.path] ?? row.playCount))
         for frame in expected {
-            // The reference rounds to milliseconds.
+            // The reference rounds delays to milliseconds.
             let difference = decoder.storedDelays[frame.index] - frame.delay
             #expect(abs(difference / .microseconds(1)) < 501, "frame \(frame.index)")
             let means = premultipliedMeans(of: try decoder.frame(at: frame.index))
@@ -44,7 +44,8 @@ import WebImageTesting
         }
     }
 
-    /// By another decoder: means alone would not see a frame that is mirrored.
+    /// Compares the first frame with the result of the decoder of stills. Means alone would not show that a frame is
+    /// mirrored.
     @Test(arguments: rows)
     func theFirstFrameIsTheStill(_ row: CorpusRow) throws {
         let decoder = try #require(try makeDecoder(row))
@@ -100,7 +101,7 @@ private struct CorpusFrame {
     var path: String
     var index: Int
     var delay: Duration
-    /// Of premultiplied red, green and blue and of alpha.
+    /// The means of premultiplied red, green and blue, and of alpha.
     var means: [Double]
 
     static let all: [CorpusFrame] = {

@@ -4,14 +4,14 @@ import WebImageCore
 import WebImageProcessing
 import WebImageTesting
 
-/// Animations through the registry: sizes, orientation, colours and metadata of what is written.
+/// Animations that are encoded through the registry: their sizes, orientation, colours and metadata.
 @Suite struct AnimationWritingTests {
     private static let registry = CoderRegistry.standard
     static let formats: [ImageFormat] = [.gif, .apng, .webp, .avif, .heicSequence, .jxl, .tiff].filter {
         (try? registry.encoder(for: $0)) != nil
     }
 
-    /// Blocks of a few colours, which every format keeps nearly.
+    /// Frames with blocks of a few colours, which every format preserves almost exactly.
     private static func frames(
         _ width: Int, _ height: Int, change: (inout Image.Info) -> Void = { _ in }
     ) throws -> [Image] {
@@ -34,7 +34,7 @@ import WebImageTesting
         return EncodeOptions(quality: 100, isLossless: isLossless, keepsMetadata: true)
     }
 
-    /// The frames of a file, turned as it says, and its header.
+    /// The frames of a file, with its orientation applied, and its header.
     private static func read(_ bytes: [UInt8], as format: ImageFormat) throws -> (frames: [Image], header: ImageHeader)
     {
         #if TIFF
@@ -63,7 +63,7 @@ import WebImageTesting
         return decoder
     }
 
-    /// Each delay was rounded by itself: sixty frames of a sixtieth of a second took 1.02 s.
+    /// Each delay was once rounded by itself, so that sixty frames of a sixtieth of a second took 1.02 s.
     @Test(arguments: formats.filter { ![.gif, .tiff].contains($0) })
     func whatIsRoundedOfADelayIsMadeGoodByTheNext(_ format: ImageFormat) throws {
         let frames = try (0..<3).flatMap { _ in try Self.frames(16, 16) }
@@ -84,11 +84,11 @@ import WebImageTesting
             let upright = try frame.upright()
             #expect(found.size == upright.size && found.bytes.meanDifference(to: upright.bytes) < 2)
         }
-        // Kept where the format tells it.
+        // The orientation is kept where the format can state it, and applied otherwise.
         #expect(read.header.orientation == ([.webp, .jxl].contains(format) ? orientation : .up))
     }
 
-    /// Trimming cuts a still that is no frame by its own pixels: such an APNG was refused.
+    /// Trimming crops a still that is not one of the frames by its own pixels. Such an APNG was once refused.
     @Test(arguments: formats)
     func framesOfAnotherSizeThanTheStillBesideThemAreWritten(_ format: ImageFormat) throws {
         let frames = DrawnAnimation.image(try Self.frames(40, 30), delay: .milliseconds(50))
@@ -102,7 +102,7 @@ import WebImageTesting
         #expect(small.count == 3 && small.allSatisfy { $0.size == PixelSize(width: 20, height: 15) })
     }
 
-    /// Once the first frame was written, and nothing said of the others.
+    /// Once the first frame was written and the others were silently dropped.
     @Test(arguments: [ImageFormat.png, .bmp, .qoi, .pnm])
     func whereNothingShallBeLostAnAnimationIsNotMadeAStill(_ format: ImageFormat) throws {
         let image = DrawnAnimation.image(try Self.frames(12, 8), delay: .milliseconds(50))
@@ -114,7 +114,7 @@ import WebImageTesting
         options.firstFrameOnly = true
         let still = try Self.registry.decode(Self.registry.encode(image, as: format, options)).image
         #expect(still.bytes == image.bytes)
-        // Where something may be lost the first frame stands for all, as everywhere.
+        // In a lossy encode the first frame alone is written.
         #expect(try Self.registry.encode(image, as: format).count > 0)
     }
 
@@ -206,7 +206,7 @@ import WebImageTesting
             let found = try CoderRegistry.standard.decode(bytes, DecodeOptions(keepsBitDepth: true)).image
             let isTold = found.info.colorDescription?.transfer == transfer
             #expect(isTold == [.png, .apng, .avif, .heic, .heicSequence, .jxl].contains(format))
-            // Shown by whoever looks at it: the same.
+            // Converted to sRGB, both pictures look the same.
             let (shown, wanted) = (try found.inSRGB(), try image.inSRGB())
             for channel in 0..<3 {
                 let difference = Self.level(shown, channel) - Self.level(wanted, channel)

@@ -4,7 +4,7 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// Composited frames against a naive model that draws everything from the first frame on.
+/// Composited frames, compared with a naive model that draws everything from the first frame on.
 @Suite struct CanvasAnimationTests {
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
     func framesInAnyOrderAreAsDrawnFromTheFirst(seed: UInt64) throws {
@@ -15,7 +15,7 @@ import WebImageTesting
         for _ in 0..<reader.patches.count * 2 {
             let index = Int.random(in: 0..<reader.patches.count, using: &random)
             let off = farthest(try decoder.frame(at: index), expected[index])
-            // Halves may be rounded either way, once for each layer.
+            // Halves may be rounded either way, once for each layer that is drawn.
             #expect(off <= 2, "frame \(index) is off by \(off)")
         }
     }
@@ -32,7 +32,7 @@ import WebImageTesting
         for index in 0..<count { _ = try decoder.frame(at: index) }
         #expect(reader.decodes == count)
         for index in (0..<count).reversed() { _ = try decoder.frame(at: index) }
-        // Drawing from the first frame each time would be 80 000.
+        // Drawing from the first frame each time would take 80 000 decodes.
         #expect(reader.decodes < count * 10, "\(reader.decodes) decodes")
     }
 
@@ -43,7 +43,7 @@ import WebImageTesting
         _ = try decoder.frame(at: 99)
         _ = try decoder.frame(at: 3)
         #expect(reader.decodes == 2 && decoder.firstFrameNeeded(for: 50) == 50)
-        // Nor a copy of the canvas to go on from: there are the canvas, and what was given last.
+        // Nor does it need a saved copy of the canvas: the decoder keeps only the canvas and the last frame.
         for index in 0..<100 { _ = try decoder.frame(at: index) }
         #expect(decoder.workingByteCount == 2 * (try decoder.frame(at: 99)).byteCount.bytes)
     }
@@ -60,7 +60,7 @@ import WebImageTesting
             #expect(farthest(frame, expected[index]) <= 2)
             places.insert(frame.base)
         }
-        // The last that is held, and one for all that were not.
+        // At most two buffers: one in place of the last frame that is held, and one that all other frames share.
         #expect(places.count <= 2 && places.isDisjoint(with: held.map(\.base)))
         for (index, frame) in held.enumerated() { #expect(farthest(frame, expected[index]) <= 2) }
     }
@@ -77,7 +77,7 @@ import WebImageTesting
         #expect(farthest(try decoder.frame(at: 4), expected[4]) <= 2)
     }
 
-    /// A file that lies in memory anyway was once there twice: its animation had a copy.
+    /// A file that is in memory as an array was once copied for its animation.
     @Test func aFileThatIsAnArrayIsKeptAndNotCopied() throws {
         let frames = try [Drawings.picture(20, 10), Drawings.noise(20, 10, alpha: .opaque)]
         let readers: [(ImageFormat, any FramePatchReader)] = [
@@ -104,7 +104,7 @@ import WebImageTesting
         bytes.withUnsafeBufferPointer { $0.baseAddress }
     }
 
-    /// Once all frames of a piece were kept before they were counted: 0.9 GB for a GIF of 64 MiB.
+    /// All frames of a piece were once kept before they were counted, which took 0.9 GB for a GIF of 64 MiB.
     @Test(arguments: [ImageFormat.gif, .apng, .webp]) func tooManyFramesOrPixelsAreRefused(_ format: ImageFormat) throws
     {
         let frames = try (0..<12).map { try Drawings.noise(9, 7, alpha: .opaque, seed: UInt64($0)) }
@@ -117,7 +117,7 @@ import WebImageTesting
             let decoder = CanvasAnimationDecoder(reader)
             let error = #expect(throws: WebImageError.self) { try decoder.push(file: file) }
             #expect(error?.code == .limitExceeded && reader.patches.count == most)
-            // How many frames follow is not known.
+            // The error states only the limit, because the number of frames that follow is not known.
             #expect(error?.message.contains("more than \(most) frames") == true)
             #expect(decoder.storedDelays.count == most)
         }
@@ -137,7 +137,7 @@ import WebImageTesting
     }
 }
 
-/// Patches of random places, pixels and manners on a canvas of 9 x 7.
+/// Patches with random places, pixels, blending and disposal on a canvas of 9 x 7.
 private final class DrawnPatches: FramePatchReader {
     static let canvas = PixelSize(width: 9, height: 7)
 
@@ -193,7 +193,7 @@ private final class DrawnPatches: FramePatchReader {
         }
     }
 
-    /// Every frame, by a compositor as simple as can be.
+    /// All frames, by a compositor that is as simple as possible.
     var framesDrawnFromTheFirst: [[UInt8]] {
         var canvas = [UInt8](repeating: 0, count: Self.canvas.width * Self.canvas.height * 4)
         return patches.indices.map { index in

@@ -11,7 +11,7 @@ import WebImageTesting
         (try? registry.encoder(for: $0, lossless)) != nil
     }
 
-    /// Frames whose channels have values of so many bits, without a file of their own.
+    /// Frames whose channels have values of `bits` bits. They have no header of a source file.
     private static func frames(bits: Int) throws -> [Image] {
         let most = 1 << bits - 1
         return try (0..<3).map { frame in
@@ -48,12 +48,12 @@ import WebImageTesting
         let deep = try Self.decoder(bytes, keepsBitDepth: true)
         let narrow = try Self.decoder(bytes, keepsBitDepth: false)
         #expect(deep.header?.bitDepth == (format == .jxl ? 16 : 12))
-        // Out of order as well.
+        // Also out of order.
         for index in [0, 1, 2, 1] {
             let frame = try deep.frame(at: index)
             #expect(frame.layout == .rgba16)
             let found = frame.withBytes { $0.bindMemory(to: UInt16.self).map { Int($0) } }
-            // libavif widens some values to the next one of 16 bits; those of the file are 16 and more apart.
+            // libavif may be off by one when it widens values to 16 bits. The values in the file are at least 16 apart.
             let isSame = zip(found, Self.values(frames[index])).allSatisfy { abs($0 - $1) <= (format == .jxl ? 0 : 1) }
             #expect(isSame, "frame \(index)")
             let rounded = try narrow.frame(at: index)
@@ -78,7 +78,7 @@ import WebImageTesting
         }
     #endif
 
-    /// Of a sequence all pictures have the depth of the first.
+    /// All frames of a sequence have the depth of the first.
     @Test(arguments: deepFormats) func aFrameOfMoreBitsThanTheFirstIsNoLosslessOne(_ format: ImageFormat) throws {
         let deep = try Self.frames(bits: 10)[0]
         let image = DrawnAnimation.image(
@@ -91,7 +91,7 @@ import WebImageTesting
         #expect(try Self.decoder(lossy, keepsBitDepth: true).header?.bitDepth == 8)
     }
 
-    /// Only 8 bits of them are written.
+    /// These formats would keep only 8 bits of each channel.
     @Test(arguments: [ImageFormat.apng, .webp].filter { (try? registry.encoder(for: $0)) != nil })
     func framesOfOtherFormatsAreNotLossless(_ format: ImageFormat) throws {
         let image = DrawnAnimation.image(try Self.frames(bits: 10), delay: .milliseconds(50))
@@ -102,7 +102,7 @@ import WebImageTesting
         #expect(try Self.registry.encode(image, as: format).count > 0)
     }
 
-    /// Only 8 bits of them are read.
+    /// Frames of an APNG are read with 8 bits a channel, although its header states 16.
     @Test(arguments: [ImageFormat.apng, .webp, .jxl, .tiff].filter { (try? registry.encoder(for: $0)) != nil })
     func framesOfAnAPNGAreNotLossless(_ format: ImageFormat) throws {
         let header = ImageHeader(format: .apng, size: PixelSize(width: 21, height: 14), bitDepth: 16)

@@ -6,11 +6,12 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// A buffer over frames whose pixels are their numbers; a byte of the file is a frame.
+/// A frame buffer with a fake decoder, for tests of `FrameBuffer` and `FrameBudget`. The pixels of each frame hold its
+/// number, and each byte of the file is a frame.
 final class FrameBench: Sendable {
     static let size = PixelSize(width: 4, height: 2)
     static let frameBytes = 4 * 2 * 4
-    /// What the decoder says it keeps besides frames.
+    /// The bytes of working memory that the decoder reports besides frames.
     static let workingBytes = 20
 
     let buffer: FrameBuffer
@@ -19,6 +20,13 @@ final class FrameBench: Sendable {
     private let asked = Atomic(0)
     private let counts: SharedCounts
 
+    /// Makes a buffer over a file of `frames` frames.
+    ///
+    /// - Parameters:
+    ///   - pushed: The number of frames that are pushed at once; nil for all.
+    ///   - damaged: The frame that cannot be decoded.
+    ///   - buildsOnOthers: Whether each frame needs all frames before it.
+    ///   - delays: The delay of each frame; nil for 40 ms each.
     init(
         frames: Int, pushed: Int? = nil, budget: FrameBudget = FrameBudget(limit: .mebibytes(1)), damaged: Int? = nil,
         buildsOnOthers: Bool = false, delays: [Duration]? = nil
@@ -42,13 +50,13 @@ final class FrameBench: Sendable {
         try [UInt8](repeating: 0, count: frames).withUnsafeBytes { try buffer.push($0) }
     }
 
-    /// The number in a frame's pixels.
+    /// Requests a frame, and returns the number in its pixels.
     func shown(_ index: Int) async throws -> Int {
         asked.add(1, ordering: .relaxed)
         return try await buffer.frame(at: index).withPixels { Int($0[0]) }
     }
 
-    /// Has something done once within the next decode.
+    /// Runs `action` once, within the next decode.
     func whileDecoding(_ action: @escaping @Sendable () -> Void) { counts.whileDecoding.withLock { $0 = action } }
 
     var waiting: Int { asked.load(ordering: .relaxed) }
@@ -109,7 +117,7 @@ private final class NumberedFrames: AnimationDecoder {
     }
 }
 
-/// Runs work on one thread, which can be held before its next piece.
+/// An executor with one thread. A test can hold its work back and release it.
 final class GatedExecutor: WorkExecutor {
     private struct State {
         var isHeld = false
@@ -144,8 +152,10 @@ final class GatedExecutor: WorkExecutor {
         }
     }
 
+    /// Holds back all work that is added from now on.
     func hold() { state.withLock { $0.isHeld = true } }
 
+    /// Starts the work that was held back. Later work is no longer held back.
     func release() {
         let held = state.withLock { state in
             state.isHeld = false
@@ -156,7 +166,7 @@ final class GatedExecutor: WorkExecutor {
         for work in held { begin(work) }
     }
 
-    /// Until nothing runs.
+    /// Waits until no work runs.
     func idle() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
@@ -167,7 +177,7 @@ final class GatedExecutor: WorkExecutor {
         }
     }
 
-    /// Until something is to be run that is held.
+    /// Waits until there is work that is held back.
     func waitForWork() async {
         await withCheckedContinuation { continuation in
             let isAvailable = state.withLock { state in

@@ -6,7 +6,7 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// How many frames are kept, and who gives memory back.
+/// How many frames are kept, and how their memory is released.
 @Suite struct FrameBudgetTests {
     @Test func theLimitHoldsAndOneFrameAlwaysStays() async throws {
         let bench = try FrameBench(frames: 30)
@@ -34,7 +34,7 @@ import WebImageTesting
         #expect(benches[0].buffer.keptBytes == 0 && benches[2].buffer.keptBytes == FrameBench.frameBytes * 4)
     }
 
-    /// Once only the frames counted, and every animation that had been played kept its canvases besides.
+    /// Once only the frames counted, and every animation that had been played kept its canvases in addition.
     @Test func whatTheDecoderKeepsCountsToo() async throws {
         let bench = try FrameBench(frames: 10)
         bench.buffer.bufferLimit = .zero
@@ -47,7 +47,7 @@ import WebImageTesting
         #expect(bench.budget.used == .zero)
     }
 
-    /// A frame may take as long as `DecodeLimits.time`; who gives memory back once waited for that.
+    /// Decoding a frame may take as long as `DecodeLimits.time`. Releasing memory once waited for it.
     @Test func framesGoAtOnceWhileAnotherIsDecoded() async throws {
         let bench = try FrameBench(frames: 10)
         bench.buffer.bufferLimit = .zero
@@ -66,14 +66,15 @@ import WebImageTesting
         }
         _ = try await bench.shown(7)
         await bench.executor.idle()
-        // What the decoder keeps goes when it is done with the frame.
+        // The decoder's working memory is released when the frame is decoded.
         let working = ByteCount(FrameBench.workingBytes)
         #expect(meanwhile.withLock { $0 } == [working, working])
         #expect(bench.budget.used == ByteCount(FrameBench.frameBytes))
         #expect(bench.buffer.keptByteCount == ByteCount(FrameBench.frameBytes))
     }
 
-    /// One that was decoding a frame had nothing more to give, and all that were used after it kept theirs.
+    /// An animation that was decoding a frame could not release its memory, and trimming once stopped there, before
+    /// animations that had been used later.
     @Test func anAnimationThatIsDecodedDoesNotSpareTheOthers() async throws {
         let budget = FrameBudget(limit: .mebibytes(1))
         let (busy, other) = (try FrameBench(frames: 10, budget: budget), try FrameBench(frames: 10, budget: budget))

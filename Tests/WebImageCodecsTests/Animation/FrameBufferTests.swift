@@ -6,7 +6,7 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// Frames on demand: what is decoded, what is kept, and for whom.
+/// Frames on demand: which are decoded, which are kept, and for which viewers.
 @Suite struct FrameBufferTests {
     @Test func whatIsKeptIsNotDecodedAgain() async throws {
         let bench = try FrameBench(frames: 10)
@@ -18,7 +18,7 @@ import WebImageTesting
         #expect(bench.buffer.keptFrame(at: 4) != nil)
     }
 
-    /// A picture under two keys, or in two caches, changed its cost in the last one only.
+    /// The cost of a picture under two keys, or in two caches, was once updated only in the last one.
     @Test func everyObserverIsToldOfKeptBytesUntilItWantsNoMore() async throws {
         let bench = try FrameBench(frames: 4)
         let told = Guarded<[String: Int]>([:])
@@ -58,7 +58,7 @@ import WebImageTesting
         #expect(bench.decoded == before.union([9, 8, 7, 6]))
     }
 
-    /// A player that goes backwards and waits for a frame once had the frames decoded that it came from.
+    /// When a player went backwards and waited for a frame, the frames that it came from were once decoded ahead.
     @Test func aFrameThatIsLateWhenGoingBackwardsChangesNoDirection() async throws {
         let bench = try FrameBench(frames: 20)
         _ = try await bench.shown(10)
@@ -96,7 +96,7 @@ import WebImageTesting
         #expect(try await bench.shown(1) == 1)
     }
 
-    /// Whoever moved a slider over an animation waited for every frame that it had passed.
+    /// A viewer that moved a slider over an animation once waited for every frame that the slider had passed.
     @Test func aFrameThatNobodyWaitsForAnyMoreIsNotDecoded() async throws {
         let bench = try FrameBench(frames: 20)
         bench.executor.hold()

@@ -4,7 +4,7 @@
     import WebImageCore
     import WebImageTesting
 
-    /// Animations whose libraries give whole frames, written by our own encoders.
+    /// Animations in formats whose libraries return whole frames. The files are written by our own encoders.
     @Suite(.enabled(if: !AVIFCoder().encodableFormats.isEmpty)) struct WholeFrameAnimationTests {
         enum Kind: String, CaseIterable, CustomTestStringConvertible {
             case avif, jxl
@@ -47,7 +47,7 @@
                 var offset = 0
                 while offset < bytes.count {
                     let count = min(max(length(), 1), bytes.count - offset)
-                    // A copy of its own, so that a decoder that keeps the pointer is found out.
+                    // Each piece is a copy of its own, so that a decoder that wrongly keeps the pointer is noticed.
                     let piece = Array(bytes[offset..<offset + count])
                     try piece.withUnsafeBufferPointer { buffer throws(WebImageError) in
                         try reading.decoder.push(UnsafeRawBufferPointer(buffer))
@@ -59,7 +59,7 @@
             return reading
         }
 
-        /// As decoders give it: what an opaque picture holds as alpha counts for nothing.
+        /// The picture's pixels as decoders return them: the stored alpha of an opaque picture is ignored.
         static func pixels(_ image: Image) -> [UInt8] {
             var bytes = image.withPixels { Array($0) }
             if image.alpha == .opaque { for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 } }
@@ -90,7 +90,8 @@
         @Test(arguments: Kind.allCases, [0, 1, 3, nil] as [Int?])
         func theLoopCountIsKept(_ kind: Kind, _ loopCount: Int?) throws {
             let header = try Self.read(kind, Self.file(kind, loopCount: loopCount)).decoder.header
-            // A JPEG XL cannot be silent on it, and an AVIF that is gets played for ever.
+            // A loop count of nil is written as one: a JPEG XL cannot leave it out, and an AVIF without it is played
+            // for ever.
             #expect(header?.loopCount == loopCount ?? 1)
         }
 
@@ -185,7 +186,8 @@
             #expect(try Self.read(kind, bytes, exact).error == nil)
         }
 
-        /// 8 x 8 pixels, but a layer of them is 300 x 300: libjxl 0.7 would decode it of any size.
+        /// The picture has 8 x 8 pixels, but one of its layers has 300 x 300. libjxl 0.7 would decode a layer of any
+        /// size.
         @Test func aLayerLargerThanTheLimitIsRefused() throws {
             let bytes: [UInt8] = [
                 0xFF, 0x0A, 0x41, 0x04, 0x03, 0x88, 0x09, 0x08, 0x22, 0x00, 0x00, 0xC4, 0x82, 0x58, 0x00, 0x02, 0x00,
@@ -213,7 +215,7 @@
             try Self.file(kind).withUnsafeBytes { try decoder.push($0) }
             let error = #expect(throws: WebImageError.self) { try decoder.frame(at: 1) }
             #expect(error?.code == .cancelled)
-            // It can be asked again.
+            // The same frame can be requested again.
             #expect(Self.pixels(try decoder.frame(at: 1)) == Self.pixels(try Self.frames()[1]))
         }
 
@@ -229,8 +231,8 @@
             #expect(other?.code == .cannotEncode && none?.code == .cannotEncode)
         }
 
-        /// Chrome plays a sequence without an edit list for ever, since libavif did not write any before 1.0; one whose
-        /// list does not repeat is played once.
+        /// Chrome plays a sequence without an edit list for ever, because libavif before 1.0 wrote none. A sequence
+        /// whose list does not repeat is played once.
         @Test func aSequenceThatSaysNothingIsPlayedForEver() throws {
             let frames = try (0..<2).map { try Drawings.noise(Self.size.width, Self.size.height, seed: UInt64($0)) }
             let bytes = try encodeAnimation(frames, as: .avif, loopCount: 3)
@@ -239,7 +241,8 @@
             #expect(places.count == 2)
             var (silent, once) = (bytes, bytes)
             for place in places {
-                // With the box around it: libavif 1.0 takes an empty one for a list that does not repeat.
+                // The box around the list is removed, too: libavif 1.0 takes an empty box for a list that does not
+                // repeat.
                 silent.replaceSubrange(place - 8..<place - 4, with: "free".utf8)
                 once[place + 7] = 0
             }
@@ -247,7 +250,8 @@
             #expect(try Self.read(.avif, once).decoder.header?.loopCount == 1)
         }
 
-        /// ffmpeg states the largest signed number of ticks for a sequence without end: it was read as 9 * 10^15 times.
+        /// ffmpeg states the largest signed number of ticks for an endless sequence, which was once read as 9 * 10^15
+        /// repetitions.
         @Test(arguments: [UInt8(0xFF), 0x7F]) func theLongestDurationIsNoEnd(firstByte: UInt8) throws {
             let frames = try (0..<2).map { try Drawings.noise(Self.size.width, Self.size.height, seed: UInt64($0)) }
             var bytes = try encodeAnimation(frames, as: .avif, loopCount: 3)
@@ -255,7 +259,8 @@
             #expect(!places.isEmpty)
             for place in places {
                 #expect(bytes[place + 4] == 1)
-                // Version and flags, two times of 8 bytes, a number, and 4 bytes that are kept free.
+                // Before the duration are the version and flags, two times of 8 bytes, the track's number, and 4
+                // reserved bytes.
                 let duration = place + 4 + 28
                 bytes.replaceSubrange(duration..<duration + 8, with: [firstByte] + [UInt8](repeating: 0xFF, count: 7))
             }
@@ -276,7 +281,7 @@
             #expect(decoder.firstFrameNeeded(for: 5) <= 1)
         }
 
-        /// Slow changes of colours and alpha, at which libaom 3.6 ended the process, or lost some, at speeds from 7 on.
+        /// Slow changes of colours and alpha. With them, libaom 3.6 crashed or lost some frames at speeds from 7 on.
         @Test(arguments: [7, 8, 10], [true, false])
         func fastSequencesAreWrittenAsWellAsOthers(speed: Int, isLossless: Bool) throws {
             let size = PixelSize(width: 64, height: 48)

@@ -1,24 +1,24 @@
 import WebImageCore
 import WebImageTesting
 
-/// Writes bitmaps of every kind without runs, and says what they show.
+/// Writes uncompressed bitmaps of every kind, and states the pixels that they show.
 struct BMPMaker {
     var width = 5
     var height = 4
     var bits: Int
     var isTopDown = false
-    /// 12 for OS/2's, 40 to 124 for Windows'.
+    /// The length of the information header: 12 for OS/2, 40 to 124 for Windows.
     var headerLength = 40
     var masks: [UInt32] = []
-    /// Blue, green, red.
+    /// Colours as blue, green and red.
     var palette: [[UInt8]] = []
-    /// Written in place of the number of colours.
+    /// If not nil, written instead of the true number of colours.
     var colorsUsed: Int?
-    /// Written in place of where the pixels begin; they lie behind the palette anyway.
+    /// If not nil, written instead of the true offset of the pixels, which follow the palette anyway.
     var pixelOffset: Int?
     /// Bytes between the palette and the pixels.
     var gap = 0
-    /// The pixels from the top, as numbers.
+    /// The stored value of each pixel, from the top row on.
     var pixels: [UInt32]
 
     init(_ bits: Int, seed: UInt64 = 1, width: Int = 5, height: Int = 4) {
@@ -36,7 +36,7 @@ struct BMPMaker {
         return copy
     }
 
-    /// One of every kind.
+    /// Bitmaps of every kind.
     static var samples: [BMPMaker] {
         var makers = [1, 2, 4, 8, 16, 24, 32].flatMap { bits in
             [BMPMaker(bits, seed: 7), BMPMaker(bits, seed: 8, width: 21, height: 19).with { $0.isTopDown = true }]
@@ -112,24 +112,25 @@ struct BMPMaker {
 }
 
 extension BMPMaker {
-    /// Indices of the picture that ``runs8`` shows, from the top.
+    /// The palette indices that ``runs8`` shows, from the top row on.
     static let shown8: [[UInt8]] = [
         [0, 0, 0, 0, 0], [0, 0, 0, 7, 7], [0, 0, 0, 0, 0], [1, 2, 3, 0, 0], [5, 5, 5, 5, 5],
     ]
     static let shown4: [[UInt8]] = [[1, 2, 1, 2, 1], [3, 4, 5, 0, 0]]
 
-    /// A run that is too long, a literal with padding, a jump, and an end before the last row.
+    /// A run-length encoded bitmap with a run that is too long, a literal with padding, a jump, and an end before the
+    /// last row.
     static var runs8: [UInt8] {
         runs(8, height: 5, [9, 5, 0, 0, 0, 3, 1, 2, 3, 0, 0, 0, 0, 2, 3, 1, 2, 7, 0, 1])
     }
     static var runs4: [UInt8] { runs(4, height: 2, [0, 3, 0x34, 0x50, 0, 0, 5, 0x12, 0, 1]) }
 
-    /// Nothing but jumps to where one is already.
+    /// A bitmap with only jumps of no distance.
     static func jumps(_ count: Int) -> [UInt8] {
         runs(8, height: 5, Array(repeating: [0, 2, 0, 0], count: count).flatMap { $0 } + [0, 1])
     }
 
-    /// Grey levels of the first 16 indices are 10 times the index.
+    /// The grey level of each of the first 16 indices is 10 times the index.
     private static func runs(_ bits: Int, height: Int, _ data: [UInt8]) -> [UInt8] {
         var maker = BMPMaker(bits, width: 5, height: height)
         maker.palette = (0..<16).map { [UInt8]($0..<$0 + 1).flatMap { [$0 * 10, $0 * 10, $0 * 10] } }

@@ -15,7 +15,7 @@ import WebImageTesting
         #expect(header.format.rawValue == row.format)
         #expect(header.size == PixelSize(width: row.width, height: row.height))
         #expect(header.frameCount == row.frames && header.loopCount == row.playCount)
-        // The manifest speaks of all frames; in this file only later ones have transparency.
+        // The manifest describes all frames. In this file only later frames have transparency.
         let isLate = row.path.hasSuffix("/dispose_bgnd.gif")
         #expect(header.hasAlpha == (row.hasAlpha && !isLate))
         let means = whole.pixels.premultipliedMeans

@@ -37,7 +37,7 @@ import WebImageTesting
             for _ in 0..<60 {
                 var damaged = bytes
                 for _ in 0..<Int.random(in: 1...4, using: &generator) {
-                    // Headers, where most can go wrong, are hit as often as the rest.
+                    // Headers, where most can go wrong, are damaged as often as all the rest.
                     let end = Bool.random(using: &generator) ? min(80, bytes.count) : bytes.count
                     damaged[Int.random(in: 0..<end, using: &generator)] ^=
                         1 << UInt8.random(in: 0...7, using: &generator)

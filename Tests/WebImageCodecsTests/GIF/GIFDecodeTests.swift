@@ -56,7 +56,7 @@ import WebImageTesting
         let open = decode(maker.open)
         #expect(open.header?.frameCount == 3 && !open.wasComplete && open.error == nil)
         #expect(decode(Self.small().file).header?.loopCount == nil)
-        // A block may say before how much is to be buffered.
+        // An earlier sub-block of the extension may state how much is to be buffered.
         maker = Self.small()
         maker.extensions = [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [5, 2, 0, 0, 1, 0, 3, 1, 4, 0, 0]
         #expect(decode(maker.file).header?.loopCount == 5)
@@ -109,7 +109,7 @@ import WebImageTesting
         #expect(result.error == nil && result.pixels == Pixels([UInt8](repeating: 0, count: 64)))
     }
 
-    /// The canvas that is stated, where the first frame begins, and the canvas that is shown.
+    /// The stated size of the canvas, the place of the first frame, and the size of the canvas that is shown.
     @Test(arguments: [
         ((3, 2), (0, 0), (4, 4)), ((4, 4), (9, 0), (13, 4)), ((8, 3), (1, 1), (8, 5)), ((8, 8), (4, 4), (8, 8)),
     ])
@@ -119,7 +119,7 @@ import WebImageTesting
         let size = PixelSize(width: shown.0, height: shown.1)
         let result = decode(maker.file)
         #expect(result.error == nil && result.header?.size == size && result.pixels == Pixels(maker.shown))
-        // Later frames are cut off.
+        // Later frames are cropped to the canvas.
         maker.frames.append(GIFMaker.Frame(x: 2, width: 30, height: 40, indices: [UInt8](repeating: 1, count: 1200)))
         let decoder = try animationDecoder(maker.file)
         #expect(decoder.header?.size == size && decoder.storedDelays.count == 2)
@@ -158,11 +158,12 @@ import WebImageTesting
         #expect(cut.pixels.prefix(64) == Pixels(maker.shown).prefix(64))
     }
 
-    /// 4 means the same as 3 to browsers and libvips; what is beyond means nothing.
+    /// Browsers and libvips treat 4 like 3, and ignore larger values.
     @Test(arguments: [(0, 2), (1, 2), (2, 0), (3, 1), (4, 1), (5, 2), (6, 2), (7, 2)])
     func aFrameGoesAsItsDisposalSays(_ disposal: Int, _ color: Int) throws {
         let colors: [[UInt8]] = [[0, 0, 0, 0], [250, 0, 0, 255], [0, 250, 0, 255], [0, 0, 250, 255]]
-        // All red; green at the left; blue at the right, which leaves the left to what the green does.
+        // The first frame is red; the second is green on the left; the third is blue on the right. The left then shows
+        // how the second frame was disposed of.
         let drawn: [[Int]] = [[1, 1, 1, 1], [2, 2, 1, 1], [2, 2, 1, 3]]
         let frames = try drawn.map { row in
             try Image(size: PixelSize(width: 4, height: 1), alpha: .opaque) { bytes in

@@ -8,7 +8,7 @@ import WebImageTesting
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
     func upTo256ColoursAreKeptInEveryFrame(seed: UInt64) throws {
         let size = PixelSize(width: 7 + Int(seed), height: 50 - Int(seed))
-        // Parts become transparent again: the first colour is nothing.
+        // The first colour is fully transparent, so that parts become transparent again.
         let colors = randomColors([2, 3, 9, 40, 256][Int(seed) % 5], seed: seed)
         let frames = try randomFrames(9, size, colors: colors, seed: seed)
         let bytes = try encodeAnimation(frames, as: .gif)
@@ -23,7 +23,7 @@ import WebImageTesting
     @Test(arguments: [1, 2, 3, 5, 17, 255, 256])
     func aStillOfFewColoursIsKept(count: Int) throws {
         let colors = Array(randomColors(count + 1, seed: 5).dropFirst())
-        // Long enough to fill the coder's table many times over.
+        // The picture is large enough to fill the LZW table many times.
         let image = try randomFrames(1, PixelSize(width: 300, height: 200), colors: [colors[0]], seed: 1)[0]
         let noise = try Image(size: image.size, alpha: .opaque) { bytes in
             var generator = SeededGenerator(seed: 9)
@@ -43,7 +43,7 @@ import WebImageTesting
         let frames = try (0..<3).map { turn in
             try Image(size: PixelSize(width: 16, height: 18), alpha: .opaque) { bytes in
                 for index in 0..<288 {
-                    // The last rows stay, so that something could be left out.
+                    // The last rows do not change, so that they could be left out.
                     let color = index < 256 ? colors[(index + turn * 7) % 256] : colors[index - 256]
                     bytes.storeBytes(of: color.littleEndian, toByteOffset: index * 4, as: UInt32.self)
                 }
@@ -54,7 +54,7 @@ import WebImageTesting
         for (index, frame) in frames.enumerated() { #expect(try decoder.pixels(at: index) == frame.bytes) }
     }
 
-    /// Readers that clear a place to the background's colour where a frame has no transparent one show it there.
+    /// Some readers clear a frame's place to the background colour if the frame has no transparent colour.
     @Test func aFrameThatIsClearedHasATransparentColour() throws {
         let colors = Array(randomColors(257, seed: 3).dropFirst())
         let frames = try (0..<2).map { turn in
@@ -79,7 +79,7 @@ import WebImageTesting
             let decoded = try CoderRegistry.standard.decode(coded).image
             let close = try #require(PixelComparison(picture, decoded))
             #expect(close.psnr > (dithers ? 30 : 32), "\(close.psnr)")
-            // Seen from afar, dithering is nearer to the picture.
+            // When scaled down, the dithered picture is nearer to the original.
             let far = try #require(
                 PixelComparison(try picture.resized(to: quarter), try decoded.resized(to: quarter)))
             #expect(far.psnr > (dithers ? 42 : 34), "\(far.psnr)")
@@ -129,7 +129,7 @@ import WebImageTesting
         }
     }
 
-    /// What is asked for, what stands in the file (how often it is repeated), and what is read of it.
+    /// The requested loop count, the number of repetitions in the file, and the loop count that is read.
     @Test(
         arguments: [
             (nil, nil, nil), (0, 0, 0), (1, nil, nil), (2, 1, 2), (12, 11, 12), (65_536, 65_535, 65_536),
@@ -152,8 +152,8 @@ import WebImageTesting
         #expect(stored[60] == .zero && stored[61] == .milliseconds(655_350))
     }
 
-    /// Every third frame of an animation of 60 a second had one hundredth, which is shown for a tenth of a second: it was
-    /// played at a third of its speed.
+    /// In an animation of 60 frames a second, every third frame once had a delay of one hundredth. Players show such a
+    /// frame for a tenth of a second, so the animation ran at a third of its speed.
     @Test func noDelayBecomesOneThatIsShownForATenthOfASecond() throws {
         let frames = try randomFrames(64, PixelSize(width: 8, height: 8), colors: randomColors(4, seed: 1), seed: 2)
         let delays =
@@ -161,7 +161,7 @@ import WebImageTesting
             + [.milliseconds(11), .milliseconds(50), .milliseconds(10), .zero]
         let stored = try animationDecoder(encodeAnimation(frames, as: .gif, delays: delays)).storedDelays
         #expect(Set(stored.prefix(60)) == [.milliseconds(20)])
-        // The time that these have too much is not taken from the frames behind them.
+        // The time that was added to these frames is not taken from the frames after them.
         #expect(stored.suffix(4) == [.milliseconds(20), .milliseconds(50), .milliseconds(10), .zero])
     }
 
@@ -171,7 +171,7 @@ import WebImageTesting
         #expect(try encodeAnimation([picture, picture, picture], as: .gif).count - one < 1000)
         let moved = try Image(size: size, alpha: .opaque) { bytes in
             picture.withPixels { bytes.copyMemory(from: $0) }
-            // A patch of another place of the same picture: the palette fits it.
+            // A patch from another place of the same picture, so that the palette fits it.
             for row in 20..<40 {
                 for index in row * size.width * 4 + 80..<row * size.width * 4 + 160 { bytes[index] = bytes[index + 80] }
             }

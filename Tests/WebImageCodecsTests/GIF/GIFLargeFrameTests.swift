@@ -4,11 +4,12 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// Frames that are larger than their canvas: what lies beside it is not shown, but it was decoded without limits.
+/// Frames that are larger than their canvas. Pixels outside of the canvas are not shown, but were once decoded without
+/// limits.
 @Suite struct GIFLargeFrameTests {
     private static let table: [[UInt8]] = [[255, 0, 0], [0, 255, 0]]
 
-    /// - Parameter size: of the second frame.
+    /// - Parameter size: The size of the second frame.
     private static func file(_ size: PixelSize, canvas: PixelSize, isInterlaced: Bool) -> [UInt8] {
         func frame(_ size: PixelSize) -> GIFMaker.Frame {
             GIFMaker.Frame(
@@ -20,7 +21,7 @@ import WebImageTesting
         ).file
     }
 
-    /// - Returns: how many rows of a frame are read.
+    /// - Returns: The number of rows of the frame that are read.
     private func rowsRead(_ height: Int, canvas: PixelSize, y: Int = 0, isInterlaced: Bool) throws -> Int {
         var frame = GIFFrame()
         (frame.y, frame.size, frame.isInterlaced) = (y, PixelSize(width: 3, height: height), isInterlaced)
@@ -41,7 +42,7 @@ import WebImageTesting
         #expect(try rowsRead(1000, canvas: PixelSize(width: 1, height: 1), isInterlaced: true) == 1)
         #expect(try rowsRead(1000, canvas: PixelSize(width: 5, height: 9), y: 8, isInterlaced: true) == 1)
         #expect(try rowsRead(1000, canvas: PixelSize(width: 5, height: 9), isInterlaced: false) == 9)
-        // Three passes, and the rows 1, 3, 5 and 7 of the last one.
+        // The first three passes, and the rows 1, 3, 5 and 7 of the last one.
         #expect(try rowsRead(1000, canvas: PixelSize(width: 5, height: 9), isInterlaced: true) == 500 + 4)
         for height in 1...20 {
             #expect(try rowsRead(height, canvas: PixelSize(width: 5, height: 20), isInterlaced: true) == height)

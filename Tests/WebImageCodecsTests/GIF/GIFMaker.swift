@@ -1,6 +1,6 @@
 import WebImageTesting
 
-/// Writes GIFs, with a plain LZW coder, and says what a browser would show of their first frame.
+/// Writes GIFs with a plain LZW coder, and states what a browser would show of their first frame.
 struct GIFMaker {
     struct Frame {
         var x = 0
@@ -16,18 +16,18 @@ struct GIFMaker {
     var width: Int
     var height: Int
     var version = "GIF89a"
-    /// As many colours as a power of two; empty for none.
+    /// The global colour table, whose count is a power of two; empty for none.
     var table: [[UInt8]] = []
     var frames: [Frame]
     var loopCount: UInt16?
-    /// Written before the first frame.
+    /// Extension blocks before the first frame.
     var extensions: [UInt8] = []
-    /// Bits of an index: 2 to 8.
+    /// The number of bits of an index, 2 to 8.
     var codeSize = 8
-    /// Whether the coder empties its table when that is full.
+    /// Whether the LZW coder clears its table when the table is full.
     var clearsTable = true
 
-    /// Everything but the trailer.
+    /// The file without the trailer.
     var open: [UInt8] {
         var bytes = Array(version.utf8) + word(width) + word(height) + [flags(table), 0, 0] + table.flatMap { $0 }
         if let loopCount {
@@ -46,7 +46,7 @@ struct GIFMaker {
 
     var file: [UInt8] { open + [0x3B] }
 
-    /// The canvas with the first frame, as straight RGBA: as large as that needs.
+    /// The canvas with the first frame, as straight RGBA. The canvas grows as far as the frame needs.
     var shown: [UInt8] {
         let (width, height) = (max(width, frames[0].x + frames[0].width), max(height, frames[0].y + frames[0].height))
         var canvas = [UInt8](repeating: 0, count: width * height * 4)
@@ -64,7 +64,7 @@ struct GIFMaker {
         return canvas
     }
 
-    /// Data in sub-blocks, with the empty one that ends them.
+    /// The data in sub-blocks, with the empty sub-block that ends them.
     static func blocks(_ data: [UInt8]) -> [UInt8] {
         stride(from: 0, to: data.count, by: 255).flatMap { start in
             let piece = data[start..<min(start + 255, data.count)]
@@ -72,7 +72,7 @@ struct GIFMaker {
         } + [0]
     }
 
-    /// Codes of the given widths, as they lie in the data.
+    /// Packs codes of the given widths in bits into bytes.
     static func pack(_ codes: [(code: Int, width: Int)]) -> [UInt8] {
         var (bytes, bits, count) = ([UInt8](), 0, 0)
         for (code, width) in codes {
@@ -118,7 +118,7 @@ struct GIFMaker {
 
     private func word(_ value: Int) -> [UInt8] { [UInt8(value & 255), UInt8(value >> 8)] }
 
-    /// The rows in the order in which the file has them.
+    /// The frame's indices, with the rows in the order in which they are stored.
     private func stored(_ frame: Frame) -> [UInt8] {
         guard frame.isInterlaced else { return frame.indices }
         let order = [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0, to: frame.height, by: $1)) }
@@ -139,7 +139,7 @@ struct GIFMaker {
             codes.append((code(run), width))
             if next < 4096 {
                 known[run + [index]] = next
-                // The reader makes each code one step later than the writer.
+                // A reader adds each code one step later than the writer.
                 if next == 1 << width { width += 1 }
                 next += 1
             } else if clearsTable {

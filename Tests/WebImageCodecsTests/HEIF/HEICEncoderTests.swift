@@ -26,7 +26,7 @@
             #expect(difference.colors < 5 && difference.alpha < 2, "\(difference)")
         }
 
-        /// Mean differences, of 255, where something can be seen.
+        /// The mean differences of visible pixels, in levels of 255.
         private static func difference(_ image: Image, _ result: CoderDecode) -> (colors: Double, alpha: Double) {
             let step = image.layout == .rgba16 ? 2 : 1
             let original = image.withPixels { Array($0) }
@@ -56,7 +56,7 @@
             }
         }
 
-        /// It said "Invalid image size", of a picture far below the longest side.
+        /// The error once said "Invalid image size", although the picture is far below the longest side.
         @Test func whatIsTooThinForItsLengthIsRefusedWithTheReason() throws {
             let error = #expect(throws: WebImageError.self) { try Self.file(try Drawings.picture(4, 4500)) }
             #expect(error?.code == .cannotEncode && error?.message.contains("4x4500") == true, "\(error as Any)")
@@ -95,7 +95,7 @@
             #expect(header != nil && header?.iccProfile == nil)
         }
 
-        /// libheif refuses a small copy that is not smaller.
+        /// libheif refuses a thumbnail that is not smaller than the picture.
         @Test(arguments: [(61, 47), (160, 160), (161, 1), (1, 1), (400, 5), (1000, 12)])
         func aSmallPictureNeedsNoSmallCopy(
             width: Int, height: Int
@@ -120,14 +120,14 @@
             var wanted = DecodeOptions()
             wanted.usesEmbeddedThumbnail = true
             let (whole, small) = (CoderDecode(HEIFCoder(), file), CoderDecode(HEIFCoder(), file, options: wanted))
-            // A file is turned when it is decoded, its small copy as well.
+            // The orientation is applied when the file is decoded, also to its thumbnail.
             func turned(_ width: Int, _ height: Int) -> PixelSize {
                 orientation.storedSize(of: PixelSize(width: width, height: height))
             }
             #expect(whole.format?.size == turned(640, 480))
             #expect(small.error == nil && small.format?.size == turned(160, 120))
             #expect(small.header?.metadata.xmp != nil && small.header?.metadata.xmp == whole.header?.metadata.xmp)
-            // In pieces, too; and a file without one gives the picture.
+            // The thumbnail is decoded from pieces, too. A file without a thumbnail gives the picture.
             let pieces = CoderDecode(HEIFCoder(), file, options: wanted, length: randomLengths(seed: 3, most: 900))
             #expect(pieces.pixels == small.pixels)
             let plain = CoderDecode(HEIFCoder(), try Self.file(image), options: wanted)
@@ -201,7 +201,7 @@
                     ],
                     properties: [
                         parts.configuration, HEIFMaker.size(64, 64),
-                        // 80 by 90 around the centre: from column 10 and row 15 on.
+                        // A crop of 80 by 90 around the centre, from column 10 and row 15 on.
                         HEIFMaker.crop(width: 80, height: 90, twiceX: 0, twiceY: 0),
                     ], references: [("dimg", 1, [2, 2, 2, 2])], dataFirst: dataFirst)
                 let whole = CoderDecode(HEIFCoder(), file)
@@ -228,7 +228,7 @@
             }
         }
 
-        /// Nokia's writer makes such; alpha is the brightness, whatever the colours are.
+        /// Nokia's writer makes such files. Alpha is the luma plane, whatever the colour planes hold.
         @Test(arguments: [ChromaSubsampling.yuv444, .yuv422, .yuv420]) func alphaMayHaveColourPlanes(
             _ chroma: ChromaSubsampling
         ) throws {
@@ -254,15 +254,15 @@
             #expect(difference / (64 * 64) < 3)
         }
 
-        /// libde265's own way to tell of damage was lost in libheif, which showed what was left in memory; and a picture
-        /// that libheif had begun was never freed.
+        /// libheif once dropped the damage that libde265 reported and showed what was left in memory. A picture that
+        /// libheif had begun was never freed.
         @Test func damagedDataIsAnErrorAndNeverChance() throws {
             let file = try Self.file(try Drawings.noise(96, 64, alpha: .opaque), EncodeOptions(quality: 90))
             var random = SeededGenerator(seed: 11)
             var failures = 0
             for _ in 0..<60 {
                 var damaged = file
-                // The picture's data is nearly all of the file, and its end.
+                // The picture's data is nearly all of the file and lies at its end.
                 damaged[file.count / 2 + random.below(file.count / 2)] ^= UInt8(1 << random.below(8))
                 let (first, second) = (CoderDecode(HEIFCoder(), damaged), CoderDecode(HEIFCoder(), damaged))
                 #expect(first.error?.code == second.error?.code && first.pixels == second.pixels)

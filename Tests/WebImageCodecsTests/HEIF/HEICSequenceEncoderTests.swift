@@ -9,7 +9,7 @@
     @Suite(.enabled(if: !HEICSequenceCoder().encodableFormats.isEmpty)) struct HEICSequenceEncoderTests {
         private static let delays: [Duration] = [40, 100, 100, 70_000, 250].map { .milliseconds($0) }
 
-        /// - Parameter alphas: one for each frame.
+        /// - Parameter alphas: The alpha mode of each frame.
         private static func frames(_ size: PixelSize, _ alphas: [AlphaMode]) throws -> [Image] {
             try alphas.enumerated().map { index, alpha in
                 try Image(size: size, alpha: alpha) { bytes in
@@ -54,7 +54,7 @@
             bytes.indices.dropLast(3).filter { bytes[$0..<$0 + 4].elementsEqual(name.utf8) }
         }
 
-        /// HEVC needs other sizes for two of them.
+        /// Two of the sizes are not possible in HEVC, so that the frames are stored larger and cropped.
         @Test(
             arguments: [(128, 96), (67, 45), (9, 5)], [AlphaMode.opaque, .straight]
         ) func framesComeBackWithTheirDelays(size: (Int, Int), alpha: AlphaMode) throws {
@@ -77,7 +77,8 @@
             #expect(try Self.read(Self.file(frames, loopCount: loopCount)).header?.loopCount == loopCount ?? 1)
         }
 
-        /// Opaque frames before and after one with alpha; and none has any where all pixels are opaque.
+        /// Opaque frames may come before and after one with alpha. There is no alpha track if all pixels of all frames
+        /// are opaque.
         @Test func alphaIsATrackOnlyIfAFrameHasIt() throws {
             let size = PixelSize(width: 70, height: 50)
             let frames = try Self.frames(size, [.opaque, .straight, .opaque])
@@ -129,7 +130,7 @@
             #expect(CoderDecode(HEICSequenceCoder(), upright).header?.size == turned.displaySize)
         }
 
-        /// An encoder of stills promises that there is one picture alone.
+        /// The profile of an encoder of stills states that there is only one picture.
         @Test(arguments: [ChromaSubsampling.automatic, .yuv444], [PixelLayout.rgba8, .rgba16])
         func theTracksDoNotClaimToBeStills(_ chroma: ChromaSubsampling, _ layout: PixelLayout) throws {
             var options = EncodeOptions()
@@ -142,7 +143,7 @@
                 return bytes[place + 4..<place - 4 + length]
             }
             #expect(all.count == Self.places(of: "hvcC", in: still).count * 2)
-            // Those of the tracks come behind those of the items.
+            // The configurations of the tracks come after those of the items.
             for configuration in all.suffix(all.count / 2) {
                 let profile = try HEVCConfiguration(configuration, limits: DecodeLimits()).parameters.profile
                 #expect(profile[0] & 31 != 3 && profile[6] & 0x10 == 0)
@@ -167,7 +168,7 @@
                 #expect(header.iccProfile == profile && header.metadata.xmp == metadata.xmp)
                 #expect(header.metadata.exif?.isEmpty == false)
             }
-            // Once, not in each frame.
+            // The EXIF is written once, not in each frame.
             #expect(Self.places(of: "Exif", in: bytes).count == 1)
             let plain = CoderDecode(HEICSequenceCoder(), try Self.file(frames))
             #expect(plain.header?.metadata == ImageMetadata() && plain.header?.iccProfile == profile)
@@ -195,7 +196,7 @@
             }
             #expect(try refusal { try $0.add(Drawings.picture(3, 3), delay: .seconds(1)) } == .cannotEncode)
             #expect(try refusal { _ = try $0.finish() } == .cannotEncode)
-            // Colours are described once for all frames.
+            // The colours are described once for all frames, so all frames must have the same.
             let other = frame.with { $0.colorDescription = ColorDescription(primaries: 12, transfer: 13) }
             #expect(
                 try refusal {
@@ -228,7 +229,7 @@
         }
     }
 
-    /// Without an encoder the same code says so.
+    /// Without an encoder, the same code refuses with the reason.
     @Suite(.enabled(if: HEICSequenceCoder().encodableFormats.isEmpty)) struct NoHEICSequenceEncoderTests {
         @Test func theLackOfAnEncoderIsTold() throws {
             let image = try Drawings.picture(8, 8)

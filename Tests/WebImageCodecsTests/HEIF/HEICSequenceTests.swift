@@ -8,7 +8,7 @@
     @Suite struct HEICSequenceTests {
         private typealias Maker = HEICSequenceMaker
 
-        /// Its frames as a sequence, or the error at which it ended.
+        /// The decoder of a sequence's frames, and the error at which the file ended.
         private struct Frames {
             var decoder: (any AnimationDecoder)?
             var error: WebImageError?
@@ -36,7 +36,7 @@
             }
         }
 
-        /// Whether the pixels are those of a frame: the square, and what lies around it.
+        /// Whether the pixels are those of this frame: the square, and the background around it.
         private func shows(_ pixels: Pixels, _ frame: Int, alpha: UInt8 = 255, by tolerance: Int = 14) -> Bool {
             let (square, background) = (Maker.square(of: frame), Maker.background(of: frame))
             func isNear(_ x: Int, _ y: Int, _ color: [UInt8]) -> Bool {
@@ -66,7 +66,7 @@
             for index in [5, 0, 3, 3, 1, 4, 2, 5, 5, 4, 0] { #expect(try frames.frame(index) == all[index]) }
         }
 
-        /// The fifth needs no other, so the first four are not decoded for it.
+        /// The fifth frame needs no other, so the first four are not decoded for those after it.
         @Test func decodingBeginsAtTheNearestPictureThatNeedsNoOther() throws {
             let decoder = try #require(Frames(Maker().file()).decoder)
             #expect(decoder.firstFrameNeeded(for: 3) == 0 && decoder.firstFrameNeeded(for: 5) == 4)
@@ -83,7 +83,8 @@
             }
         }
 
-        /// Colours that were multiplied by it are divided by it: 100 of 255 at an alpha of 40 is more than all.
+        /// Premultiplied colours are divided by alpha. A value of 100 at an alpha of 40 exceeds the range and becomes
+        /// 255.
         @Test func premultipliedColoursAreDivided() throws {
             let pixels = try Frames(Maker(hasAlpha: true, isPremultiplied: true).file()).frame(0).bytes
             let corner = (3 * 64 + 3) * 4
@@ -121,7 +122,7 @@
             let header = try #require(frames.decoder?.header)
             #expect(header.size == PixelSize(width: 32, height: 16) && header.orientation == .right)
             #expect(header.storedSize == PixelSize(width: 64, height: 64))
-            // The square of the third frame lies from 16 to 32, which is the left half of the crop.
+            // The square of the third frame spans columns 16 to 32, which are the left half of the crop.
             let pixels = try frames.frame(2).bytes
             let row = 8 * 32 * 4
             #expect(pixels.count == 32 * 16 * 4 && pixels[row + 4 * 4] > 240 && pixels[row + 24 * 4] < 80)
@@ -139,11 +140,12 @@
             }
         }
 
-        /// Pictures that are never shown make a decoder ask for all that follow, whose bytes may not have arrived.
+        /// For pictures that are never shown, a decoder asks for all that follow. Their bytes may not have arrived.
         @Test func whatHasNotArrivedIsNotRead() throws {
             let bytes = Maker(change: { samples in
                 var hidden = samples[1]
-                // The first picture begins a sequence, and this kind of picture needs what was before it (H.265, table 7-1).
+                // A picture of this kind needs pictures before the first one, which begins the sequence (H.265, table
+                // 7-1).
                 hidden[4] = 8 << 1
                 samples = [samples[0]] + [[UInt8]](repeating: hidden, count: 23)
             }).file()
@@ -154,7 +156,7 @@
             #expect(throws: WebImageError.self) { try frames.frame(0) }
         }
 
-        /// A picture that was made from a damaged one is not shown, and one that needs no other is.
+        /// A picture that depends on a damaged one is not shown; one that needs no other is.
         @Test func aDamagedPictureIsAnErrorAndNotItsNeighboursColours() throws {
             let frames = Frames(
                 Maker(change: { samples in
@@ -185,11 +187,11 @@
             for claimed in [0, 7, 1 << 31] {
                 #expect(Frames(Maker(claimed: claimed).file()).error?.code == .corruptData)
             }
-            // Fewer are claimed than there are: the rest is not looked at.
+            // If a table claims fewer frames than there are, the rest is ignored.
             #expect(Frames(Maker(claimed: 2).file()).decoder?.storedDelays.count == 2)
         }
 
-        /// It was counted to four thousand million, which took seconds.
+        /// The decoder once counted to four thousand million, which took seconds.
         @Test(.timeLimit(.minutes(1))) func aTableThatClaimsTooManyChunksIsReadToItsEnd() throws {
             var bytes = Maker().file()
             let table = try #require(bytes.firstRange(of: Array("stco".utf8)))
@@ -202,7 +204,7 @@
             let bytes = Maker().file()
             #expect(Frames(bytes, limits: DecodeLimits(frames: 3)).error?.code == .limitExceeded)
             #expect(Frames(bytes, limits: DecodeLimits(frames: 3)).decoder?.storedDelays.count == 3)
-            // A decoder may keep many pictures for others.
+            // The limit counts all pictures that the decoder may have to keep for later ones.
             #expect(Frames(bytes, limits: DecodeLimits(pixels: 64 * 64 * 8 - 1)).error?.code == .limitExceeded)
             #expect(Frames(bytes, limits: DecodeLimits(pixels: 64 * 64 * 8)).error == nil)
             #expect(
@@ -210,7 +212,7 @@
                     == nil)
         }
 
-        /// The brand of a sequence does not make one.
+        /// The brand of a sequence alone does not make the file a sequence.
         @Test func aStillThatClaimsToBeASequenceIsDecoded() {
             let bytes = HEIFMaker.file(items: [], properties: [], brand: "hevc")
             #expect(CoderDecode(HEICSequenceCoder(), bytes).error?.code == .corruptData)

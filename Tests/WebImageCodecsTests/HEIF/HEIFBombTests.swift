@@ -3,7 +3,7 @@
     import WebImageCodecs
     import WebImageCore
 
-    /// Files that claim more than they may, refused before anything is decoded.
+    /// Files that claim too much are refused before anything is decoded.
     @Suite struct HEIFBombTests {
         typealias Maker = HEIFMaker
 
@@ -28,7 +28,7 @@
             }
         }
 
-        /// A second list of properties leaves numbers that lead nowhere.
+        /// With a second list of properties, the items' references lead nowhere.
         @Test func propertiesThatAreGoneAreNone() {
             let file = Maker.file(
                 items: [.init(id: 1, properties: [1, 2], data: Maker.data([[20 << 1, 1, 0x80, 0]]))],
@@ -50,7 +50,7 @@
         @Test(arguments: [(100_000, 100_000), (1 << 20, 8), (16_384, 16_384)])
         func hugeParametersAreOverTheLimit(width: Int, height: Int) {
             let set = Maker.sequenceSet(width, height)
-            // Whatever the boxes say.
+            // The file is refused whatever size the boxes state.
             for size in [(width, height), (64, 64)] {
                 #expect(Self.result(Self.single(set, size.0, size.1)).error?.code == .limitExceeded || width == 1 << 20)
                 #expect(Self.result(Self.single(set, size.0, size.1)).error != nil)
@@ -66,7 +66,7 @@
             }
         }
 
-        /// Apple's encoder makes none narrower than 160 pixels, and shows 64 of it.
+        /// Apple's encoder makes no picture narrower than 160 pixels; of such a picture, 64 are shown.
         @Test func aSmallPictureMayBeAPartOfALargerOne() {
             let part = Maker.sequenceSet(160, 64, window: [0, 48, 0, 0])
             let result = CoderDecode(HEIFCoder(), Self.single(part, 64, 64), wantsRows: false)
@@ -144,7 +144,7 @@
 
         @Test func theDescriptionOfAGridMayLieInSeveralPlaces() {
             var grid = Maker.Item(id: 1, type: "grid", data: Maker.grid(rows: 1, columns: 1, 60, 64))
-            // After the box that tells the file's type.
+            // The first byte of data, after the `ftyp` box of 20 bytes and the head of the `mdat` box.
             let start = 28
             grid.extents = [(start, 3), (start + 3, grid.data.count - 3)]
             let file = Maker.file(

@@ -1,15 +1,15 @@
 #if AVIF || HEIF
     import WebImageCodecs
 
-    /// Writes HEIF files box by box, also such as no writer would make.
+    /// Writes HEIF files box by box, including files that no real writer would make.
     enum HEIFMaker {
         struct Item {
             var id: Int
             var type = "hvc1"
-            /// Numbers of properties, from 1.
+            /// The numbers of the item's properties, counted from 1.
             var properties: [Int] = []
             var data: [UInt8] = []
-            /// Where the data is said to be; nil: where it is.
+            /// The stated places of the data; nil for the true place.
             var extents: [(offset: Int, length: Int)]?
         }
 
@@ -86,7 +86,7 @@
             return box("hvcC", content)
         }
 
-        /// A sequence parameter set with its header.
+        /// A sequence parameter set (H.265, 7.3.2.2) with its NAL unit header.
         static func sequenceSet(
             _ width: Int, _ height: Int, chroma: Int = 1, depth: Int = 8, references: Int = 0, layers: Int = 0,
             window: [Int]? = nil
@@ -137,16 +137,16 @@
             return unit
         }
 
-        /// NAL units behind their lengths.
+        /// NAL units, each preceded by its length.
         static func data(_ units: [[UInt8]]) -> [UInt8] { units.flatMap { number($0.count, 4) + $0 } }
     }
 
-    /// The parts of a file of one `hvc1` item, to build others from.
+    /// The configuration and data of a file with one `hvc1` item, from which tests build other files.
     struct HEIFParts {
         let configuration: [UInt8]
         let data: [UInt8]
 
-        /// Of a file with one picture, written by libheif.
+        /// Takes a file with one picture that libheif wrote. Nil if the parts are not found.
         init?(_ file: [UInt8]) {
             guard let start = Self.place(of: "hvcC", in: file), let data = Self.place(of: "mdat", in: file) else {
                 return nil

@@ -113,7 +113,7 @@
     }
 
     @Suite struct HEIFSequenceTests {
-        /// libheif 1.15 reads none; the answer says so rather than that the file is damaged.
+        /// libheif 1.15 reads no sequences. The error says so, instead of calling the file damaged.
         @Test(arguments: ["hevc", "msf1"]) func aSequenceWithoutAStillIsAnUnsupportedFeature(_ brand: String) {
             let type = box("ftyp", Array("\(brand)\0\0\0\0msf1hevc".utf8))
             let file = type + box("moov", box("mvhd", [UInt8](repeating: 0, count: 100))) + box("mdat", [1, 2, 3])
@@ -131,7 +131,7 @@
 
     @Suite struct ItemFrameTests {
         @Test func aCropIsOfWhatIsShownThen() {
-            // Turned, the picture is 40 wide and 60 high; its upper left 30 by 20 are kept.
+            // After the turn the picture is 40 wide and 60 high. Its upper left 30 by 20 pixels are kept.
             for (turns, axis) in [(0, nil), (1, nil), (2, nil), (3, nil), (0, 1), (1, 1), (2, 0), (3, 0)]
                 as [(Int, Int?)]
             {
@@ -142,7 +142,7 @@
                 if let axis { frame.mirror(axis: axis) }
                 frame.crop(width: (30, 1), height: (20, 1), x: (-5, 1), y: (-20, 1))
                 #expect(frame.transforms.orientation.displaySize(of: frame.size) == PixelSize(width: 30, height: 20))
-                // The corner that is shown at the upper left.
+                // The stored corner that is shown at the upper left.
                 let orientation = frame.transforms.orientation
                 let corners: [Orientation: (left: Bool, top: Bool)] = [
                     .up: (true, true), .upMirrored: (false, true), .down: (false, false), .downMirrored: (true, false),

@@ -27,7 +27,7 @@ import WebImageCore
     }
 
     @Test func rowsComeFromTheBottomAndTheMaskHides() {
-        // Two by two: stored bottom row first, each row padded to four bytes, then the mask.
+        // A picture of two by two: the bottom row comes first, each row is padded to four bytes, and the mask follows.
         let rows: [[UInt8]] = [
             [1, 2, 3, 4, 5, 6, 0, 0], [7, 8, 9, 10, 11, 12, 0, 0], [0x40, 0, 0, 0], [0x80, 0, 0, 0],
         ]
@@ -67,7 +67,7 @@ import WebImageCore
         #expect(blue([entry(16, 32, 1), entry(0, 4, 2), entry(48, 32, 3)], 1) == 2)
         #expect(blue([entry(16, 8, 1), entry(16, 32, 2), entry(16, 24, 3)], 1) == 2)
         #expect(blue([entry(16, 8, 1), entry(16, 8, 2)], 1) == 1)
-        // A cursor's table has no depths but hot spots; the entries tell.
+        // The table of a cursor file has hot spots instead of depths. The depth is read from the entries.
         var shallow = entry(16, 99, 1)
         shallow.data = IconMaker.pixel(1, bits: 24)
         #expect(blue([shallow, entry(16, 5, 2)], 2) == 2)
@@ -99,12 +99,12 @@ import WebImageCore
         #expect(cut.error?.code == .truncatedData && cut.pixels == Pixels([0, 0, 0, 0, 3, 2, 1, 255]))
     }
 
-    /// Two cursors of Pillow's own tests say 8 in their tables, whatever their bitmaps take.
+    /// Two cursors of Pillow's own tests state a length of 8 in their tables, whatever the length of their bitmaps.
     @Test(arguments: [1, 8], [1, 8, 50]) func aLengthThatIsTooShortIsNotBelieved(_ bits: Int, _ length: Int) {
         let palette = (0..<1 << bits).map { [UInt8]($0 == 1 << bits - 1 ? [255, 255, 255] : [0, 0, 0]) }
-        // One pixel wide; from the bottom: white, black, and the mask over the upper one.
+        // The picture is one pixel wide. From the bottom: white, black, and the mask, which hides the upper pixel.
         let rows: [[UInt8]] = [[bits == 1 ? 0x80 : 255, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0x80, 0, 0, 0]]
-        // What the first entry does not hold is not the second one's.
+        // The bytes of the second entry do not replace what the first one lacks.
         let entries = [
             IconMaker.Entry(
                 width: 1, height: 2, data: IconMaker.bitmap(1, 2, bits: bits, palette: palette, rows: rows),
@@ -140,7 +140,7 @@ import WebImageCore
             code(IconMaker.Entry(data: IconMaker.bitmap(1, 1, bits: 8, compression: 1, rows: [])))
                 == .unsupportedFeature)
         #expect(code(IconMaker.Entry(data: IconMaker.bitmap(60_000, 60_000, bits: 8, rows: []))) == .limitExceeded)
-        // An icon within an icon is none of the two.
+        // An icon within an icon is neither a bitmap nor a PNG.
         #expect(code(IconMaker.Entry(data: icon(data))) == .corruptData)
     }
 

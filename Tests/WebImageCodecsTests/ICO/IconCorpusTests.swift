@@ -21,7 +21,8 @@ import WebImageTesting
             sums[3] += alpha * 255
         }
         let means = sums.map { Double($0) / 255 / Double(row.width * row.height) }
-        // The reference decoders take an 8-bit entry and a smaller one; the deepest of the largest has these means.
+        // The reference decoders choose an entry of 8 bits and a smaller one. The deepest of the largest entries has
+        // these means.
         let takesAnotherEntry = row.path.hasSuffix("multiple_entries_with_different_bit_depth.ico")
         let accepted = takesAnotherEntry ? [[116.27, 106.49, 113.02, 229.87]] : row.accepted
         let fits = accepted.contains { zip($0, means).allSatisfy { abs($0 - $1) <= 2 } }

@@ -1,11 +1,11 @@
-/// Makes icons, so that each test says which of their rules it is about.
+/// Makes icon files from entries that a test describes.
 struct IconMaker {
     struct Entry {
         var width = 1
         var height = 1
         var depth = 0
         var data: [UInt8] = []
-        /// Where the table says that the entry is; nil for the truth.
+        /// The offset that the table states for the entry; nil for the true one.
         var offset: Int?
         var length: Int?
     }
@@ -25,7 +25,7 @@ struct IconMaker {
         return table + entries.flatMap(\.data)
     }
 
-    /// A bitmap's header, palette, and rows as they are given.
+    /// A bitmap's header and palette, followed by these rows.
     static func bitmap(
         _ width: Int, _ height: Int, bits: Int, palette: [[UInt8]] = [], compression: Int = 0, rows: [[UInt8]]
     ) -> [UInt8] {
@@ -35,13 +35,13 @@ struct IconMaker {
         return data + palette.flatMap { $0 + [0] } + rows.flatMap { $0 }
     }
 
-    /// One pixel of 32 bits, opaque.
+    /// A bitmap of one opaque pixel.
     static func pixel(_ blue: UInt8, bits: Int = 32) -> [UInt8] {
         bitmap(1, 1, bits: bits, rows: [[blue, 0, 0, bits == 32 ? 255 : 0], [0, 0, 0, 0]])
     }
 }
 
-/// The bytes of a number, the lowest first.
+/// The bytes of a number, least significant first.
 private func little(_ value: Int, _ count: Int) -> [UInt8] {
     (0..<count).map { $0 < 8 ? UInt8(truncatingIfNeeded: value >> ($0 * 8)) : 0 }
 }

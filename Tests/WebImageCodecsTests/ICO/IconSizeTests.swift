@@ -2,7 +2,7 @@ import Testing
 import WebImageCodecs
 import WebImageCore
 
-/// Which of an icon's entries is decoded for a plan that names a size.
+/// Which of an icon's entries is decoded for a plan with a size.
 @Suite struct IconSizeTests {
     private static func png(_ side: Int, _ blue: UInt8, height: Int? = nil) throws -> IconMaker.Entry {
         let size = PixelSize(width: side, height: height ?? side)
@@ -74,7 +74,7 @@ import WebImageCore
     }
 
     @Test func whatIsNotTheSamePictureSmallerIsNoChoice() throws {
-        // Another aspect, and a table that says something else than the entry.
+        // An entry with another aspect ratio, and one whose size in the table is wrong.
         var lying = Self.bitmap(16, 2)
         (lying.width, lying.height) = (32, 32)
         let answer = try Self.decode([try Self.png(64, 1), try Self.png(32, 3, height: 16), lying], 32)

@@ -20,7 +20,7 @@ import Testing
     @Test func pausesDoubleUntilAStartSucceeds() {
         var starts = FailedStarts()
         for _ in 0..<5 { starts.noteFailure(at: begin) }
-        // Those under way when the pause began do not count.
+        // Starts that were under way when the pause began do not count.
         for _ in 0..<5 { starts.noteFailure(at: begin) }
         var now = begin
         for pause in [1, 2, 4, 8, 16, 30, 30] {

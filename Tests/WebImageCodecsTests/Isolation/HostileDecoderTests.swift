@@ -7,20 +7,21 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// What a decoder does that an attacker has taken over: each attack ends in a typed error, soon, and the next picture is good.
-@Suite(.enabled(if: Workers.areThere)) struct HostileDecoderTests {
+/// Attacks by a decoder that an attacker has taken over. Each ends in a typed error within seconds, and the next
+/// picture is decoded well.
+@Suite(.enabled(if: Workers.areAvailable)) struct HostileDecoderTests {
     private static let isRegistered: Bool = {
         HostileCoder.register()
         return true
     }()
 
-    /// What comes of an attack, in a process that has decoded nothing else.
+    /// The outcome of an attack, in a process that has decoded nothing else.
     private func outcome(of attack: Attack, limit: Duration = .seconds(2)) throws -> (WebImageError?, PixelBufferSink) {
         #expect(Self.isRegistered)
         let pool = DecoderPool(DecoderIsolation(.all, memory: .mebibytes(512)))
         let end = Guarded<ContinuousClock.Instant?>(nil)
         let options = DecodeOptions { () throws(WebImageError) in
-            // The time for starting the process does not count.
+            // The time limit begins when the process has started.
             let end = end.withLock { end in
                 end = end ?? (pool.report.state == .unused ? nil : .now + limit)
                 return end
@@ -95,7 +96,7 @@ import WebImageTesting
         #expect(error.code == .limitExceeded || error.code == .decoderCrashed, "\(error)")
     }
 
-    /// Two that never end hold up nobody else.
+    /// Two decodes that never end hold up no other decode.
     @Test func nobodyWaitsForThoseThatSpin() throws {
         #expect(Self.isRegistered)
         let pool = DecoderPool(.all)

@@ -4,8 +4,8 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// The host's side alone, with a worker that says what is written here.
-@Suite(.enabled(if: Workers.areThere)) struct ImitatedWorkerTests {
+/// The host's side of the protocol alone, with a fake worker that sends the packets of a test.
+@Suite(.enabled(if: Workers.areAvailable)) struct ImitatedWorkerTests {
     private let header = ImageHeader(format: .png, size: PixelSize(width: 9, height: 7))
 
     private func outcome(_ packets: [[UInt8]]) throws -> DecodeOutcome {
@@ -29,7 +29,7 @@ import WebImageTesting
         for index in 0..<3 { #expect(try decoder.frame(at: index).size == header.size) }
     }
 
-    /// Memory that nobody has written must not become a picture.
+    /// Memory that the worker has not written must not become a picture.
     @Test func aPictureWithoutAllItsRowsIsNone() throws {
         for missing in [[2], [1, 2], [0, 1, 2], [1]] {
             let packets = conversation.indices.filter { !missing.contains($0) }.map { conversation[$0] }
@@ -38,16 +38,17 @@ import WebImageTesting
         }
     }
 
-    /// Found by `make fuzz TARGET=wire`: rows that begin further down, and end where they should.
+    /// Found by `make fuzz TARGET=wire`: the rows begin too far down and end at the right place.
     @Test func noRowsAreLeftOut() throws {
         var packets = conversation
-        // Row 2, five of them.
+        // Five rows, from row 2 on.
         packets[2].replaceSubrange(8..<24, with: [2, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])
         let outcome = try outcome(packets)
         #expect(outcome.error?.code == .decoderCrashed && outcome.rows == 0)
     }
 
-    /// Found by `make fuzz TARGET=wire`: a picture that is said to be wanted for its header only, or to need no plan.
+    /// Found by `make fuzz TARGET=wire`: the worker claims that only the header was wanted, or ends without asking for
+    /// a plan.
     @Test func noPictureEndsAtItsHeader() throws {
         var stopped = StillState()
         stopped.hasStoppedAtHeader = true
@@ -66,7 +67,7 @@ import WebImageTesting
         }
     }
 
-    /// The same as `make fuzz TARGET=wire`, for a moment.
+    /// A short run of the same fuzz test as `make fuzz TARGET=wire`.
     @Test func anyWordsEndInAPictureOrATypedError() throws {
         var generator = SeededGenerator(seed: 4)
         for _ in 0..<1500 {

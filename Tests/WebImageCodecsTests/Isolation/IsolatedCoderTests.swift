@@ -4,8 +4,8 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// What is decoded in a process of its own is the same as here, in whatever pieces it comes.
-@Suite(.enabled(if: Workers.areThere)) struct IsolatedCoderTests {
+/// Decoding in a process of its own gives the same result as in this process, in whatever pieces the bytes come.
+@Suite(.enabled(if: Workers.areAvailable)) struct IsolatedCoderTests {
     private static let files = SmallPictures.all()
 
     private func isolated(_ coder: any ImageCoder) -> any ImageCoder { IsolatedCoder(coder: coder, pool: Workers.pool) }
@@ -59,12 +59,12 @@ import WebImageTesting
         let (near, far) = try pair(try file.coder()).animationsThatTellTheSame(file)
         far.releaseWorkingMemory()
         #expect(far.workingByteCount == 0)
-        // What was given up is made anew.
+        // Memory that was released is made anew when it is needed.
         let (here, there) = (try near.frame(at: 2), try far.frame(at: 2))
         #expect(here.withBytes { Array($0) } == there.withBytes { Array($0) })
     }
 
-    /// Rows longer than the ring usually is, and rows so long that it holds two of them.
+    /// Rows that are longer than the usual ring buffer, and rows so long that the ring holds two of them.
     @Test(arguments: [20_000, 140_000, 400_000]) func wideRowsComeThrough(width: Int) throws {
         let image = try Image(size: PixelSize(width: width, height: 40), alpha: .opaque) { bytes in
             for place in bytes.indices {
@@ -76,9 +76,10 @@ import WebImageTesting
         #expect(far.rows == 40 && far.error == nil)
     }
 
-    /// Rows of a picture fill the ring to its last byte, and go on at its start. What lies there depends on the pictures before.
+    /// The rows of a picture may fill the ring buffer to its last byte and continue at its start. Whether they do
+    /// depends on the pictures before.
     @Test func aRowMayEndWhereTheRingEnds() throws {
-        // The ring holds 1024 of these rows: it is full in the midst of the 43rd picture, and of the 86th.
+        // The ring holds 1024 of these rows. It is full in the middle of the 43rd picture and of the 86th.
         let image = try Image(size: PixelSize(width: 1024, height: 24), alpha: .opaque) { bytes in
             for place in bytes.indices { bytes[place] = place % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: place / 4099) }
         }

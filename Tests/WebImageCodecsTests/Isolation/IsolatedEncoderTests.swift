@@ -15,9 +15,9 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Encoders in processes of their own: the same files, crashes and endless work that end one picture, and the encoder of this
-/// process where there is no sandbox.
-@Suite(.enabled(if: Workers.areThere)) struct IsolatedEncoderTests {
+/// Encoders in processes of their own. They write the same files; a crash or endless work ends only one picture; and
+/// without a sandbox the encoder of this process is used.
+@Suite(.enabled(if: Workers.areAvailable)) struct IsolatedEncoderTests {
     private static let isRegistered: Bool = {
         HostileCoder.register()
         return true
@@ -35,7 +35,7 @@ import WebImageTesting
         return Image(pixels: image.pixels, info: info)
     }
 
-    /// Encodes with an attack; the process that follows is another one.
+    /// Encodes a picture with which the encoder attacks, and returns the error.
     private func error(
         of attack: Attack, options: EncodeOptions = EncodeOptions(), in pool: DecoderPool
     ) throws -> WebImageError {
@@ -46,7 +46,9 @@ import WebImageTesting
         return try #require(error)
     }
 
-    /// - Returns: the process that encoded it.
+    /// Encodes a harmless picture.
+    ///
+    /// - Returns: The number of the process that encoded it.
     private func encodeWell(_ pool: DecoderPool) throws -> Int32? {
         let file = try hostile(pool).encode(try picture(nil), as: HostileCoder.format, EncodeOptions())
         let number = Int32(String(decoding: file, as: UTF8.self))
@@ -77,12 +79,12 @@ import WebImageTesting
         pool.shutDown()
     }
 
-    /// The libraries cannot be interrupted; their process can.
+    /// The libraries cannot be interrupted, but their process can be ended.
     @Test(arguments: [Attack.spin, .sleep, .silence]) func whatIsCancelledEndsAtOnce(attack: Attack) throws {
         let pool = DecoderPool(.automatic)
         var options = EncodeOptions()
         options.context.checkpoint = { () throws(WebImageError) in
-            // Not before the encoder has a process.
+            // The encoder must have a process first.
             if pool.report.running == 1, !pool.processNumbers.isEmpty { throw .cancelled }
         }
         #expect(try error(of: attack, options: options, in: pool).code == .cancelled)
@@ -91,19 +93,20 @@ import WebImageTesting
         pool.shutDown()
     }
 
-    /// It was `cannotEncode`, counted as a crash, though nothing but the end of the pool had ended the process.
+    /// The error was once `cannotEncode` and counted as a crash, although only the shutdown of the pool had ended the
+    /// process.
     @Test(arguments: [Attack.spin, .sleep, .silence]) func whoIsShutDownSaysSo(attack: Attack) throws {
         let pool = DecoderPool(.automatic)
         var options = EncodeOptions()
         options.context.checkpoint = {
-            // Not before the encoder has a process.
+            // The encoder must have a process first.
             if pool.report.running == 1, !pool.processNumbers.isEmpty { pool.shutDown() }
         }
         #expect(try error(of: attack, options: options, in: pool).code == .shutDown)
         #expect(pool.report.ended == 1 && pool.report.crashed == 0 && pool.report.running == 0)
     }
 
-    /// A process that died while nobody used it, or was damaged by an earlier picture, fails no later one.
+    /// A process that died while it was idle does not fail the next picture.
     @Test func aProcessThatServedOthersIsReplaced() throws {
         let pool = DecoderPool(.automatic)
         let first = try #require(try encodeWell(pool))
@@ -113,7 +116,7 @@ import WebImageTesting
         pool.shutDown()
     }
 
-    /// An error that an encoder reports costs no process.
+    /// An error that an encoder reports does not end its process.
     @Test func anErrorKeepsTheProcess() throws {
         let pool = DecoderPool(.automatic)
         let first = try encodeWell(pool)
@@ -132,9 +135,9 @@ import WebImageTesting
         pool.shutDown()
     }
 
-    // MARK: files
+    // MARK: Files
 
-    /// Also with all that a picture brings along: depth, alpha, profile, metadata, orientation.
+    /// The pictures have different depths, alpha, profiles, metadata and orientations.
     @Test func stillsAreTheSame() throws {
         let pool = DecoderPool(.automatic)
         for coder in CoderRegistry.builtIn where WorkerKind(of: coder) == .photos {
@@ -200,7 +203,7 @@ import WebImageTesting
         pool.shutDown()
     }
 
-    /// Whoever gives up an animation leaves its process to others, with nothing in it.
+    /// An animation that is abandoned leaves its process to others, without any state of its own.
     @Test func anAnimationThatIsGivenUpFreesItsProcess() throws {
         let pool = DecoderPool(.automatic)
         let options = EncodeOptions()
@@ -212,7 +215,7 @@ import WebImageTesting
         try encoder().add(try picture(nil), delay: .zero)
         _ = try encodeWell(pool)
         #expect(pool.report.started == 1)
-        // After its end, and after an error, an encoder takes no more.
+        // After its end and after an error, an encoder accepts no more frames.
         for attack in [nil, Attack.readPasswords] {
             let encoder = try encoder()
             try encoder.add(try picture(attack), delay: .zero)

@@ -6,9 +6,9 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// A worker that reads a file by itself makes the same of it as one that is sent its bytes.
-@Suite(.enabled(if: Workers.areThere)) struct IsolatedFileTests {
-    /// A file that is open for reading only, and gone with the last that holds it.
+/// A worker that reads a file by itself gives the same result as one that is sent the bytes.
+@Suite(.enabled(if: Workers.areAvailable)) struct IsolatedFileTests {
+    /// A temporary file that is open for reading. It is closed and removed when the object is released.
     private final class OpenedFile: Sendable {
         let descriptor: Int32
         private let path: String
@@ -80,7 +80,7 @@ import WebImageTesting
 
     @Test(arguments: SmallPictures.all()) func aFileIsThePicture(_ picture: SmallPictures.File) throws {
         let coder = try coder(for: picture.bytes)
-        // Whole, cut and damaged.
+        // The whole file, half of it, and a damaged one.
         var broken = picture.bytes
         broken[broken.count * 2 / 3] ^= 0x55
         for bytes in [picture.bytes, Array(picture.bytes.prefix(picture.bytes.count / 2)), broken] {
@@ -96,7 +96,7 @@ import WebImageTesting
         }
     }
 
-    /// What was sent to one worker is sent to the next one, too.
+    /// A file that was sent to a worker that died is sent to the next worker.
     @Test func aWorkerThatDiesIsFollowedByAnother() throws {
         let picture = try #require(SmallPictures.all().first { $0.format == .tiff })
         let coder = try coder(for: picture.bytes)
@@ -126,19 +126,19 @@ import WebImageTesting
         let coder = try coder(for: bytes)
         let pool = DecoderPool(.all)
         defer { pool.shutDown() }
-        // Before the worker has it, and while it reads it.
+        // The first file becomes shorter before the worker has it, the second while the worker reads it.
         let first = try OpenedFile(bytes)
         try first.shorten(to: 5000)
         #expect(try far(coder, pool, first.held(bytes.count)).code == .truncatedBody)
         let second = try OpenedFile(bytes)
         let outcome = try far(coder, pool, second.held(bytes.count)) { try second.shorten(to: 5000) }
         #expect(outcome.code == .truncatedBody)
-        // Nothing of that is left.
+        // The next file is not affected.
         let third = try OpenedFile(bytes)
         #expect(try far(coder, pool, third.held(bytes.count)).pixels != nil)
     }
 
-    /// The decoder of TIFFs does the same in this process.
+    /// The TIFF decoder reads files by itself also in this process.
     @Test(arguments: SmallPictures.all().filter { [.tiff, .bigTIFF].contains($0.format) })
     func aTIFFIsReadFromAFileHereToo(_ picture: SmallPictures.File) throws {
         let coder = try coder(for: picture.bytes)
@@ -176,7 +176,7 @@ import WebImageTesting
         #expect(try far(coder, Workers.pool, file.held(picture.bytes.count), options).code == .limitExceeded)
     }
 
-    /// It was called a BigTIFF.
+    /// The error once named BigTIFF.
     @Test func anErrorNamesThePlainFormatOfACoder() throws {
         let picture = try #require(SmallPictures.all().first { $0.format == .tiff })
         var options = DecodeOptions()

@@ -5,9 +5,9 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// A worker has threads of its own where threads of its host are idle, and makes the same of a picture with them.
-@Suite(.enabled(if: Workers.areThere)) struct IsolatedHelpTests {
-    /// Says that so many are idle, and is never asked for more.
+/// A worker uses as many threads of its own as its host has idle ones, and gives the same result with them.
+@Suite(.enabled(if: Workers.areAvailable)) struct IsolatedHelpTests {
+    /// A host that states a number of idle threads. It records an issue if their help is asked for in the host itself.
     private final class IdleHost: IdleThreads {
         let idleCount: Int
 
@@ -22,7 +22,7 @@ import WebImageTesting
         }
     }
 
-    /// Large enough that others help.
+    /// Files that are large enough for other threads to help.
     private static func files() throws -> [(ImageFormat, [UInt8])] {
         let image = try SamplePictures.grainySunset(PixelSize(width: 1100, height: 800))
         let large = try Image(size: PixelSize(width: 4000, height: 2100), alpha: .opaque) { bytes in
@@ -49,7 +49,7 @@ import WebImageTesting
                 options.idleThreads = IdleHost(idle)
                 let far = DecodeOutcome(IsolatedCoder(coder: coder, pool: pool), bytes, options, keepsWhole: false)
                 #expect(far.error == nil && far.rows == near.rows && far.hasSamePixels(as: near), "\(format), \(idle)")
-                // Idle threads of a worker's stay for seconds.
+                // The worker's helping threads stay alive for seconds.
                 guard format == .png, let worker = pool.processNumbers.first else { continue }
                 let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(worker)/task").count
                 #expect((threads > 1) == (idle > 0), "\(threads) threads with \(idle)")

@@ -14,17 +14,18 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Programs that isolate their decoders, under what programs are run as: `Tests/IsolationHost`, which lies beside the tests.
-@Suite(.enabled(if: Workers.areThere)) struct IsolationHostTests {
+/// Programs that isolate their decoders, under unusual conditions. The program is `Tests/IsolationHost`, which is built
+/// beside the tests.
+@Suite(.enabled(if: Workers.areAvailable)) struct IsolationHostTests {
     private func path(of program: String) throws -> String {
         let tests = try #require(realpath("/proc/self/exe", nil))
         defer { free(tests) }
         return String(cString: tests).split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/" + program
     }
 
-    /// Runs it to its end.
+    /// Runs the program to its end.
     ///
-    /// - Returns: its status; negative: a signal.
+    /// - Returns: The exit status, or the negative number of the signal that ended it.
     private func run(_ words: [String]) throws -> Int32 {
         let process = try PeerProcess.spawn([try path(of: "isolation-host")] + words, input: 0, output: 1, errors: 2)
         var status: Int32 = 0
@@ -32,8 +33,8 @@ import WebImageTesting
         return status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
     }
 
-    /// With closed standard streams the files of a worker could get their numbers; a program that ignores SIGCHLD has no children to
-    /// wait for; 500 MB of memory must not be copied.
+    /// If standard streams are closed, files of a worker could get their numbers. If SIGCHLD is ignored, there are no
+    /// children to wait for. A program with 500 MB of memory must not be copied for a worker.
     @Test(arguments: ["plain", "closed", "sigchld", "large"]) func aProgram(mode: String) throws {
         #expect(try run([mode]) == 0)
     }
@@ -42,7 +43,7 @@ import WebImageTesting
         #expect(try run(["nobody"]) == 0)
     }
 
-    /// As a plug-in would, whose executable is somebody else's.
+    /// As a plug-in would do it, whose executable is another program.
     @Test func aProgramThatStartsWebImageDecoder() throws {
         let decoder = try path(of: "webimage-decoder")
         #expect(try run(["plain", decoder]) == 3, "it has no hostile decoder, and answers so")
@@ -56,7 +57,7 @@ import WebImageTesting
         #expect(status >> 8 & 0xFF == 2)
     }
 
-    /// Who is killed takes its workers along.
+    /// When a program is killed, its workers end with it.
     @Test func noWorkerOutlivesItsProgram() throws {
         for _ in 0..<(getenv("WEBIMAGE_SOAK") == nil ? 2 : 1000) { try killAProgram() }
     }
@@ -78,7 +79,7 @@ import WebImageTesting
         #expect(!workers.isEmpty)
         for worker in workers {
             #expect(Self.send(0, to: worker) == 0)
-            // What the program has open under a number of its own is not theirs. Not everybody may look.
+            // The workers do not inherit the program's own open file. Looking may not be permitted.
             if let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(worker)/fd") {
                 #expect(!files.contains("77"))
             }
@@ -86,7 +87,7 @@ import WebImageTesting
         #expect(Self.send(SIGKILL, to: host) == 0)
         var status: Int32 = 0
         while waitpid(host, &status, 0) == -1 && errno == EINTR {}
-        // They get their signal when it is gone.
+        // The workers receive their signal when the program has gone.
         let end = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < end, workers.contains(where: { Self.isAlive($0) }) { _ = sched_yield() }
         for worker in workers { #expect(!Self.isAlive(worker)) }
@@ -94,7 +95,7 @@ import WebImageTesting
 
     private static func send(_ signal: Int32, to process: pid_t) -> Int32 { kill(process, signal) }
 
-    /// Where nobody reaps orphans, they stay as zombies.
+    /// In a system without a process that reaps orphans, ended workers stay as zombies.
     private static func isAlive(_ process: pid_t) -> Bool {
         guard let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return false }
         return !state.contains(") Z ")

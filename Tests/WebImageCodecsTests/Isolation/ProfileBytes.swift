@@ -1,4 +1,4 @@
-/// Writes ICC profiles of every kind that is read in different ways (ICC.1:2010).
+/// Writes ICC profiles (ICC.1:2010), one for each way in which profiles are read.
 struct ProfileBytes {
     var space = "RGB "
     var kind = "mntr"
@@ -6,7 +6,7 @@ struct ProfileBytes {
     var version = 0x0420_0000
     var tags: [(name: String, bytes: [UInt8])] = []
 
-    /// The columns of RGB to XYZ under D50.
+    /// The columns of the matrix from RGB to XYZ under D50.
     static let sRGB = [[0.4361, 0.2225, 0.0139], [0.3851, 0.7169, 0.0971], [0.1431, 0.0606, 0.7141]]
     static let displayP3 = [[0.5151, 0.2412, -0.0011], [0.2920, 0.6922, 0.0419], [0.1571, 0.0666, 0.7841]]
 
@@ -33,7 +33,7 @@ struct ProfileBytes {
         return header + [UInt8](repeating: 0, count: 128 - header.count) + table + data
     }
 
-    /// The same with a tag that nobody knows, so that it is lcms2 that reads it.
+    /// The same profile with an unknown tag, so that it is left to lcms2.
     static func withUnknownTag(_ profile: [UInt8]) -> [UInt8] {
         func read(_ place: Int) -> Int { profile[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
         let count = read(128)
@@ -67,9 +67,9 @@ struct ProfileBytes {
     /// `lut16Type` (10.8) with a grid of two points along each channel.
     ///
     /// - Parameters:
-    ///   - channels: of the profile.
-    ///   - input: of each channel, the same.
-    ///   - corner: what a corner of the grid is in the space between profiles, in 16 bits.
+    ///   - channels: The number of channels of the profile.
+    ///   - input: The input curve, which is the same for each channel.
+    ///   - corner: Returns the value of a corner of the grid in the connection space, in 16 bits.
     static func table(_ channels: Int, input: [Int], _ corner: ([Int]) -> [Int]) -> [UInt8] {
         var bytes = Array("mft2".utf8) + number(0) + [UInt8(channels), 3, 2, 0]
         bytes += [1, 0, 0, 0, 1, 0, 0, 0, 1].flatMap(fixed) + short(input.count) + short(2)
@@ -81,7 +81,7 @@ struct ProfileBytes {
         return bytes
     }
 
-    /// Display P3 as a table.
+    /// Display P3 as a profile with a table.
     static let tableOfDisplayP3: ProfileBytes = {
         let input = (0..<1024).map { index -> Int in
             let value = Double(index) / 1023
@@ -103,7 +103,7 @@ struct ProfileBytes {
         return profile
     }()
 
-    /// Four inks, each of which takes its part of the light.
+    /// A CMYK profile whose four inks each absorb a part of the light.
     static let inks: ProfileBytes = {
         var profile = ProfileBytes(space: "CMYK", kind: "prtr", connection: "Lab ", version: 0x0240_0000)
         profile.tags = [
@@ -122,9 +122,9 @@ struct ProfileBytes {
         return profile
     }()
 
-    /// `x ^ 2.4`, by what Swift has without a library: four square roots of squares would do, this is plainer.
+    /// `x ^ 2.4` without a mathematical library.
     private static func power(_ value: Double) -> Double {
-        // 2.4 = 12 / 5: the fifth root, by Newton's method, to the twelfth.
+        // 2.4 = 12 / 5: the fifth root, by Newton's method, to the twelfth power.
         var root = value > 0 ? 1.0 : 0
         for _ in 0..<60 where root > 0 {
             root -= (root * root * root * root * root - value) / (5 * root * root * root * root)

@@ -5,7 +5,7 @@ import WebImageTesting
 @testable import WebImageCodecs
 @testable import WebImageProcessing
 
-/// Profiles of strangers: read by our own Swift, or made into tables in another process.
+/// Profiles from strangers, which are read by our own code or turned into tables in another process.
 @Suite struct ProfileTests {
     private static let curves: [[UInt8]] = [
         ProfileBytes.sRGBCurve, ProfileBytes.formula(0, [1.8]), ProfileBytes.formula(1, [2.2, 0.9, 0.1]),
@@ -23,7 +23,7 @@ import WebImageTesting
         }
     }
 
-    /// Colours everywhere, with those of few light more often.
+    /// Random colours, among which dark ones are more frequent.
     private func colors(_ layout: PixelLayout) throws -> PixelBuffer {
         let pixels = try PixelBuffer(size: PixelSize(width: 100, height: 100), layout: layout)
         var generator = SeededGenerator(seed: 5)
@@ -61,7 +61,7 @@ import WebImageTesting
         }
     }
 
-    /// lcms2 makes the same of our numbers as of the bytes.
+    /// Expects that lcms2 gives the same colours from the curves that we read as from the profile's bytes.
     private func expectSame(_ profile: [UInt8]) throws {
         let unread = ProfileBytes.withUnknownTag(profile)
         #expect(ProfileTable.isNeeded(for: unread))
@@ -93,7 +93,7 @@ import WebImageTesting
         #expect(seen.count > 3)
     }
 
-    /// Whatever lcms2 might read in another way is left to it.
+    /// A profile that lcms2 might read differently is left to lcms2.
     @Test func unusualProfilesAreLeftToLCMS() {
         let whole = ProfileBytes.rgb(ProfileBytes.displayP3, ProfileBytes.sRGBCurve)
         func expect(_ change: (inout ProfileBytes) -> Void, _ comment: Comment) {
@@ -119,7 +119,7 @@ import WebImageTesting
         }
     }
 
-    /// As near to the exact colours as lcms2 itself, which takes a grid of as many points for a picture.
+    /// The table is as close to the exact colours as lcms2 itself, which uses a grid of as many points for a picture.
     @Test(arguments: [PixelLayout.rgba8, .rgba16]) func aTableGivesTheColorsOfItsProfile(_ layout: PixelLayout) throws {
         let profile = ProfileBytes.tableOfDisplayP3.bytes
         #expect(ProfileTable.isNeeded(for: profile))
@@ -141,7 +141,7 @@ import WebImageTesting
 
     private func exactTop(_ layout: PixelLayout) -> Double { layout == .rgba8 ? 255 : 65_535 }
 
-    /// What lcms2 makes of the colours without any table.
+    /// The colours that lcms2 computes without a grid.
     private func exactLevels(_ profile: [UInt8], _ layout: PixelLayout) throws -> [Double] {
         let transform = try #require(ColorTransform(.profile(profile), .rgba16, isProbe: true))
         let pixels = try colors(layout)
@@ -193,7 +193,8 @@ import WebImageTesting
             #expect(pool.report.started == 1)
             _ = try pool.converter(for: .profile(profile), .rgba16)
             #expect(try pool.inkConverter(for: ProfileBytes.inks.bytes) != nil)
-            // It is known, curves need none, and what is no profile is refused there.
+            // The first profile's table is cached, a profile with curves needs none, and bytes that are not a profile
+            // are refused by the worker.
             _ = try pool.converter(
                 for: .profile(ProfileBytes.rgb(ProfileBytes.displayP3, ProfileBytes.sRGBCurve).bytes), .rgba8)
             #expect(try pool.converter(for: .profile([1, 2, 3]), .rgba8) == nil)

@@ -7,8 +7,9 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// Where the kernel has not all of the sandbox: old ones, and containers that forbid it. Workers leave it out by request here.
-@Suite(.enabled(if: Workers.areThere)) struct SandboxlessTests {
+/// Systems without the whole sandbox: old kernels, and containers that forbid it. In these tests, workers leave parts
+/// of the sandbox out on request.
+@Suite(.enabled(if: Workers.areAvailable)) struct SandboxlessTests {
     private static let files = SmallPictures.all()
 
     private func file(_ format: ImageFormat) throws -> [UInt8] {
@@ -34,7 +35,7 @@ import WebImageTesting
         #expect(pool.report.state == .unavailable && pool.report.reason?.contains("seccomp") == true)
         #expect(pool.report.started == 1, "the kernel will have none a second later either")
         #expect(events.weak.count == 1, "it is told once")
-        // Those that are decoded here are no worse off.
+        // Formats that are decoded in this process are not affected.
         #expect(try outcome(.png, pool).error == nil)
         pool.shutDown()
     }
@@ -72,7 +73,7 @@ import WebImageTesting
         pool.shutDown()
     }
 
-    /// What is told of a pool.
+    /// Records the events of a pool.
     private final class Events: Sendable {
         private let kept = Guarded<[DecoderPool.Event]>([])
 

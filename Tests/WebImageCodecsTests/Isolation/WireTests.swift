@@ -5,14 +5,16 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// Values on their way between a host and its workers: complete, and read from bytes that may come from an attacker.
+/// Values that are sent between a host and its workers. They arrive complete, and are read from bytes that may come
+/// from an attacker.
 @Suite struct WireTests {
-    /// How many stored properties a type has that `WireValues` writes one by one: whoever adds one has to write it, too.
+    /// The number of stored properties of each type that `WireValues` writes property by property. A new property has
+    /// to be added there, too.
     @Test func everyPropertyIsWritten() throws {
         func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
         let size = PixelSize(width: 1, height: 2)
         #expect(count(ImageHeader(format: .png, size: size)) == 20)
-        // Behind one optional reference.
+        // The metadata is stored behind one optional reference.
         let metadata = Mirror(reflecting: ImageMetadata(exif: [1])).children.map(\.value)
         #expect(
             metadata.count == 1 && metadata.flatMap { Mirror(reflecting: $0).children.map(\.value) }.map(count) == [4])
@@ -21,12 +23,13 @@ import WebImageTesting
         #expect(count(ColorCalibration()) == 2)
         #expect(count(RowFormat(size: size, layout: .rgba8, alpha: .opaque)) == 3)
         #expect(count(DecodeLimits.default) == 7)
-        // The checkpoint stays here, whether only the header is wanted, and of the idle threads all but their number.
+        // The checkpoint is not sent, nor whether only the header is wanted, nor the idle threads except for their
+        // number.
         #expect(count(DecodeOptions()) == 7)
         #expect(count(VectorRaster(part: PixelRect(x: 0, y: 0, width: 1, height: 1), size: size)) == 2)
-        // The sink stays here.
+        // The sink is not sent.
         #expect(count(DecodePlan(sink: nil)) == 4)
-        // Of the context only the number of idle threads is sent.
+        // Only the number of idle threads is sent of the context.
         #expect(count(EncodeOptions()) == 21)
         #expect(count(Image.Info(alpha: .opaque)) == 7)
         #expect(count(AnimationDescription(size: size, loopCount: 1)) == 2)
@@ -61,7 +64,7 @@ import WebImageTesting
     private func expectWhole<Value: WireValue & Equatable>(_ value: Value) throws {
         let bytes = value.wireBytes
         #expect(try read(Value.self, bytes) == value)
-        // Not a byte less, not one more.
+        // One byte less or more is refused.
         for count in 0..<min(bytes.count, 600) {
             #expect(throws: WireReader.Fault.self) { try read(Value.self, Array(bytes.prefix(count))) }
         }
@@ -116,7 +119,7 @@ import WebImageTesting
         }
     }
 
-    /// An error of the network, or one that says that the manager was shut down, is not a decoder's to tell.
+    /// A decoder must not report errors of the network or of the cache, or that the manager was shut down.
     @Test(arguments: [WebImageError.Code.deadlineExceeded, .shutDown, .cacheIO]) func aDecoderTellsOnlyErrorsOfPictures(
         code: WebImageError.Code
     ) {
@@ -138,7 +141,7 @@ import WebImageTesting
         #expect(throws: WireReader.Fault.self) { _ = try read(ProfileRead.self, writer.bytes) }
     }
 
-    /// Found by `make fuzz TARGET=wire`: the magnitude of the least number is none.
+    /// Found by `make fuzz TARGET=wire`: the magnitude of the least number is not representable.
     @Test(arguments: [Int.min, Int.max, 1 << 50]) func noNumberIsTooSmallForADuration(number: Int) {
         var writer = WireWriter()
         writer.put(false)
@@ -150,7 +153,7 @@ import WebImageTesting
         #expect(throws: WireReader.Fault.self) { _ = try read(AnimationState.self, writer.bytes) }
     }
 
-    /// Bytes of an attacker's: each value is read or refused, and never makes room for more than there is.
+    /// From an attacker's bytes, each value is read or refused, and no memory is reserved for more than there is.
     @Test func anyBytesAreReadOrRefused() {
         var generator = SeededGenerator(seed: 11)
         let samples = [

@@ -12,9 +12,10 @@ import WebImageCore
     import Darwin
 #endif
 
-/// A process that has ended is neither killed nor waited for again: its number may belong to another one by then.
-@Suite(.enabled(if: Workers.areThere)) struct WorkerEndTests {
-    /// A process of this system that does nothing, in place of a worker.
+/// A process that has ended is neither killed nor waited for again, because its number may belong to another process by
+/// then.
+@Suite(.enabled(if: Workers.areAvailable)) struct WorkerEndTests {
+    /// Starts `/bin/sleep` in place of a worker.
     private func start(_ worker: inout wi_worker) throws {
         try #require(wi_worker_start("/bin/sleep", 0, 1 << 20, 1 << 16, &worker) == 0)
         try #require(worker.process > 0)
@@ -25,7 +26,7 @@ import WebImageCore
         try start(&worker)
         defer { wi_worker_close(&worker) }
         if !hasProcessFile, worker.process_file >= 0 {
-            // As on kernels before 5.3.
+            // As on kernels before 5.3, which have no file for a process.
             wi_close(worker.process_file)
             worker.process_file = -1
         }
@@ -34,7 +35,7 @@ import WebImageCore
         for _ in 0..<2 {
             let end = wi_worker_wait(&worker)
             #expect(end.is_known == 1 && end.signal == 9)
-            // Still there, so that no other process has the number.
+            // The process is not reaped yet, so that no other process can have its number.
             #expect(worker.process == number && kill(number, 0) == 0)
         }
         wi_worker_reap(&worker)

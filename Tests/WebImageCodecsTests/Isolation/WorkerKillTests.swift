@@ -14,8 +14,9 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Workers that are killed at any moment: each picture ends once, the others are good, and nothing is left of anything.
-@Suite(.serialized, .enabled(if: Workers.areThere)) struct WorkerKillTests {
+/// Workers are killed at random moments. Each picture ends exactly once, the other pictures are right, and no process
+/// or file is left over.
+@Suite(.serialized, .enabled(if: Workers.areAvailable)) struct WorkerKillTests {
     private static var rounds: Int { getenv("WEBIMAGE_SOAK") == nil ? 30 : 1000 }
 
     private struct Tally {
@@ -66,7 +67,7 @@ import WebImageTesting
             while killed.count < Self.rounds {
                 let turns = Int.random(in: 0...400, using: &generator)
                 for _ in 0..<turns { sched_yield() }
-                // Those that nobody has missed yet are still there.
+                // Workers whose end has not been noticed are still listed.
                 let alive = pool.processNumbers.filter { !killed.contains($0) }
                 if let worker = alive.randomElement(using: &generator) {
                     Self.send(SIGKILL, to: worker)
@@ -81,7 +82,7 @@ import WebImageTesting
         let result = tally.withLock { $0 }
         #expect(result.wrong == 0 && result.other.isEmpty, "\(result.other)")
         #expect(result.whole > 0 && result.crashed <= Self.rounds)
-        // Whatever the last kills hit, the next picture is good.
+        // Once the last kills have been noticed, the next picture is decoded well.
         for _ in 0..<3
         where DecodeOutcome(IsolatedCoder(coder: expected[0].coder, pool: pool), expected[0].bytes).error != nil {}
         #expect(DecodeOutcome(IsolatedCoder(coder: expected[0].coder, pool: pool), expected[0].bytes).error == nil)

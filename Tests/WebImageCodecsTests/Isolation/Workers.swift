@@ -1,12 +1,12 @@
 import CShimSandbox
 import WebImageCodecs
 
-/// The decoding processes that these tests share.
+/// The pool of worker processes that the tests share.
 enum Workers {
-    /// False on systems that have none.
-    static let areThere = wi_worker_can_be_this_program() != 0
+    /// Whether this system can run workers.
+    static let areAvailable = wi_worker_can_be_this_program() != 0
 
-    /// False in builds with a sanitizer, whose workers keep to the protocol only.
+    /// Whether workers are sandboxed. False in builds with a sanitizer, whose workers only keep to the protocol.
     static let areConfined = wi_worker_is_confined() != 0
 
     static let pool = DecoderPool(.all)

@@ -23,11 +23,11 @@
             let header = try #require(whole.header)
             #expect(header.size == PixelSize(width: row.width, height: row.height))
             #expect(Int(header.orientation.rawValue) == row.orientation)
-            // The animations say that they have alpha, which is full in every pixel.
+            // The animations have alpha, although every pixel is opaque.
             #expect(header.hasAlpha == row.hasAlpha && header.format == .jxl)
             #expect(row.path.hasPrefix("animated/") ? header.loopCount == 0 : header.frameCount == 1)
-            // The manifest's decoders give this lossy picture in linear light, since its profile has no name; we give
-            // it in sRGB's curve, which 8 bits can hold.
+            // The manifest's decoders return this lossy picture in linear light, because its profile has no name. We
+            // return it with sRGB's curve, for which 8 bits are enough.
             let isLinear = row.path.hasSuffix("conf-grayscale.jxl")
             let means = (isLinear ? whole.pixels.linear : whole.pixels).premultipliedMeans
             let fits = row.accepted.contains { zip($0, means).allSatisfy { abs($0 - $1) <= 2 } }
@@ -41,7 +41,7 @@
             let most = row.byteCount < 10_000 ? max(row.byteCount / 8, 2) : row.byteCount / 6
             let pieces = decode(
                 bytes, keepsWhole: false, previewEvery: 5, length: randomLengths(seed: 3, most: most))
-            // Behind the picture of a boxed file EXIF or XMP may still come: only its end is the end.
+            // In a file with boxes, EXIF or XMP may follow the picture, so that only the end of the file completes it.
             let isBoxed = bytes.starts(with: [0, 0, 0, 12])
             #expect(pieces.error == nil && (pieces.wasComplete || isBoxed))
             #expect(pieces.pixels == whole.pixels)
@@ -57,7 +57,7 @@
     }
 
     extension Pixels {
-        /// The same grey or colours, of sRGB's curve, in linear light.
+        /// The same pixels, converted from sRGB's curve to linear light.
         fileprivate var linear: Pixels {
             let table = (0..<256).map { value -> UInt8 in
                 let light = Double(value) / 255

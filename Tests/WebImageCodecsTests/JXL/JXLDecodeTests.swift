@@ -35,7 +35,7 @@
             let high = try Self.encoded(image, quality: 90)
             #expect(low.count < high.count)
             #expect(decode(high).pixels.meanDifference(to: image.bytes) < 6)
-            // Its header does not tell of passes.
+            // The header of a JPEG XL does not state whether it has passes.
             #expect(decode(high).header?.isProgressive == false)
             #expect(decode(low).pixels.meanDifference(to: image.bytes) < 30)
         }

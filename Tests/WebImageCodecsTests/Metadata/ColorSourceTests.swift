@@ -3,7 +3,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageProcessing
 
-/// What files say of their colours, and which of it counts.
+/// The ways in which files describe their colours, and which of them counts.
 @Suite struct ColorSourceTests {
     private static let pq = ColorDescription(primaries: 9, transfer: 16)
     private static let formats: [ImageFormat] = [.png, .avif, .heic, .jxl].filter {
@@ -47,7 +47,7 @@ import WebImageProcessing
         for other in others { #expect(try Self.header([other]).colors == nil, "\(other)") }
         #expect(try Self.header([("gAMA", big(0, 4))]).colors == .calibrated(ColorCalibration()))
         #expect(try Self.header([], after: [Self.cicp, Self.gamma, Self.white]).colors == nil)
-        // A checksum that is wrong.
+        // A chunk with a wrong checksum.
         var maker = PNGMaker.random(.rgb, depth: 8, size: (5, 4), isInterlaced: false, isKeyed: false, seed: 1)
         maker.before = [(name: "cICP", data: [9, 16, 0, 1])]
         var file = maker.file()
@@ -67,12 +67,12 @@ import WebImageProcessing
         #expect(found.info.iccProfile == nil && found.info.colorDescription?.primaries == 9)
         #expect(found.info.colorDescription?.transfer == transfer)
         if format == .png { #expect(found.bytes == image.bytes) }
-        // Without it the pixels are taken for sRGB.
+        // Without the profile and code points, the pixels count as sRGB.
         let plain = try encoder.encode(image, as: format, EncodeOptions(embedsICCProfile: false))
         #expect(try CoderRegistry.standard.decode(plain).image.info.colorDescription == nil)
     }
 
-    /// Whoever reads them takes their colours for sRGB.
+    /// Readers take the colours of these files for sRGB, so they are converted.
     @Test(arguments: [ImageFormat.bmp, .qoi, .pnm, .png])
     func formatsWithoutProfilesGetSRGB(_ format: ImageFormat) throws {
         let profile = ProfileBytes.rgb(ProfileBytes.displayP3, ProfileBytes.sRGBCurve).bytes

@@ -4,7 +4,7 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// What says to whom a picture belongs is kept, and nothing else.
+/// Only the metadata that states the picture's copyright is kept.
 @Suite struct CopyrightTests {
     private static let rdf = #"xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#""#
 
@@ -34,7 +34,7 @@ import WebImageTesting
                 """))
         #expect(text.contains(rights) && text.contains(own) && !text.contains("secret") && !text.contains("Rating"))
         #expect(text.contains(#"xmlns:r="http://ns.adobe.com/xap/1.0/rights/""#))
-        // What was kept is kept again.
+        // Everything that was kept is kept a second time.
         #expect(XMPCopyright.packet(in: Array(text.utf8)) == Array(text.utf8))
     }
 
@@ -50,7 +50,7 @@ import WebImageTesting
         #expect(!text.contains("secret"))
     }
 
-    /// The rights of a picture that this one was made from are not its own.
+    /// The rights of other pictures from which this one was made are not its own.
     @Test func ofOtherPicturesNothingIsKept() {
         let dc = #"xmlns:dc="http://purl.org/dc/elements/1.1/""#
         let other = "<rdf:Description><dc:creator>secret</dc:creator></rdf:Description>"
@@ -76,7 +76,7 @@ import WebImageTesting
         let own = dataset(1, 90, "\u{1B}%G") + dataset(2, 80, "Ada") + dataset(2, 116, "© Ada")
         #expect(ImageMetadata(iptc: all).copyrightOnly.iptc == own)
         #expect(ImageMetadata(iptc: dataset(1, 90, "\u{1B}%G") + dataset(2, 5, "secret")).copyrightOnly.isEmpty)
-        // Cut anywhere, it says what was there before.
+        // A block that is cut off anywhere gives the fields before the cut.
         for count in all.indices {
             let part = ImageMetadata(iptc: Array(all.prefix(count))).copyrightOnly.iptc ?? []
             #expect(own.starts(with: part) && part.count <= count)
@@ -98,7 +98,7 @@ import WebImageTesting
         #expect(throws: WebImageError.self) { try coders.encode(long, as: .jpeg, EncodeOptions(keepsMetadata: true)) }
     }
 
-    /// What comes from strangers is read without a trap, and what is kept can be read again.
+    /// Metadata from strangers is read without a trap, and the part that is kept can be read again.
     @Test func damageOfAnyKindIsRead() throws {
         let description = """
             <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:cc='http://creativecommons.org/ns#'
@@ -134,7 +134,7 @@ import WebImageTesting
     @Test func resourcesOfPhotoshopAreReadWhateverTheyHold() {
         let iptc = dataset(2, 116, "© Ada")
         let own = PhotoshopResources.holding(iptc: iptc)
-        // Another resource with a name, of an odd number of bytes, before it.
+        // Another resource, with a name and an odd number of bytes.
         let other = Array("8BIM".utf8) + [4, 0x0C, 2, 65, 66, 0, 0, 0, 0, 3, 1, 2, 3, 0]
         let all = other + own + other
         #expect(all.withUnsafeBytes { PhotoshopResources.iptc(in: $0) } == iptc)

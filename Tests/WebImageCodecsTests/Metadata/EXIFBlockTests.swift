@@ -54,7 +54,7 @@ import WebImageTesting
         #expect(!contains(bytes, Array(EXIFMaker.thumbnail.prefix(8))))
         #expect(bytes.count == maker.block().count - EXIFMaker.thumbnail.count)
         #expect(try #require(EXIFBlock(bytes)).density == PixelDensity(300))
-        // What points at a thumbnail that is not at the end leaves its place empty.
+        // If the thumbnail is not at the end of the block, its bytes are overwritten and the rest stays.
         let longer = EXIFBlock.bytes(maker.block() + [7, 7, 7], Self.facts)
         #expect(!contains(longer, Array(EXIFMaker.thumbnail.prefix(8))) && longer.suffix(3) == [7, 7, 7])
     }
@@ -66,7 +66,7 @@ import WebImageTesting
         facts.orientation = .right
         maker.hasThumbnail = false
         let bytes = EXIFBlock.bytes(maker.block(), facts)
-        // Each entry by its tag, type, count and value.
+        // Each line is an entry: tag, type, count and value.
         #expect(contains(bytes, [0xA0, 0x01, 0, 3, 0, 0, 0, 1, 0, 1, 0, 0]))
         #expect(contains(bytes, [0xA0, 0x02, 0, 4, 0, 0, 0, 1, 0, 0, 0, 30]))
         #expect(contains(bytes, [0xA0, 0x03, 0, 4, 0, 0, 0, 1, 0, 0, 0, 20]))
@@ -83,7 +83,7 @@ import WebImageTesting
         let bytes = EXIFBlock.bytes(block, facts)
         #expect(EXIFBlock(bytes)?.density == facts.density && EXIFBlock(bytes)?.orientation == .up)
         #expect(contains(bytes, Array("cam".utf8)))
-        // A block that says otherwise is put right, whoever tells it besides.
+        // A block with another density is corrected, even if the density is also stated elsewhere.
         facts.isDensityToldElsewhere = true
         let other = EXIFMaker(orientation: 1, density: (72, 72)).block()
         #expect(EXIFBlock(EXIFBlock.bytes(other, facts))?.density == facts.density)
@@ -124,7 +124,7 @@ import WebImageTesting
             var moved = block
             moved.replaceSubrange(4..<8, with: big(place, 4))
             check(moved, .left)
-            // A directory of as many entries as can be said.
+            // A directory with the largest possible number of entries.
             moved.replaceSubrange(8..<10, with: [255, 255])
             check(moved, .left)
         }

@@ -1,15 +1,16 @@
 import WebImageCore
 
-/// Makes EXIF blocks as cameras do: a first directory, one of details, and a thumbnail with a directory of its own.
+/// Makes EXIF blocks as cameras do, with a first directory, an EXIF directory, and a thumbnail with a directory of its
+/// own.
 struct EXIFMaker {
     static let thumbnail = Array("a thumbnail of what nobody should see".utf8)
 
     var isBigEndian = true
     var orientation: Int? = 1
-    /// Pixels an inch, or a centimetre for unit 3.
+    /// Pixels per inch, or per centimetre if `unit` is 3.
     var density: (Int, Int)?
     var unit = 2
-    /// What the details say of width and height.
+    /// The width and height in the EXIF directory.
     var size: (Int, Int)?
     var colorSpace = 0xFFFF
     var hasThumbnail = false
@@ -17,7 +18,7 @@ struct EXIFMaker {
     func block() -> [UInt8] {
         var lines: [(tag: Int, type: Int, value: [UInt8])] = [(0x0110, 2, Array("cam".utf8) + [0])]
         var data: [UInt8] = []
-        // Where what does not fit into an entry begins, when each directory has at most 6 entries.
+        // The offset of values that do not fit into an entry. Each directory has at most 6 entries.
         let dataStart = 8 + 2 * (2 + 6 * 12 + 4)
         func place(_ bytes: [UInt8]) -> [UInt8] {
             defer { data += bytes }
@@ -62,7 +63,7 @@ struct EXIFMaker {
     }
 }
 
-/// XMP packets that say an orientation.
+/// Makes XMP packets with an orientation.
 enum XMPMaker {
     static func packet(orientation: Int) -> [UInt8] {
         Array(

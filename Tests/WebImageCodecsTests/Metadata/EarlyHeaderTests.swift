@@ -5,13 +5,13 @@
 
     @testable import WebImageCodecs
 
-    /// How many bytes of an AVIF or HEIC a probe takes for what is known before the picture, here and in a process of its own.
-    @Suite(.enabled(if: Workers.areThere && AVIFEncoder.isAvailable && !HEIFCoder().encodableFormats.isEmpty))
+    /// How many bytes of an AVIF or HEIC a probe needs for the header, in this process and in a worker.
+    @Suite(.enabled(if: Workers.areAvailable && AVIFEncoder.isAvailable && !HEIFCoder().encodableFormats.isEmpty))
     struct EarlyHeaderTests {
         private static let registries = [CoderRegistry.standard, .standard.isolated(by: Workers.pool)]
         private static let metadata = ImageMetadata(exif: EXIFMaker().block(), xmp: XMPMaker.packet(orientation: 1))
 
-        /// - Parameter side: noise of 300 pixels takes more than 64 KiB.
+        /// - Parameter side: The picture's width and height. With 300, the noise takes more than 64 KiB.
         private func file(_ format: ImageFormat, side: Int = 120, _ metadata: ImageMetadata? = nil) throws -> [UInt8] {
             let image = try Drawings.noise(side, side, alpha: .opaque).with {
                 if let metadata { $0.metadata = metadata }
@@ -20,7 +20,8 @@
             return try CoderRegistry.standard.encoder(for: format).encode(image, as: format, options)
         }
 
-        /// Gives a probe pieces of the bytes for as long as it goes on.
+        /// Pushes pieces into a probe until `goesOn` returns false. Returns the header and the number of bytes that
+        /// were pushed.
         private func read(
             _ bytes: [UInt8], _ registry: CoderRegistry, while goesOn: (ImageProbe) -> Bool
         ) throws -> (header: ImageHeader?, count: Int) {
@@ -51,7 +52,7 @@
             }
         }
 
-        /// libheif writes it last.
+        /// libheif writes metadata after the picture.
         @Test func metadataFarBehindThePictureIsFoundInBytesThatAreThere() throws {
             let bytes = try file(.heic, side: 300, Self.metadata)
             try #require(bytes.count > 70_000)

@@ -3,12 +3,12 @@ import WebImageCodecs
 import WebImageCore
 
 @Suite struct InkProfileTests {
-    /// L* of paper and of cyan alone, of 255; every other mixture of full inks is black.
+    /// L* of the paper and of full cyan, from 0 to 255. Every other mixture of full inks is black.
     private static let (paper, cyan) = (UInt8(255), UInt8(128))
 
     @Test(arguments: [false, true]) func inksBecomeWhatTheirProfileSays(hasAdobeMarker: Bool) {
         for (inks, grey) in [([0, 0, 0, 0], 255), ([255, 0, 0, 0], 119), ([0, 0, 0, 255], 0)] as [([UInt8], Int)] {
-            // They are stored the other way round, whoever wrote them.
+            // Inks are stored inverted, with and without Adobe's marker.
             let plain = JPEGMaker.flatCMYK(inks.map { 255 - $0 }, width: 19, height: 9, hasAdobeMarker: hasAdobeMarker)
             let file = withProfile(Self.profile, plain)
             for (scale, length) in [(1, Int.max), (1, 50), (8, Int.max)] {
@@ -49,7 +49,7 @@ import WebImageCore
         return Array(jpeg.prefix(2)) + marker + jpeg.dropFirst(2)
     }
 
-    /// A printer's profile (ICC.1:2001, 6.5.7): a table of two points an ink.
+    /// A printer's profile (ICC.1:2001, 6.5.7), which is a table with two points for each ink.
     private static let profile: [UInt8] = {
         var table = Array("mft1".utf8) + [0, 0, 0, 0, 4, 3, 2, 0]
         for index in 0..<9 { table += index % 4 == 0 ? [0, 1, 0, 0] : [0, 0, 0, 0] }
@@ -62,7 +62,7 @@ import WebImageCore
         header.replaceSubrange(8..<12, with: [2, 0x10, 0, 0])
         header.replaceSubrange(12..<24, with: "prtrCMYKLab ".utf8)
         header.replaceSubrange(36..<40, with: "acsp".utf8)
-        // The white of D50.
+        // The white point D50.
         header.replaceSubrange(68..<80, with: [0, 0, 0xF6, 0xD6, 0, 1, 0, 0, 0, 0, 0xD3, 0x2D])
         return header + big(1) + Array("A2B0".utf8) + big(144) + big(table.count) + table
     }()

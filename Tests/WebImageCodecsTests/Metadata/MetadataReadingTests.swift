@@ -2,7 +2,7 @@ import Testing
 import WebImageCodecs
 import WebImageCore
 
-/// Files that our encoders do not write.
+/// Metadata in files of kinds that our encoders do not write.
 @Suite struct MetadataReadingTests {
     private static let xmp = XMPMaker.packet(orientation: 1)
 
@@ -35,7 +35,8 @@ import WebImageCore
         let long = [UInt8](repeating: 0x20, count: 60_000)
         let file = Self.png(before: [("iTXt", Self.text(long, isCompressed: true))]).file()
         #expect(decode(file).header?.metadata.xmp == long)
-        // More than the limit, but less than the chunk: stored blocks do not shrink.
+        // The packet exceeds the limit. The chunk is even longer than the packet, because its blocks are stored
+        // uncompressed.
         let result = decode(file, options: DecodeOptions(limits: DecodeLimits(metadata: 59_000)))
         #expect(result.error == nil && result.header?.metadata == ImageMetadata())
     }
@@ -71,7 +72,7 @@ import WebImageCore
         let place = try #require(jpeg.indices.first { jpeg[$0...].starts(with: Array("JFIF".utf8) + [0]) })
         jpeg.replaceSubrange(place + 7..<place + 12, with: [unit, 0, 118, 0, 118])
         #expect(decode(jpeg).header?.metadata.density == expected.flatMap { PixelDensity($0) })
-        // EXIF counts more, as with the peers.
+        // The density in EXIF has precedence, as in other libraries.
         let exif = Array("Exif".utf8) + [0, 0] + EXIFMaker(density: (240, 240)).block()
         jpeg.insert(contentsOf: JPEGMaker.marker(0xE1, exif), at: 2)
         #expect(decode(jpeg).header?.metadata.density == PixelDensity(240))
@@ -106,7 +107,7 @@ import WebImageCore
     @Test(arguments: [
         ("<rdf:Description xmpNote:HasExtendedXMP=\"\(guid)\" a='b'/>", "<rdf:Description  a='b'/>"),
         ("<xmpNote:HasExtendedXMP>\(guid)</xmpNote:HasExtendedXMP>", ""),
-        // Another one than there is, and none.
+        // A reference to a part that does not exist, and no reference.
         ("<rdf:Description xmpNote:HasExtendedXMP='\(guid.lowercased())'/>", nil), ("<rdf:Description/>", nil),
     ])
     func whatDoesNotFitIntoAMarkerOfAJPEGIsJoined(_ inside: String, _ joined: String?) throws {
@@ -159,7 +160,7 @@ import WebImageCore
         }
     }
 
-    /// RFC 1321, appendix A.5.
+    /// The examples of RFC 1321, appendix A.5.
     @Test(arguments: [
         ("", "d41d8cd98f00b204e9800998ecf8427e"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
         (
@@ -181,7 +182,7 @@ import WebImageCore
             let result = decode(start + xmp + trailer + image, length: { length })
             #expect(result.error == nil && result.header?.metadata == ImageMetadata(xmp: Self.xmp))
         }
-        // Without the row of numbers it is no packet.
+        // Without the row of decreasing numbers after it, the block is not an XMP packet.
         let other: [UInt8] = [0x21, 0xFF, 11] + Array("XMP DataXMP".utf8) + [3, 65, 66, 67, 0]
         #expect(decode(start + other + image).header?.metadata == ImageMetadata())
         let limits = DecodeLimits(metadata: ByteCount(Self.xmp.count - 1))
@@ -219,7 +220,7 @@ import WebImageCore
                     #expect(result.header?.metadata == expected)
                 }
             }
-            // A header's reader finds them, too, however far behind the picture they are.
+            // A probe finds the boxes, too, however far after the picture they are.
             let far = start + picture + box("jumb", [UInt8](repeating: 7, count: 300_000)) + boxes
             let probe = ImageProbe()
             var header: ImageHeader?
@@ -231,7 +232,7 @@ import WebImageCore
                         && (header?.metadata.exif == exif) == isOver)
             }
             #expect(header?.metadata.xmp == Self.xmp)
-            // A cut after the picture is no loss of the picture.
+            // A file that is cut off after the picture still gives the picture.
             let cut = decode(Array((start + picture + boxes).dropLast(5)))
             #expect(cut.error == nil && cut.rows == 8 && cut.header?.metadata.exif == exif)
         }

@@ -3,7 +3,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageProcessing
 
-/// What every format that holds metadata does with it.
+/// Metadata in every format that can hold it.
 @Suite struct MetadataRoundTripTests {
     static let formats: [ImageFormat] = [.jpeg, .png, .webp, .avif, .jxl].filter {
         (try? CoderRegistry.standard.encoder(for: $0)) != nil
@@ -35,7 +35,8 @@ import WebImageProcessing
         for length in [Int.max, 1, 700] {
             let result = decode(bytes, length: { length })
             let found = try #require(result.header?.metadata)
-            // The height of the block stands in two bytes, and comes back in four.
+            // The packet is unchanged, and the EXIF block has the same length although its height changes from two
+            // bytes to four.
             #expect(found.exif?.count == metadata.exif?.count && found.xmp == metadata.xmp)
             #expect(found.density == PixelDensity(300) && result.error == nil)
         }
@@ -52,7 +53,7 @@ import WebImageProcessing
         let bytes = try Self.encode(image, format, Self.kept)
         let header = try CoderRegistry.standard.readHeader(of: Array(bytes.prefix(6000)))
         #expect(bytes.count > 12_000)
-        // WebP has EXIF and XMP behind the picture.
+        // In a WebP, EXIF and XMP come after the picture.
         if format == .webp { return #expect(header.metadata == ImageMetadata()) }
         #expect(header.metadata.xmp == metadata.xmp && header.metadata.exif != nil)
         let density = try #require(header.metadata.density)
@@ -77,7 +78,7 @@ import WebImageProcessing
                 alpha: .opaque, orientation: orientation,
                 metadata: ImageMetadata(
                     exif: EXIFMaker(orientation: 4).block(), xmp: XMPMaker.packet(orientation: 4))))
-        // How much the format loses of this picture anyway.
+        // The loss of this format for this picture, without an orientation.
         let plain = try CoderRegistry.standard.decode(try Self.encode(upright, format, Self.kept)).image
         let noise = plain.bytes.meanDifference(to: upright.bytes)
         #expect(noise < 8)
@@ -87,7 +88,7 @@ import WebImageProcessing
             let turned = try decoded.upright()
             #expect(turned.size == upright.size && turned.info.orientation == .up)
             #expect(turned.bytes.meanDifference(to: upright.bytes) < noise * 1.1 + 0.2)
-            // Applied and kept: whatever reads the new file finds it upright.
+            // The orientation is applied and the metadata kept. Every reader shows the new file upright.
             let again = try Self.encode(turned, format, Self.kept)
             let found = try CoderRegistry.standard.decode(again).image
             #expect(found.info.orientation == .up)

@@ -4,9 +4,9 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// What EXIF says of a photograph, as values.
+/// The details of a photograph that are read from EXIF.
 @Suite struct PhotoDetailsTests {
-    /// A block of EXIF as a camera writes it.
+    /// An EXIF block as a camera writes it.
     private struct Camera {
         var isBigEndian = true
         var details: [TIFFLayout.Field] = []
@@ -107,7 +107,7 @@ import WebImageTesting
         #expect(ImageMetadata(exif: camera.block).photo == nil)
     }
 
-    /// Total: whatever is cut or turned, there is an answer.
+    /// Blocks that are cut off anywhere or have flipped bits are read without a trap.
     @Test func damageIsNoHarm() {
         var random = SeededGenerator(seed: 11)
         let block = camera(isBigEndian: false).block

@@ -3,7 +3,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageProcessing
 
-/// A profile counts only for pixels of its colours.
+/// A profile is ignored if its colour space is not that of the pixels.
 @Suite struct ProfileSpaceTests {
     private static let gray = EncoderTests.profile(space: "GRAY", count: 300)
     private static let rgb = EncoderTests.profile(space: "RGB ", count: 300)

@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageProcessing
 import WebImageTesting
 
-/// The small copy within a file (row E-14).
+/// The thumbnail that is embedded in a file on request.
 @Suite struct ThumbnailTests {
     private static func options(keepsMetadata: Bool = false) -> EncodeOptions {
         var options = EncodeOptions(quality: 90, keepsMetadata: keepsMetadata)
@@ -25,7 +25,7 @@ import WebImageTesting
         let expected = try JPEGCoder().encode(try image.resized(to: TargetSize(small.size)), as: .jpeg, EncodeOptions())
         #expect(small.bytes == (try CoderRegistry.standard.decode(expected).image.bytes))
         #expect(try Self.thumbnail(of: JPEGCoder().encode(image, as: .jpeg, EncodeOptions())) == nil)
-        // Never larger than the picture.
+        // The thumbnail is never larger than the picture.
         let tiny = try JPEGCoder().encode(try Drawings.picture(30, 20), as: .jpeg, Self.options())
         #expect(try Self.thumbnail(of: tiny)?.size == PixelSize(width: 30, height: 20))
     }

@@ -23,7 +23,7 @@ import WebImageTesting
         }
     }
 
-    /// A turned or scaled picture's packet told the size of the original.
+    /// The packet of a rotated or scaled picture once stated the size of the original.
     @Test func theSizeIsThatOfTheNewFile() {
         let old = """
             <rdf:Description tiff:ImageWidth="320" tiff:ImageLength = '200'

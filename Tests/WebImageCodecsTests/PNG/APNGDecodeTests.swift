@@ -53,7 +53,8 @@ import WebImageTesting
         #expect(try animationDecoder(APNGMaker(frames: [.init(picture: blue)]).file()).beginsWithStill)
     }
 
-    /// Each frame was given all chunks of these kinds anew: a file of 20 MB cost as much for each of its frames.
+    /// All chunks of these kinds were once passed to each frame's decoder, so that a file of 20 MB cost as much for
+    /// each of its frames.
     @Test(arguments: [PNGMaker.Color.palette, .rgb, .grey]) func chunksThatCountForNothingAreNotKept(
         _ color: PNGMaker.Color
     )
@@ -65,7 +66,7 @@ import WebImageTesting
         let header = picture.header().count
         var wrong = PNGMaker.chunk("tRNS", picture.transparency ?? [0])
         wrong[wrong.count - 1] ^= 1
-        // Before all others, and behind them.
+        // The chunks come before all others and after them.
         let early = PNGMaker.chunk("tRNS", Array(repeating: 0, count: 5000)) + wrong
         var late = PNGMaker.chunk("tRNS", Array(repeating: 9, count: 300))
         for _ in 0..<50 { late += PNGMaker.chunk("tRNS", Array(repeating: 0, count: picture.transparency?.count ?? 1)) }
@@ -97,7 +98,7 @@ import WebImageTesting
         #expect(decoder.storedDelays.count == 4 && decoder.header?.frameCount == 4)
     }
 
-    /// Offsets into the control chunk, and what is written there.
+    /// A description, an offset into the control chunk, and the bytes that are written there.
     @Test(
         arguments: [
             ("no width", 0, [0, 0, 0, 0]), ("a width beyond the canvas", 0, [0, 0, 0, 7]),
@@ -118,7 +119,7 @@ import WebImageTesting
         }
     }
 
-    /// The number of the chunk from which on numbers are wrong, and how many frames are before it.
+    /// The number of the chunk from which on sequence numbers are wrong, and the number of frames before it.
     @Test(arguments: [(0, 0), (1, 1), (2, 1), (3, 2), (4, 2)])
     func chunksOutOfOrderEndTheAnimationBeforeThem(number: Int, count: Int) throws {
         let pictures = [solid([1, 2, 3, 255]), solid([4, 5, 6, 255]), solid([7, 8, 9, 255])]
@@ -128,7 +129,7 @@ import WebImageTesting
         try expect(maker.file(), shows: Array(pictures.prefix(count)), orElse: pictures[0])
     }
 
-    /// - Parameter still: what is shown without any frame.
+    /// - Parameter still: The picture that is shown if there are no frames.
     private func expect(_ file: [UInt8], shows frames: [PNGMaker], orElse still: PNGMaker) throws {
         let decoder = try animationDecoder(file, length: { 7 })
         let shown = frames.isEmpty ? [still] : frames
@@ -218,7 +219,7 @@ import WebImageTesting
     }
 }
 
-/// The code of what `body` throws; nil when it throws nothing.
+/// The code of the error that `body` throws, or nil if it throws none.
 func errorCode(_ body: () throws -> Void) -> WebImageError.Code? {
     do { try body() } catch { return (error as? WebImageError)?.code ?? WebImageError.Code(rawValue: -1) }
     return nil

@@ -6,7 +6,7 @@ import WebImageCore
     @Test(arguments: 1...24 as ClosedRange<UInt64>)
     func everyPixelOfEveryFrameIsKept(seed: UInt64) throws {
         let size = PixelSize(width: 5 + Int(seed), height: 29 - Int(seed))
-        // Some of them translucent.
+        // The last two colours are translucent.
         let colors = randomColors(9, seed: seed) + [0x8012_3456, 0x0100_00FF]
         let frames = try randomFrames(8, size, colors: colors, seed: seed)
         let decoder = try animationDecoder(encodeAnimation(frames, as: .apng))
@@ -24,7 +24,8 @@ import WebImageCore
         let bytes = try encodeAnimation(opaqueOnes, as: .apng)
         #expect(colorType(of: bytes) == 2)
         try expect(bytes, shows: opaqueOnes)
-        // The colour by which RGB frames leave something out, and nothing: each makes RGBA of all that is written.
+        // The colour that marks unchanged pixels in RGB frames, full transparency and translucency: each turns the
+        // whole file into RGBA.
         for last in [0xFFFB_04FD, 0, 0x80FF_0000] as [UInt32] {
             let frames =
                 try opaqueOnes + [
@@ -84,7 +85,7 @@ import WebImageCore
         #expect(stored.last == .seconds(65_535))
     }
 
-    /// 65 535 thousandths are not enough for what a GIF's 65 535 hundredths can say.
+    /// A delay of 65 535 hundredths of a second, as in a GIF, does not fit into 65 535 thousandths.
     @Test(
         arguments: [
             (65_535, 65_535), (65_536, 65_540), (100_000, 100_000), (655_350, 655_350), (655_351, 655_400),

@@ -1,25 +1,25 @@
 import WebImageTesting
 
-/// Makes APNG files of every kind, and says what each frame looks like, by a compositor of its own.
+/// Makes APNG files of every kind, and states what each frame looks like, by a compositor of its own.
 struct APNGMaker {
     struct Frame {
         var x = 0
         var y = 0
-        /// Its samples; of the file's colour type and depth.
+        /// The frame's samples, which have the file's colour type and depth.
         var picture: PNGMaker
-        /// Delay in seconds: numerator and denominator.
+        /// The delay in seconds, as numerator and denominator.
         var delay = (1, 10)
         var disposal = 0
         var blend = 0
-        /// Into how many chunks its data is cut.
+        /// The number of chunks into which the frame's data is split.
         var parts = 1
     }
 
     var frames: [Frame]
     var plays = 0
-    /// A still picture that is none of the frames.
+    /// A still picture that is not one of the frames; nil if the first frame is the still.
     var hidden: PNGMaker?
-    /// What `acTL` says; nil: as many as there are.
+    /// The number of frames in `acTL`; nil for the true number.
     var announced: Int?
     /// Added to the sequence number of each chunk from this one on.
     var sequenceFault: (from: Int, by: Int)?
@@ -56,7 +56,7 @@ struct APNGMaker {
         return out + PNGMaker.chunk("IEND", [])
     }
 
-    /// What is seen of each frame, straight RGBA (APNG specification, "fcTL").
+    /// The canvas after each frame, as straight RGBA (APNG specification, "fcTL").
     func shown() -> [[UInt8]] {
         let (width, height) = (still.width, still.height)
         var canvas = [UInt8](repeating: 0, count: width * height * 4)
@@ -66,7 +66,7 @@ struct APNGMaker {
             forEachPixel(of: frame, width) { from, to in
                 let pixel = pixels[from..<from + 4]
                 if frame.blend == 0 || pixel[from + 3] == 255 { canvas.replaceSubrange(to..<to + 4, with: pixel) }
-                // Transparent ones leave what is there; others are not made here.
+                // Transparent pixels leave the canvas unchanged. Translucent pixels do not occur here.
             }
             defer {
                 if frame.disposal == 1 || frame.disposal == 2 && index == 0 {
@@ -123,7 +123,7 @@ struct APNGMaker {
 }
 
 extension PNGMaker {
-    /// The compressed data.
+    /// The compressed data of all `IDAT` chunks.
     func data() -> [UInt8] {
         let bytes = file()
         var (place, data) = (8, [UInt8]())

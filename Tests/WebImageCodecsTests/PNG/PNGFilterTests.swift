@@ -3,13 +3,13 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// The rows of PNGs that are not interlaced, whose filters are undone without libpng.
+/// Rows of PNGs without interlacing, whose filters are undone without libpng.
 @Suite struct PNGFilterTests {
-    /// Random bytes of pixels, and the file that has them with a filter of its own for each row.
+    /// Random pixels, and files that store them with a chosen filter for each row.
     private struct Filtered {
         var width: Int
         var height: Int
-        /// Bytes of a pixel: one to four channels of 8 bits, or three or four of 16.
+        /// The number of bytes of a pixel: one to four channels of 8 bits, or three or four of 16.
         var channels: Int
         var bytes: [UInt8]
 
@@ -33,7 +33,7 @@ import WebImageTesting
             }
         }
 
-        /// The nearest 8 bits of each 16.
+        /// Rounds each 16-bit value to the nearest 8-bit one.
         private func narrow(_ bytes: [UInt8]) -> [UInt8] {
             stride(from: 0, to: bytes.count, by: 2).map { at in
                 let wide = Int(bytes[at]) << 8 | Int(bytes[at + 1])
@@ -41,7 +41,7 @@ import WebImageTesting
             }
         }
 
-        /// Depth and colour type.
+        /// The bit depth and colour type for the header.
         private var kind: [UInt8] {
             switch channels {
             case 1: [8, 0]
@@ -57,7 +57,7 @@ import WebImageTesting
             row < 0 || at < 0 ? 0 : Int(bytes[row * width * channels + at])
         }
 
-        /// PNG specification, section 9.
+        /// The predicted value of a byte by filter `kind` (PNG specification, section 9).
         private func prediction(_ kind: Int, _ row: Int, _ at: Int) -> Int {
             let (a, b) = (byte(row, at - channels), byte(row - 1, at))
             let c = at < channels ? 0 : byte(row - 1, at - channels)
@@ -82,7 +82,7 @@ import WebImageTesting
             }
         }
 
-        /// - Parameter chunk: how many bytes of data a chunk has.
+        /// - Parameter chunk: The number of data bytes in each chunk.
         func file(_ rows: [UInt8], chunk: Int = .max) -> [UInt8] {
             let header = big(width, 4) + big(height, 4) + kind + [0, 0, 0]
             var data = PNGMaker.zlib(rows)[...]
@@ -104,7 +104,7 @@ import WebImageTesting
         }
     }
 
-    /// Two rows are undone at once where their filters allow it.
+    /// Two rows are decoded at once if their filters allow it.
     @Test(arguments: [3, 4], 0...4) func everyFilterFollowsEveryOther(channels: Int, first: Int) {
         for second in 0...4 {
             for (width, height) in [(1, 2), (2, 4), (3, 5), (33, 40)] {
@@ -115,7 +115,7 @@ import WebImageTesting
         }
     }
 
-    /// In chunks and pieces of any length, with another filter in each row.
+    /// The data comes in chunks and pieces of any length, with another filter in each row.
     @Test(arguments: [1, 2, 3, 4, 6, 8]) func chunksAndPiecesDoNotMatter(channels: Int) {
         let picture = Filtered(40, 700, channels: channels, seed: 5)
         let rows = picture.rows { $0 % 5 }

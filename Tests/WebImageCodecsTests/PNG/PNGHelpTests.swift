@@ -7,17 +7,18 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// Another thread that inflates changes nothing: neither pixels, nor what is told of damage, nor the rows before it.
+/// If another thread inflates the data, nothing changes: neither the pixels, nor the errors for damage, nor the rows
+/// before it.
 @Suite struct PNGHelpTests {
     enum Kind: CaseIterable { case colors, alpha, deep, palette, gray }
 
-    /// When another thread comes, and when it goes.
+    /// When the helping thread begins, and when it leaves.
     enum Manner: CaseIterable { case atOnce, late, never, leavesSoon }
 
-    /// A thread that counts how often it was asked.
+    /// Idle threads that count how often their help was asked for.
     private final class Helpers: IdleThreads {
         let asked = Atomic(0)
-        /// How often it asked whether it may go on: before each batch that it inflates.
+        /// How often the helper asked whether it may continue, which it does before each batch that it inflates.
         let helped = Atomic(0)
         private let manner: Manner
 
@@ -42,7 +43,7 @@ import WebImageTesting
                 }
                 ended.signal()
             }
-            // Threads take a moment to begin.
+            // A thread takes a moment to begin.
             if manner != .late { begun.wait() }
             work()
             ended.wait()
@@ -78,7 +79,7 @@ import WebImageTesting
         return try PNGCoder().encode(image, as: .png, options)
     }
 
-    /// The same file with its data in chunks of so many bytes.
+    /// The same file with its data in chunks of `length` bytes.
     private func rechunked(_ file: [UInt8], _ length: Int) -> [UInt8] {
         func chunk(_ name: String, _ body: ArraySlice<UInt8>) -> [UInt8] {
             func number(_ value: UInt32) -> [UInt8] {
@@ -154,7 +155,7 @@ import WebImageTesting
             bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             expectSame(bytes, "\(kind) damaged at \(place)", deep: isDeep)
         }
-        // Of so many decodes, a thread that comes late may come to the end of each.
+        // A late thread may arrive only at the end of each of the decodes, so that it never helps.
         if manner != .late { #expect((helpers.helped.load(ordering: .relaxed) == 0) == (manner == .never)) }
     }
 }

@@ -3,7 +3,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// zlib, and what takes its place where it is there, write and read the same pictures.
+/// zlib and the faster libraries that replace it if they are installed write and read the same pictures.
 @Suite struct PNGLibraryTests {
     private static func pictures() throws -> [Image] {
         try [PixelLayout.rgba8, .rgba16].flatMap { layout in
@@ -29,7 +29,7 @@ import WebImageTesting
         }
     }
 
-    /// The files of both are sound for others too: nothing follows the picture, and all checksums are right.
+    /// The files of both have the same chunks with right checksums, and nothing follows the picture.
     @Test func bothWriteTheSameChunks() throws {
         let picture = try Drawings.picture(300, 200)
         let names = try [false, true].map { usesZlib in
@@ -71,15 +71,17 @@ import WebImageTesting
         }
     }
 
-    /// Found by the fuzzer: ISA-L counts a copy from before the stream's beginning as made, though it has written nothing.
+    /// Found by fuzzing: ISA-L counts a copy from before the beginning of the stream as done, although it has written
+    /// nothing.
     @Test(arguments: [false, true], [1, 3, 100_000]) func noRowIsMadeOfACopyFromNowhere(usesZlib: Bool, length: Int)
         throws
     {
-        // Gray, 24 pixels a row: four rows and a half of literals, then 258 bytes from 32 768 bytes before.
+        // A gray picture with 24 pixels a row: four and a half rows of literals, then a copy of 258 bytes from 32 768
+        // bytes before.
         let literals = (0..<112).map { $0 % 25 == 0 ? 0 : UInt8($0) }
         var bits = BitWriter()
         bits.write(0b011, count: 3)
-        // The fixed codes of RFC 1951, 3.2.6, which begin with their highest bit.
+        // The fixed codes of RFC 1951, 3.2.6, are written from their highest bit on.
         for literal in literals { bits.writeCode(0x30 + Int(literal), count: 8) }
         bits.writeCode(0b1100_0101, count: 8)
         bits.writeCode(29, count: 5)
@@ -112,7 +114,7 @@ import WebImageTesting
         private(set) var bytes: [UInt8] = []
         private var count = 0
 
-        /// From the lowest bit on.
+        /// Writes a number from its lowest bit on.
         mutating func write(_ value: Int, count: Int) {
             for bit in 0..<count {
                 if self.count % 8 == 0 { bytes.append(0) }
@@ -126,18 +128,18 @@ import WebImageTesting
         }
     }
 
-    /// A stream that ends in the middle, that says a wrong distance, or that is no zlib stream.
+    /// Streams that end early, that have a wrong distance, or that are not zlib streams.
     @Test(arguments: [false, true]) func damagedStreamsAreRefused(usesZlib: Bool) throws {
         let file = try PNGCoder().encode(Drawings.noise(64, 64), as: .png, EncodeOptions())
         let data = try #require(file.indices.first { file[$0...].starts(with: Array("IDAT".utf8)) })
         var random = SeededGenerator(seed: 4)
         for round in 0..<300 {
             var bytes = file
-            // The first byte of the stream says how it is packed.
+            // The first rounds damage the first byte of the stream, which states the compression method.
             let place = round < 8 ? data + 4 : data + 6 + random.below(file.count - data - 22)
             bytes[place] ^= UInt8(1 << random.below(8))
             let length = file[data - 4..<data].reduce(0) { $0 << 8 | Int($1) }
-            // With a checksum that is right, so that the stream is what is refused.
+            // The chunk's checksum is corrected, so that the stream itself is refused.
             let sum = big(Int(PNGMaker.crc32(Array(bytes[data..<data + 4 + length]))), 4)
             bytes.replaceSubrange(data + 4 + length..<data + 8 + length, with: sum)
             let result = Result {

@@ -3,9 +3,9 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// PNGs that are written with a palette, or in passes.
+/// PNGs that are written with a palette or interlaced.
 @Suite struct PNGPaletteTests {
-    /// Pixels of so many different colours, the first of which cannot be seen at all, and the second only in part.
+    /// A picture with this number of different colours. The first is fully transparent, the second translucent.
     private func picture(_ colors: Int, width: Int = 23, height: Int = 19) throws -> Image {
         try Image(size: PixelSize(width: width, height: height), alpha: .straight) { bytes in
             for index in 0..<width * height {
@@ -27,7 +27,7 @@ import WebImageTesting
 
     private func decode(_ bytes: [UInt8]) throws -> Image { try CoderRegistry.standard.decode(bytes).image }
 
-    /// Bit depth, colour type and interlacing of the header.
+    /// The header's bit depth, colour type and interlacing.
     private func kind(_ bytes: [UInt8]) -> [UInt8] { [bytes[24], bytes[25], bytes[28]] }
 
     @Test(arguments: [(1, 1), (2, 1), (3, 2), (4, 2), (5, 4), (16, 4), (17, 8), (256, 8)], [false, true])
@@ -51,7 +51,7 @@ import WebImageTesting
         #expect(try decode(try encode(try picture(4)) { _ in }).info.header?.paletteBits == nil)
     }
 
-    /// Also of pixels that cannot be seen, where nothing may be lost.
+    /// In a lossless encode, the colours of fully transparent pixels are kept, too.
     @Test(arguments: [true, false]) func coloursThatCannotBeSeenAreKeptWhereAllIs(_ isLossless: Bool) throws {
         let image = try Image(size: PixelSize(width: 5, height: 1), alpha: .straight) { bytes in
             bytes.copyBytes(from: [0, 0, 0, 0, 9, 8, 7, 0, 1, 2, 3, 255, 4, 5, 6, 255, 9, 8, 7, 0] as [UInt8])
@@ -96,7 +96,7 @@ import WebImageTesting
     @Test(arguments: [AlphaMode.straight, .premultiplied], [false, true])
     func whatCanBeSeenThroughKeepsItsAlpha(_ alpha: AlphaMode, _ dithers: Bool) throws {
         let size = PixelSize(width: 120, height: 90)
-        // Alpha from nothing at the left to all at the right, over a gradient.
+        // Over a gradient, alpha goes from transparent on the left to opaque on the right.
         let image = try Image(size: size, alpha: alpha) { bytes in
             for y in 0..<size.height {
                 for x in 0..<size.width {
@@ -154,7 +154,7 @@ import WebImageTesting
         }.with { $0.header = header }
     }
 
-    /// A gray picture became half as long again with a palette, of which it needs none.
+    /// With a palette, which it does not need, a gray picture once became half as long again.
     @Test(arguments: [PixelLayout.rgba8, .rgba16])
     func aGrayPictureOfAllLevelsGetsNoPaletteThatMakesItLonger(_ layout: PixelLayout) throws {
         let smooth = try gray(layout) { x, y in 2 * x + 2 * y }
@@ -162,7 +162,7 @@ import WebImageTesting
         #expect(kind(bytes) == [8, 0, 0])
         #expect(try decode(bytes).bytes == gray(.rgba8) { x, y in 2 * x + 2 * y }.bytes)
         #expect(try bytes.count <= encode(smooth) { _ in }.count)
-        // One of few levels, and one of more than the limit, get one.
+        // A gray picture with few levels gets a palette, and so does one with more levels than the limit.
         #expect(try kind(encode(gray(layout) { x, y in (x + y) / 16 * 30 }) { $0.paletteColors = 256 }) == [4, 3, 0])
         #expect(try kind(encode(smooth) { $0.paletteColors = 64 }) == [8, 3, 0])
     }

@@ -3,7 +3,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// Decodes with one coder, whatever the registry has, in pieces of the lengths that `length` gives.
+/// Decodes with one coder, whatever the registry would choose, in pieces of the lengths that `length` returns.
 func decode(
     _ bytes: [UInt8], with coder: any ImageCoder, options: DecodeOptions = DecodeOptions(),
     length: () -> Int = { Int.max }
@@ -30,7 +30,7 @@ func decode(
     return result
 }
 
-/// The header alone.
+/// Decodes only the header with this coder.
 func header(of bytes: [UInt8], with coder: any ImageCoder) throws -> ImageHeader? {
     let decoder = try coder.makeDecoder(DecodeOptions()) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
     let state = try bytes.withUnsafeBytes { try decoder.push($0) }
@@ -39,7 +39,7 @@ func header(of bytes: [UInt8], with coder: any ImageCoder) throws -> ImageHeader
     return decoder.header
 }
 
-/// Cuts, flipped bits and pieces: what every decoder has to survive.
+/// Checks a decoder with cut-off files, flipped bits and bytes in pieces.
 func expectToSurviveDamage(_ bytes: [UInt8], _ coder: any ImageCoder, seed: UInt64, stride step: Int = 1) {
     let whole = decode(bytes, with: coder)
     #expect(whole.error == nil && whole.wasComplete)
@@ -54,12 +54,12 @@ func expectToSurviveDamage(_ bytes: [UInt8], _ coder: any ImageCoder, seed: UInt
     }
     let codes: Set<WebImageError.Code> = [.corruptData, .truncatedData, .limitExceeded, .unsupportedFeature]
     var generator = SeededGenerator(seed: seed)
-    // Small, so that a damaged size does not take the time of a large picture.
+    // The limit is small, so that a damaged size does not take the time of a large picture.
     let options = DecodeOptions(limits: DecodeLimits(pixels: 1 << 16))
     for _ in 0..<400 {
         var damaged = bytes
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
-            // The first bytes matter most.
+            // Half of the bits are flipped in the first bytes, which matter most.
             let limit = Bool.random(using: &generator) ? min(64, bytes.count) : bytes.count
             let index = Int.random(in: 0..<limit, using: &generator)
             damaged[index] ^= 1 << UInt8.random(in: 0...7, using: &generator)

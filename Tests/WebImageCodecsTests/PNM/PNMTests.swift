@@ -66,7 +66,7 @@ import WebImageCore
     }
 
     @Test func onlyOneSpaceStandsBeforeBytes() {
-        // The first sample is a line feed.
+        // The first sample has the value of a line feed.
         #expect(decode(Array("P5 2 1 255\n".utf8) + [10, 32], with: coder).pixels == grey([10, 32]))
         #expect(decode(Array("P5 2 1 255#x\n".utf8) + [35, 48], with: coder).pixels == grey([35, 48]))
     }
@@ -134,7 +134,7 @@ import WebImageCore
         #expect(result.error == nil && result.pixels == image.bytes && result.format?.layout == layout)
     }
 
-    /// Red, half transparent white, black and nothing.
+    /// Four pixels: red, half-transparent white, black, and fully transparent.
     private func fourPixels() throws -> Image {
         try Image(size: PixelSize(width: 4, height: 1), alpha: .straight) {
             $0.copyBytes(from: [255, 0, 0, 255, 255, 255, 255, 128, 0, 0, 0, 255, 9, 9, 9, 0])
@@ -182,7 +182,7 @@ import WebImageCore
         }
     }
 
-    /// A gray map keeps all of what is gray, and nothing else.
+    /// A gray map is lossless for gray pictures and for no others.
     @Test(arguments: [true, false]) func grayIsKeptInAGrayMap(isGray: Bool) throws {
         let image = try Image(size: PixelSize(width: 4, height: 3), alpha: .opaque) { bytes in
             for index in bytes.indices {
@@ -196,7 +196,7 @@ import WebImageCore
         if isGray { #expect(CoderDecode(coder, try coder.encode(image, as: .pnm, options)).pixels == image.bytes) }
     }
 
-    /// A bitmap keeps all of what is black and white, and nothing else.
+    /// A bitmap is lossless for black and white pictures and for no others.
     @Test(arguments: [PixelLayout.rgba8, .rgba16], [0xFF, 0xFE, 0x00] as [UInt8])
     func blackAndWhiteIsKeptInABitmap(_ layout: PixelLayout, _ white: UInt8) throws {
         let image = try Image(size: PixelSize(width: 11, height: 3), layout: layout, alpha: .opaque) { bytes in
@@ -236,7 +236,7 @@ import WebImageCore
         let result = decode(gray, with: coder, length: randomLengths(seed: 7, most: most))
         #expect(result.error == nil && result.pixels == grey([0, 64, 255, 255, 0, 0, 128, 255, 191]))
         #expect(result.header?.bitDepth == 16 && result.header?.colorModel == .gray)
-        // Linear light, which is converted like any other colours.
+        // The samples are linear light, which is converted like other colours.
         #expect(result.header?.colorDescription == ColorDescription(primaries: 1, transfer: 8))
         let deep = decode(
             floatMap("PF 1 3", rows, isLittleEndian: isLittleEndian), options: DecodeOptions(keepsBitDepth: true))

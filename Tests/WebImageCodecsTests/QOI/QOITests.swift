@@ -28,7 +28,7 @@ import WebImageCore
     }
 
     @Test func channelsWrapAround() {
-        // From opaque black, each channel down by two and up by one.
+        // Starting from opaque black, each channel goes down by two and then up by one.
         let result = decode(file(2, 1, [0x40, 0x7F]), with: coder)
         #expect(result.pixels == Pixels([254, 254, 254, 255, 255, 255, 255, 255]))
     }

@@ -4,12 +4,13 @@ import WebImageTesting
 
 @testable import WebImageCodecs
 
-/// A coder that decodes here, and one that has the same done elsewhere: what comes of a file must be the same.
+/// A coder that decodes in this process, and one that has the same decoding done elsewhere. Both must give the same
+/// results.
 struct CoderPair {
     let near: any ImageCoder
     let far: any ImageCoder
 
-    /// - Parameter elsewhere: makes the one that has it done elsewhere.
+    /// - Parameter elsewhere: Makes the coder that has the decoding done elsewhere.
     init(_ near: any ImageCoder, elsewhere: (any ImageCoder) -> any ImageCoder) {
         self.near = near
         far = elsewhere(near)
@@ -42,7 +43,8 @@ struct CoderPair {
         }
     }
 
-    /// A part, a scale, a size to draw and one of the file's other sizes, as far as its format has them.
+    /// Expects the same results for plans with a crop, a scale, a size to draw, and another of the file's sizes, as far
+    /// as the format supports them.
     func expectTheSameOfAPlan(_ file: SmallPictures.File) throws {
         func decode(_ coder: any ImageCoder) throws -> PixelBuffer? {
             let sink = PixelBufferSink()
@@ -76,8 +78,8 @@ struct CoderPair {
         }
     }
 
-    /// - Parameter file: an animation of three frames.
-    /// - Returns: the decoders, which have made its second frame.
+    /// - Parameter file: An animation of three frames.
+    /// - Returns: The decoders, which have decoded the second frame.
     func animationsThatTellTheSame(
         _ file: SmallPictures.File
     ) throws -> (near: any AnimationDecoder, far: any AnimationDecoder) {

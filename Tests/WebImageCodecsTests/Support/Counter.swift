@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Counts calls, from any thread.
+/// Counts calls from any thread.
 final class Counter: Sendable {
     private let count = Atomic(0)
 
-    /// How often this was called, this call included.
+    /// The number of calls so far, including this one.
     func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).newValue }
 }

@@ -3,7 +3,7 @@ import WebImageCore
 import WebImageTesting
 
 enum Drawings {
-    /// Smooth colours with a few hard edges: something that a lossy format keeps well, but not exactly.
+    /// Smooth colours with a few hard edges, which a lossy format preserves well but not exactly.
     static func picture(
         _ width: Int, _ height: Int, layout: PixelLayout = .rgba8, alpha: AlphaMode = .opaque
     ) throws -> Image {
@@ -30,7 +30,7 @@ enum Drawings {
         }
     }
 
-    /// Noise, so that the encoded size is large.
+    /// Noise, whose encoded size is large.
     static func noise(_ width: Int, _ height: Int, alpha: AlphaMode = .straight, seed: UInt64 = 1) throws -> Image {
         var generator = SeededGenerator(seed: seed)
         let values = (0..<width * height * 4).map { _ in UInt8.random(in: 0...255, using: &generator) }

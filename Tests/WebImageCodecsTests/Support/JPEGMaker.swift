@@ -1,9 +1,9 @@
-/// Makes JPEG files that our encoder does not write: flat colours in CMYK, pictures of very many scans.
+/// Makes JPEG files that our encoder does not write, for example in CMYK or with very many scans.
 enum JPEGMaker {
     private static let start: [UInt8] = [0xFF, 0xD8]
     private static let end: [UInt8] = [0xFF, 0xD9]
 
-    /// A baseline picture of one colour, the stored values as given.
+    /// A baseline CMYK picture of one colour, with these stored values.
     static func flatCMYK(_ ink: [UInt8], width: Int, height: Int, hasAdobeMarker: Bool) -> [UInt8] {
         var bits = BitWriter()
         for index in 0..<((width + 7) / 8) * ((height + 7) / 8) {
@@ -23,8 +23,8 @@ enum JPEGMaker {
             + end
     }
 
-    /// A grey picture of whole blocks, each of one colour, which is given as the difference to 128; with a restart marker behind
-    /// each `restartEvery` blocks, 0 for none. A progressive one has a scan that says of each block that nothing follows.
+    /// A grey picture of whole blocks of one colour each, which is given as the difference from 128. A restart marker
+    /// follows each `restartEvery` blocks; 0 for none. A progressive picture has a second scan without coefficients.
     static func flatBlocks(
         _ values: [Int], columns: Int, restartEvery interval: Int, isProgressive: Bool = false
     ) -> [UInt8] {
@@ -44,7 +44,8 @@ enum JPEGMaker {
             + (isProgressive ? marker(0xDA, [1, 1, 0, 1, 63, 0]) + rest : []) + end
     }
 
-    /// The data of a scan; `write` is told whether nothing of the scan is known before a block.
+    /// The data of a scan. The second argument of `write` is whether the block is the first after the beginning of the
+    /// scan or a restart.
     private static func scanData(
         of blocks: Int, restartEvery interval: Int, _ write: (Int, Bool, inout BitWriter) -> Void
     ) -> [UInt8] {
@@ -63,13 +64,13 @@ enum JPEGMaker {
 
     struct Scan {
         var isOfMeans: Bool
-        /// The identifier of its first component; 1 is brightness.
+        /// The identifier of the scan's first component; 1 is luma.
         var component: Int
-        /// Where its data lies in the file.
+        /// The range of the scan's data in the file.
         var data: Range<Int>
     }
 
-    /// The scans of a file, by its markers (ITU-T T.81, B.2).
+    /// The scans of a file, found by its markers (ITU-T T.81, B.2).
     static func scans(of file: [UInt8]) -> [Scan] {
         var (scans, at) = ([Scan](), 2)
         while at + 4 <= file.count, file[at] == 0xFF, file[at + 1] != 0xD9 {
@@ -85,7 +86,7 @@ enum JPEGMaker {
         return scans
     }
 
-    /// A grey progressive picture of one block, grey again in every scan.
+    /// A progressive picture of one grey block, with this number of scans that change nothing.
     static func manyScans(_ count: Int) -> [UInt8] {
         let first = marker(0xDA, [1, 1, 0, 0, 0, 0]) + [0x0F]
         let more = marker(0xDA, [1, 1, 0, 1, 63, 0]) + [0x7F]
@@ -93,7 +94,7 @@ enum JPEGMaker {
             + (1..<count).flatMap { _ in more } + end
     }
 
-    /// A grey baseline picture of three components, of which only the first scan is there, without the end.
+    /// A grey baseline picture of three components with only the first scan and without an end marker.
     static var manyScansOfBaseline: [UInt8] {
         let components: [UInt8] = (1...3).flatMap { [UInt8($0), 0x11, 0] }
         return start + tables + marker(0xC0, [8, 0, 8, 0, 8, 3] + components) + marker(0xDA, [1, 1, 0, 0, 63, 0]) + [
@@ -101,8 +102,8 @@ enum JPEGMaker {
         ]
     }
 
-    /// Quantisation by 8 for the mean and 1 for the rest; codes of 4 bits for the sizes of means, one bit for the end
-    /// of a block.
+    /// The tables: quantisation by 8 for the mean and by 1 for the rest; codes of 4 bits for the sizes of means, and of
+    /// one bit for the end of a block.
     private static var tables: [UInt8] {
         marker(0xDB, [0, 8] + [UInt8](repeating: 1, count: 63))
             + marker(0xC4, [0x00, 0, 0, 0, 9] + [UInt8](repeating: 0, count: 12) + Array(0...8))
@@ -118,7 +119,7 @@ enum JPEGMaker {
             for bit in (0..<count).reversed() { bits.append(UInt8(value >> bit & 1)) }
         }
 
-        /// Filled up with ones; a zero follows every byte of ones.
+        /// The bytes, filled up with ones. A zero byte follows every byte of ones.
         func bytes() -> [UInt8] {
             stride(from: 0, to: bits.count, by: 8).flatMap { start -> [UInt8] in
                 let byte = (0..<8).reduce(UInt8(0)) { $0 << 1 | (start + $1 < bits.count ? bits[start + $1] : 1) }

@@ -1,6 +1,6 @@
 import WebImageTesting
 
-/// Makes PNG files of every kind, without compression and without libpng.
+/// Makes PNG files of every kind, uncompressed and without libpng.
 struct PNGMaker {
     enum Color: Int { case grey = 0, rgb = 2, palette = 3, greyAlpha = 4, rgba = 6 }
 
@@ -13,7 +13,7 @@ struct PNGMaker {
     var samples: [UInt16]
     var palette: [[UInt8]] = []
     var transparency: [UInt8]?
-    /// Chunks between the header and the data, and between the data and the end.
+    /// Additional chunks: `before` between the header and the data, `after` between the data and the end.
     var before: [(name: String, data: [UInt8])] = []
     var after: [(name: String, data: [UInt8])] = []
 
@@ -39,7 +39,7 @@ struct PNGMaker {
         guard isInterlaced else {
             return (0..<height).flatMap { y in row((0..<width).map { (x: $0, y: y) }) }
         }
-        // PNG specification, 8.2: start and step of each pass, x then y.
+        // The start and step of each pass, x before y (PNG specification, 8.2).
         let passes = [(0, 8, 0, 8), (4, 8, 0, 8), (0, 4, 4, 8), (2, 4, 0, 4), (0, 2, 2, 4), (1, 2, 0, 2), (0, 1, 1, 2)]
         var out: [UInt8] = []
         for (x0, dx, y0, dy) in passes {
@@ -124,7 +124,8 @@ extension PNGMaker {
         return maker
     }
 
-    /// The pixels that a decoder must give, 16 bits a channel; 8-bit ones are their upper halves.
+    /// The pixels that a decoder must return, with 16 bits a channel. If the file has 8 bits, its values are the upper
+    /// bytes.
     func expectedPixels() -> [[UInt16]] {
         (0..<width * height).map { index in
             let own = Array(samples[index * channels..<(index + 1) * channels])
@@ -140,7 +141,7 @@ extension PNGMaker {
         }
     }
 
-    /// The same, 8 bits a channel: the nearest.
+    /// The pixels that a decoder must return, rounded to the nearest 8 bits a channel.
     func expectedBytes() -> Pixels {
         Pixels(expectedPixels().flatMap { $0.map { UInt8((Int($0) * 255 + 32_767) / 65_535) } })
     }

@@ -2,7 +2,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// What came out of a decode whose bytes came in pieces.
+/// The result of decoding bytes that came in pieces.
 struct PieceDecode {
     var header: ImageHeader?
     var format: RowFormat?
@@ -10,12 +10,16 @@ struct PieceDecode {
     var rows = 0
     var commits = 0
     var error: WebImageError?
-    /// Whether the decoder said so before the end.
+    /// Whether the decoder reported before the end of the bytes that the picture was complete.
     var wasComplete = false
     var previews: [Pixels] = []
 }
 
-/// Decodes `bytes` in pieces of the lengths that `length` gives.
+/// Decodes `bytes` through the registry, in pieces of the lengths that `length` returns.
+///
+/// - Parameters:
+///   - keepsWhole: Whether rows go into a buffer for the whole picture. If false, they go into a `StrictSink`.
+///   - previewEvery: After how many pieces a preview is taken; 0 for none.
 func decode(
     _ bytes: [UInt8], scale: Int = 1, keepsWhole: Bool = true, options: DecodeOptions = DecodeOptions(),
     previewEvery: Int = 0, length: () -> Int = { Int.max }
@@ -46,7 +50,7 @@ private func push(
     var (offset, pieces) = (0, 0)
     while offset < bytes.count {
         let count = min(max(length(), 1), bytes.count - offset)
-        // A copy of its own, so that a decoder that keeps the pointer is found out.
+        // Each piece is a copy of its own, so that a decoder that wrongly keeps the pointer is noticed.
         let piece = Array(bytes[offset..<offset + count])
         let state = try piece.withUnsafeBufferPointer { buffer throws(WebImageError) -> DecodeState in
             try decoder.push(UnsafeRawBufferPointer(buffer))
@@ -90,7 +94,7 @@ extension CoderRegistry {
     }
 }
 
-/// Lengths from 1 to `most`, the same for the same seed.
+/// Random lengths from 1 to `most`, the same for the same seed.
 func randomLengths(seed: UInt64, most: Int) -> () -> Int {
     var generator = SeededGenerator(seed: seed)
     return { Int.random(in: 1...most, using: &generator) }

@@ -1,6 +1,6 @@
 import Testing
 
-/// Bytes to be compared whose description is short.
+/// Bytes of pixels that can be compared and have a short description.
 struct Pixels: Equatable, CustomTestStringConvertible {
     let bytes: [UInt8]
 
@@ -14,7 +14,7 @@ struct Pixels: Equatable, CustomTestStringConvertible {
     /// See ``premultipliedMeans(of:)``.
     var premultipliedMeans: [Double] { bytes.withUnsafeBytes { WebImageCodecsTests.premultipliedMeans(of: $0) } }
 
-    /// Average of the absolute differences of all bytes; infinite for different sizes.
+    /// The mean absolute difference of all bytes; infinite if the counts differ.
     func meanDifference(to other: Pixels) -> Double {
         guard count == other.count, count > 0 else { return .infinity }
         return Double(zip(bytes, other.bytes).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }) / Double(count)
@@ -26,7 +26,8 @@ struct Pixels: Equatable, CustomTestStringConvertible {
     }
 }
 
-/// Means of red, green, blue multiplied by alpha, and of alpha. Written for unoptimised builds, which the tests are.
+/// The means of red, green and blue multiplied by alpha, and of alpha. The code is written to be fast in unoptimised
+/// builds, in which the tests run.
 func premultipliedMeans(of pixels: UnsafeRawBufferPointer) -> [Double] {
     let words = pixels.bindMemory(to: UInt32.self)
     guard let start = words.baseAddress else { return [] }

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// The bytes of this process that are in memory now; 0 where that cannot be told.
+/// The resident memory of this process in bytes; 0 if it is not known.
 func residentMemory() -> Int {
     guard let file = fopen("/proc/self/statm", "r") else { return 0 }
     defer { fclose(file) }

@@ -1,8 +1,8 @@
 import Testing
 import WebImageCore
 
-/// A sink that keeps no whole picture and refuses what a decoder must not do: rows out of order, rows without a band,
-/// a second beginning.
+/// A sink that keeps no whole picture, and records an issue if a decoder breaks the rules: rows out of order, rows
+/// without a band, or a second beginning.
 final class StrictSink: RowSink {
     private(set) var format: RowFormat?
     private(set) var bytes: [UInt8] = []

@@ -3,11 +3,11 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// What the fuzzers found, each with its story.
+/// Faults that fuzzing found, each with its story.
 @Suite struct FuzzFindingTests {
-    /// The second frame says that it covers the canvas, but its data ends in the first row. Shown after the first frame
-    /// that one showed through below; shown first, nothing did, because a frame that covers all was begun on an empty
-    /// canvas.
+    /// The second frame claims to cover the canvas, but its data ends in the first row. If it was shown after the first
+    /// frame, that one once showed through below. If it was shown first, nothing did, because a frame that covers
+    /// everything began on an empty canvas.
     @Test func aFrameWithTooFewRowsLooksTheSameInWhateverOrder() throws {
         let head = Array("GIF89a".utf8) + [4, 0, 4, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
         let first: [UInt8] = [0x2C, 0, 0, 0, 0, 4, 0, 4, 0, 0, 2, 4, 0x84, 0x8F, 0x09, 0x05, 0]
@@ -17,12 +17,13 @@ import WebImageTesting
         let backwards = try #require(AnimationOutcome(GIFCoder(), .gif, file, most: 3, backwards: true))
         #expect(forwards.delays.count == 3 && forwards.frames.allSatisfy { $0 != nil })
         #expect(forwards.agrees(with: backwards))
-        // The last row is the first frame's.
+        // The last row is that of the first frame.
         #expect(backwards.frames[2]?.suffix(4) == forwards.frames[0]?.suffix(4))
         #expect(backwards.frames[2]?.last == 255)
     }
 
-    /// The sweep's own: an animation that was cut within an extension, before the next frame's descriptor, was whole.
+    /// Found by the sweep: an animation that was cut off within an extension, before the next frame's descriptor, once
+    /// counted as complete.
     @Test func aGIFThatEndsWithinABlockIsTruncated() throws {
         let file = try #require(SmallPictures.all().first { $0.name == "gif" }).bytes
         let frames = try #require(AnimationOutcome(GIFCoder(), .gif, file, most: 0))
@@ -32,13 +33,14 @@ import WebImageTesting
             let cut = try #require(AnimationOutcome(GIFCoder(), .gif, Array(file.prefix(length)), most: 0))
             #expect(cut.error?.code == .truncatedData && cut.delays.count == 1, "\(length)")
         }
-        // Without the trailer nothing is missing.
+        // If only the trailer is missing, the animation is complete.
         let whole = try #require(AnimationOutcome(GIFCoder(), .gif, Array(file.dropLast()), most: 0))
         #expect(whole.error == nil && whole.delays.count == 3)
     }
 
-    /// A second frame header, cut short, made libjpeg take a baseline picture for a progressive one before it had seen
-    /// enough to refuse it; asked how exact the picture is, we followed a pointer that only progressive ones have.
+    /// With a second frame header that is cut short, libjpeg takes a baseline picture for a progressive one before it
+    /// has seen enough to refuse it. When asked how exact the picture is, we once followed a pointer that only
+    /// progressive pictures have.
     @Test func aCutSecondFrameHeaderChangesNothing() throws {
         let whole = JPEGMaker.manyScansOfBaseline
         #expect(DecodeOutcome(JPEGCoder(), whole + [0xFF, 0xD9]).rows == 8)
@@ -53,8 +55,8 @@ import WebImageTesting
     }
 
     #if JXL
-        /// Frames behind the first were looked at before it was decoded: whether damage in them lost the first one, too,
-        /// depended on how the bytes were cut.
+        /// Later frames were once read before the first one was decoded. Whether damage in them lost the first one,
+        /// too, depended on the pieces in which the bytes came.
         @Test func damageBehindTheFirstFrameLosesOnlyWhatComesThen() throws {
             let frames = try (0..<3).map { try Drawings.noise(40, 30, alpha: .opaque, seed: UInt64($0)) }
             let description = AnimationDescription(size: frames[0].size, loopCount: 0)
@@ -79,8 +81,8 @@ import WebImageTesting
     #endif
 
     #if AVIF
-        /// A still with the tables of a sequence: the one of delays claimed four thousand million runs, and all were
-        /// counted through when the first had said enough.
+        /// A still with the tables of a sequence. The table of delays claims four thousand million runs, and all were
+        /// once counted, although the first was enough.
         @Test func aTableThatClaimsToBeEndlessIsLeft() throws {
             let description = AnimationDescription(size: PixelSize(width: 16, height: 16), loopCount: 0)
             let made = try AVIFCoder().makeAnimationEncoder(.avifSequence, description, EncodeOptions())

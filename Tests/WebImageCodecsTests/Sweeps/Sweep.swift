@@ -13,16 +13,16 @@ import WebImageTesting
 
 /// How much damage is done to one file.
 struct SweepPlan: Sendable {
-    /// At how many places it is cut.
+    /// The number of places at which the file is cut off.
     var cuts: Int
-    /// How many copies with turned bits are tried.
+    /// The number of copies with flipped bits.
     var flips: Int
-    /// How often it is decoded in random pieces.
+    /// How often the file is decoded in random pieces.
     var pieces: Int
-    /// How many frames of an animation are looked at.
+    /// The number of frames of an animation that are compared.
     var frames: Int
 
-    /// The numbers: pictures up to 1 megapixel thoroughly, larger ones a few times.
+    /// The plan of the soak test: pictures of up to 1 megapixel are damaged often, larger ones a few times.
     static func full(pixels: Int) -> SweepPlan {
         pixels <= 1_000_000
             ? SweepPlan(cuts: 50, flips: 200, pieces: 3, frames: 4) : SweepPlan(cuts: 5, flips: 5, pieces: 1, frames: 1)
@@ -31,8 +31,8 @@ struct SweepPlan: Sendable {
     static let sample = SweepPlan(cuts: 12, flips: 30, pieces: 2, frames: 3)
 }
 
-/// Damages one good file in every way, and holds each decode to its promises. What any coder of the registry reads can
-/// be swept; where it has frames, they are too.
+/// Damages one good file in every way, and checks that each decode keeps its promises. Any file that a coder of the
+/// registry reads can be swept; if it is animated, its frames are swept, too.
 struct Sweep {
     let name: String
     let bytes: [UInt8]
@@ -48,7 +48,7 @@ struct Sweep {
         coder = try CoderRegistry.standard.coder(for: format, bytes: bytes)
     }
 
-    /// What was done, for a summary.
+    /// The counts and times of a sweep.
     struct Report {
         var decodes = 0
         var slowest = Duration.zero
@@ -76,7 +76,7 @@ struct Sweep {
 
     private func sweepPieces(_ whole: DecodeOutcome, _ random: inout SeededGenerator, _ report: inout Report) {
         for _ in 0..<plan.pieces {
-            // 1 to 64 KiB, and less for files that would be one piece then.
+            // Pieces of 1 to 64 KiB, or smaller ones for files that would otherwise be a single piece.
             let most = min(64 << 10, max(bytes.count / 3, 20))
             var lengths = SeededGenerator(seed: random.next())
             let pieces = decode(bytes, keepsWhole: false, &report) {
@@ -87,7 +87,7 @@ struct Sweep {
         }
     }
 
-    /// Where the file is cut: evenly, but never at the same distance from a byte that matters.
+    /// The places at which the file is cut off: one at a random place in each of equally long parts.
     private func places(_ random: inout SeededGenerator) -> [Int] {
         (0..<plan.cuts).map { cut in
             let (low, high) = (bytes.count * cut / plan.cuts, bytes.count * (cut + 1) / plan.cuts)
@@ -99,13 +99,13 @@ struct Sweep {
         for place in places(&random) {
             let cut = decode(Array(bytes.prefix(place)), keepsWhole: place % 2 == 0, &report)
             report.cutsByCode[cut.error?.code.name ?? "complete", default: 0] += 1
-            // Without an error nothing of the picture may have been behind the cut.
+            // If there is no error, no part of the picture may have been after the cut.
             if cut.error == nil { #expect(cut.hasSamePixels(as: whole), "\(name) cut at \(place)") }
         }
     }
 
     private func sweepFlips(_ size: PixelSize, _ random: inout SeededGenerator, _ report: inout Report) {
-        // Room for what it is, not for what a damaged header says.
+        // The limit is that of the sound picture, not of the size in a damaged header.
         let limits = DecodeLimits(pixels: max((size.pixelCount ?? 0) * 2, 1 << 20))
         for _ in 0..<plan.flips {
             let damaged = bytes.withFlippedBits(1 + random.below(4), by: &random)
@@ -121,7 +121,7 @@ struct Sweep {
         for place in places(&random).shuffled(using: &random).prefix(rounds) {
             guard let cut = readFrames(Array(bytes.prefix(place)), &report) else { continue }
             #expect(cut.agrees(with: whole), "\(name): frames cut at \(place)")
-            // Some GIFs have no trailer, so that one that ends behind a block is taken for whole.
+            // Some GIFs have no trailer, so a GIF that ends after a block counts as complete.
             let isBehindBlock = format == .gif && bytes[..<place].last == 0
             #expect(
                 cut.error != nil || isBehindBlock || cut.delays == whole.delays, "\(name): frames cut at \(place)")

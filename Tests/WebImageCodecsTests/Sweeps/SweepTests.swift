@@ -11,7 +11,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Damaged files of every format that the registry reads: the answer is a picture, a part of one, or a typed error.
+/// Damaged files of every format that the registry reads. Each gives a picture, a part of one, or a typed error.
 @Suite struct SweepTests {
     @Test(arguments: SmallPictures.all())
     func smallPicturesSurviveAllDamage(_ file: SmallPictures.File) throws {
@@ -19,11 +19,12 @@ import WebImageTesting
         #expect(sweep.format == file.format)
         let report = sweep.run()
         #expect(report.decodes > 90)
-        // Little of a still is end marks; of an animation the later frames are behind the picture.
+        // A cut may leave the picture complete: end markers are a small part of a still, but in an animation the later
+        // frames follow the picture.
         #expect(report.cutsByCode["complete", default: 0] < 35, "\(report.cutsByCode)")
     }
 
-    /// One that is added to the registry without a fixture would not be swept.
+    /// A format that is added to the registry without a fixture would not be swept.
     @Test func everyFormatThatIsReadHasAFixture() {
         let formats = Set(SmallPictures.all().map(\.format)).union(
             Corpus.rows.filter { $0.expected == "ok" }.map { ImageFormat(rawValue: $0.format) })
@@ -31,7 +32,7 @@ import WebImageTesting
         #expect(missing.isEmpty || !Corpus.isAvailable, "\(missing)")
     }
 
-    /// A sample of what `make soak` does to all.
+    /// A sample of the sweep that `make soak` does with all files.
     @Test(
         .enabled(if: Corpus.isAvailable),
         arguments: SweepRows.readable.filter { $0.byteCount < 30_000 && $0.width * $0.height <= 50_000 })
@@ -41,19 +42,20 @@ import WebImageTesting
     }
 }
 
-/// The whole of it: `make soak`.
+/// The sweep of the whole corpus, which `make soak` runs.
 @Suite(.serialized, .enabled(if: Corpus.isAvailable && getenv("WEBIMAGE_SOAK") != nil)) struct SweepSoakTests {
     @Test func everyFileOfTheCorpusSurvivesAllCutsAndFlips() throws {
         var total = Sweep.Report()
         for row in SweepRows.readable {
             let bytes = try #require(Corpus.read(row.path))
             let report = try Sweep(row.path, bytes, .full(pixels: row.width * row.height)).run()
-            // No file of the corpus may hold a decoder up, however damaged; whole ones take under a second.
+            // No file of the corpus may hold up a decoder, however damaged it is. Undamaged ones take less than a
+            // second.
             #expect(report.slowest < .seconds(10), "\(row.path)")
             if report.slowest > .seconds(1) { print("\(row.path): \(report.slowest) for the slowest decode") }
             total.add(report)
         }
-        // Whatever a damaged header says: the largest picture here has 24 megapixels, decoded twice.
+        // The limit holds whatever damaged headers state. The largest picture has 24 megapixels and is decoded twice.
         let peak = SweepRows.peakMemory
         #expect(peak < 1 << 30, "\(peak >> 20) MiB")
         print(
@@ -63,7 +65,7 @@ import WebImageTesting
 }
 
 private enum SweepRows {
-    /// The good files that a coder of this build reads.
+    /// The sound files that a coder of this build reads.
     static var readable: [CorpusRow] {
         let formats = Set(CoderRegistry.standard.decodableFormats)
         return Corpus.rows.filter { row in
@@ -73,10 +75,10 @@ private enum SweepRows {
         }
     }
 
-    /// The most memory that the process had so far, in bytes.
+    /// The peak resident memory of the process so far, in bytes.
     static var peakMemory: Int {
         var usage = rusage()
-        // On Linux in KiB.
+        // Linux states it in KiB.
         return getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 ? usage.ru_maxrss << 10 : 0
     }
 }

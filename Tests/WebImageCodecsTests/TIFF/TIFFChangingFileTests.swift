@@ -9,7 +9,7 @@
 
     /// A file on disk may be rewritten while it is decoded.
     @Suite struct TIFFChangingFileTests {
-        /// The tags lie at the same place in all of them; a strip of one is none of another.
+        /// Files whose tags are all at the same place, padded to the same length.
         private static func file(_ maker: TIFFMaker) -> [UInt8] {
             var maker = maker
             maker.isDataLast = true
@@ -30,8 +30,8 @@
             TIFFMaker.random(16, 16, photometric: 5, samples: 4), TIFFMaker.random(2, 2),
         ]
 
-        /// After a damaged strip the tags are read again, and rows are of the lengths that they have then: a longer one was
-        /// written behind the memory for a row.
+        /// After a damaged strip the tags are read again, and with them the length of rows. A longer row was once
+        /// written beyond the memory for a row.
         @Test(arguments: changed.indices) func aFileWithOtherTagsIsRefused(_ index: Int) throws {
             let folder = try ScratchFolder()
             let (files, path) = (PosixFileSystem(), folder.path + "/a.tif")
@@ -43,7 +43,7 @@
             let other = Data(Self.file(Self.changed[index]))
             let sink = StrictSink()
             let decoder = TIFFDecoder(DecodeOptions()) { (_) throws(WebImageError) in
-                // In place: it stays the same file.
+                // Overwrites the file in place, so that the descriptor still refers to it.
                 #expect((try? other.write(to: place)) != nil)
                 return DecodePlan(sink: sink)
             }

@@ -39,7 +39,7 @@
             ]
             var generator = SeededGenerator(seed: 5)
             let options = DecodeOptions(limits: DecodeLimits(pixels: 1 << 18))
-            // The tags lie at either end.
+            // The tags may be at either end of the file.
             let ends = Array(0..<min(300, bytes.count)) + Array(max(0, bytes.count - 300)..<bytes.count)
             for round in 0..<150 {
                 var damaged = bytes

@@ -4,13 +4,14 @@
     import WebImageCore
 
     @Suite struct TIFFDecodeTests {
-        /// The values as 8-bit RGBA: every pixel's first three samples, or its first three times.
+        /// The expected pixels as 8-bit RGBA: the first three samples of each pixel, or the first one three times if
+        /// the picture is grey.
         private static func expected(_ maker: TIFFMaker, isGrey: Bool = false, flip: Int = 0) -> Pixels {
             let most = 1 << maker.depth - 1
             return Pixels(
                 (0..<maker.width * maker.height).flatMap { pixel -> [UInt8] in
                     let own = maker.values[pixel * maker.samples..<(pixel + 1) * maker.samples].map {
-                        // The nearest of 256 levels.
+                        // Rounds to the nearest of 256 levels.
                         ($0 * 255 + most / 2) / most ^ flip
                     }
                     let alpha = maker.extraSample == nil ? 255 : own[isGrey ? 1 : 3] ^ flip
@@ -32,7 +33,8 @@
             }
         }
 
-        /// libdeflate calls a strip good that holds more than its rows; what it did not write must not be chance memory.
+        /// libdeflate accepts a strip that holds more than its rows. The memory that it has not written must not become
+        /// pixels.
         @Test func aStripThatHoldsMoreThanItsRowsGivesTheSameEachTime() throws {
             let image = try Image(size: PixelSize(width: 60, height: 40), alpha: .opaque) { bytes in
                 for index in bytes.indices {
@@ -40,7 +42,7 @@
                 }
             }
             var file = try TIFFCoder().encode(image, as: .tiff, EncodeOptions())
-            // ImageLength, tag 257, says 33 of the 40 rows that are there.
+            // ImageLength, tag 257, is set to 33, although there are 40 rows.
             let directory = file[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
             let entries = Int(file[directory]) | Int(file[directory + 1]) << 8
             let place = try #require(
@@ -91,7 +93,7 @@
             #expect(decode(maker.file()).error?.code == .unsupportedFeature)
         }
 
-        /// The memory for a tile is asked for before its data is seen.
+        /// The memory for a tile is allocated before its data is read.
         @Test func aTileThatTakesMoreMemoryThanThePictureIsRefused() {
             var maker = TIFFMaker.random(16, 16, samples: 12)
             maker.tile = 16
@@ -99,7 +101,7 @@
             for tag in [322, 323] {
                 guard let place = file.indices.last(where: { file[$0...].starts(with: [UInt8(tag & 255), 1, 4, 0]) })
                 else { continue }
-                // 4096 pixels, in little endian.
+                // Sets the side of the tile to 4096, in little endian.
                 file[place + 9] = 16
                 file[place + 8] = 0
             }
@@ -136,7 +138,7 @@
             }
         }
 
-        /// The strip is begun anew, row by row.
+        /// After the cut is noticed, the strip is decoded again, row by row.
         @Test(arguments: [3, 4]) func differencesOfAStripThatIsCutAreSummedAsFarAsTheyCome(_ samples: Int) {
             var maker = TIFFMaker.random(32, 40, samples: samples)
             (maker.hasDifferences, maker.isDataLast) = (true, true)
@@ -148,7 +150,7 @@
             #expect(result.pixels == decode(maker.file()).pixels.prefix(rows * 32 * 4))
         }
 
-        /// The last of them then ends behind the file; the pixels say where it ends.
+        /// The last strip or tile then ends after the end of the file. The number of pixels tells where it really ends.
         @Test(arguments: [nil, 16], [1, 100, 1 << 30]) func partsThatAreSaidToBeTooLongAreRead(
             _ tile: Int?, _ excess: Int
         ) {
@@ -172,7 +174,7 @@
             #expect(cut.error?.code == .truncatedData && cut.pixels.count == 16 * 32 * 4)
         }
 
-        /// libtiff's own reader of colours knows no such indices.
+        /// libtiff's own conversion to RGBA does not support such indices.
         @Test(arguments: [3, 5, 6, 7, 12, 16], [(1, nil), (257, nil), (1, 16), (257, 16)])
         func indicesOfOtherDepthsAreColours(depth: Int, kind: (scale: Int, tile: Int?)) {
             let (scale, tile) = kind
@@ -189,7 +191,7 @@
             #expect(deep.pixels == Pixels(wide.flatMap { value in withUnsafeBytes(of: UInt16(value)) { Array($0) } }))
         }
 
-        /// ImageMagick writes such. libtiff's own reader of colours drops the alpha, or refuses the file.
+        /// ImageMagick writes such files. libtiff's own conversion to RGBA drops the alpha or refuses the file.
         @Test(arguments: [1, 2, 4, 8], [nil, 16]) func indicesMayHaveAlphaBesideThem(depth: Int, tile: Int?) {
             for isPlanar in [false, true] {
                 var maker = TIFFMaker.random(20, 9, photometric: 3, samples: 2, depth: depth)
@@ -210,7 +212,7 @@
             let options = DecodeOptions(limits: DecodeLimits(pixels: pixels))
             var maker = TIFFMaker.random(10, 6)
             #expect(decode(maker.file(), options: options).pixels == Self.expected(maker))
-            // 2 to the power of 61 pixels: no memory can hold eight bytes for each.
+            // The picture has 2^61 pixels, for which no memory can hold eight bytes each.
             (maker.isDataLast, maker.isBig) = (true, true)
             var file = maker.file()
             for (tag, exponent) in [(0, 31), (1, 30)] {

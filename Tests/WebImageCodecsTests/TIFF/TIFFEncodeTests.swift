@@ -63,7 +63,7 @@
             let sizes = try [0, 6].map { try Self.encode(image, EncodeOptions(compressionLevel: $0)).count }
             #expect(sizes[0] > 120_000 && sizes[1] < sizes[0] / 4)
             #expect(try Self.encode(image) == Self.encode(image))
-            // No tag for a date (306), a program (305) or a machine (316).
+            // There is no tag for the date (306), the program (305) or the machine (316).
             let tags = try Self.tags(of: Self.encode(image))
             #expect(tags.contains(256) && tags.contains(317) && tags.isDisjoint(with: [305, 306, 316]))
         }
@@ -99,7 +99,7 @@
             } catch { #expect((error as? WebImageError)?.code == .cannotEncode) }
         }
 
-        /// The numbers of the first page's tags, of a little-endian file.
+        /// The numbers of the tags on the first page of a little-endian file.
         private static func tags(of bytes: [UInt8]) -> Set<Int> {
             func number(_ offset: Int, _ length: Int) -> Int {
                 (0..<length).reduce(0) { $0 | Int(bytes[offset + $1]) << ($1 * 8) }

@@ -1,15 +1,16 @@
 import WebImageTesting
 
 #if TIFF
-    /// Makes TIFF files of one strip or of tiles, and without libtiff.
+    /// Makes TIFF files of one strip or of tiles, without libtiff.
     struct TIFFMaker {
         var width: Int
         var height: Int
         var depth = 8
-        /// 0: white is zero, 1: black is zero, 2: RGB, 3: palette, 5: CMYK.
+        /// The photometric interpretation: 0 for white is zero, 1 for black is zero, 2 for RGB, 3 for a palette, 5 for
+        /// CMYK.
         var photometric: Int
         var samples: Int
-        /// 1: multiplied alpha, 2: straight alpha.
+        /// The kind of the extra sample: 1 for premultiplied alpha, 2 for straight alpha. Nil for no such tag.
         var extraSample: Int?
         var sampleFormat: Int?
         var isBigEndian = false
@@ -18,25 +19,26 @@ import WebImageTesting
         var profile: [UInt8]?
         var tile: Int?
         var isPlanar = false
-        /// Red, green and blue of all indices, one colour behind the other.
+        /// The red values of all indices, then the green ones, then the blue ones.
         var palette: [Int]?
-        /// Whether the samples are in runs of PackBits, which are all literal, and whether they are behind the tags.
+        /// `isPacked`: whether the samples are compressed with PackBits, in literal runs only. `isDataLast`: whether
+        /// the samples come after the tags.
         var isPacked = false
         var isDataLast = false
-        /// Whether rows are of differences between neighbours, in blocks of zlib that are stored as they are.
+        /// Whether rows hold differences between neighbours (the horizontal predictor), in uncompressed zlib blocks.
         var hasDifferences = false
-        /// How much longer strips and tiles are said to be than they are.
+        /// By how many bytes the stated length of each strip or tile exceeds the true one.
         var excess = 0
         /// The offset of the next page, 0 for none.
         var next = 0
-        /// How many bytes of other pages the file is to be put behind.
+        /// The number of bytes of other pages before this one.
         var base = 0
-        /// The strip in a compression of another kind, in place of `values`.
+        /// The bytes of the strip in another compression, which replace `values`.
         var coded: (compression: Int, bytes: [UInt8])?
         /// One value for each pixel and sample.
         var values: [Int]
 
-        /// The header, the pixels and the tags, in this order.
+        /// The whole file: the header, the pixels and the tags, in this order unless `isDataLast`.
         func file() -> [UInt8] {
             let header = number(isBigEndian ? 0x4D4D : 0x4949, 2) + number(isBig ? 43 : 42, 2)
             let start = base + (isBig ? 16 : 8)
@@ -97,12 +99,12 @@ import WebImageTesting
             return out + number(next, wordBytes) + outside
         }
 
-        /// Where an uncompressed page without tiles has its tags.
+        /// The offset of the tags of an uncompressed page without tiles.
         var directoryOffset: Int { base + (isBig ? 16 : 8) + values.count * depth / 8 }
 
         private var blocks: [[UInt8]] { tile.map { tiles(of: $0) } ?? [packed(values)] }
 
-        /// The blocks of each sample for itself.
+        /// The strips or tiles of each sample separately.
         private var planes: [[UInt8]] {
             (0..<samples).flatMap { sample -> [[UInt8]] in
                 var plane = self
@@ -124,12 +126,13 @@ import WebImageTesting
             }
         }
 
-        /// Samples of whole bytes in the file's order, others from the highest bit on, each row from a byte on.
+        /// Samples of whole bytes in the file's byte order, others from the highest bit on. Each row begins with a new
+        /// byte.
         private func packed(_ values: [Int]) -> [UInt8] {
             let bytes = bytes(of: values)
             if hasDifferences { return stored(differences(bytes)) }
             guard isPacked else { return bytes }
-            // Each row for itself (TIFF 6.0, section 9).
+            // Each row is packed separately (TIFF 6.0, section 9).
             let rowLength = bytes.count * (tile ?? width) * samples / values.count
             return stride(from: 0, to: bytes.count, by: rowLength).flatMap { row in
                 stride(from: row, to: row + rowLength, by: 128).flatMap { start in
@@ -139,7 +142,7 @@ import WebImageTesting
             }
         }
 
-        /// Of samples of a byte: each less the one of the pixel before it in its row.
+        /// For samples of one byte: each minus that of the pixel before it in the row.
         private func differences(_ bytes: [UInt8]) -> [UInt8] {
             let rowLength = (tile ?? width) * samples
             return bytes.indices.map { $0 % rowLength < samples ? bytes[$0] : bytes[$0] &- bytes[$0 - samples] }
@@ -188,7 +191,7 @@ import WebImageTesting
 
         /// A file of several pages.
         ///
-        /// - Parameter last: what follows the last page: the number of a page, or nothing.
+        /// - Parameter last: The number of the page that follows the last one; nil for none.
         static func pages(_ makers: [TIFFMaker], last: Int? = nil) -> [UInt8] {
             var makers = makers
             for index in makers.indices.dropFirst() {

@@ -3,11 +3,12 @@
     import WebImageCodecs
     import WebImageCore
 
-    /// EXIF as fields of a TIFF, and an animation's frames as pages.
+    /// EXIF as fields of a TIFF, and frames of an animation as pages.
     @Suite struct TIFFMetadataTests {
         private static let kept = EncodeOptions(keepsMetadata: true)
 
-        /// A block as cameras write it: a model, details, a place with a longer value, and links within the details.
+        /// An EXIF block as cameras write it: a model, an EXIF directory, a GPS directory with a longer value, and an
+        /// interoperability directory.
         private static func block(isBigEndian: Bool) -> [UInt8] {
             func number(_ value: Int, _ length: Int) -> [UInt8] {
                 isBigEndian ? big(value, length) : big(value, length).reversed()
@@ -17,7 +18,8 @@
             }
             func directory(_ lines: [[UInt8]]) -> [UInt8] { number(lines.count, 2) + lines.joined() + number(0, 4) }
             let order: [UInt8] = isBigEndian ? [0x4D, 0x4D] : [0x49, 0x49]
-            // 8 bytes, 5 fields: the details at 74, the place at 104, interoperability at 134, long values at 152.
+            // After 8 bytes and 5 fields: the EXIF directory at 74, the GPS directory at 104, interoperability at 134,
+            // long values at 152.
             let main = directory([
                 line(0x0110, 2, 4, Array("cam".utf8) + [0]), line(0x0111, 4, 1, number(9, 4)),
                 line(0x0132, 2, 20, number(152, 4)), line(0x8769, 4, 1, number(74, 4)),
@@ -48,7 +50,7 @@
             #expect(result.header?.iccProfile?.count == 3001 && result.header?.format == format)
             let found = try #require(result.header?.metadata.exif)
             #expect(found[0] == (isBigEndian ? 0x4D : 0x49))
-            // Each value once, and the field that says where pixels are is not among them.
+            // Each value occurs once, and the field with the place of the pixels is left out.
             for value in [Array("cam".utf8) + [0], Array("2026:11:22".utf8), Array("0230".utf8), Array("R98".utf8)] {
                 #expect(found.indices.count { found[$0...].starts(with: value) } == 1)
             }
@@ -57,13 +59,13 @@
             let excerpt = decode(try #require(excerpts.file(ofPage: 0)))
             #expect(excerpt.header == result.header && excerpt.pixels == result.pixels)
             #expect(TIFFExcerpts(bytes, limit: 1, metadataLimit: 10).file(ofPage: 0) == nil)
-            // What was read is written again as it is, also into another format.
+            // The EXIF that was read is written unchanged, also into another format.
             let again = image.with { $0.metadata.exif = found }
             #expect(try TIFFCoder().encode(again, as: format, Self.kept) == bytes)
             let jpeg = try JPEGCoder().encode(again, as: .jpeg, Self.kept)
             let exif = try #require(decode(jpeg).header?.metadata.exif)
             #expect(exif.indices.contains { exif[$0...].starts(with: Array("2026:11:22 01:02:03".utf8)) })
-            // Without being asked, nothing of it.
+            // By default no EXIF is written.
             #expect(decode(try TIFFCoder().encode(image, as: format, EncodeOptions())).header?.metadata.exif == nil)
         }
 

@@ -4,7 +4,7 @@
     import WebImageCore
     import WebImageTesting
 
-    /// Pages on request.
+    /// Reading and writing the pages of a TIFF.
     @Suite struct TIFFPageTests {
         private static func error(_ body: () throws -> Void) -> WebImageError? {
             do {
@@ -13,7 +13,7 @@
             } catch { return error as? WebImageError }
         }
 
-        /// Three pages that differ in all that pages can differ in.
+        /// Three pages that differ in every property that pages can differ in.
         private static func makers(isBig: Bool = false) -> [TIFFMaker] {
             var makers = [
                 TIFFMaker.random(21, 7, seed: 1), TIFFMaker.random(5, 40, photometric: 1, samples: 1, seed: 2),
@@ -40,7 +40,7 @@
             }
         }
 
-        /// Each page of a long file was decoded from all of its bytes: of 6000 pages, that took 54 s.
+        /// Each page of a long file was once decoded from all bytes of the file, which took 54 s for 6000 pages.
         @Test(arguments: [false, true], [false, true])
         func aPageHasThePixelsThatItHasInAFileOfItsOwn(isBig: Bool, isTiled: Bool) throws {
             var makers = Self.makers(isBig: isBig)
@@ -70,7 +70,7 @@
                 let cut = TIFFExcerpts(Array(bytes.prefix(length)), limit: 10, metadataLimit: 1000)
                 #expect(cut.file(ofPage: 2) == nil)
             }
-            // One byte too many is the end of the file's last page, too.
+            // A last page whose stated length is one byte too long is refused, too.
             makers[2].excess = 1
             #expect(TIFFExcerpts(TIFFMaker.pages(makers), limit: 10, metadataLimit: 1000).file(ofPage: 2) == nil)
             makers[0].excess = -1
@@ -103,7 +103,7 @@
             for target in 0..<3 {
                 let bytes = TIFFMaker.pages(Self.makers(), last: target)
                 #expect(Self.error { _ = try TIFFPageReader(bytes) }?.code == .corruptData)
-                // The picture itself is there all the same.
+                // The picture itself can still be decoded.
                 #expect(decode(bytes).error == nil && decode(bytes).header?.frameCount == 3)
             }
         }

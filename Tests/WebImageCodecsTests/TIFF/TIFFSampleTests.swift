@@ -4,7 +4,7 @@
     import WebImageCodecs
     import WebImageCore
 
-    /// Samples of every kind that files of scanners, cameras and laboratories have.
+    /// Samples of every kind that files from scanners, cameras and laboratories have.
     @Suite struct TIFFSampleTests {
         @Test(arguments: [1, 2, 4, 7, 10, 12, 14, 24, 32], [nil, 16])
         func samplesOfAnyDepthAreScaledToEight(depth: Int, tile: Int?) {
@@ -16,7 +16,7 @@
             }
         }
 
-        /// As libvips, Pillow and ImageMagick take it.
+        /// As in libvips, Pillow and ImageMagick.
         @Test(arguments: [nil, 0, 2]) func aFourthSampleOfColoursIsAlphaUnlessTheFileSaysOtherwise(kind: Int?) {
             let maker = TIFFMaker(
                 width: 2, height: 1, depth: 8, photometric: 2, samples: 4, extraSample: kind,
@@ -47,14 +47,15 @@
             }
         }
 
-        /// L* and what it is in sRGB by the formulas of CIE, Bradford and IEC 61966-2-1, of 255; a* and b* signed.
+        /// Colours in L*a*b*, with L* from 0 to 255 and signed a* and b*, and in sRGB from 0 to 255, by the formulas of
+        /// CIE, Bradford and IEC 61966-2-1.
         private static let labs: [(lab: [Int], rgb: [Double])] = [
             ([255, 0, 0], [255, 255, 255]), ([0, 0, 0], [0, 0, 0]), ([128, 0, 0], [119.4, 119.4, 119.4]),
             ([128, 60, -30], [194.7, 66.6, 172.3]), ([180, -40, 50], [115.3, 191, 73.3]),
             ([200, 10, -20], [199.1, 188.7, 231.4]),
         ]
 
-        /// libtiff made its white (255, 252, 222).
+        /// libtiff once turned white into (255, 252, 222).
         @Test(arguments: [8, 16], [nil, 1, 2]) func labIsSeenByTheWhiteOfPrint(depth: Int, sampleFormat: Int?) {
             for (isPlanar, extra) in [(false, nil), (true, nil), (false, 2)] as [(Bool, Int?)] {
                 var maker = TIFFMaker(
@@ -81,7 +82,7 @@
         }
 
         @Test func labOf16BitsIsRoundedOnlyAfterItsConversion() {
-            // L* of 65 535; a* and b* signed, 256 to one.
+            // L* from 0 to 65 535; signed a* and b* in 256ths.
             let labs = [
                 (29_310, -12_970, 15_180), (41_203, -17_301, 17_099), (9001, 11_370, -14_250), (3333, 130, -4990),
             ]
@@ -98,11 +99,11 @@
             }
         }
 
-        /// libtiff gives the square root of light in place of sRGB's curve: it made 119 of 128.
+        /// libtiff uses the square root of light instead of sRGB's curve, which gives 119 instead of 128.
         @Test func logarithmsOfLightAreShownBySRGB() {
-            // Light from 0 to 1 and what it is in sRGB, of 255 (IEC 61966-2-1).
+            // Light from 0 to 1, and its level in sRGB from 0 to 255 (IEC 61966-2-1).
             let lights = [(1.0, 255.0), (0.2159, 128), (0.0513, 64), (0.5271, 192)]
-            // 16 bits each, first all high and then all low bytes, as pieces of four bytes without repetition.
+            // Samples of 16 bits: first all high bytes and then all low bytes, each as a literal run of four bytes.
             let logarithms = lights.map { Int((256 * (log2($0.0) + 64)).rounded()) }
             let bytes = [4] + logarithms.map { UInt8($0 >> 8) } + [4] + logarithms.map { UInt8($0 & 255) }
             var maker = TIFFMaker(
@@ -126,7 +127,7 @@
         }
 
         @Test func halfNumbersAndThoseThatAreNoneAreShown() {
-            // 0, the least, 1/3, 1/2, 1, -1, 2, infinity, no number.
+            // 0, the smallest positive number, 1/3, 1/2, 1, -1, 2, infinity, and not a number.
             let halves = [0, 1, 0x3555, 0x3800, 0x3C00, 0xBC00, 0x4000, 0x7C00, 0x7E00]
             let shown = [0, 0, 85, 128, 255, 0, 255, 255, 255]
             var maker = TIFFMaker(width: 9, height: 1, depth: 16, photometric: 1, samples: 1, values: halves)
@@ -161,7 +162,7 @@
         }
 
         @Test(arguments: [1, 2]) func inksMayHaveAlpha(kind: Int) {
-            // All of the second ink, half of it there.
+            // The second ink in full, with an alpha of a half.
             let ink = kind == 1 ? 128 : 255
             for depth in [8, 16] {
                 let scale = depth == 8 ? 1 : 257
@@ -196,7 +197,7 @@
             #expect(decode(maker.file()).error?.code == .unsupportedFeature)
         }
 
-        /// - Parameter share: what a stored value is of the whole.
+        /// - Parameter share: Returns the shown level of a stored value, from 0 to 1.
         private func expectShown(_ maker: TIFFMaker, as share: (Int) -> Double) {
             let result = decode(maker.file())
             #expect(result.error == nil && result.header?.bitDepth == maker.depth)

@@ -5,9 +5,11 @@
 
     @testable import WebImageCodecs
 
-    /// Documents that cost without size. At 4096 by 4096, in processes of their own, `webimage-bench documents` draws them.
+    /// Small documents that are costly to draw. `webimage-bench documents` draws them at 4096 by 4096, in processes of
+    /// their own.
     @Suite struct CostlyDocumentTests {
-        /// Drawings of these go on for minutes, whatever the canvas is: they would hold up all other drawings of this process.
+        /// Drawing these takes minutes, whatever the size of the canvas. They would hold up all other drawings of this
+        /// process.
         private static let endless: Set<String> = [
             "pdf tiles of a thousandth", "pdf overlapping tiles", "pdf groups of four groups", "pdf forms of ten forms",
             "pdf a million fills", "pdf 5000 shadings", "pdf 2000 times a bitmap",
@@ -35,7 +37,7 @@
             }
         }
 
-        /// What can be told from the document is refused before the library sees it.
+        /// A cost that is visible in the document is refused before the library sees the document.
         @Test(arguments: [
             "svg a kernel of 99 a side", "svg 40 floods that are kept", "svg 2000 blurs", "svg a window of 1000",
             "svg feTurbulence numOctaves=256000000", "svg feMorphology radius=1e30", "svg uses of ten uses",
@@ -49,7 +51,7 @@
             #expect(error?.code == .limitExceeded && error?.message.contains("took longer") == false, "\(error as Any)")
         }
 
-        /// What people do draw stays possible, also large.
+        /// Ordinary documents are still drawn, also at large sizes.
         @Test(arguments: [
             "<filter id='f'><feGaussianBlur stdDeviation='4'/></filter><rect width='900' height='900' filter='url(#f)'/>",
             "<filter id='f'><feDropShadow dx='4' dy='4' stdDeviation='3'/></filter><circle r='400' filter='url(#f)'/>",
@@ -66,7 +68,7 @@
             #expect(error == nil && count == 2048 * 2048 * 4)
         }
 
-        /// What operators mean is told from what only looks like them.
+        /// Operators are distinguished from text that only looks like them.
         @Test func operatorsOfAPageAreRead() {
             func read(_ content: String) -> PDFOperators {
                 var content = content

@@ -11,7 +11,7 @@
             #expect(result.error == nil && header.size == PixelSize(width: 20, height: 10))
             #expect(header.format == .pdf && header.isVector && header.frameCount == 2 && !header.hasAlpha)
             #expect(result.format?.alpha == .opaque)
-            // The page's origin is its lower left corner.
+            // The origin of a page is its lower left corner.
             #expect(result.pixel(1, 8) == [255, 0, 0, 255] && result.pixel(4, 5) == [255, 0, 0, 255])
             #expect(result.pixel(5, 8) == [255, 255, 255, 255] && result.pixel(1, 4) == [255, 255, 255, 255])
         }
@@ -82,11 +82,11 @@
         }
     }
 
-    /// Files of pages with a red rectangle in the lower left corner.
+    /// Makes PDF files whose pages have a red rectangle in the lower left corner.
     struct PDFMaker {
         var pages = 1
         var width = 20
-        /// More entries of each page.
+        /// Additional entries of each page's dictionary.
         var page = ""
         var isEncrypted = false
 

@@ -14,7 +14,7 @@
 
         @Test(arguments: [
             ("<!ENTITY c 'red'>", "<rect width='8' height='8' fill='&c;'/>"),
-            // As Adobe Illustrator writes styles.
+            // Styles as Adobe Illustrator writes them.
             (
                 "\n\t<!ENTITY st0 \"fill:red;stroke:none;\">\n\t<!ENTITY ns_x \"http://a.b/1.0/\">\n",
                 "<g xmlns:x='&ns_x;'><rect style='&st0;' width='8' height='8'/></g>"
@@ -81,7 +81,7 @@
             #expect(error?.code == .corruptData, "\(String(describing: error))")
         }
 
-        /// librsvg 2.54 ended the process for the first of these.
+        /// librsvg 2.54 crashed on the first of these.
         @Test(arguments: [
             "<!ATTLIST rect x (a|a) 'a'>", "<!ATTLIST rect x NOTATION (a|a) 'a'>",
             "<!ATTLIST rect x NOTATION (a|b) 'a' x NOTATION (a|a) #IMPLIED>", "<!ELEMENT a (b|b)*><!ELEMENT a (b)>",

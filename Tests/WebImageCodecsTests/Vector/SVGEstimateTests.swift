@@ -5,9 +5,10 @@
 
     @testable import WebImageCodecs
 
-    /// Estimating the cost of a document takes work in proportion to its length.
+    /// Estimating the cost of a document takes time in proportion to its length.
     ///
-    /// Each reference was followed to all elements with its id: a document of 432 KB took more than half a minute.
+    /// Each reference was once followed to all elements with its id, so that a document of 432 KB took more than half a
+    /// minute.
     @Suite struct SVGEstimateTests {
         private func namesakes(_ count: Int) -> String {
             "<defs>" + String(repeating: "<g id='a'/>", count: count) + "</defs>"
@@ -25,12 +26,12 @@
         @Test(arguments: [100, 10_000]) func elementsWithTheSameIDAreFollowedOnce(count: Int) throws {
             let survey = try survey(namesakes(count))
             let order = try SVGDrawingOrder(survey)
-            // The root's parts, each use's reference, and each element with the id.
+            // Steps for the parts of the root, for the reference of each `use`, and for each element with the id.
             #expect(order.steps <= 3 * count + 10)
             #expect(order.elements.count == 2 * count + 2 && !order.hasCycles)
         }
 
-        /// All count, as before: which of them librsvg draws depends on how it reads attributes.
+        /// All elements with the id count, because librsvg's choice depends on how it reads attributes.
         @Test func eachElementWithAnIDCounts() throws {
             let one = "<g id='a'><rect width='4' height='4' opacity='.5'/></g>"
             func time(_ content: String) throws -> Double {
@@ -43,7 +44,7 @@
             #expect(try SVGDrawingOrder(try survey(cycle)).hasCycles)
         }
 
-        /// A tile inherits from all patterns that it refers to, whichever come first.
+        /// A pattern inherits from all patterns that it refers to, in whatever order they come.
         @Test(arguments: ["", "<g id='c'><use href='#c'/></g>"]) func aPatternHasTheSizeOfThoseItRefersTo(
             _ cycle: String
         )
@@ -60,7 +61,7 @@
             #expect(try bytes(1000) - bytes(100) >= 4 * (1000 * 1000 - 100 * 100) - 1)
         }
 
-        /// A chain of patterns was followed anew for each shape that is painted with it; this would take minutes.
+        /// A chain of patterns was once followed anew for each shape that it paints, which would take minutes here.
         @Test func aChainOfPatternsIsFollowedOnce() throws {
             let count = 20_000
             let patterns = (0..<count).map { "<pattern id='p\($0)' href='#p\($0 + 1)'/>" }.joined()

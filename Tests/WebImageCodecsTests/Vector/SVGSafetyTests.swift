@@ -60,7 +60,7 @@
             let link = "data:image/png;base64,\(Base64Text.text(png))"
             let bytes = Drawn.svg("width='8' height='8'", "<image width='8' height='8' xlink:href='\(link)'/>")
             #expect(CoderDecode(SVGCoder(), bytes).pixel(4, 4) == [255, 0, 0, 255])
-            // Over the limit it is left out; the document's own size is within.
+            // A bitmap over the limit is left out. The document's own size is within the limit.
             let tight = DecodeOptions(limits: DecodeLimits(pixels: 63))
             let small = VectorRaster(part: PixelRect(x: 0, y: 0, width: 8, height: 8), size: .init(width: 4, height: 4))
             let left = CoderDecode(SVGCoder(), bytes, options: tight, raster: small)
@@ -74,7 +74,7 @@
         }
 
         @Test func chainsOfReferencesHaveAStackThatIsDeepEnough() throws {
-            // With a thread's usual stack of 8 MiB, 1000 of them end the process.
+            // With the usual stack of 8 MiB, a chain of 1000 references overflows the stack.
             let links = (0..<3000).map { "<g id='a\($0)'><use href='#a\($0 + 1)'/></g>" }.joined()
             let end = "<g id='a3000'>\(Self.red)</g>"
             let bytes = Drawn.svg("width='8' height='8'", "<defs>\(links)\(end)</defs><use href='#a0'/>")
@@ -86,7 +86,7 @@
             let links = (0..<17_000).map { "<g id='a\($0)'><use href='#a\($0 + 1)'/></g>" }.joined()
             let bytes = Drawn.svg("width='8' height='8'", "<defs>\(links)</defs><use href='#a0'/>")
             #expect(CoderDecode(SVGCoder(), bytes).error?.code == .limitExceeded)
-            // As many elements that refer to few others are no danger.
+            // As many elements that do not form chains are accepted.
             let many = String(repeating: "<g><use href='#a'/></g>", count: 17_000)
             let flat = Drawn.svg("width='8' height='8'", "<defs><g id='a'>\(Self.red)</g></defs>\(many)")
             #expect(CoderDecode(SVGCoder(), flat).pixel(4, 4) == [255, 0, 0, 255])
@@ -100,7 +100,7 @@
             #expect(small.error == nil && small.pixel(4, 4)[0] == 255)
             let large = CoderDecode(SVGCoder(), Drawn.svg("width='8000' height='8000'", content))
             #expect(large.error?.code == .limitExceeded && large.format == nil)
-            // The same by a style sheet.
+            // The same with a style sheet.
             let plain = content.replacing(" opacity='.99'", with: "")
             let styled = Drawn.svg("width='8000' height='8000'", "<style>g { opacity: .9 }</style>" + plain)
             #expect(CoderDecode(SVGCoder(), styled).error?.code == .limitExceeded)
@@ -117,7 +117,7 @@
             #expect(CoderDecode(SVGCoder(), bytes).error?.code == .unsupportedFeature)
         }
 
-        /// Numbers beyond all numbers, and nothing times them: no sum of costs may be no number.
+        /// Infinite numbers, and zero times infinity. No estimate may become a value that is not a number.
         @Test(arguments: [
             "<rect width='1e400' height='9' stroke='red' stroke-dasharray='1e400'/>",
             "<rect width='9' height='9' stroke='red' stroke-dasharray='0e400 1e400'/>",
@@ -132,7 +132,7 @@
             #expect(result.error == nil || result.error?.code == .limitExceeded, "\(String(describing: result.error))")
         }
 
-        /// Refused by their number, before anything is made of them.
+        /// A document with too many elements is refused by their number, before anything is made of them.
         @Test func tooManyElementsAreRefused() {
             let bytes = Drawn.svg("width='8' height='8'", String(repeating: "<a/>", count: 400_000))
             #expect(CoderDecode(SVGCoder(), bytes).error?.code == .limitExceeded)
@@ -195,7 +195,7 @@
         }
     }
 
-    /// A folder with files that must not be read.
+    /// A folder with files that a document must not read.
     private final class ForbiddenFiles {
         let path: String
 

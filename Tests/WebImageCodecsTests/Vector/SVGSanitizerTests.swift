@@ -22,7 +22,7 @@
             "<text>javascript: is a language</text>",
         ]) func whatRunsNothingStaysAsItIs(_ inner: String) throws {
             let text = "<?xml version='1.0' encoding='utf-8'?>\n" + Self.start + inner + "</svg>\n"
-            // Attributes stand as they stood; an element's end has no blank before it.
+            // Attributes are unchanged; only the space before the end of an element is removed.
             #expect(try cleaned(text) == text.replacing("'2' />", with: "'2'/>"))
         }
 
@@ -44,7 +44,7 @@
             #expect(try cleaned(Self.start + inner + "</svg>") == Self.start + rest + "</svg>")
         }
 
-        /// For HTML, in which the result may lie, these end earlier or mean something else.
+        /// The result may be embedded in HTML, in which these constructs end earlier or mean something else.
         @Test(arguments: [
             ("<!-- a <script> in a comment --><g/>", "<g/>"), ("<!--><script>x</script>-->", ""),
             ("<g><!-- --!><script>x</script> --></g>", "<g></g>"),
@@ -119,7 +119,7 @@
             #expect(throws: WebImageError.self) { try cleaned(text + "]><svg><text>&a9;</text></svg>") }
         }
 
-        /// Whatever is cut or changed, nothing that runs comes through, and nothing traps.
+        /// However the text is cut or changed, no script passes, and nothing traps.
         @Test func damageLetsNothingThrough() throws {
             let text = Self.start + "<g onload='a'><script>b</script><a xlink:href='javascript:c' d='e'/></g></svg>"
             var random = SeededGenerator(seed: 7)

@@ -37,7 +37,7 @@
                 part: PixelRect(x: 0, y: 0, width: 8, height: 8), size: .init(width: 800, height: 800))
             let result = CoderDecode(SVGCoder(), bytes, raster: all)
             #expect(result.error == nil && result.format?.size == all.size)
-            // An enlarged bitmap has soft edges; this one has none.
+            // An enlarged bitmap would have soft edges; this drawing has none.
             var inside = 0
             for y in 0..<800 {
                 for x in 0..<800 {
@@ -49,7 +49,7 @@
         }
 
         @Test func aPartIsStretchedToTheSize() throws {
-            // Preserving the aspect is the pipeline's business, not the document's.
+            // The aspect ratio is the responsibility of the pipeline, not of the document.
             let bytes = Drawn.svg(
                 "viewBox='0 0 10 10' preserveAspectRatio='xMidYMid meet'",
                 "<rect width='10' height='10' fill='red'/><rect x='5' width='5' height='5' fill='lime'/>")
@@ -105,7 +105,7 @@
         }
     }
 
-    /// Documents.
+    /// SVG documents for tests.
     enum Drawn {
         static let shapes = """
             <defs><linearGradient id='g'><stop offset='0' stop-color='red'/><stop offset='1' stop-color='blue'/>
@@ -120,7 +120,7 @@
         }
     }
 
-    /// Gzip by one block of fixed codes (RFC 1951, 3.2.6).
+    /// Writes gzip files of one block with fixed codes (RFC 1951, 3.2.6).
     struct GzipMaker {
         private var bytes: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
         private var bits = UInt64(0)
@@ -134,12 +134,12 @@
             return maker.finished(text)
         }
 
-        /// A text that ends in 258 times `blanks` spaces; its checksum is wrong.
+        /// A gzip file of `text` followed by 258 times `blanks` spaces. Its checksum is wrong.
         static func bomb(_ text: [UInt8], blanks: Int) -> [UInt8] {
             var maker = GzipMaker()
             maker.put(0b011, 3)
             for byte in text + [0x20] { maker.put(literal: byte) }
-            // The longest length, from one byte back.
+            // The longest match, at a distance of one byte.
             for _ in 0..<blanks { maker.put(code: 0b1100_0101, 8); maker.put(0, 5) }
             maker.put(0, 7)
             return maker.finished([])
@@ -149,7 +149,7 @@
             if byte < 144 { put(code: 0x30 + Int(byte), 8) } else { put(code: 0x190 + Int(byte) - 144, 9) }
         }
 
-        /// Codes begin with their topmost bit, all else with the lowest.
+        /// Codes are written from their highest bit on, everything else from the lowest.
         private mutating func put(code: Int, _ length: Int) {
             for bit in (0..<length).reversed() { put(code >> bit & 1, 1) }
         }
@@ -173,7 +173,7 @@
 #endif
 #if SVG || PDF
     extension CoderDecode {
-        /// Red, green, blue and alpha at a place.
+        /// Red, green, blue and alpha of a pixel; empty outside of the picture.
         func pixel(_ x: Int, _ y: Int) -> [UInt8] {
             let at = (y * (format?.size.width ?? 0) + x) * 4
             return at + 4 <= pixels.count ? Array(pixels.bytes[at..<at + 4]) : []

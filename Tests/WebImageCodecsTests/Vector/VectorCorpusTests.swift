@@ -16,7 +16,7 @@
             let header = try #require(whole.header)
             #expect(header.size == PixelSize(width: row.width, height: row.height))
             #expect(header.format.rawValue == row.format && header.isVector)
-            // The reference has an alpha channel that is full of paper.
+            // The reference has an alpha channel for PDF, in which the paper is opaque.
             #expect(header.hasAlpha == (row.format != "pdf"))
             let means = whole.means
             let fits = row.accepted.contains { zip($0, means).allSatisfy { abs($0 - $1) <= 2 } }

@@ -55,7 +55,7 @@ import WebImageTesting
         let decoder = try #require(try WebPCoder().makeAnimationDecoder(.webp, DecodeOptions()))
         let shown = maker.shown()
         var counts: [Int] = []
-        // The file's own length is in its first bytes.
+        // The first bytes of the file state its whole length, so they are taken from the finished file.
         let file = try maker.file()
         var offset = 0
         for chunk in [Array(file.prefix(12))] + (try maker.chunks()) {

@@ -16,7 +16,7 @@ import WebImageCore
         return try encoder.finish()
     }
 
-    /// A card that moves over a picture.
+    /// Frames in which a card moves over a picture.
     private func scene(_ count: Int, alpha: AlphaMode = .opaque, on background: Image? = nil) throws -> [Image] {
         try (0..<count).map { index in
             let picture = try (background ?? Drawings.picture(64, 48, alpha: alpha)).bytes.bytes
@@ -63,7 +63,8 @@ import WebImageCore
         }
     }
 
-    /// libwebpmux stores of these the card alone, which is opaque: Pillow showed black around it.
+    /// libwebpmux stores only the opaque card of each frame, without the flag for alpha. Pillow once showed black
+    /// around it.
     @Test(arguments: [false, true]) func aCanvasThatIsNotCoveredIsSaidToHaveAlpha(hasProfile: Bool) throws {
         let colors: [[UInt8]] = [[255, 255, 255, 255], [255, 0, 0, 255], [0, 0, 255, 255]]
         let clear = try colors.map { color in
@@ -83,7 +84,7 @@ import WebImageCore
             guard options.isLossless else { continue }
             for index in 0..<3 { #expect(try WebPFrames(moving).frame(index).seen == clear[index].bytes.seen) }
         }
-        // What covers all and is opaque does not say so.
+        // Opaque frames that cover the canvas have no flag for alpha.
         let noise = try (0..<3).map { try Drawings.noise(32, 32, alpha: .opaque, seed: UInt64($0)) }
         #expect(try encode(noise, EncodeOptions(isLossless: true))[20] & 0x12 == 0x02)
     }
@@ -130,7 +131,7 @@ import WebImageCore
         ]
         let straight = try Drawings.picture(40, 30, alpha: .straight).bytes
         let result = try WebPFrames(try encode(frames, EncodeOptions(quality: 95)))
-        // The second may be so near the first that it is not drawn again.
+        // The second frame may be so close to the first that it is left out.
         for index in 0..<result.count { #expect(try result.frame(index).meanDifference(to: straight) < 12) }
     }
 

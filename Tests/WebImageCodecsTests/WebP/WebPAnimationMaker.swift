@@ -3,7 +3,7 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// Makes an animation of stills that our encoder wrote, and says what each frame has to look like.
+/// Makes an animation from stills that our encoder wrote, and states what each frame has to look like.
 struct WebPAnimationMaker {
     struct Frame {
         var x = 0
@@ -15,14 +15,16 @@ struct WebPAnimationMaker {
         var isLossless = true
     }
 
-    /// Each of the four ways follows each of them once (a De Bruijn sequence).
+    /// The combinations of blending and disposal, so that each of the four follows each of them once (a De Bruijn
+    /// sequence).
     private static let ways = [0, 0, 1, 0, 2, 0, 3, 1, 1, 2, 1, 3, 2, 2, 3, 3]
 
     var canvas: PixelSize
     var frames: [Frame]
     var loops = 0
 
-    /// Frames of noise with all ways to be drawn and to go, each after each other; every pixel is opaque or transparent.
+    /// Frames of noise with all combinations of blending and disposal, each after each other. Every pixel is opaque or
+    /// transparent.
     static func all(seed: UInt64, count: Int = 34, isLossless: Bool = true) throws -> WebPAnimationMaker {
         var random = SeededGenerator(seed: seed)
         let canvas = PixelSize(width: 21, height: 17)
@@ -49,7 +51,7 @@ struct WebPAnimationMaker {
         return WebPAnimationMaker(canvas: canvas, frames: frames)
     }
 
-    /// A frame's chunk, and where it begins when it follows `start` bytes.
+    /// The chunks of the file, in order: the header, the animation's settings, and one for each frame.
     func chunks() throws -> [[UInt8]] {
         try [WebPMaker.extended(0x12, canvas), WebPMaker.animation(loops: loops)]
             + frames.map { frame in
@@ -64,7 +66,7 @@ struct WebPAnimationMaker {
 
     func file() throws -> [UInt8] { WebPMaker.file(try chunks()) }
 
-    /// Each frame as it is shown, by the plainest means.
+    /// Each frame as it is shown, by a compositor that is as simple as possible.
     func shown() -> [Pixels] {
         var pixels = [UInt8](repeating: 0, count: canvas.width * canvas.height * 4)
         return frames.map { frame in
@@ -86,7 +88,7 @@ struct WebPAnimationMaker {
 }
 
 extension Pixels {
-    /// What cannot be seen has no colour.
+    /// The same pixels, with the colour of fully transparent ones set to zero.
     var seen: Pixels {
         var seen = bytes
         for start in stride(from: 0, to: seen.count, by: 4) where seen[start + 3] == 0 {
@@ -97,14 +99,14 @@ extension Pixels {
 }
 
 extension WebPMaker {
-    /// The chunks of a still that a frame may hold.
+    /// The chunks of a still file that can be put into a frame.
     static func pictureChunks(of file: [UInt8]) -> [UInt8] {
         let body = file.dropFirst(12)
         return Array(body.starts(with: "VP8X".utf8) ? body.dropFirst(18) : body)
     }
 }
 
-/// An animation decoder that was given all bytes in pieces, and what it threw.
+/// An animation decoder that was given all bytes in pieces, and the error that it threw.
 struct WebPFrames {
     let decoder: any AnimationDecoder
     var error: WebImageError?

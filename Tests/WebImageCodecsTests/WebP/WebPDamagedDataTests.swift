@@ -44,7 +44,7 @@ import WebImageTesting
         for (name, bytes) in try Self.fixtures() {
             for round in 0..<150 {
                 var damaged = bytes
-                // The first half of the rounds damages headers, where most decisions are made.
+                // The first half of the rounds damages headers, on which most depends.
                 let reach = round < 75 ? min(bytes.count, 70) : bytes.count
                 for _ in 0..<Int.random(in: 1...4, using: &generator) {
                     damaged[Int.random(in: 0..<reach, using: &generator)] ^=
@@ -137,7 +137,7 @@ import WebImageTesting
         #expect(result.error == nil && result.header?.iccProfile == nil && result.header?.orientation == .left)
     }
 
-    /// Writers that count wrong at the end of a file must not cost the picture.
+    /// A wrong chunk length at the end of the file must not lose the picture.
     @Test func aBrokenChunkAfterThePictureDoesNoHarm() {
         let picture = LosslessMaker.colorful(8, 6)
         let bytes = WebPMaker.file([picture.chunk(), Array("EXIF".utf8) + [0xFF, 0xFF, 0xFF, 0xFF], [1, 2, 3]])

@@ -2,8 +2,8 @@ import Testing
 import WebImageCodecs
 import WebImageCore
 
-/// Decodes with our coder, whatever the registry has, in pieces of the lengths that `length` gives; each is a copy of
-/// its own, so that a decoder that keeps the pointer is found out.
+/// Decodes with our WebP coder, whatever the registry would choose, in pieces of the lengths that `length` returns.
+/// Each piece is a copy of its own, so that a decoder that wrongly keeps the pointer is noticed.
 func decodeWebP(
     _ bytes: [UInt8], scale: Int = 1, keepsWhole: Bool = true, options: DecodeOptions = DecodeOptions(),
     length: () -> Int = { Int.max }
@@ -26,7 +26,7 @@ func decodeWebP(
     return result
 }
 
-/// Whether the decoder says that the picture is complete.
+/// Pushes all bytes into the decoder. Returns whether the decoder reports that the picture is complete.
 @discardableResult
 func pushWebP(
     _ bytes: [UInt8], into decoder: any ImageDecoder, _ length: () -> Int = { Int.max }

@@ -1,8 +1,8 @@
 import WebImageCore
 import WebImageTesting
 
-/// Makes WebP files that our encoder does not write: lossless pictures of up to two values a channel, and whatever
-/// chunks a test wants.
+/// Makes WebP files that our encoder does not write: lossless pictures with up to two values in each channel, and any
+/// chunks that a test wants.
 enum WebPMaker {
     /// A chunk, padded to an even length.
     static func chunk(_ name: String, _ contents: [UInt8]) -> [UInt8] {
@@ -14,14 +14,15 @@ enum WebPMaker {
         return Array("RIFF".utf8) + little(body.count, 4) + body
     }
 
-    /// - Parameter flags: 0x20 profile, 0x10 alpha, 0x08 EXIF, 0x02 animation.
+    /// - Parameter flags: 0x20 for a profile, 0x10 for alpha, 0x08 for EXIF, 0x02 for an animation.
     static func extended(_ flags: UInt8, _ size: PixelSize) -> [UInt8] {
         chunk("VP8X", [flags, 0, 0, 0] + little(size.width - 1, 3) + little(size.height - 1, 3))
     }
 
     static func animation(loops: Int) -> [UInt8] { chunk("ANIM", [9, 9, 9, 9] + little(loops, 2)) }
 
-    /// - Parameter flags: 0x02 replaces what is there, 0x01 goes again.
+    /// - Parameter flags: 0x02 if the frame replaces the canvas below it instead of being blended, 0x01 if its place is
+    ///   cleared afterwards.
     static func frame(
         x: Int, y: Int, _ size: PixelSize, delay: Int = 70, flags: UInt8 = 0, _ chunks: [UInt8]
     ) -> [UInt8] {
@@ -36,9 +37,9 @@ enum WebPMaker {
 /// two values.
 struct LosslessMaker {
     let size: PixelSize
-    /// Red, green, blue, alpha: the lower and the higher value.
+    /// The two values of red, green, blue and alpha, the lower one first.
     let values: [(UInt8, UInt8)]
-    /// For each pixel four choices.
+    /// For each pixel and each of its four channels, whether the higher value is chosen.
     let choices: [[Bool]]
     var saysAlpha = true
 
@@ -80,7 +81,7 @@ struct LosslessMaker {
 }
 
 extension WebPMaker {
-    /// Two frames; the first, `frame`, stands at (2, 4) of a canvas of 20 by 16.
+    /// An animation of two frames. The first, `frame`, is at (2, 4) of a canvas of 20 by 16.
     static func animated(_ frame: LosslessMaker) -> [UInt8] {
         let canvas = PixelSize(width: 20, height: 16)
         let second = LosslessMaker.colorful(20, 16, seed: 9)

@@ -2,7 +2,7 @@ import Testing
 import WebImageCodecs
 import WebImageCore
 
-/// Decodes to size.
+/// WebP pictures that are decoded at a reduced size.
 @Suite struct WebPScalingTests {
     @Test(arguments: [2, 3, 4, 5, 7, 8, 16])
     func eachPixelIsTheMeanOfThoseItStandsFor(_ scale: Int) throws {
@@ -21,14 +21,15 @@ import WebImageCore
                     let start = y * size.width * 4
                     whole += result.pixels.bytes[start..<start + width / scale * 4]
                 }
-                // libwebp leaves out the deblocking filter of lossy ones.
+                // At reduced sizes libwebp leaves out the deblocking filter of lossy pictures.
                 let difference = Pixels(whole).meanDifference(to: expected)
                 #expect(difference < (isLossless ? 1 : 1.5), "\(difference)")
             }
         }
     }
 
-    /// Hard edges in brightness, none in colour: those of half resolution look different in full size.
+    /// A picture with hard edges in brightness and none in colour. Colours have half the resolution and would look
+    /// different at full size.
     private func smooth(_ width: Int, _ height: Int) throws -> Image {
         try Image(size: PixelSize(width: width, height: height), alpha: .opaque) { bytes in
             for index in bytes.indices {
@@ -92,7 +93,7 @@ import WebImageCore
         #expect(result.error == nil && result.format?.size == PixelSize(width: 1, height: 1))
     }
 
-    /// What cannot be seen has a colour of its own, which must not come to light in the means.
+    /// Fully transparent pixels have colours of their own, which must not become visible in the means.
     @Test(arguments: [2, 3, 5, 8, 16]) func coloursAreWeightedByTheirAlpha(_ scale: Int) throws {
         for (width, height) in [(112, 96), (101, 81), (259, 33), (3, 2)] {
             for isLossless in [true, false] {
@@ -113,7 +114,8 @@ import WebImageCore
                 if isLossless {
                     #expect(result.pixels == expected)
                 } else {
-                    // Without the deblocking filter and the fine chroma, but no farther from what was written.
+                    // The result lacks the deblocking filter and the interpolated chroma, but is no farther from the
+                    // original than the full picture.
                     let source = weightedMeans(of: image.bytes.bytes, width: width, height: height, scale: scale)
                     let loss = (expected.meanDifference(to: source), result.pixels.meanDifference(to: source))
                     #expect(loss.1 < loss.0 + 1, "\(loss)")
@@ -135,7 +137,7 @@ import WebImageCore
                         count += 1
                     }
                 }
-                // As floats: halves are rounded as they are there.
+                // Computed in floats, so that halves are rounded in the same way.
                 let weight = sums[3] > 0 ? 1 / Float(sums[3]) : 0
                 for channel in 0..<3 { means.append(UInt8(Float(sums[channel]) * weight + 0.5)) }
                 means.append(UInt8(Float(sums[3]) / Float(count) + 0.5))

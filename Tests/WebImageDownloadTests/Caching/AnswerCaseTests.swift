@@ -4,12 +4,13 @@ import WebImageCore
 
 @testable import WebImageDownload
 
-/// The other half of the table: an entry, a request that goes to the origin, and what its answer means.
+/// A row of the table of answers: a stored entry, a request that goes to the origin, its answer, and what is done with
+/// it. `LookupCase` has the table of lookups.
 struct AnswerCase: Sendable, CustomTestStringConvertible {
     enum Outcome: String, Sendable {
-        /// The answer's body, to be kept; or not; or not, and the entry goes.
+        /// The answer's body is delivered. It is stored; or not stored; or not stored, and the old entry is removed.
         case store, pass, passAndRemove
-        /// The entry's body, with new metadata; or for the last time.
+        /// The entry's body is delivered. Its metadata is updated; or the entry is removed.
         case update, useAndRemove
         case useStale, askAgain, fail
     }
@@ -21,7 +22,7 @@ struct AnswerCase: Sendable, CustomTestStringConvertible {
 
     let name: String
     let mode: CacheMode
-    /// Nil: there is no entry.
+    /// The header fields of the stored entry; nil if there is no entry.
     let stored: [String]?
     let event: Event
     let expected: Outcome
@@ -186,7 +187,7 @@ extension AnswerCase {
         else { throw WebImageError(.cacheMiss, "no revalidation") }
         #expect(exchange.fields[.ifNoneMatch] == "W/\"a\"")
         #expect(exchange.fields[.ifModifiedSince] == date(-5000))
-        // The origin is meant, and no cache on the way to it.
+        // A cache between us and the origin must revalidate, too.
         #expect(exchange.fields[.cacheControl] == "max-age=0")
         #expect(exchange.fields.count == 3)
         #expect(exchange.unconditional.fields.isEmpty && !exchange.unconditional.isConditional)
@@ -285,7 +286,7 @@ extension AnswerCase {
         #expect(merged["last-modified"] == date(-9000))
         #expect(merged["age"] == nil && merged["date"] == nil)
         #expect(merged.responseTime == cacheStart + 1000)
-        // It is as fresh as a new one: neither the old age nor the old date stays.
+        // The entry is as fresh as a new one: neither the old `Age` nor the old `Date` remains.
         #expect(cacheRules.remaining(merged, now: cacheStart + 1000) == 7)
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebImageDownload
 
-/// Whom an answer is for follows from what was sent for it, hop by hop (findings L3 and H6).
+/// The fields and cookies that were really sent, hop by hop, decide which requests may reuse an answer.
 @Suite struct BoundAnswerTests {
     private let fresh = ["Cache-Control: max-age=100"]
     private let shared = ["Cache-Control: public, max-age=100"]
@@ -20,7 +20,7 @@ import Testing
         SentHop(place: place, fields: httpFields(lines), cookies: cookies)
     }
 
-    /// One with a jar that has cookies for some places.
+    /// A request with a jar that has these cookies, by the URL of each hop; the empty URL is the first hop.
     private func asker(_ cookies: [String: String], _ lines: [String] = []) -> CacheRequest {
         CacheRequest(method: .get, fields: httpFields(lines), scope: AskerScope(), cookies: { cookies[$0] })
     }
@@ -51,7 +51,7 @@ import Testing
         #expect(try !isFor(asker([first: "s=1", second: "t=2"]), entry))
         #expect(try !isFor(asker([first: "s=2", second: "t=1"]), entry))
         #expect(try !isFor(asker([first: "s=1"]), entry) && !isFor(asker([:]), entry))
-        // Without a jar nobody sends them.
+        // A request without a jar sends no cookies.
         #expect(try !isFor(CacheRequest(), entry))
         let strangers = stored(fresh, [hop()], request: asker([:]))
         #expect(try isFor(asker([:]), strangers) && !isFor(asker([first: "s=1"]), strangers))
@@ -80,7 +80,7 @@ import Testing
         #expect(try !isFor(open(), stored(fresh, [hop()])))
         #expect(try isFor(open(), stored(shared, [hop()])))
         #expect(try !isFor(open(), stored(shared + ["Vary: Accept"], [hop()])))
-        // Who asks may be declared.
+        // A modifier may declare for whom it asks.
         let declared = AskerScope(ofModifier: "anna")
         let request = CacheRequest(method: .get, fields: [:], scope: declared)
         let entry = stored(fresh, [hop(["Authorization: Signed 1"])], request: request)
@@ -88,7 +88,7 @@ import Testing
         #expect(try !isFor(open(declared), stored(fresh + ["Vary: Accept"], [hop()], request: request)))
     }
 
-    /// A look-up could not tell what it would be.
+    /// A look-up could not tell what would be sent to a later hop.
     @Test func whatOnlyALaterHopSaidIsNotKept() {
         let place = "http://cdn.test/a"
         let later = [hop(), hop(["Authorization: Bearer a"], place: place)]
@@ -98,7 +98,7 @@ import Testing
         let language = [hop(["Accept-Language: de"]), hop(["Accept-Language: fr"], place: place)]
         #expect(stored(fresh + ["Vary: Accept-Language"], language, redirects: [head(301)]) == nil)
         #expect(stored(fresh, language, redirects: [head(301)]) != nil)
-        // What is left out on the way to another origin was there at first.
+        // Credentials that are dropped on the way to another origin were sent to the first hop.
         let dropped = [hop(["Authorization: Bearer a"]), hop(place: place)]
         #expect(stored(fresh, dropped, redirects: [head(301)]) != nil)
     }

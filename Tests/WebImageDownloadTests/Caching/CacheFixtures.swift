@@ -4,13 +4,13 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// The moment at which every first answer comes: Fri, 15 Jan 2027 08:00:00 GMT.
+/// The time of every first answer, in seconds since 1970: Fri, 15 Jan 2027 08:00:00 GMT.
 let cacheStart: Int64 = 1_800_000_000
 
-/// A date so many seconds from ``cacheStart``.
+/// The HTTP date that is this many seconds after ``cacheStart``.
 func date(_ seconds: Int64) -> String { HTTPDate.text(cacheStart + seconds) }
 
-/// Fields from lines such as `Cache-Control: max-age=3`.
+/// Header fields from lines such as `Cache-Control: max-age=3`.
 func httpFields(_ lines: [String]) -> HTTPFields {
     var fields = HTTPFields()
     for line in lines {
@@ -29,9 +29,10 @@ func head(_ status: Int, _ lines: [String] = []) -> ResponseHead {
     return ResponseHead(status: status, lines: Array(text.utf8), version: .http11, remoteAddress: nil)
 }
 
-/// A digest that shows what went into it.
+/// Rules whose digests show their input, so that tests can read it.
 let cacheRules = HTTPCacheRules(digest: { "<\($0)>" })
 
+/// The arrival of an answer `seconds` after ``cacheStart``, and `delay` seconds after its request was sent.
 func arrival(
     at seconds: Int64 = 0, delay: Int64 = 0, place: String? = "https://a.example/x", redirects: [ResponseHead] = []
 ) -> CacheExchange.Arrival {
@@ -40,7 +41,7 @@ func arrival(
         redirects: redirects)
 }
 
-/// What is kept of an answer to a request that nothing was stored for.
+/// The entry that is stored for an answer when there was no entry before; nil if nothing may be stored.
 func storedResponse(
     _ lines: [String], status: Int = 200, mode: CacheMode = .httpRules, request: CacheRequest = CacheRequest(),
     arrival: CacheExchange.Arrival = arrival(), rules: HTTPCacheRules = cacheRules
@@ -51,7 +52,7 @@ func storedResponse(
     return plan.storing
 }
 
-/// A decision without its contents.
+/// The case of a ``CacheDecision`` without its associated values.
 enum CacheOutcome: String, Sendable {
     case serve, background, ask, fetch, miss
 

@@ -3,8 +3,8 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-/// Pieces that header fields are made of, put together at random: whatever comes, it is read in time, and says the same
-/// when it is read again.
+/// Header fields put together from random pieces. Each is parsed without a crash, and what was parsed is parsed to the
+/// same again.
 @Suite struct FieldFuzzTests {
     private static let pieces = [
         "max-age", "no-store", "no-cache", "private", "stale-if-error", "=", ",", "\"", "\\", " ", "\t", "0", "9",
@@ -37,7 +37,8 @@ import WebImageTesting
         }
     }
 
-    /// Whatever a head says, an entry that comes of it can be written, read and judged at any time, and what binds binds.
+    /// Whatever a head says, the entry that is made of it can be encoded, decoded and judged at any time, and its
+    /// restrictions hold.
     @Test func anyHeadIsJudged() {
         var random = SeededGenerator(seed: 7)
         let names = ["Cache-Control", "Age", "Date", "Expires", "ETag", "Last-Modified", "Vary"]

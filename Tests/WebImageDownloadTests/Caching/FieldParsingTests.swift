@@ -12,7 +12,7 @@ import WebImageTesting
             ("Tue, 29 Feb 2000 12:00:00 GMT", 951_825_600), ("Fri, 29 Feb 2036 12:00:00 GMT", 2_087_899_200),
             ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
             ("Fri, 15-Jan-27 08:00:00 GMT", nil), ("Friday, 15-Jan-27 08:00:00 GMT", 1_800_000_000),
-            // The 50 years are counted from 2027.
+            // A year of two digits lies at most 50 years after 2027.
             ("Friday, 15-Jan-77 08:00:00 GMT", 3_377_923_200), ("Friday, 15-Jan-78 08:00:00 GMT", 253_699_200),
             ("", nil), ("0", nil), ("-1", nil), ("Sun, 06 Nov 1994 08:49:37", nil),
             ("Sun, 06 Nov 1994 08:49:37 UTC", nil),
@@ -23,7 +23,7 @@ import WebImageTesting
             ("Sun, 06 Nov 94 08:49:37 GMT", nil), ("Sun, 06 Nov 19940 08:49:37 GMT", nil),
             ("Sum, 06 Nov 1994 08:49:37 GMT", nil),
             ("Sun, 06 Now 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 08:49:37 GMT x", nil),
-            // More blanks than there should be, and others.
+            // More spaces than the format has, and tabs.
             ("Sun,  06 Nov 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994  08:49:37 GMT", nil),
             ("Sun, 06\tNov 1994 08:49:37 GMT", nil), ("Sunday, 06-Nov-94  08:49:37 GMT", nil),
             ("Sun Nov  06 08:49:37 1994", nil), ("Sun Nov 06  08:49:37 1994", nil), ("Sun Nov   6 08:49:37 1994", nil),
@@ -33,7 +33,7 @@ import WebImageTesting
         #expect(HTTPTimestamp(text, now: cacheStart)?.seconds == seconds)
     }
 
-    /// Against the C library's calendar.
+    /// Compared with the calendar of the C library.
     @Test func everyDateIsReadBackAsItWasWritten() {
         var random = SeededGenerator(seed: 41)
         for _ in 0..<2000 {
@@ -123,7 +123,8 @@ import WebImageTesting
         #expect(CacheControl("s-maxage=soon").sharedMaxAge == 0 && control.sharedMaxAge == nil)
     }
 
-    /// What allows is only believed as it should be written, what forbids in any way.
+    /// A directive that permits something counts only when it is well-formed. A directive that forbids something counts
+    /// in any form.
     @Test func wrongArgumentsMakeNothingLaxer() {
         let wrong = CacheControl("public=1, immutable=x, must-understand x, no-store=0, must-revalidate=no, private=\"")
         #expect(!wrong.isPublic && !wrong.immutable && !wrong.mustUnderstand)

@@ -4,7 +4,8 @@ import WebImageCore
 
 @testable import WebImageDownload
 
-/// RFC 9111 section 4.4, for the URL that was asked for; a modifier may make a change of the request for a picture.
+/// RFC 9111 section 4.4, for the URL of the request. A request modifier may turn the request for a picture into an
+/// unsafe one.
 @Suite struct InvalidationTests {
     private func plan(
         _ method: HTTPRequest.Method, _ status: Int, _ mode: CacheMode = .cacheFirst
@@ -22,7 +23,7 @@ import WebImageCore
             #expect(try plan(method, status) == StorePlan(removesStored: true))
         }
         for status in [400, 403, 404, 409] { #expect(try plan(method, status) == StorePlan()) }
-        // Who keeps nothing removes nothing.
+        // A request that stores nothing removes nothing.
         #expect(try plan(method, 200, .noStore) == StorePlan())
     }
 

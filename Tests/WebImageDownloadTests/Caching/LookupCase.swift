@@ -2,22 +2,22 @@ import Testing
 
 @testable import WebImageDownload
 
-/// One row of the table, in the manner of the public HTTP cache tests: an answer comes and is stored if it may be; then
-/// a request comes, and something is decided.
+/// A row of the table of lookups, in the manner of the public HTTP cache tests. An answer arrives and is stored if it
+/// may be; then a second request is decided on.
 struct LookupCase: Sendable, CustomTestStringConvertible {
     let name: String
-    /// The first answer's fields.
+    /// The header fields of the first answer.
     let answer: [String]
     /// Seconds between the first answer and the second request.
     let after: Int64
     let expected: CacheOutcome
     var status = 200
     var mode = CacheMode.httpRules
-    /// How the first answer was asked for.
+    /// The mode of the first request; nil for the mode of the second, or `cacheFirst` if that mode stores nothing.
     var firstMode: CacheMode?
     var firstFields: [String] = []
     var firstScope: String?
-    /// Seconds that the first answer took.
+    /// Seconds between the first request and its answer.
     var delay: Int64 = 0
     var redirects: [ResponseHead] = []
     var fields: [String] = []
@@ -81,7 +81,7 @@ struct LookupCase: Sendable, CustomTestStringConvertible {
         #expect(one.outcome() == one.expected, "\(one.name)")
     }
 
-    /// The table is held to its size, and no case is there twice.
+    /// Both tables together have at least 160 cases, and no two lookups have the same name.
     @Test func theTableHasEveryCaseOnce() {
         let all =
             LookupCase.freshness + LookupCase.directives + LookupCase.storing + LookupCase.wishes

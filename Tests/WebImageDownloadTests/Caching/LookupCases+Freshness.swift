@@ -5,7 +5,7 @@ import Testing
 private let tag = "ETag: \"a\""
 
 extension LookupCase {
-    /// RFC 9111 section 4.2.
+    /// How long answers are fresh, RFC 9111 section 4.2.
     static let freshness: [LookupCase] = [
         .init("max-age is fresh before its end", ["Cache-Control: max-age=100", tag], after: 99, .serve),
         .init("max-age is stale at its end", ["Cache-Control: max-age=100", tag], after: 100, .ask),
@@ -101,7 +101,7 @@ extension LookupCase {
             status: 201),
     ]
 
-    /// What answers say beside their lifetime.
+    /// Directives of answers other than their lifetime.
     static let directives: [LookupCase] = [
         .init("no-cache is asked though fresh", ["Cache-Control: no-cache, max-age=100", tag], .ask),
         .init("no-cache without a validator is fetched", ["Cache-Control: no-cache, max-age=100"], .fetch),

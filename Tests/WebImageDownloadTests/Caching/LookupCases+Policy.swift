@@ -7,7 +7,7 @@ private let fresh = ["Cache-Control: max-age=100", tag]
 private let stale = ["Cache-Control: max-age=5", tag]
 
 extension LookupCase {
-    /// What is kept at all: what is not is fetched again.
+    /// Which answers are stored. One that is not is fetched again.
     static let storing: [LookupCase] = [
         .init("no-store", ["Cache-Control: no-store, max-age=100", tag], .fetch),
         .init("no-store in any case of letters", ["Cache-Control: No-Store", tag], .fetch),
@@ -48,7 +48,7 @@ extension LookupCase {
         .init("nor where only entries are", fresh, .miss, mode: .cacheOnly, fields: ["If-None-Match: \"a\""]),
     ]
 
-    /// RFC 9111 section 5.2.1.
+    /// The request's own directives, RFC 9111 section 5.2.1.
     static let wishes: [LookupCase] = [
         .init("no-cache", fresh, .ask, fields: ["Cache-Control: no-cache"]),
         .init("Pragma: no-cache", fresh, .ask, fields: ["Pragma: no-cache"]),
@@ -93,7 +93,7 @@ extension LookupCase {
             fields: ["Cache-Control: no-cache"]),
     ]
 
-    /// `Vary`, and who asks.
+    /// Which requests may reuse an answer: `Vary` and credentials.
     static let whoMayHaveWhat: [LookupCase] = [
         .init(
             "the same field", fresh + ["Vary: Accept"], .serve, firstFields: ["Accept: image/png"],
@@ -170,7 +170,7 @@ extension LookupCase {
             fields: ["Authorization: Bearer b"], scope: "anna"),
     ]
 
-    /// The contracts' table.
+    /// The decision of each cache mode.
     static let modes: [LookupCase] = [
         .init("cacheFirst, fresh", fresh, .serve, mode: .cacheFirst),
         .init("cacheFirst, stale", stale, .serve, mode: .cacheFirst),

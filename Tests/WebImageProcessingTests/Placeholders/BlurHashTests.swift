@@ -52,7 +52,7 @@ import WebImageTesting
         #expect(error?.code == .badImageData && error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
-    /// Texts of the right letters and length say anything, such as an average beyond white.
+    /// Texts with valid letters and length may encode impossible values, such as an average brighter than white.
     @Test func whateverATextSaysIsDrawnOrRefused() throws {
         var random = SeededGenerator(seed: 41)
         let letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".map { $0 }
@@ -132,14 +132,14 @@ import WebImageTesting
         #expect(
             try BlurHash(of: try PlaceholderPicture.image("flat", 9, 9)).averageColor
                 == RGBColor(red: 200, green: 100, blue: 50))
-        // Half of the light of white, not half of its value.
+        // The average has half of the light of white, not half of its stored value.
         let checker = try BlurHash(of: try PlaceholderPicture.image("checker", 12, 12), components: (x: 1, y: 1))
         #expect(checker.averageColor == RGBColor(red: 188, green: 188, blue: 188))
         #expect(
             try checker.image(width: 2, height: 1).withPixels { Array($0) } == [188, 188, 188, 255, 188, 188, 188, 255])
     }
 
-    /// The reference adds up light in floats, which have no digits left there: it makes another gray.
+    /// The reference sums light in 32-bit floats, which are too coarse for so many pixels: it gives another gray.
     @Test func aVeryLargePictureKeepsItsColour() throws {
         let gray = Image(
             pixels: try PixelBuffer(size: PixelSize(4100, 4100)), info: Image.Info(alpha: .opaque))

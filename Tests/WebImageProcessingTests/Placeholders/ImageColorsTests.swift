@@ -85,7 +85,7 @@ import WebImageTesting
         #expect(colors.palette.count == 1)
     }
 
-    /// Three hues with noise in each: the palette has one colour of each, near its middle.
+    /// The picture has three hues with noise. The palette has one colour near the middle of each.
     @Test func eachHueOfAPictureIsInItsPalette() throws {
         var random = SeededGenerator(seed: 44)
         let hues = [[200, 60, 50], [40, 150, 70], [60, 80, 190]]
@@ -105,7 +105,7 @@ import WebImageTesting
 
     @Test func coloursAreThoseOfSRGB() throws {
         let gray = try image([[188, 188, 188, 255]], alpha: .opaque)
-        // Light is the value itself there: half of it is 188 in sRGB.
+        // Transfer 8 is linear: its values are light. Half of the light is 188 in sRGB.
         let linear = try image([[128, 128, 128, 255]], alpha: .opaque).with {
             $0.colorDescription = ColorDescription(primaries: 1, transfer: 8)
         }

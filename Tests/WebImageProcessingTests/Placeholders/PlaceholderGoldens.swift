@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// Pictures of whole numbers, which `scripts/placeholder-goldens` draws as well.
+/// Pictures made with integer arithmetic, so that `scripts/placeholder-goldens` draws exactly the same.
 enum PlaceholderPicture {
     static func pixels(_ kind: String, _ width: Int, _ height: Int) -> [Int] {
         var pixels: [Int] = []
@@ -28,9 +28,9 @@ enum PlaceholderPicture {
     }
 }
 
-/// What other implementations make of these pictures.
+/// Placeholders of these pictures by other implementations.
 enum PlaceholderGoldens {
-    /// Picture, width and height, components, text. By blurhash-python 1.2.2: `scripts/placeholder-goldens`.
+    /// Picture, width and height, components, text. Made with blurhash-python 1.2.2 by `scripts/placeholder-goldens`.
     static let blurTexts: [(String, Int, Int, Int, Int, String)] = [
         ("gradient", 32, 24, 4, 3, "L$HewF2swxX8l}WDjte;gJfjfQfj"),
         ("gradient", 7, 61, 3, 9, "@%IEzr3BWpl|aNfQgcf%fQnSazfQf%fjfQn+a|fQf7fQfQoLa|fQf7f7fQ"),
@@ -57,8 +57,8 @@ enum PlaceholderGoldens {
         ),
     ]
 
-    /// Picture, width and height, bytes. By thumbhash-python 1.0.1; the original implementation, thumbhash.js in Node 20,
-    /// makes the same.
+    /// Picture, width and height, bytes. Made with thumbhash-python 1.0.1. The original implementation, thumbhash.js,
+    /// gives the same in Node 20.
     static let thumbs: [(String, Int, Int, String)] = [
         ("hills", 50, 40, "df07020e84320246515381053663944675735470b79cfb"),
         ("hills", 33, 97, "df0702020213533435536350b025f6dfca"),
@@ -71,8 +71,8 @@ enum PlaceholderGoldens {
         ("clear", 4, 4, "00088205000000000000000000000000000000000000000000"),
     ]
 
-    /// Bytes, the size of what is drawn and the FNV-1a sum of its RGBA bytes, by thumbhash.js in Node 20. (thumbhash-python
-    /// draws other sizes for long pictures, and rounds where the original cuts.)
+    /// Bytes of the hash, size of the drawn picture, and FNV-1a hash of its RGBA bytes. Made with thumbhash.js in Node
+    /// 20. (thumbhash-python draws other sizes for long pictures, and rounds where the original truncates.)
     static let thumbDrawings: [(String, Int, Int, UInt64)] = [
         ("df07020e84320246515381053663944675735470b79cfb", 32, 27, 0x401f_d5b6_9bed_049a),
         ("97a63251a87777778888088888877f8708", 32, 5, 0x5845_e928_9015_5dea),

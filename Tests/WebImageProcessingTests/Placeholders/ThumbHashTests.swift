@@ -12,8 +12,8 @@ import WebImageTesting
         #expect(try ThumbHash(bytes: hash.bytes) == hash)
     }
 
-    /// Half of five waves are three to the original, which rounds halves up, and two to thumbhash-python, which rounds them
-    /// to even.
+    /// Half of five waves is three in the original, which rounds halves up, and two in thumbhash-python, which rounds
+    /// halves to even.
     @Test func halfAWaveIsRoundedUpAsInTheOriginal() throws {
         let hash = try ThumbHash(of: try PlaceholderPicture.image("translucent", 40, 80))
         #expect(PlaceholderGoldens.hexadecimal(hash.bytes) == "1c098203000732834535071082d3fbcb737096a7587784")

@@ -3,7 +3,7 @@ import WebImageCore
 import WebImageProcessing
 import WebImageTesting
 
-/// The modes as Compositing and Blending Level 1 (W3C) and Porter and Duff write them.
+/// The blend modes, compared with the formulas of Compositing and Blending Level 1 (W3C) and of Porter and Duff.
 @Suite struct BlendTests {
     typealias Pixel = Blackboard.Pixel
 
@@ -28,7 +28,7 @@ import WebImageTesting
         }
     }
 
-    /// What counts of the source and of the backdrop.
+    /// The factors of Porter and Duff by which the source and the backdrop are multiplied.
     private static func factors(_ mode: BlendMode, _ s: Double, _ b: Double) -> (Double, Double)? {
         switch mode {
         case .clear: (0, 0)
@@ -64,7 +64,7 @@ import WebImageTesting
         return c.map { range > 0 ? ($0 - low) * target / range : 0 }
     }
 
-    /// The whole pixel, straight in, straight out.
+    /// Blends two pixels with straight alpha into one.
     private static func blend(_ mode: BlendMode, _ backdrop: Pixel, _ source: Pixel) -> Pixel {
         let (ab, sa) = (backdrop.w, source.w)
         let b = (0..<3).map { backdrop[$0] }
@@ -112,7 +112,7 @@ import WebImageTesting
                 let expected = Blackboard(image).mapped { pixel, _, _ in
                     Self.blend(mode, pixel, Blackboard.color(color))
                 }
-                // Dividing by nearly nothing makes much of a float's last digit.
+                // Dividing by nearly zero amplifies the rounding errors of floats.
                 let allowed = input.layout == .rgba8 ? 1.0 : 8
                 #expect(expected.worstDifference(of: made) <= allowed, "\(input.testDescription) \(color)")
                 if made.alpha == .opaque { #expect(made.pixels.isOpaque) }
@@ -120,7 +120,7 @@ import WebImageTesting
         }
     }
 
-    /// What SDWebImage's tint does: symbols take the colour, what is transparent stays so.
+    /// As in SDWebImage, a tint colours what is visible and leaves transparent pixels transparent.
     @Test func aTintPaintsWhatCanBeSeen() throws {
         let pixels = try PixelBuffer.make(PixelSize(2, 1), [10, 20, 30, 255, 9, 9, 9, 0])
         let image = Image(pixels: pixels, info: Image.Info(alpha: .straight))

@@ -10,9 +10,10 @@ import WebImageProcessing
     import Darwin
 #endif
 
-/// Bytes take ways of their own: tables, registers, sums of 16 bits. All are held against plain arithmetic in double precision.
+/// Pictures of 8 bits have fast paths of their own: tables, vector registers, sums of 16 bits. All are compared with
+/// plain arithmetic in double precision.
 @Suite struct ByteColorTests {
-    /// A chain, and what it does to a colour.
+    /// A chain of transforms, and a reference of what it does to a colour.
     struct Chain: CustomTestStringConvertible, Sendable {
         typealias Step = @Sendable (SIMD3<Double>) -> SIMD3<Double>
 
@@ -53,7 +54,7 @@ import WebImageProcessing
         return (.gamma(gamma), step)
     }
 
-    /// Red, green and blue each in a way of their own, and none mixed.
+    /// A matrix that changes red, green and blue differently and mixes none.
     static let apart =
         ColorMatrix([
             1.5, 0, 0, 0, -0.2, 0, -1, 0, 0, 1, 0, 0, 0.3, 0, 0.4, 0, 0, 0, 1, 0,
@@ -83,7 +84,8 @@ import WebImageProcessing
             ]),
     ]
 
-    /// What lies between them: 256 levels of each part, in three orders, with lengths that no vector divides.
+    /// A picture with all 256 levels of each channel, in three orders. Its width need not be a multiple of a vector's
+    /// length.
     private static func levels(_ layout: PixelLayout, _ alpha: AlphaMode, width: Int) throws -> Image {
         let top = layout.top
         let height = (261 + width - 1) / width
@@ -98,7 +100,7 @@ import WebImageProcessing
         return Image(pixels: pixels, info: Image.Info(alpha: alpha))
     }
 
-    /// How far stored colours are from the exact ones at most, in levels; infinite where alpha is not as it was.
+    /// The largest difference of stored colours from the exact ones, in levels; infinite if alpha has changed.
     private static func worst(_ chain: Chain, _ image: Image) throws -> Double {
         let made = try image.transformed(by: chain.transforms)
         let (input, output) = (image.pixels.channels, made.pixels.channels)
@@ -125,7 +127,7 @@ import WebImageProcessing
 
     @Test(arguments: unmixed + mixed, [AlphaMode.opaque, .straight])
     func deepPicturesKeepFiveDigits(_ chain: Chain, _ alpha: AlphaMode) throws {
-        // What is spread afterwards spreads the error as well.
+        // A contrast in the chain amplifies the error, too.
         let allowed = chain.testDescription.contains("contrast") ? 20.0 : 1.2
         for width in [7, 261] {
             let worst = try Self.worst(chain, Self.levels(.rgba16, alpha, width: width))
@@ -145,7 +147,7 @@ import WebImageProcessing
         }
     }
 
-    /// The second blur has no picture in memory, only rows that come one by one.
+    /// The second blur receives rows one by one, without a picture in memory.
     @Test(arguments: [PixelSize(1, 70), PixelSize(70, 1), PixelSize(5, 3), PixelSize(67, 71)])
     func smallBlursMayFollowEachOther(_ size: PixelSize) throws {
         let pixels = try PixelBuffer.random(size, alpha: .opaque, seed: 7)

@@ -14,7 +14,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Chains on colours from bytes to bytes beside the same in numbers of 64 bits: rounded once, at the end.
+/// Chains of colour transforms from bytes to bytes, compared with 64-bit floats that are rounded once, at the end.
 @Suite struct ByteColorsTests {
     private enum Step {
         case matrix(ColorMatrix)
@@ -59,7 +59,7 @@ import WebImageTesting
         let chain = (0..<Int.random(in: 1...6, using: &random)).map { _ in Self.random(&random) }
         let steps = ColorSteps(steps: chain.compactMap(\.colorStep))
         #expect(steps.steps.count == chain.count)
-        // The corners, and what lies between.
+        // The corners of the colour cube, and random colours.
         let count = 700
         var pixels = [UInt8]((0..<4 * count).map { _ in UInt8.random(in: 0...255, using: &random) })
         for place in 0..<64 {
@@ -68,7 +68,7 @@ import WebImageTesting
             pixels[4 * place + 2] = UInt8(place / 16 * 85)
         }
         for place in 0..<count { pixels[4 * place + 3] = UInt8([255, 128, 0].randomElement(using: &random) ?? 0) }
-        // A power below 1 is steep at black, where it makes more of what a number of 32 bits leaves out.
+        // A power below 1 is steep near black, where it amplifies the rounding errors of 32-bit floats.
         let allowed = 0.56
         for (usesCurve, isOpaque) in [(true, true), (true, false), (false, true), (false, false)] {
             let colors = ByteColors(steps, usesCurve: usesCurve)
@@ -86,7 +86,7 @@ import WebImageTesting
         }
     }
 
-    /// What follows each other without mixing is one step, and what nothing reaches is not held.
+    /// Successive matrices that do not mix channels are one step. Bounds that no colour can exceed are not clamped.
     @Test func aChainIsAsShortAsItCanBe() throws {
         func steps(_ chain: [ColorMatrix]) -> [wi_color_step] {
             ByteColors(ColorSteps(steps: chain.compactMap { MatrixOperation(matrix: $0).colorStep })).steps
@@ -101,7 +101,8 @@ import WebImageTesting
         #expect(gray.count == 1 && gray[0].holds_low == 0 && gray[0].holds_high == 0)
     }
 
-    /// The factors of such a chain were multiplied to infinity, which times 0 is not a number: the process died.
+    /// The factors of such a chain were once multiplied to infinity. Infinity times 0 is not a number, and the process
+    /// died.
     @Test(arguments: [PixelLayout.rgba8, .rgba16]) func aLongChainOfFactorsStaysFinite(_ layout: PixelLayout) throws {
         let pixels = try PixelBuffer.random(PixelSize(64, 16), layout, alpha: .opaque, seed: 5)
         let image = Image(pixels: pixels, info: Image.Info(alpha: .opaque))
@@ -117,7 +118,7 @@ import WebImageTesting
         #expect(try made(.colors(large), 14) == pixels.channels.map { $0 > 0 ? top : 0 })
     }
 
-    /// Finite numbers whose products are not, and those that are infinite themselves.
+    /// Matrices of finite numbers whose products are infinite, and matrices with infinite numbers.
     @Test(arguments: [PixelLayout.rgba8, .rgba16]) func theLargestMatricesGivePixels(_ layout: PixelLayout) throws {
         let pixels = try PixelBuffer.random(PixelSize(64, 16), layout, alpha: .opaque, seed: 6)
         let image = Image(pixels: pixels, info: Image.Info(alpha: .opaque))
@@ -157,7 +158,7 @@ import WebImageTesting
             return ByteColors(ColorSteps(steps: [sepia, wi_color_power(power)].compactMap { $0 })).curve
         }
         #expect(curve(2.2)?.stepCount == 1 && curve(0.9)?.stepCount == 1)
-        // Too steep at black.
+        // This curve is too steep near black for a table.
         #expect(curve(0.45) == nil)
     }
 }

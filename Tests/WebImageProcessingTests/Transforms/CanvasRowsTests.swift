@@ -6,9 +6,10 @@ import WebImageTesting
 
 /// Only the rows of a canvas that the next stage needs are made, and rows that no stage needs any more are not kept.
 ///
-/// The rows after the last one of a crop were all kept, and moved for each of them: a crop of a large canvas took seconds.
+/// All rows after the last one of a crop were once kept, and moved for each new row: a crop of a large canvas took
+/// seconds.
 @Suite struct CanvasRowsTests {
-    /// Takes rows of floats and counts them.
+    /// An output that records which rows it receives.
     private final class Counter: RowOutput {
         let width: Int
         private let memory: RowScratch
@@ -43,7 +44,7 @@ import WebImageTesting
         #expect(input.window.capacity <= 64)
     }
 
-    /// A window that is exactly as large as the rows that are kept would move all of them for each new one.
+    /// A window with room for exactly the rows that are kept would move all of them for each new row.
     @Test(arguments: [1, 16, 40, 200]) func aWindowSeldomMovesItsRows(reach: Int) throws {
         let window = RowWindow(bytesPerRow: 8, height: 5000)
         var (moved, base) = (0, 0)
@@ -87,11 +88,11 @@ import WebImageTesting
             try ImageTransform.parse(text), size: PixelSize(40, 30), isOpaque: true)
         guard case .pass(let pass, _) = try #require(program.parts.first) else { return #expect(Bool(false)) }
         let made = try #require(pass.bands(nil).first).rows[0]
-        // A filter looks at some rows beyond its part.
+        // A filter reads some rows beyond its part.
         #expect(made.lowerBound >= rows.lowerBound - 8 && made.upperBound <= rows.upperBound + 8, "\(made)")
     }
 
-    /// The picture lies before the part, in it, and behind it.
+    /// The picture lies before, within and after the part of the canvas that is made.
     @Test(arguments: [(0, 50..<60), (52, 50..<60), (48, 50..<53), (90, 50..<60)])
     func aCanvasMakesTheRowsOfItsPart(_ top: Int, _ rows: Range<Int>) throws {
         let plan = CanvasPlan(picture: PixelSize(4, 5), canvas: PixelSize(10, 100), x: 2, y: top, color: .zero)

@@ -33,7 +33,7 @@ import WebImageProcessing
         Case("100x150:rot=90:mrd=100", 50, 100), Case("100x150:fill:rot=90:mrd=100", 67, 100),
         Case("100x100:pd=100,200,300,400:mrd=200", 200, 129), Case("500x500:extend:dpr=0.5", 250, 250),
         Case("500x500:extend:dpr=2", 500, 500, dpr: 1),
-        // A half is rounded as libvips does it.
+        // Halves are rounded as libvips does it.
         Case("19x", 19, 10), Case("31x", 31, 15), Case("mrd=59", 59, 29), Case("x75", 150, 75),
     ]
 
@@ -49,7 +49,7 @@ import WebImageProcessing
         if let dpr = test.dpr { #expect(layout.dpr == dpr) }
     }
 
-    /// A drawing is enlarged without being asked to, and bounded by pixels in place of sides.
+    /// A vector drawing is enlarged without the option for it, and its limit counts pixels instead of sides.
     @Test(arguments: [
         ("400x400", 400, 200), ("50x50:dpr=2", 100, 50), ("300x300:extend:dpr=2", 600, 600), ("mdp=5000", 100, 50),
         ("400x:mdp=20000", 200, 100), ("400x:enlarge:mdp=20000", 400, 200), ("c=0.5,0.5:mdp=5000", 50, 25),
@@ -61,7 +61,7 @@ import WebImageProcessing
         #expect(try ImageTransform.parse("imgproxy:" + spec) == [.imgproxy(geometry)])
     }
 
-    /// The whole way: the transforms make the size that the arithmetic says.
+    /// From end to end: the transforms make pictures of the sizes in the table.
     @Test(arguments: cases) func picturesComeInThoseSizes(_ test: Case) throws {
         let image = Image(
             pixels: try PixelBuffer.random(test.source, alpha: .opaque, seed: 3), info: Image.Info(alpha: .opaque))
@@ -75,7 +75,7 @@ import WebImageProcessing
         ("nowe,1000,1000", 150, 50),
     ])
     func aPartLiesWhereImgproxyPutsIt(gravity: String, x: Int, y: Int) throws {
-        // Each pixel tells its place.
+        // The red and green of each pixel are its place.
         let pixels = try PixelBuffer.make(
             PixelSize(200, 100), (0..<200 * 100).flatMap { [$0 % 200, $0 / 200, 0, 255] })
         let image = Image(pixels: pixels, info: Image.Info(alpha: .opaque))

@@ -3,7 +3,8 @@ import WebImageCore
 
 @testable import WebImageProcessing
 
-/// Crops of pictures that are turned lie where imgproxy puts them, which crops before it turns.
+/// imgproxy crops before it applies the orientation. Crops of pictures with an orientation lie where imgproxy puts
+/// them.
 @Suite struct ImgproxyPlaceTests {
     private func crop(
         _ geometry: ImgproxyGeometry, of stored: PixelSize, _ orientation: Orientation, isTagged: Bool = true
@@ -17,21 +18,21 @@ import WebImageCore
         (geometry.cropWidth, geometry.cropHeight) = (50, 77)
         geometry.cropGravity = .init(.center, x: -0.05, y: 7)
         let part = try crop(geometry, of: PixelSize(width: 640, height: 427), .right)
-        // (640 - 77 + 1) / 2 + 7 from the left, (427 - 50 + 1) / 2 and a twentieth from the top, as it lies.
+        // In the stored picture: (640 - 77 + 1) / 2 + 7 from the left, (427 - 50 + 1) / 2 and a twentieth from the top.
         #expect(part == PixelRect(x: 289, y: 210, width: 77, height: 50))
     }
 
-    /// Three pixels of room are two before the part as it lies and one behind it, whichever way it is shown.
+    /// Of three spare pixels, two lie before the part in the stored picture and one after it, whatever the orientation.
     @Test(arguments: Orientation.allCases) func theMiddleIsTheSameInTheFile(_ orientation: Orientation) throws {
         var geometry = ImgproxyGeometry()
         (geometry.cropWidth, geometry.cropHeight) = (7, 7)
         let part = try crop(geometry, of: PixelSize(width: 10, height: 10), orientation)
         #expect(part == PixelRect(x: 2, y: 2, width: 7, height: 7))
-        // imgproxy gets a picture without a tag upright from its decoder.
+        // If the orientation is not a tag, imgproxy's decoder already returns the picture upright.
         let shown = try crop(geometry, of: PixelSize(width: 10, height: 10), orientation, isTagged: false)
         let upright = PixelRect(x: 2, y: 2, width: 7, height: 7)
         #expect(shown == orientation.storedRect(of: upright, stored: PixelSize(width: 10, height: 10)))
-        // Turned by the URL as well.
+        // The URL turns and flips the picture as well.
         geometry.rotation = 1
         geometry.flipsVertically = true
         #expect(try crop(geometry, of: PixelSize(width: 10, height: 10), orientation) == part)
@@ -59,7 +60,7 @@ import WebImageCore
         }
     }
 
-    /// What a model of imgproxy's `scale_on_load.go` and `crop.go` makes of them.
+    /// Expected sizes and crops, from a model of imgproxy's `scale_on_load.go` and `crop.go`.
     static let shrunk = [
         Shrunk(.jpeg, 975, 1376, .up, "40x:c=709,468:cg=fp,0.4,0.7", PixelSize(40, 27), 32, 728, 704, 472),
         Shrunk(nil, 975, 1376, .up, "40x:c=709,468:cg=fp,0.4,0.7", PixelSize(40, 26), 36, 729, 709, 468),
@@ -68,13 +69,13 @@ import WebImageCore
         Shrunk(.jpeg, 3001, 2003, .right, "201x:c=1777,901:cg=soea,37,13", PixelSize(201, 102), 2080, 40, 904, 1776),
         Shrunk(.webp, 2065, 1692, .up, "97x:c=405,336:cg=ce,21,0", PixelSize(97, 81), 855, 679, 405, 338),
         Shrunk(.webp, 2525, 887, .right, "163x:c=446,513:cg=nowe,0,9", PixelSize(163, 188), 8, 441, 515, 446),
-        // Too little is left out for a JPEG to be decoded smaller.
+        // The reduction is too small for the JPEG to be decoded at a smaller scale.
         Shrunk(.jpeg, 1000, 800, .up, "700x:c=999,701", PixelSize(700, 491), 1, 50, 999, 701),
         // Without a crop there is nothing to round.
         Shrunk(.jpeg, 1001, 801, .up, "100x", PixelSize(100, 80), 0, 0, 1001, 801),
     ]
 
-    /// A smart crop has the size that any other crop has; where it lies depends on pixels.
+    /// A smart crop has the same size as any other crop. Its place depends on the pixels.
     @Test(arguments: shrunk) func aSmartCropIsRoundedToWhatTheDecoderMakes(_ test: Shrunk) throws {
         var geometry = try #require(try ImageTransform.imgproxyGeometry(of: "imgproxy:" + test.spec))
         geometry.cropGravity = .init(.smart)
@@ -90,13 +91,14 @@ import WebImageCore
         #expect(
             try output([.imgproxy(geometry), .imgproxyCanvas(geometry)], of: size)
                 == PixelSize(test.output.width + 6, test.output.height + 4))
-        // What is no longer as the file has it is cropped as it is.
+        // A picture that an earlier transform has changed is cropped without this rounding.
         geometry.padding = .init()
         let plain = geometry.layout(for: size).output
         #expect(try output([.flip(horizontally: true), .imgproxy(geometry)], of: size) == plain)
     }
 
-    /// imgproxy crops what its decoder has scaled down, so that a crop is rounded to pixels of that.
+    /// imgproxy crops the picture that its decoder has scaled down, so that the crop is rounded to pixels of the scaled
+    /// picture.
     @Test(arguments: shrunk) func aCropIsRoundedToWhatTheDecoderMakes(_ test: Shrunk) throws {
         let geometry = try #require(try ImageTransform.imgproxyGeometry(of: "imgproxy:" + test.spec))
         let plan = try LeadingGeometry(nil, [.imgproxy(geometry)]).plan(

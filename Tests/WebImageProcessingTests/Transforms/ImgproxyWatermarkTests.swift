@@ -9,8 +9,9 @@ import WebImageTesting
         return Image(pixels: try PixelBuffer.make(size, channels), info: Image.Info(alpha: .opaque))
     }
 
-    /// The place in the mark that imgproxy shows at each place of a side; nil in gaps. It pads each tile by the gap, or
-    /// crops it by a negative one, and cuts the side out of the middle of an odd number of tiles.
+    /// The place within the mark that imgproxy shows at each place of the picture's side; nil in gaps. imgproxy pads
+    /// each tile by the gap, or crops it if the gap is negative, and cuts the side out of the middle of an odd number
+    /// of tiles.
     private func places(of length: Int, gap: Int, on side: Int) -> [Int?] {
         let tile = (0..<length + gap).map { place in
             let place = place - gap / 2
@@ -27,7 +28,7 @@ import WebImageTesting
         let size = PixelSize(41, 32)
         let base = try picture(size) { _, _ in [9, 9, 9, 255] }
         let mark = try picture(PixelSize(9, 8)) { x, y in [100 + x, 100 + y, 0, 255] }
-        // From 1 on a gap is in pixels, below it is a share of the side.
+        // A gap of 1 or more is in pixels; a smaller one is a share of the side.
         let place = ImgproxyGeometry.Place(.center, x: Double(across), y: Double(down))
         let step = ImageTransform.imgproxyWatermark(mark, at: place, tiles: true, behind: ImgproxyGeometry())
         let marked = try base.transformed(by: [.imgproxy(ImgproxyGeometry()), step])

@@ -4,7 +4,7 @@ import WebImageTesting
 
 @testable import WebImageProcessing
 
-/// Chains may come from strangers, and so have any length.
+/// Chains may come from strangers and may have any length.
 @Suite struct LongChainTests {
     private static let identity = ImageTransform.customNeighbors(id: "same", reach: 1) { $0[0, 0] }
 
@@ -12,8 +12,8 @@ import WebImageTesting
         Image(pixels: try PixelBuffer.random(size, alpha: alpha, seed: 5), info: Image.Info(alpha: alpha))
     }
 
-    /// Each operation whose result's size is not known in advance was run from within the one before it, and a thousand of them
-    /// overflowed the stack.
+    /// An operation whose output size is not known in advance was once called by the operation before it. A thousand of
+    /// them overflowed the stack.
     @Test func operationsOfUnknownSizeMayFollowEachOther() throws {
         let image = try picture(PixelSize(3, 2))
         let count = 10_000
@@ -24,14 +24,15 @@ import WebImageTesting
         #expect(try image.transformed(by: chain).pixels.channels == image.pixels.channels)
     }
 
-    /// Each stage calls the next one for each row, and keeps some rows for it.
+    /// Within a pass, each stage calls the next one and keeps some rows for it. A long chain is therefore split into
+    /// several passes.
     @Test func aPassHasNoMoreStagesThanItCanHave() throws {
         let size = PixelSize(5, 4)
         let program = try TransformProgram(
             Array(repeating: Self.identity, count: 150), size: size, isOpaque: true)
         #expect(program.stageCount == 150 && program.passCount == 3)
         for alpha in [AlphaMode.opaque, .straight] {
-            // Of what cannot be seen no colour is kept.
+            // Fully transparent pixels lose their colour in the first transform, so the comparison starts after one.
             let image = try picture(size, alpha: alpha).transformed(by: [Self.identity])
             let many = try image.transformed(by: Array(repeating: Self.identity, count: 10_000))
             #expect(many.pixels.channels == image.pixels.channels)
@@ -52,13 +53,13 @@ import WebImageTesting
                 let wanted = try image.transformed(by: step + [Self.identity])
                 #expect(made.size == wanted.size && made.alpha == wanted.alpha)
                 let differences = zip(made.pixels.channels, wanted.pixels.channels).map { abs($0 - $1) }
-                // Between passes there are 16 bits.
+                // Pixels are rounded to 16 bits between passes.
                 #expect(differences.allSatisfy { $0 <= 1 }, "\(step) after \(before)")
             }
         }
     }
 
-    /// What followed an operation of unknown size got 16 bits, whatever the picture had.
+    /// Transforms after an operation of unknown size once received 16-bit pixels, whatever the picture had.
     @Test func aClosureGetsThePicturesOwnDepth() throws {
         let seen: ImageTransform = .custom(id: "depth") { (image) throws(WebImageError) in
             #expect(image.layout == .rgba8)

@@ -5,9 +5,9 @@ import WebImageTesting
 
 @testable import WebImageProcessing
 
-/// A chain that several threads share by bands of rows makes the same pixels as on one thread.
+/// A chain that several threads share by bands of rows gives the same pixels as on one thread.
 @Suite struct TransformBandTests {
-    /// Carries out the parts from the last to the first, so that none finds what another one has left.
+    /// Runs the parts from the last to the first, so that no part can depend on an earlier one.
     private final class Backwards: IdleThreads {
         let shared = Atomic(0)
         let parts = Atomic(0)
@@ -69,7 +69,7 @@ import WebImageTesting
         }
     }
 
-    /// Neither where that would not pay, nor where the rows of a band are made of too many of the picture.
+    /// The work is not shared if that would not pay, or if each band would need too many rows of the picture.
     @Test func aSmallPictureAndAWideFilterAreNotParted() throws {
         let image = Image(
             pixels: try PixelBuffer.random(PixelSize(130, 203), alpha: .opaque, seed: 1),
@@ -88,11 +88,11 @@ import WebImageTesting
         let two: [ImageTransform] = [.gamma(2), .saturation(2)]
         #expect(try parts(two, 0) { TransformProgram.Helpers($0, leastPixels: 0) } == 0)
         #expect(try parts(two, 1) { TransformProgram.Helpers($0, leastPixels: 0) } == 4)
-        // What lies on a canvas is made by one thread.
+        // A chain with a canvas runs on one thread.
         #expect(try parts([.blur(sigma: 1), .pad(3)], 1) { TransformProgram.Helpers($0, leastPixels: 0) } == 0)
     }
 
-    /// What one band fails with is what the whole fails with.
+    /// The error of one band is the error of the whole chain.
     @Test func aBandThatFailsFailsAll() throws {
         let image = Image(
             pixels: try PixelBuffer.random(PixelSize(130, 203), alpha: .opaque, seed: 1),

@@ -9,7 +9,7 @@ import WebImageProcessing
     import Darwin
 #endif
 
-/// A picture in floating point, colours multiplied by alpha, and the transforms as one would write them on a blackboard.
+/// A naive reference of the transforms, on a picture in floating point whose colours are multiplied by alpha.
 struct Blackboard {
     typealias Pixel = SIMD4<Double>
 
@@ -31,7 +31,7 @@ struct Blackboard {
         }
     }
 
-    /// How far a picture is from it at the worst place, in levels of its depth.
+    /// The largest difference of an image from this picture, in levels of the image's depth.
     func worstDifference(of image: Image) -> Double {
         guard image.size == size else { return .infinity }
         let other = Blackboard(image)
@@ -56,13 +56,14 @@ struct Blackboard {
         Pixel(Double(color.red), Double(color.green), Double(color.blue), Double(color.alpha)) / 255
     }
 
-    /// Colours that are no longer within 0 and alpha are held there.
+    /// Clamps alpha to 0 to 1, and colours to 0 to alpha.
     static func held(_ pixel: Pixel) -> Pixel {
         let alpha = min(max(pixel.w, 0), 1)
         return Pixel((0..<4).map { $0 == 3 ? alpha : min(max(pixel[$0], 0), alpha) })
     }
 
-    /// Each pixel by itself: gets it straight, with its place, and gives it straight.
+    /// Changes each pixel by itself. The closure gets the pixel with straight alpha and its place, and returns it with
+    /// straight alpha.
     func mapped(_ change: (Pixel, Int, Int) -> Pixel) -> Blackboard {
         Blackboard(
             size,
@@ -72,7 +73,7 @@ struct Blackboard {
             })
     }
 
-    /// What is beyond the edge is the pixel at the edge.
+    /// The pixel at this place, or the nearest pixel at the edge.
     func pixel(_ x: Int, _ y: Int) -> Pixel {
         pixels[min(max(y, 0), size.height - 1) * size.width + min(max(x, 0), size.width - 1)]
     }
@@ -84,7 +85,8 @@ struct Blackboard {
 
     // MARK: transforms
 
-    /// - Parameter reach: of libvips' weights, which are twentieths; nil: all weights as they are.
+    /// - Parameter reach: The number of weights on either side, which are rounded to twentieths as in libvips. Nil for
+    ///   exact weights of any reach.
     func blurred(sigma: Double, reach: Int? = nil) -> Blackboard {
         let isCut = reach != nil
         let reach = reach ?? Int((6 * sigma).rounded(.up))
@@ -101,7 +103,7 @@ struct Blackboard {
         }
     }
 
-    /// As libvips does it, by way of L, a and b.
+    /// Sharpens the lightness as libvips does it, in the colour space L*a*b*.
     func lightnessSharpened(sigma: Double, reach: Int) -> Blackboard {
         func light(_ value: Double) -> Double {
             value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
@@ -174,7 +176,7 @@ struct Blackboard {
         }
     }
 
-    /// Around the middle, clockwise; transparent beyond the edges.
+    /// Rotates clockwise around the middle. Beyond the edges the picture is transparent.
     func rotated(degrees: Double, to output: PixelSize) -> Blackboard {
         let angle = degrees * .pi / 180
         func weight(_ x: Double) -> Double {

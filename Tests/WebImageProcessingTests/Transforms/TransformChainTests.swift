@@ -3,7 +3,7 @@ import WebImageCore
 import WebImageProcessing
 import WebImageTesting
 
-/// Chains: folded, fused and compiled, they make what their steps make one by one.
+/// Chains that are folded, fused and compiled give the same as their steps one by one.
 @Suite struct TransformChainTests {
     private static let mark = try? Image(size: PixelSize(9, 5)) { bytes in
         for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: index &* 37) }
@@ -11,7 +11,7 @@ import WebImageTesting
 
     private static let cube = try? ColorCube(side: 5) { SIMD3($0.y, $0.z * 0.8, 1 - $0.x) }
 
-    /// Any transform that has something to do to a picture of some size.
+    /// A random transform that changes a picture of this size.
     private static func random(_ random: inout SeededGenerator, _ size: PixelSize) -> ImageTransform {
         func share(_ side: Int) -> Int { max(Int.random(in: side / 2...side, using: &random), 1) }
         let colors = [
@@ -48,7 +48,8 @@ import WebImageTesting
         }
     }
 
-    /// imgproxy rounds places as they lie in the file; a turn of the chain's own is no turn of the file.
+    /// imgproxy rounds places in the stored picture. A turn by an earlier transform of the chain does not count as the
+    /// file's orientation.
     @Test(arguments: ["turn:90", "turn:180", "flip:xy", "crop:90x50+3+2|turn:270"], ["ce", "ce,-5,.1", "fp,.3,.6"])
     func aCropOfImgproxysBehindATurnIsAsAlone(turns: String, place: String) throws {
         let image = Image(
@@ -62,7 +63,7 @@ import WebImageTesting
         #expect(TransformReferenceTests.share(of: whole, beyond: 0, from: Blackboard(single)) == 0)
     }
 
-    /// No colour is beyond its alpha, which the next step would mix into others.
+    /// Sharpening leaves no colour greater than its alpha, which the next step would mix into other pixels.
     @Test func sharpenedLightnessOfTranslucentPicturesCanBeScaled() throws {
         let pixels = try PixelBuffer.random(PixelSize(61, 43), .rgba16, alpha: .straight, seed: 8)
         let image = Image(pixels: pixels, info: .init(alpha: .straight))
@@ -72,8 +73,8 @@ import WebImageTesting
         #expect(TransformReferenceTests.share(of: whole, beyond: 257, from: Blackboard(single)) == 0)
     }
 
-    /// In 16 bits, so that the roundings between steps that are done one by one do not add up to much. Where colours jump, as
-    /// the modes of dodging and burning do, they can: such pixels are few.
+    /// The pictures have 16 bits, so that the roundings between single steps add up to little. In modes with jumps,
+    /// such as dodging and burning, they can add up to more, but in few pixels.
     @Test(arguments: 0..<150) func aChainIsItsStepsOneByOne(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let alpha = [AlphaMode.opaque, .straight, .premultiplied][seed % 3]
@@ -94,12 +95,13 @@ import WebImageTesting
         let far = TransformReferenceTests.share(of: whole, beyond: 257, from: Blackboard(single))
         let jumps = chain.contains { $0.description.hasPrefix("tint") }
         #expect(far <= (jumps ? 0.02 : 0.001), "\(ImageTransform.text(of: chain)): \(far)")
-        // The size was known before, where no pixels decide about it.
+        // The program knew the size in advance, because it does not depend on pixels.
         let program = try TransformProgram(chain, size: size, isOpaque: alpha == .opaque)
         #expect(program.output == whole.size)
     }
 
-    /// What is resized with whole numbers goes on as fine as it came out: a contrast of 5 would show a rounding before it.
+    /// The integer resampler passes its result on without rounding it to bytes. A contrast of 5 would show such a
+    /// rounding.
     @Test(arguments: [PixelSize(40, 30), PixelSize(333, 3), PixelSize(7, 200)])
     func bytesThatAreResizedAreNotRoundedOnTheWay(to output: PixelSize) throws {
         let bytes = try PixelBuffer.random(PixelSize(160, 90), alpha: .opaque, seed: 11)
@@ -127,7 +129,8 @@ import WebImageTesting
         #expect(rotated.layout == .rgba8 && rotated.alpha == .opaque)
     }
 
-    /// Otherwise a picture would depend on whether its first steps were already in memory.
+    /// Fully transparent pixels become black when they are made visible. Otherwise a picture would depend on whether
+    /// the result of its first steps was already in memory.
     @Test func whatCouldNotBeSeenIsBlackWhereItIsShown() throws {
         let pixels = try PixelBuffer.random(PixelSize(41, 41), .rgba16, alpha: .straight, seed: 4)
         let image = Image(pixels: pixels, info: .init(alpha: .straight))
@@ -141,14 +144,16 @@ import WebImageTesting
                 var single = image
                 for step in hiding + [showing] { single = try single.transformed(by: [step]) }
                 let whole = try image.transformed(by: hiding + [showing])
-                // At the very edge alpha is below what 16 bits have between the steps.
+                // At the edge of the shape, alpha may be smaller than one level of the 16 bits between the single
+                // steps.
                 let far = TransformReferenceTests.share(of: whole, beyond: 4, from: Blackboard(single))
                 #expect(far < 0.05, "\(hiding) \(showing)")
             }
         }
     }
 
-    /// The geometry at the beginning, done by a decoder's plan, and the same done to the picture.
+    /// The geometry at the beginning of a chain, carried out by a decoder's plan, gives the same as on the decoded
+    /// picture.
     @Test(arguments: Orientation.allCases) func leadingGeometryIsOnePlan(orientation: Orientation) throws {
         let chains: [[ImageTransform]] = [
             [.crop(PixelRect(x: 3, y: 5, width: 30, height: 20))],
@@ -228,7 +233,7 @@ import WebImageTesting
             let error = #expect(throws: WebImageError.self) { try image.transformed(by: [transform]) }
             #expect(error?.code == .limitExceeded, "\(transform)")
         }
-        // What is only large is done.
+        // Values that are merely large are accepted.
         for transform in [
             ImageTransform.blur(sigma: 1000), .pixelate(1 << 20), .roundCorners(.infinity),
             .crop(width: .max, height: .max),

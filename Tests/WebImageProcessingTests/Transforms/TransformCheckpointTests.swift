@@ -27,7 +27,7 @@ import WebImageTesting
         [.trim(), .gray(), .turn(quarters: 1), .blur(sigma: 2)],
     ]
 
-    /// Throws from a certain call on.
+    /// A checkpoint that counts its calls and throws after a number of them.
     private final class Counter: Sendable {
         let calls = Atomic(0)
         private let last: Int

@@ -17,7 +17,7 @@ import WebImageTesting
             return try ColorCube(side: 2) { $0 }
         })
 
-    /// Each is written as it is printed.
+    /// Texts in their canonical form, in which transforms are printed.
     static let texts = [
         "", "resize:320x200", "resize:320x", "resize:x200:cover:upscale", "resize:320x200:cover:at=top-left",
         "resize:9x9:fill:filter=box", "crop:32x20+1+2", "crop:32.5x20-1.5+2", "crop:32x20", "crop:32x20:at=smart",
@@ -49,7 +49,7 @@ import WebImageTesting
         #expect(names.count == 30)
     }
 
-    /// What is wrong, and the part of the text that the mark stands under.
+    /// A text, a part of its error message, and the part of the text that is marked.
     @Test(arguments: [
         ("blurr:3", "there is no transform \"blurr\"", "blurr"), ("gray|", "a step is missing", ""),
         ("|gray", "a step is missing", ""), ("gray||gray", "a step is missing", ""), ("blur", "blur needs a sigma", ""),
@@ -106,7 +106,7 @@ import WebImageTesting
         #expect(error?.message == name)
     }
 
-    /// Nothing that somebody types ends the process.
+    /// No text that a user types crashes the parser.
     @Test func anyTextIsReadOrRefused() throws {
         var random = SeededGenerator(seed: 11)
         let pieces =

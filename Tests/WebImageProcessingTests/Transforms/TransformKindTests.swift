@@ -11,7 +11,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Those whose pixels decide, that draw pictures, look colours up, or call closures.
+/// Transforms that depend on pixels, draw pictures, look colours up, or call closures.
 @Suite struct TransformKindTests {
     private func image(_ size: PixelSize, alpha: AlphaMode = .opaque, _ pixel: (Int, Int) -> [Int]) throws -> Image {
         let channels = (0..<size.width * size.height).flatMap { pixel($0 % size.width, $0 / size.width) }
@@ -24,13 +24,13 @@ import WebImageTesting
         let image = try image(PixelSize(40, 30)) { x, y in
             (8..<20).contains(x) && (5..<25).contains(y) ? [200, 30, 10, 255] : [250, 250, 250, 255]
         }
-        // A median of three by three takes the four corners of the rectangle, which changes no side.
+        // A median filter of three by three removes the four corners of the rectangle, which changes no side.
         #expect(try image.transformed(by: [.trim()]).size == PixelSize(12, 20))
         #expect(try image.transformed(by: [.trim(equalHorizontally: true)]).size == PixelSize(24, 20))
         #expect(try image.transformed(by: [.trim(equalVertically: true)]).size == PixelSize(12, 20))
         #expect(try image.transformed(by: [.trim(threshold: 255)]).size == PixelSize(40, 30))
         #expect(try image.transformed(by: [.trim(color: .black)]).size == PixelSize(40, 30))
-        // What comes behind is made for the size that was found.
+        // The transforms after a trim use the size that the trim has found.
         let chain: [ImageTransform] = [.trim(), .resize(width: 6), .pad(1)]
         #expect(try image.transformed(by: chain).size == PixelSize(8, 12))
     }
@@ -46,10 +46,10 @@ import WebImageTesting
         #expect(try one.transformed(by: [.trim()]).size == PixelSize(1, 1))
     }
 
-    // MARK: smart
+    // MARK: smart crops
 
     @Test func theSmartPartHoldsWhatCatchesTheEye() throws {
-        // A face's tone and hard edges at the right, nothing but gray elsewhere.
+        // Skin tones and hard edges on the right, and only gray elsewhere.
         let image = try image(PixelSize(320, 100)) { x, y in
             (240..<290).contains(x) && (20..<80).contains(y)
                 ? ((x / 8 + y / 8) % 2 == 0 ? [224, 172, 140, 255] : [120, 60, 40, 255]) : [90, 90, 92, 255]
@@ -84,7 +84,7 @@ import WebImageTesting
             1 1 1
             """
         let cube = try ColorCube(text: text)
-        // As Windows writes it.
+        // The same text with a byte order mark and the line ends of Windows.
         #expect(try ColorCube(text: "\u{FEFF}" + text.replacing("\n", with: "\r\n")) == cube)
         let image = try image(PixelSize(150, 3)) { x, y in [x, 2 * x % 256, 7 * y, 255] }
         let made = try image.transformed(by: [.lookup(cube)])
@@ -98,7 +98,7 @@ import WebImageTesting
         }
     }
 
-    /// A steep curve, which a cube of 65 colours on a side missed by 10 levels.
+    /// A steep curve. A cube of 65 colours a side was once used for it and was off by 10 levels.
     @Test func curvesAreAsFineAsTheirPoints() throws {
         func text(_ power: Double) -> String {
             (0..<256).reduce(into: "LUT_1D_SIZE 256") { text, index in
@@ -114,14 +114,14 @@ import WebImageTesting
             #expect(made.pixels.pixel(x, 0) == [Int(value), 255 - Int(value), x == 100 ? 255 : 0, 255])
         }
         #expect(ImageTransform.lookup(curves) != .lookup(try ColorCube(text: text(1 / 2.3))))
-        // A cube with the same numbers.
+        // A one-dimensional table differs from a cube with the same numbers.
         let cube = try ColorCube(side: 2) { $0 }
         let rows = "\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1"
         #expect(ImageTransform.lookup(try ColorCube(text: "LUT_1D_SIZE 8" + rows)) != .lookup(cube))
         #expect(ImageTransform.lookup(try ColorCube(text: "LUT_3D_SIZE 2" + rows)) == .lookup(cube))
     }
 
-    /// Between the corners of a cell the value is that of a tetrahedron, which is linear along its edges and diagonals.
+    /// Between the corners of a cell, values are interpolated within a tetrahedron, which is exact for linear changes.
     @Test func aCubeOfAnyLinearChangeIsExact() throws {
         let cube = try ColorCube(side: 9) { SIMD3($0.x * 0.5 + $0.y * 0.2, $0.z * 0.7 + 0.1, 1 - $0.y) }
         let input = TransformReferenceTests.Input(size: PixelSize(200, 7), layout: .rgba16, alpha: .straight)
@@ -196,7 +196,7 @@ import WebImageTesting
         #expect(cut.size == PixelSize(20, 4) && cut.layout == .rgba8)
     }
 
-    /// What a closure divides by nothing is nothing.
+    /// Closures may return infinite values and values that are not numbers.
     @Test func whatIsNoNumberEndsNothing() throws {
         let image = try image(PixelSize(8, 8)) { x, _ in [x * 30, 1, 2, x < 4 ? 0 : 255] }
         let odd: [ImageTransform] = [
@@ -216,7 +216,7 @@ import WebImageTesting
         }
     }
 
-    /// Two that make other pixels have other keys.
+    /// Transforms that give different pixels are not equal.
     @Test func whatIsTurnedOrSeenThroughIsAnother() throws {
         let mark = try image(PixelSize(3, 3)) { x, y in [x * 80, y * 80, 0, 255] }
         var info = mark.info
@@ -238,7 +238,7 @@ import WebImageTesting
         #expect(error?.code == .unsupportedFeature)
     }
 
-    // MARK: what is known of a picture
+    // MARK: Metadata
 
     @Test func metadataAndProfilesStayAndTheOrientationIsApplied() throws {
         var info = Image.Info(alpha: .opaque, orientation: .right)

@@ -11,7 +11,7 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// Each transform against its definition, in levels of the picture's depth.
+/// Each transform, compared with its definition, in levels of the picture's depth.
 @Suite struct TransformReferenceTests {
     struct Input: CustomTestStringConvertible, Sendable {
         var size: PixelSize
@@ -34,8 +34,9 @@ import WebImageTesting
             return Image(pixels: pixels, info: Image.Info(alpha: alpha))
         }
 
-        /// One rounding; colours of faint pixels are multiplied by alpha after theirs, so that both may add up. In 16 bits
-        /// floats of 32 bits add their own.
+        /// The allowed difference in levels. Stored colours are rounded once. Colours of translucent pixels are then
+        /// multiplied by alpha, so that two roundings may add up. With 16 bits, 32-bit floats add rounding errors of
+        /// their own.
         func allowed(_ eight: Double = 1) -> Double { layout == .rgba8 ? eight : eight * 4 }
     }
 
@@ -71,7 +72,7 @@ import WebImageTesting
         let board = Blackboard(image)
         for sigma in [0.4, 1, 2.4, 2.6, 7.5, 40] {
             let blurred = try image.transformed(by: [.blur(sigma: sigma)])
-            // Large ones leave 0.2 levels of 255 at the worst frequency, beside the rounding.
+            // Large blurs are off by 0.2 levels of 255 at the worst frequency, in addition to the rounding.
             let allowed = input.layout == .rgba8 ? 1.0 : 64
             #expect(board.blurred(sigma: sigma).worstDifference(of: blurred) <= allowed, "sigma \(sigma)")
         }
@@ -94,7 +95,7 @@ import WebImageTesting
         }
     }
 
-    /// It had a bright line along its edges, as if it lay on black.
+    /// The cutout once got a bright line along its edges, as if it lay on black.
     @Test(arguments: [PixelLayout.rgba8, .rgba16]) func aCutOutOfOneColorIsNotChangedBySharpening(_ layout: PixelLayout)
         throws
     {
@@ -134,7 +135,7 @@ import WebImageTesting
         }
     }
 
-    /// How many of the pixels are farther away than allowed.
+    /// The share of pixels, from 0 to 1, that differ by more than `allowed` levels.
     static func share(of image: Image, beyond allowed: Double, from board: Blackboard) -> Double {
         guard image.size == board.size else { return 1 }
         let top = Double(image.layout.top)
@@ -177,7 +178,7 @@ import WebImageTesting
         #expect(red.alpha == .opaque && red.pixels.pixel(0, 0) == [255, 0, 0, 255])
     }
 
-    /// As for quarter turns, which have no such pixels: what the picture shows through stays so.
+    /// The background fills only the corners of the new canvas. Transparent pixels of the picture stay transparent.
     @Test(arguments: [PixelLayout.rgba8, .rgba16])
     func theBackgroundOfARotatedPictureIsOnlyWhereThePictureIsNot(layout: PixelLayout) throws {
         let image = try Input(size: PixelSize(61, 40), layout: layout, alpha: .straight).image()
@@ -218,7 +219,7 @@ import WebImageTesting
         let expected = board.mapped { pixel, _, _ in
             Blackboard.Pixel((0..<4).map { $0 == 3 ? pixel[3] : Self.power(pixel[$0], 1 / 2.2) })
         }
-        // The curve is a table of 1025 places, and steep at black.
+        // The curve is a table of 1025 entries, and steep near black.
         #expect(Self.share(of: bright, beyond: input.layout == .rgba8 ? 2 : 600, from: expected) < 0.05)
     }
 
@@ -232,7 +233,7 @@ import WebImageTesting
         let rounded = try image.transformed(by: [.roundCorners(radii)])
         let (width, height) = (input.size.width, input.size.height)
         let most = Double(min(width, height)) / 2
-        // Sixteen by sixteen points a pixel.
+        // Coverage is measured at sixteen by sixteen points in each pixel.
         func isInside(_ x: Double, _ y: Double) -> Bool {
             let (right, low) = (x > Double(width) / 2, y > Double(height) / 2)
             let radius = min(low ? (right ? 0.0 : 6) : (right ? 3 : 9), most)
@@ -252,7 +253,7 @@ import WebImageTesting
             masked.w *= Double(count) / 256
             return masked
         }
-        // A sixteenth where radii are as small as a pixel, else a fiftieth.
+        // The coverage may be off by more if the radii are as small as a pixel.
         let tolerance = most < 2 ? 0.2 : 0.06
         #expect(expected.worstDifference(of: rounded) <= tolerance * Double(input.layout.top))
     }
@@ -267,7 +268,7 @@ import WebImageTesting
         }
         #expect(made.pixels.pixel(100, 3) == image.pixels.pixel(100, 3))
         #expect(made.pixels.pixel(3, 60) == image.pixels.pixel(3, 60))
-        // In the corner the line follows the circle: 50 - 1.5 from its middle.
+        // In the corner the border follows the circle, at a distance of 50 - 1.5 from the circle's middle.
         let place = Int(50 - 48.5 / 2.0.squareRoot())
         #expect(made.pixels.pixel(place, place) == [0, 0, 255, 255])
     }

@@ -7,7 +7,7 @@ import WebImage
 
 @testable import RedisTier
 
-/// With a redis-server of their own.
+/// Tests of the tier with a real redis-server, one for each test.
 @Suite(.enabled(if: RedisServer.isInstalled, "no redis-server is installed"))
 struct RedisTierTests {
     private let redis: RedisServer
@@ -24,13 +24,13 @@ struct RedisTierTests {
         _ change: (inout RedisTier.Configuration) -> Void = { _ in }
     ) throws -> RedisTier {
         var configuration = try RedisTier.Configuration(url: redis.url, secret: Array(secret.utf8))
-        // A machine that is busy with other tests is slow.
+        // A machine that is busy with other tests may be slow to answer.
         configuration.deadline = .seconds(20)
         change(&configuration)
         return try RedisTier(configuration)
     }
 
-    /// As an origin's answer with these fields.
+    /// An entry as an answer of an origin with these header fields would make it.
     private func entry(_ fields: (String, String)..., body: [UInt8] = [1, 2, 3]) -> TierEntry {
         var metadata = DiskMetadata()
         metadata.status = 200
@@ -54,7 +54,7 @@ struct RedisTierTests {
         #expect(other.statistics.hits == 2 && other.statistics.misses == 2 && tier.statistics.puts == 1)
     }
 
-    /// Removals come by a channel, to which not every user may listen.
+    /// Removals are published on a channel, to which not every user may subscribe.
     @Test func aChannelThatIsRefusedIsTold() async throws {
         let words = ["ACL", "SETUSER", "limited", "on", ">secret", "~*", "+@all", "resetchannels"]
         _ = try await tier.store.client.send(words.map { RESPArgument($0) })
@@ -146,7 +146,7 @@ struct RedisTierTests {
         #expect(try await small.entry(for: key) == nil)
     }
 
-    /// Whoever can write to Redis can make a picture go, and no more.
+    /// Somebody who can write to Redis but does not know the secret can remove an entry, but not forge one.
     @Test func whatIsNotSignedIsNotTaken() async throws {
         try await tier.put(entry(), for: key)
         let name = RESPArgument("{wi:t1}:o:\(tier.seal.name(of: key))")
@@ -170,7 +170,7 @@ struct RedisTierTests {
         let error = await #expect(throws: WebImageError.self) { _ = try await tier.entry(for: key) }
         #expect(error?.code == .cacheIO)
         try await redis.start()
-        // The connection is made anew by itself.
+        // The tier reconnects by itself.
         while (try? await tier.entry(for: key)) == nil {
             guard (try? await tier.put(entry(), for: key)) == nil else { break }
             await Task.yield()

@@ -5,7 +5,7 @@ import Testing
 @Suite struct RemovalReaderTests {
     private typealias News = RedisStore.News
 
-    /// A list of removals whose numbers are these; what was before it is gone.
+    /// The removals with these numbers. Earlier ones are no longer in the list.
     private func list(_ numbers: ClosedRange<Int>) -> [News.Item] {
         numbers.map { News.Item(id: "\($0)-0", previous: "\($0 - 1)-0", fields: [[UInt8($0 % 256)]]) }
     }
@@ -38,7 +38,7 @@ import Testing
         #expect(!second.hasMore && !second.missedSome && second.removals.count == 200)
     }
 
-    /// The list was cut at its old end, beyond what was read.
+    /// The oldest removals were trimmed from the list, among them some that had not been read.
     @Test func whatWasCutOffIsNoticed() {
         var reader = RemovalReader()
         _ = reader.take(News(last: "2-0", items: []))
@@ -47,7 +47,7 @@ import Testing
         #expect(!reader.take(news(list(5...7), after: 6)).missedSome)
     }
 
-    /// Redis was emptied: the list is gone, or a new one has begun.
+    /// Redis was emptied. The list is gone, or a new one has begun.
     @Test func aListThatIsLostIsNoticedOnce() {
         var reader = RemovalReader()
         _ = reader.take(News(last: "9-0", items: []))
@@ -59,7 +59,7 @@ import Testing
         #expect(step == .init(removals: [[[20]]], missedSome: true))
     }
 
-    /// A replica took over that had not got the last removals.
+    /// A replica has taken over that had not received the last removals.
     @Test func aListThatWentBackIsNoticed() {
         var reader = RemovalReader()
         _ = reader.take(News(last: "9-0", items: []))

@@ -10,7 +10,8 @@ import WebImageTesting
 
 @testable import RedisTier
 
-/// Managers of several programs, as far as the network, disk and memory go, with one redis-server.
+/// Several image managers share one redis-server. Each has a memory cache, a disk cache and connections of its own, as
+/// if it were in a program of its own.
 @Suite(.enabled(if: RedisServer.isInstalled, "no redis-server is installed"))
 struct SharingManagersTests {
     private let redis: RedisServer
@@ -26,7 +27,7 @@ struct SharingManagersTests {
         .encoded(as: .png)
     }
 
-    /// Gone with the last who uses it.
+    /// A temporary folder that is removed when the object is released.
     private final class Folder: Sendable {
         let path = FileManager.default.temporaryDirectory.path + "/tier-\(UInt64.random(in: 0 ... .max))"
 
@@ -35,7 +36,7 @@ struct SharingManagersTests {
         deinit { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// A program with a disk and a tier of its own.
+    /// A manager with a disk cache and a tier of its own, which stands for one program.
     private final class Program: Sendable {
         let manager: ImageManager
         let tier: RedisTier
@@ -64,7 +65,7 @@ struct SharingManagersTests {
             while try await !isMet(self) { await Task.yield() }
         }
 
-        /// Returns once a removal of another program has been heard.
+        /// Removes a picture in the other program again and again until this program has heard of a removal.
         func hears(_ other: Program) async throws {
             try await wait { program in
                 try await other.manager.cache.remove(ImageRequest("http://pictures.test/other.png"))
@@ -130,7 +131,7 @@ struct SharingManagersTests {
         _ = try await second.source(url)
         try await second.hears(first)
         let client = first.tier.store.client
-        // All who listen are cut off, and what is published is heard by nobody.
+        // Redis closes the connections of all subscribers, so that nobody hears the next removal when it is published.
         _ = try await client.send(["CLIENT", "KILL", "TYPE", "pubsub"])
         try await first.manager.cache.remove(ImageRequest(url))
         try await second.wait { try await !$0.isOnDisk(url) }
@@ -148,13 +149,14 @@ struct SharingManagersTests {
         try await second.wait { try await !$0.isOnDisk(url) }
     }
 
-    /// The list of removals has a lifetime. The first removal after its end seemed to follow others that nobody had heard of.
+    /// The list of removals has a lifetime. The first removal after its end once seemed to follow others that the
+    /// program had missed.
     @Test func nothingWasMissedWhereNothingWasRemovedForLong() async throws {
         origin.answer(url, .bytes(picture, contentType: "image/png"))
         let (first, second) = (try Program(redis, origin), try Program(redis, origin))
         _ = try await second.source(url)
         try await second.hears(first)
-        // The last removal so far is heard as well: otherwise it would be missed indeed.
+        // Waits until the last removal so far has been heard. Otherwise it would really be missed.
         let last = "http://pictures.test/last.png"
         origin.answer(last, .bytes(picture, contentType: "image/png"))
         _ = try await second.source(last)
@@ -162,7 +164,7 @@ struct SharingManagersTests {
         try await second.wait { try await !$0.isOnDisk(last) }
         let client = first.tier.store.client
         _ = try await client.send(["DEL", "{wi:t1}:removed"])
-        // All ask anew, and the next removal begins a new list.
+        // All programs subscribe anew, and the next removal begins a new list.
         _ = try await client.send(["CLIENT", "KILL", "TYPE", "pubsub"])
         let heard = second.tier.statistics.removalsHeard
         try await first.manager.cache.remove(ImageRequest("http://pictures.test/other.png"))
@@ -170,7 +172,7 @@ struct SharingManagersTests {
         #expect(try await second.isOnDisk(url))
     }
 
-    /// Who can write to Redis and does not know the secret removes nothing.
+    /// Somebody who can write to Redis but does not know the secret cannot remove pictures from other caches.
     @Test func aRemovalThatIsNotSignedIsNotHeard() async throws {
         origin.answer(url, .bytes(picture, contentType: "image/png"))
         let program = try Program(redis, origin)

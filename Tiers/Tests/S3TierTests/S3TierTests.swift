@@ -8,7 +8,7 @@ import Testing
 import TierEntries
 import WebImage
 
-/// With a SeaweedFS that all tests here share, each in a part of its own.
+/// Tests of the tier with a real SeaweedFS, which all tests share. Each test has a random prefix of its own.
 @Suite(.enabled(if: S3Server.isInstalled, "\(S3Server.reason)")) struct S3TierTests {
     private let client: S3Client
     private let tier: S3Tier
@@ -49,7 +49,7 @@ import WebImage
         let before = client.statistics.bytesRead
         #expect(try await tier.metadata(for: key) == entry().metadata)
         #expect(client.statistics.bytesRead - before < 20_000)
-        // Metadata that is longer than what is read of it at first.
+        // Metadata that is longer than the part that the first request reads.
         var other = entry(body: long)
         other.metadata.headers.append(.init(name: "x", value: String(repeating: "x", count: 30_000)))
         try await tier.put(other, for: key)
@@ -111,7 +111,7 @@ import WebImage
         try await tier.put(entry(body: [9]), for: other)
         let names = [key, other].map { EntrySeal.checksum.name(of: $0) }.map { "originals-1/\($0.prefix(2))/\($0)" }
         let object = try #require(try await client.get(names[0]))
-        // The entry of another key, one that is cut off, and what was never an entry.
+        // The entry of another key, an entry that is cut off, and bytes that never were an entry.
         try await client.put(names[1], object.body)
         #expect(try await tier.entry(for: other) == nil)
         try await client.put(
