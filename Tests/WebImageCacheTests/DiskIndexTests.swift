@@ -186,7 +186,7 @@ struct DiskIndexTests {
             again.cache.flushIndex()
             let last = try bench.reopened()
             last.executor.runOne()
-            #expect(last.files.count(of: .names) == 1 || name != "followed by noise", "\(name), again")
+            #expect(last.files.count(of: .names) == 1, "\(name), again")
             try expectAll(last, 40, name + ", again")
         }
     }

@@ -125,7 +125,7 @@ import WebImageTesting
         #expect(try await color(of: animation.frame(at: 0)) == BlinkingGIF.colors[0])
         gate.open()
         let image = try await ledger.finished().get().image
-        #expect(image.animation === animation || image.animation?.frameCount == 4)
+        #expect(image.animation?.frameCount == 4)
         #expect(animation.frameCount == 4 && animation.isComplete)
         #expect(try await color(of: animation.frame(at: 3)) == BlinkingGIF.colors[3])
     }

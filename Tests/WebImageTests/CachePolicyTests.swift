@@ -218,7 +218,7 @@ import WebImageTesting
         #expect(await failure(bench, .revalidate)?.code == .connectionLost)
     }
 
-    @Test func noCacheAndVaryAreHeldInEveryMode() async throws {
+    @Test func noCacheBindsTheProtocolModeAndVaryBindsEveryMode() async throws {
         let (bench, origin) = try makeBench(
             try TemporaryFolder(), fields: [.cacheControl: "no-cache", .vary: "Accept"])
         let manager = bench.manager
@@ -230,7 +230,14 @@ import WebImageTesting
         #expect(try await manager.image(for: request(.cacheFirst)).source == .disk)
         manager.memoryCache.removeAll()
         manager.downloader[header: .accept] = "image/png"
-        #expect(try await manager.image(for: request(.cacheFirst)).source == .network, "it is another request's")
+        #expect(await failure(bench, .cacheOnly)?.code == .cacheMiss)
+        for (index, policy) in [CachePolicy.cacheFirst, .protocol, .revalidate].enumerated() {
+            manager.memoryCache.removeAll()
+            manager.downloader[header: .accept] = "image/\(index)"
+            #expect(try await manager.image(for: request(policy)).source == .network, "it is another request's")
+            await manager.finishStores()
+        }
+        #expect(origin.counts == [4, 1])
     }
 
     @Test func whoWaitsForTheStoreIsToldOfWhatIsStale() async throws {

@@ -215,7 +215,8 @@ import WebImageTesting
         for _ in 0..<5 { #expect(try await bench.manager.image(for: request()).source == .memory) }
         #expect(await eventually { bench.manager.runningLoads == 0 && origin.counts[1] >= 1 })
         #expect(bench.manager.cachedImage(for: request()) != nil)
-        #expect(origin.counts[0] == 1)
+        // A load that found the entry stale just before its renewal ended may ask once more.
+        #expect(origin.counts[0] == 1 && origin.counts[1] <= 2)
     }
 
     @Test(arguments: [(50, true), (70, false)])

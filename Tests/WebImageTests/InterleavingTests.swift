@@ -203,11 +203,11 @@ private final class Run {
         case 10 where random.below(4) == 0: clock.advance(by: .seconds(2))
         default: runOne()
         }
-        // While no caller has left, each URL has at most one transfer at a time, so there are at most as many transfers
-        // as URLs.
+        // While no caller has left, each URL has at most one transfer at a time.
         if callers.allSatisfy({ !$0.caller.hasGivenUp }) {
-            let running = transport.running
-            #expect(running <= Self.urls.count, "seed \(seed): \(running) transfers")
+            for url in Self.urls {
+                #expect(transport.running(url) <= 1, "seed \(seed): two transfers of \(url)")
+            }
         }
     }
 

@@ -311,8 +311,8 @@ import WebImageTesting
         let gate = Gate()
         bench.manager.loader.decoding.executor.run(.high) { gate.wait() }
         let loads = urls.map { url in Task { try await bench.manager.image(for: ImageRequest(url)).source } }
-        #expect(await eventually { bench.manager.loader.decoding.inputMemory.waitingCount > 0 })
-        for _ in 0..<200 { await Task.yield() }
+        let memory = bench.manager.loader.decoding.inputMemory
+        #expect(await eventually { memory.waitingCount > 0 && memory.waitingCount + tier.count(.entry) == urls.count })
         #expect(tier.count(.entry) <= 4, "\(tier.count(.entry)) were read")
         gate.open()
         for load in loads { #expect(try await load.value == .tier) }

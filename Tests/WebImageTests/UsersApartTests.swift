@@ -21,8 +21,8 @@ import WebImageTesting
         init(_ one: ApartCase) throws {
             self.one = one
             folder = try TemporaryFolder()
-            var pictures: [String?: [UInt8]] = [nil: try Fixture.png(Asker.strangersSide, 4)]
-            for asker in Asker.allCases { pictures[asker.rawValue] = try Fixture.png(asker.side, 4) }
+            var pictures: [String?: [UInt8]] = [nil: try Fixture.png(Asker.strangersSide, 12)]
+            for asker in Asker.allCases { pictures[asker.rawValue] = try Fixture.png(asker.side, 12) }
             self.pictures = pictures
         }
 
@@ -70,8 +70,9 @@ import WebImageTesting
         sides.append(try await bench.manager.image(for: other).image.size.width)
         var small = table.one.request(session)
         small.size = TargetSize(width: 5)
-        // 10 x 4 and 20 x 4 become 5 x 2 and 5 x 1.
-        sides.append(try await bench.manager.image(for: small).image.size.height == 2 ? 10 : 20)
+        // The heights of the users' pictures, and of a stranger's, at a width of 5.
+        let heights = [6: 10, 3: 20, 2: Asker.strangersSide]
+        sides.append(heights[try await bench.manager.image(for: small).image.size.height] ?? 0)
         let data = try await bench.manager.data(for: table.one.request(session))
         sides.append(try await Image(data: data).size.width)
         await bench.manager.finishStores()

@@ -24,6 +24,7 @@ public final class FakeTransport: HTTPTransport {
         var requests: [TransportRequest] = []
         var counts: [String: Int] = [:]
         var cancels: [String: Int] = [:]
+        var ends: [String: Int] = [:]
         var running = 0
     }
 
@@ -72,6 +73,11 @@ public final class FakeTransport: HTTPTransport {
 
     /// The number of transfers that have started and not finished.
     public var running: Int { books.read { $0.running } }
+
+    /// The number of transfers of a URL that have started and not finished.
+    public func running(_ url: String) -> Int {
+        books.read { ($0.counts[url] ?? 0) - ($0.ends[url] ?? 0) }
+    }
 
     /// Waits until `count` requests have come for a URL; false if they do not in time or the task is cancelled.
     @discardableResult
@@ -155,6 +161,7 @@ public final class FakeTransport: HTTPTransport {
         script.withLock { _ = $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) }
         books.change { books in
             books.running -= 1
+            books.ends[url, default: 0] += 1
             if wasCancelled { books.cancels[url, default: 0] += 1 }
         }
     }
