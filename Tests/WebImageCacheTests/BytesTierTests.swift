@@ -42,7 +42,7 @@ struct BytesTierTests {
         return TierEntry(body: body, metadata: metadata)
     }
 
-    @Test(arguments: Kind.allCases) func whatWasPutIsThere(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func aPutEntryIsFound(kind: Kind) async throws {
         let tier = try TierBench(kind).tier
         #expect(try await tier.entry(for: key) == nil)
         #expect(try await tier.metadata(for: key) == nil)
@@ -66,13 +66,13 @@ struct BytesTierTests {
         #expect(try await tier.entry(for: key) == entry([2, 2], tag: "\"2\""))
     }
 
-    @Test(arguments: Kind.allCases) func whatDoesNotFitIsRefused(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func aBodyThatIsTooLongIsRefused(kind: Kind) async throws {
         let tier = try TierBench(kind).tier
         #expect(try await !tier.put(entry([UInt8](repeating: 1, count: 100_000)), for: key))
         #expect(try await tier.entry(for: key) == nil)
     }
 
-    @Test(arguments: Kind.allCases) func whatWasRemovedIsGone(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func aRemovedEntryIsGone(kind: Kind) async throws {
         let tier = try TierBench(kind).tier
         #expect(try await !tier.remove(key))
         try await tier.put(entry([1]), for: key)
@@ -82,7 +82,7 @@ struct BytesTierTests {
         #expect(try await !tier.remove(key))
     }
 
-    @Test(arguments: Kind.allCases) func anEntryIsRenewedWhereItStillIsTheOne(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func anEntryIsRenewedOnlyIfItIsStillTheExpectedOne(kind: Kind) async throws {
         let tier = try TierBench(kind).tier
         let renewed: @Sendable (DiskMetadata) -> DiskMetadata? = { old in
             guard old.value(of: "ETag") == "\"1\"" else { return nil }

@@ -38,7 +38,7 @@ struct DiskCacheDamageTests {
 
     /// - Parameter others: the number of other caches on the directory, which decides how a written file gets its name.
     @Test(arguments: [0, 1])
-    func aDirectoryInAnEntrysPlaceGivesWay(others: Int) throws {
+    func anEmptyDirectoryInAnEntrysPlaceIsReplaced(others: Int) throws {
         let (bench, path, _) = try makeBench()
         let rest = try (0..<others).map { _ in try bench.reopened() }
         for other in rest { try other.cache.store(CacheKey("theirs"), [1], metadata(1)) }
@@ -77,7 +77,7 @@ struct DiskCacheDamageTests {
         }
     }
 
-    @Test func metadataAloneIsHeldToItsOwnChecksums() throws {
+    @Test func damagedMetadataIsFoundWithoutReadingTheBody() throws {
         let (bench, path, file) = try makeBench()
         for place in body.count..<file.count {
             var damaged = file
@@ -97,7 +97,7 @@ struct DiskCacheDamageTests {
         }
     }
 
-    @Test func aLargeEntryIsHeldToTheSameChecks() throws {
+    @Test func aDamagedByteOfALargeBodyIsFound() throws {
         let bench = try Bench()
         var random = SeededGenerator(seed: 1)
         let body = random.bytes(3 << 20)
@@ -218,7 +218,7 @@ struct DiskCacheDamageTests {
 
     /// Runs all operations once for each call to the file system, with that call failing.
     @Test(arguments: [FaultyFileSystem.Fault.error(5), .error(28), .error(2), .torn(7, 5), .short(3)])
-    func whicheverCallFailsNothingIsWrong(fault: FaultyFileSystem.Fault) throws {
+    func aFailureOfAnyFileCallLeavesNoWrongEntry(fault: FaultyFileSystem.Fault) throws {
         var number = 0
         while true {
             let (bench, _, _) = try makeBench()
@@ -249,7 +249,7 @@ struct DiskCacheDamageTests {
         #expect(number > 20)
     }
 
-    @Test func thousandBodiesAreDamagedAndEveryOtherOneSurvives() throws {
+    @Test func ofAThousandEntriesOnlyTheDamagedOnesAreLost() throws {
         let bench = try Bench()
         var random = SeededGenerator(seed: 5)
         let bodies = (0..<1000).map { _ in random.bytes(Int.random(in: 1..<3000, using: &random)) }

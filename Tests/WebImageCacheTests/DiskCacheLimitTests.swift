@@ -51,7 +51,7 @@ struct DiskCacheLimitTests {
         #expect(bench.cache.usage.count == 1600)
     }
 
-    @Test func theBackgroundRemovesWhatIsTooOld() throws {
+    @Test func theBackgroundRemovesExpiredEntries() throws {
         let bench = try Bench(age: .seconds(100))
         bench.executor.runAll()
         for number in 0..<40 { try bench.cache.store(CacheKey("\(number)"), body(1), DiskMetadata()) }
@@ -61,7 +61,7 @@ struct DiskCacheLimitTests {
         #expect(try names(bench) == ["new"])
     }
 
-    @Test func whatIsLargerThanTheLimitIsSkippedAndCounted() throws {
+    @Test func anEntryLargerThanTheLimitIsSkippedAndCounted() throws {
         let bench = try Bench(bytes: ByteCount(4 * 4096))
         try bench.cache.store(CacheKey("a"), body(10), DiskMetadata())
         #expect(try !bench.cache.store(CacheKey("b"), body(5 * 4096), DiskMetadata()))
@@ -97,7 +97,7 @@ struct DiskCacheLimitTests {
         #expect(bench.cache.usage.bytes == .zero && bench.temporaryNames().isEmpty)
     }
 
-    @Test func whatIsBeingWrittenCounts() throws {
+    @Test func unfinishedWritesCountTowardsTheLimit() throws {
         let bench = try Bench(bytes: ByteCount(4 * 4096))
         let writer = try bench.cache.makeWriter(for: CacheKey("a"))
         try writer.append(body(3 * 4096 - 1000))
@@ -219,7 +219,7 @@ struct DiskCacheLimitTests {
     @Test(arguments: [
         (DiskCacheConfiguration.AgeBasis.lastUse, ["changed", "used"]), (.lastChange, ["changed"]), (.creation, []),
     ])
-    func ageCountsFromTheDateThatIsAskedFor(basis: DiskCacheConfiguration.AgeBasis, left: [String]) throws {
+    func theAgeCountsFromTheConfiguredDate(basis: DiskCacheConfiguration.AgeBasis, left: [String]) throws {
         let bench = try makeBench { limits in
             limits.age = .seconds(100)
             limits.ageBasis = basis
@@ -233,7 +233,7 @@ struct DiskCacheLimitTests {
         #expect(try names(bench) == left)
     }
 
-    @Test func whatOutlivesItsOwnLifetimeGoesInTheBackground() throws {
+    @Test func entriesPastTheirOwnLifetimeGoInTheBackground() throws {
         let bench = try makeBench { _ in }
         for number in 0..<40 {
             var metadata = DiskMetadata()

@@ -17,7 +17,7 @@ struct DiskCacheTests {
         #expect(bench.cache.statistics.misses == 2 && bench.cache.statistics.faults == 0)
     }
 
-    @Test func nothingIsMadeBeforeThereIsSomethingToWrite() throws {
+    @Test func nothingIsCreatedBeforeTheFirstWrite() throws {
         let bench = try Bench()
         _ = try bench.cache.read(key)
         bench.executor.runAll()
@@ -30,7 +30,7 @@ struct DiskCacheTests {
         #expect(try bench.cache.read(key)?.metadata.storedAt == bench.clock.wallTime)
     }
 
-    @Test func anotherCacheOfTheSameDirectorySeesWhatIsStoredAndCountsIt() throws {
+    @Test func anotherCacheOfTheDirectoryFindsAndCountsEntries() throws {
         let bench = try Bench()
         let other = try bench.reopened()
         other.executor.runAll()
@@ -45,7 +45,7 @@ struct DiskCacheTests {
 
     /// `readAtOnce` reads only what the system has in its page cache. Systems without such calls read everything in the
     /// usual way.
-    @Test func whatTheSystemHasInMemoryIsReadAtOnce() throws {
+    @Test func entriesInThePageCacheAreReadAtOnce() throws {
         let (scratch, files) = (try Scratch(), PosixFileSystem())
         let cache = DiskCache(
             DiskCacheConfiguration(directory: scratch.path), executor: HeldExecutor(), clock: ManualClock())
@@ -94,7 +94,7 @@ struct DiskCacheTests {
         #expect(try caches[0].read(key)?.body == [1])
     }
 
-    @Test func aScanFindsWhatAnEarlierProcessLeft() throws {
+    @Test func aScanFindsTheEntriesOfAnEarlierProcess() throws {
         let bench = try Bench()
         for number in 0..<20 {
             try bench.cache.store(CacheKey("\(number)"), [UInt8](repeating: 1, count: number * 1000), metadata(number))
@@ -145,7 +145,7 @@ struct DiskCacheTests {
         #expect(bench.cache.usage.count == 1 && bench.cache.usage.bytes.bytes == 4096)
     }
 
-    @Test func temporaryFilesOfTheDeadGoAndYoungOnesCount() throws {
+    @Test func oldTemporaryFilesAreRemovedAndYoungOnesCount() throws {
         let bench = try Bench()
         try bench.cache.store(key, [1], DiskMetadata())
         let path = try #require(try bench.cache.path(for: key))
@@ -174,7 +174,7 @@ struct DiskCacheTests {
         #expect(try bench.cache.read(key)?.body == [1])
     }
 
-    @Test func aListingTellsWhatIsThere() throws {
+    @Test func aListingDescribesAnEntry() throws {
         let bench = try Bench(age: .seconds(100))
         try bench.cache.store(key, [UInt8](repeating: 1, count: 5000), metadata(200))
         let entry = try #require(try bench.cache.entries().first)
@@ -184,7 +184,7 @@ struct DiskCacheTests {
         #expect(entry.path == (try bench.cache.path(for: key)))
     }
 
-    @Test func verifyFindsAndRemovesWhatIsBad() throws {
+    @Test func verifyFindsAndRemovesDamagedEntries() throws {
         let bench = try Bench()
         for number in 0..<10 { try bench.cache.store(CacheKey("\(number)"), [1, 2, 3], metadata(number)) }
         let bad = try #require(try bench.cache.path(for: CacheKey("3")))
@@ -248,7 +248,7 @@ struct DiskCacheTests {
 
     /// Checked with three caches: one that stored the entry, one that knows only its name, and one that knows nothing
     /// yet.
-    @Test func whatHasOutlivedItsLifetimeIsSaidToBeGone() throws {
+    @Test func anExpiredEntryIsReportedMissing() throws {
         let bench = try Bench()
         var metadata = DiskMetadata()
         metadata.expiresAt = bench.clock.wallTime + 10
@@ -268,7 +268,7 @@ struct DiskCacheTests {
     }
 
     @Test(arguments: [Duration.milliseconds(1), .milliseconds(999), .seconds(1)])
-    func lessThanASecondIsNotNothing(age: Duration) throws {
+    func anAgeBelowASecondCountsAsOneSecond(age: Duration) throws {
         let bench = try Bench(age: age)
         try bench.cache.store(key, [1], DiskMetadata())
         #expect(try bench.cache.contains(key) && bench.cache.read(key) != nil)
@@ -314,7 +314,7 @@ struct DiskCacheAsyncTests {
         return (DiskCache(DiskCacheConfiguration(directory: scratch.path), executor: executor), scratch)
     }
 
-    @Test func theAsyncFaceDoesWhatTheBlockingOneDoes() async throws {
+    @Test func asyncCallsDoTheSameAsBlockingOnes() async throws {
         let (cache, scratch) = try makeCache(ThreadPool(name: "wi-test", width: 2))
         #expect(try await cache.read(key) == nil)
         #expect(try await cache.store(key, [1, 2], metadata(1)))
@@ -334,7 +334,7 @@ struct DiskCacheAsyncTests {
         withExtendedLifetime(scratch) {}
     }
 
-    @Test func aCancelledTaskGetsItsAnswerAtOnceAndNothingIsDone() async throws {
+    @Test func aCancelledStoreIsAnsweredAtOnceAndNotMade() async throws {
         let executor = HeldExecutor()
         let (cache, scratch) = try makeCache(executor)
         executor.runAll()
@@ -348,7 +348,7 @@ struct DiskCacheAsyncTests {
         withExtendedLifetime(scratch) {}
     }
 
-    @Test func aTaskThatIsCancelledBeforeItAsksIsNotServed() async throws {
+    @Test func aReadInACancelledTaskIsNotQueued() async throws {
         let executor = HeldExecutor()
         let (cache, scratch) = try makeCache(executor)
         executor.runAll()

@@ -60,7 +60,7 @@ struct DiskDelayTests {
         #expect(bench.cache.usage.count == 1 && bench.temporaryNames().isEmpty)
     }
 
-    @Test func aStoreThatTakesLongAndThenFailsLeavesWhatWasThere() throws {
+    @Test func aSlowStoreThatFailsLeavesTheOldEntry() throws {
         let bench = try makeBench()
         let rename = bench.files.delay(.rename)
         bench.files.fail(.rename, at: 0, with: .error(5))

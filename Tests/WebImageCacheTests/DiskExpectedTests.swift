@@ -29,7 +29,7 @@ struct DiskExpectedTests {
 
     /// The last reference to an announced entry also ends its place in the order of writes. That needs the lock under
     /// which the cache gives up the reference, so releasing it there must not deadlock.
-    @Test func anEntryThatTheCacheAloneHoldsEndsItsWriteWhenAnotherIsExpected() throws {
+    @Test func replacingAnExpectedEntryDoesNotDeadlock() throws {
         let bench = try makeBench()
         bench.cache.expect(Announced(key, [1], bench.cache))
         bench.cache.expect(Announced(key, [2], bench.cache))
@@ -38,7 +38,7 @@ struct DiskExpectedTests {
         #expect(try bench.cache.read(key) == nil)
     }
 
-    @Test func theNewestOfWhatIsStagedAndExpectedIsFound() throws {
+    @Test func theNewestStagedOrExpectedEntryIsFound() throws {
         let bench = try makeBench()
         let early = Announced(key, [1], bench.cache)
         bench.cache.stage(key, [2], metadata(2))
@@ -54,7 +54,7 @@ struct DiskExpectedTests {
 
     /// A writer that is made late, with an early place in the order, must not replace an entry that was staged after
     /// that place.
-    @Test func aLateWriterLeavesWhatWasStagedAfterItsPlaceWasTaken() throws {
+    @Test func aLateWriterDoesNotReplaceALaterStagedEntry() throws {
         let bench = try makeBench()
         let order = bench.cache.orderWrite(of: key)
         bench.cache.stage(key, [2], metadata(2))

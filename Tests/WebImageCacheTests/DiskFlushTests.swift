@@ -54,7 +54,7 @@ struct DiskFlushTests {
     /// A flush once did not wait for an entry that a thread of the executor was writing, so a program that ended then
     /// lost it.
     @Test(arguments: Need.allCases)
-    func whoNeedsAnEntryWaitsForWhoIsWritingIt(need: Need) throws {
+    func callsThatNeedAnEntryWaitForItsWrite(need: Need) throws {
         let bench = try Bench()
         bench.executor.runAll()
         let write = bench.files.delay(.write)
@@ -76,7 +76,7 @@ struct DiskFlushTests {
         #expect(bench.cache.statistics.stores == 1)
     }
 
-    @Test func whoWaitsIsToldWhenTheWriteFails() throws {
+    @Test func aWaitingFlushGetsTheErrorOfTheWrite() throws {
         let bench = try makeBench()
         let write = bench.files.delay(.write)
         bench.files.fail(.write, at: 0, with: .error(28))
@@ -98,7 +98,7 @@ struct DiskFlushTests {
         #expect(bench.cache.unwritten.waitingCount == 0 && bench.cache.unwritten.stagedBytes == 0)
     }
 
-    @Test func aFlushGoesOnBehindAnEntryThatFails() throws {
+    @Test func aFlushGoesOnAfterAFailedEntry() throws {
         let bench = try makeBench()
         let answers = Guarded<[WebImageError.Code?]>([])
         for name in ["a", "b", "c"] {
@@ -116,7 +116,7 @@ struct DiskFlushTests {
     }
 
     /// A store that waited for room once got the error of another entry's write.
-    @Test func whoWaitsForRoomIsNotToldOfOthersFailures() async throws {
+    @Test func aWaitForRoomIgnoresTheErrorsOfOtherEntries() async throws {
         let (scratch, files) = (try Scratch(), FaultyFileSystem())
         var configuration = DiskCacheConfiguration(directory: scratch.path)
         configuration.mostStaged = 1000
@@ -170,7 +170,7 @@ struct DiskFlushTests {
         #expect(try history(bench) == [2, 0])
     }
 
-    @Test func whatCouldNotBeWrittenDownIsCountedTheNextTime() throws {
+    @Test func countsThatCouldNotBeWrittenAreWrittenNextTime() throws {
         let bench = try makeBench()
         let index = bench.versionDirectory + "/index/0"
         try PosixFileSystem().makeDirectory(bench.versionDirectory + "/index")
@@ -185,7 +185,7 @@ struct DiskFlushTests {
         #expect(counts(bench.cache.history) == [1, 0])
     }
 
-    @Test func whereNothingWasEverStoredNothingIsMadeForMisses() throws {
+    @Test func missesInAnEmptyCacheCreateNoFiles() throws {
         let bench = try Bench()
         _ = try bench.cache.read(key)
         try bench.cache.flush()

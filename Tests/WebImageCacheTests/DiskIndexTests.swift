@@ -50,7 +50,7 @@ struct DiskIndexTests {
         }
     }
 
-    @Test func whatIsWrittenDownNeedNotBeLookedAt() throws {
+    @Test func openingExaminesNoEntryThatIsInTheIndex() throws {
         let bench = try makeBench()
         let again = try bench.reopened()
         again.executor.runOne()
@@ -64,7 +64,7 @@ struct DiskIndexTests {
 
     /// If the index is lost, as many threads as are idle list the directories.
     @Test(arguments: [1, 2, 4])
-    func aLostIndexIsFoundAgainByAllThreadsThereAre(threads: Int) throws {
+    func aLostIndexIsRebuiltByAllThreads(threads: Int) throws {
         let bench = try makeBench(400)
         let temporary = try #require(try bench.cache.path(for: CacheKey("3"))).dropLast(64) + ".77-0ded-1"
         try writeFile(String(temporary), body(5))
@@ -81,7 +81,7 @@ struct DiskIndexTests {
         for number in 0..<400 { #expect(try cache.read(CacheKey("\(number)"))?.body == body(number)) }
     }
 
-    @Test func whatChangedSinceIsLookedAt() throws {
+    @Test func changesSinceTheIndexWasWrittenAreFound() throws {
         let bench = try makeBench()
         let path = try #require(try bench.cache.path(for: CacheKey("3")))
         try PosixFileSystem().remove(path)
@@ -284,7 +284,7 @@ struct DiskIndexTests {
 
     /// An entry that has left the index must not come back from the index file.
     @Test(arguments: ["changed", "read", "stored"])
-    func anEntryThatIsWrittenDownAndThenChangedAndRemovedIsGone(what: String) throws {
+    func aRemovedEntryDoesNotComeBackFromTheIndex(what: String) throws {
         let bench = try makeBench(40)
         let key = CacheKey("7")
         switch what {
@@ -301,7 +301,7 @@ struct DiskIndexTests {
     }
 
     /// Outdated frames do not pile up in the index files.
-    @Test func theIndexIsWrittenAnewBeforeItIsThriceAsLongAsItNeedBe() throws {
+    @Test func theIndexIsCompactedBeforeItsLengthTriples() throws {
         let bench = try makeBench(300)
         let needed = try indexLength(bench)
         for _ in 0..<60 {

@@ -33,7 +33,7 @@ struct DiskLateWriteTests {
         }
     }
 
-    @Test func whoFindsAnotherEntryEachTimeIsToldSo() throws {
+    @Test func aMetadataChangeGivesUpAfterEightReplacements() throws {
         let bench = try makeBench()
         let other = try bench.reopened()
         other.executor.runAll()
@@ -52,7 +52,7 @@ struct DiskLateWriteTests {
 
     /// A new body once got the validators of the old one.
     @Test(arguments: Meanwhile.allCases)
-    func aChangeIsMadeOfWhatIsThereWhenItIsWritten(what: Meanwhile) throws {
+    func aMetadataChangeAppliesToTheEntryAtWriteTime(what: Meanwhile) throws {
         let bench = try makeBench()
         let other = try bench.reopened()
         other.executor.runAll()
@@ -79,7 +79,7 @@ struct DiskLateWriteTests {
 
     /// The entry's metadata was changed so often that its whole file is rewritten.
     @Test(arguments: Meanwhile.allCases)
-    func anEntryThatIsWrittenAnewDoesNotComeBack(what: Meanwhile) throws {
+    func aRewrittenEntryDoesNotReplaceALaterChange(what: Meanwhile) throws {
         let bench = try makeBench()
         let other = try bench.reopened()
         other.executor.runAll()
@@ -108,7 +108,7 @@ struct DiskLateWriteTests {
     }
 
     /// The same, with the removal during the rewrite.
-    @Test func aRemoveDuringTheRewriteBeatsIt() throws {
+    @Test func aRemoveDuringARewriteWins() throws {
         let bench = try makeBench()
         var large = metadata(200)
         large.url = String(repeating: "x", count: 20_000)
@@ -130,7 +130,7 @@ struct DiskLateWriteTests {
 
     /// A removal in the background may run late. It removes the entry that existed when it was requested, and nothing
     /// newer.
-    @Test(arguments: [false, true]) func aLateRemoveSparesWhatWasStoredSince(isStoredSince: Bool) throws {
+    @Test(arguments: [false, true]) func aLateRemoveSparesALaterStore(isStoredSince: Bool) throws {
         let bench = try makeBench()
         let before = bench.cache.orderWrite(of: key)
         let order = bench.cache.orderRemoval(of: key)

@@ -38,7 +38,7 @@ import WebImageTesting
 
     private func exists(_ path: String) -> Bool { (try? PosixFileSystem().status(at: path)) != nil }
 
-    @Test func everyEntryIsAtTheNewPlaceAndTheOldOneIsGone() throws {
+    @Test func movingTakesAllEntriesAndRemovesTheOldDirectory() throws {
         let bench = try Bench()
         let entries = Dictionary(
             uniqueKeysWithValues: (0..<40).map { ("key \($0)", [UInt8](repeating: UInt8($0), count: 100 + $0)) })
@@ -121,7 +121,7 @@ import WebImageTesting
         #expect(bench.temporaryNames().isEmpty && bench.cache.fault() == nil)
     }
 
-    @Test func whicheverCallFailsEveryEntryIsInOnePlaceOrTheOther() throws {
+    @Test func aFailedCallDuringAMoveLosesNoEntry() throws {
         let calls = try Bench()
         _ = try makeOld(calls.scratch, entries: ["a": [1, 2, 3], "b": [4]])
         calls.cache.finishOpening()
@@ -146,7 +146,7 @@ import WebImageTesting
     /// If a listing failed once, for lack of a file descriptor, nothing was moved, but the old directory was once
     /// removed with its entries.
     @Test(arguments: [FaultyFileSystem.Call.names, .status])
-    func whatCannotBeListedIsNotRemoved(call: FaultyFileSystem.Call) throws {
+    func aDirectoryThatCannotBeListedIsNotRemoved(call: FaultyFileSystem.Call) throws {
         var failures = 0
         for number in 0..<40 {
             let bench = try Bench()
@@ -163,7 +163,7 @@ import WebImageTesting
     }
 
     /// The new file was once not in the index, so the limit did not count it.
-    @Test func whatIsCopiedFromADiskThatCannotBeWrittenCounts() throws {
+    @Test func entriesCopiedFromAReadOnlyDiskAreCounted() throws {
         let bench = try Bench()
         let old = try makeOld(bench.scratch, entries: ["a": [1, 2, 3], "b": [4]])
         bench.cache.finishOpening()
@@ -193,7 +193,7 @@ import WebImageTesting
         #expect(exists(elsewhere + path.suffix(65)))
     }
 
-    @Test func whatIsDamagedOrTooOldStaysBehind() throws {
+    @Test func damagedOrExpiredEntriesAreNotMoved() throws {
         let bench = try Bench(age: .seconds(86_400))
         let now = bench.clock.wallTime
         let old = try makeOld(bench.scratch, at: now - 10, entries: ["cut": [1, 2, 3], "aged": [4], "good": [5]])
@@ -206,7 +206,7 @@ import WebImageTesting
         #expect(try bench.cache.read(CacheKey("good")) == nil, "it has aged all the way")
     }
 
-    @Test func whereKeysAreNotKeptTheyAreNotBroughtAlong() throws {
+    @Test func aMoveDropsKeysWhereTheyAreNotKept() throws {
         let scratch = try Scratch()
         _ = try makeOld(scratch, entries: ["a secret": [1, 2, 3]])
         var configuration = DiskCacheConfiguration(

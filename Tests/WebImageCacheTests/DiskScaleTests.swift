@@ -23,7 +23,7 @@ struct DiskScaleTests {
     }
 
     /// To find their place, adopted entries were once compared one by one, beginning with the newest.
-    @Test func whatIsAdoptedLeavesInTheOrderOfItsDates() {
+    @Test func adoptedRecordsAreEvictedInTheOrderOfTheirDates() {
         var random = SeededGenerator(seed: 17)
         var index = DiskIndex()
         // The model: records by date, and then by the order in which they were added.
@@ -79,7 +79,7 @@ struct DiskScaleTests {
     }
 
     /// While a cache listed the whole directory, it once held the lock that every other cache needs for a store.
-    @Test func aLookAtTheDirectoryHoldsNobodyUp() throws {
+    @Test func aRecountOfTheDirectoryBarelyHoldsTheLock() throws {
         let first = try Bench()
         let second = try first.reopened()
         for number in 0..<1000 {
@@ -113,7 +113,7 @@ struct DiskScaleTests {
     }
 
     /// The same for a cache that begins to write to a directory that another one uses.
-    @Test func whoJoinsHoldsNobodyUp() throws {
+    @Test func aJoiningCacheListsTheDirectoryWithoutTheLock() throws {
         let first = try Bench()
         let second = try first.reopened()
         second.executor.runAll()
@@ -133,7 +133,7 @@ struct DiskScaleTests {
     }
 
     /// A scan once took all the threads that hits need.
-    @Test func whoHelpsWithTheScanLooksAtOneDirectoryATime() throws {
+    @Test func aHelpingThreadScansOneDirectoryAtATime() throws {
         let bench = try Bench()
         bench.executor.runAll()
         for number in 0..<100 { try bench.cache.store(CacheKey("\(number)"), [1], DiskMetadata()) }
@@ -161,7 +161,7 @@ struct DiskScaleTests {
     }
 
     /// Stores once waited for the scan on the threads that hits need.
-    @Test func whatIsStoredDuringTheScanTakesNoThread() throws {
+    @Test func storesDuringTheScanTakeNoThread() throws {
         let bench = try Bench()
         let stored = Guarded(0)
         for number in 0..<8 {
@@ -256,7 +256,7 @@ struct DiskScaleTests {
     // MARK: - Network file systems
 
     /// NFS and SMB lock only files that are open for writing.
-    @Test func whatIsLockedIsOpenForWriting() throws {
+    @Test func lockedFilesAreOpenForWriting() throws {
         let bench = try Bench()
         bench.files.locksWritableFilesOnly()
         bench.executor.runAll()

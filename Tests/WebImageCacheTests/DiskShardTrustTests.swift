@@ -46,7 +46,7 @@ struct DiskShardTrustTests {
     }
 
     /// Opening the cache once expired files behind the link, and `verify` removed all others there as orphans.
-    @Test func whatIsBehindALinkedShardStays() throws {
+    @Test func filesBehindALinkedShardAreLeftAlone() throws {
         for open in [true, false] {
             let bench = try Bench(age: .seconds(60))
             if open { bench.executor.runAll() }

@@ -12,7 +12,7 @@ struct DiskSharedUseTests {
         try PosixFileSystem().touch(bench.cache.defaultPath(for: CacheKey(name)), at: bench.clock.wallTime)
     }
 
-    @Test func whatAnotherCacheUsesDoesNotExpire() throws {
+    @Test func entriesUsedByAnotherCacheDoNotExpire() throws {
         let first = try Bench(age: .seconds(10_000))
         for name in ["used", "idle"] { try store(first, name) }
         let second = try first.reopened(age: .seconds(10_000))
@@ -40,7 +40,7 @@ struct DiskSharedUseTests {
     }
 
     /// A cache that only reads takes no room, and is not one of those that share the limit.
-    @Test func whatAnotherCacheReadsDoesNotExpire() throws {
+    @Test func entriesReadByACacheThatOnlyReadsDoNotExpire() throws {
         let bench = try Bench(age: .seconds(10_000))
         for name in ["used", "idle"] { try store(bench, name) }
         let reader = try bench.reopened(age: .seconds(10_000))
@@ -51,7 +51,7 @@ struct DiskSharedUseTests {
         #expect(try reader.cache.read(CacheKey("used")) != nil)
     }
 
-    @Test func whatAnotherCacheReadsGoesBehindWhatNobodyUses() throws {
+    @Test func evictionSparesEntriesReadByACacheThatOnlyReads() throws {
         let limit = ByteCount(6 * 4096)
         let bench = try threeEntries(limit)
         let reader = try bench.reopened(bytes: limit)
@@ -65,7 +65,7 @@ struct DiskSharedUseTests {
         #expect(try bench.allocatedBytes() <= limit.bytes)
     }
 
-    @Test func whatAnotherCacheUsesGoesBehindWhatNobodyUses() throws {
+    @Test func evictionSparesEntriesUsedByAnotherCache() throws {
         let limit = ByteCount(6 * 4096)
         let first = try threeEntries(limit)
         let second = try first.reopened(bytes: limit)
@@ -99,7 +99,7 @@ struct DiskSharedUseTests {
         #expect(second.cache.usage.count == 1 && second.cache.fault() == nil)
     }
 
-    @Test func datesThatAnotherCacheHasWrittenDownStay() throws {
+    @Test func anOlderUseDoesNotReplaceADateOfAnotherCache() throws {
         let first = try Bench()
         for name in ["a", "b"] { try store(first, name) }
         try first.makeShardsOld()

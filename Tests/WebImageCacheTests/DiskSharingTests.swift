@@ -69,7 +69,7 @@ struct DiskSharingTests {
     }
 
     /// The limit is large enough that each cache reserves some room ahead.
-    @Test func roomTakenAheadIsSharedAndNeverShown() throws {
+    @Test func reservedRoomIsSharedAndNotReportedAsUsed() throws {
         let limit = 2048 * 4096
         let first = try Bench(bytes: ByteCount(limit))
         let second = try first.reopened(bytes: ByteCount(limit))
@@ -97,7 +97,7 @@ struct DiskSharingTests {
         #expect(first.cache.fault() == nil && second.cache.fault() == nil)
     }
 
-    @Test func whatCachesTakeFromEachOtherIsCountedOnce() throws {
+    @Test func twoCachesWithLargeLimitsCountReplacedEntriesOnce() throws {
         let first = try Bench()
         let second = try first.reopened()
         let benches = [first, second]
@@ -142,7 +142,7 @@ struct DiskSharingTests {
         #expect((0...4096).contains(more))
     }
 
-    @Test func aFileSystemThatCannotExchangeNamesIsCountedToo() throws {
+    @Test func replacedEntriesCountWithoutAnExchangeOfNames() throws {
         let first = try Bench()
         let second = try first.reopened()
         for bench in [first, second] { try bench.cache.store(CacheKey("a"), [1], DiskMetadata()) }
@@ -154,7 +154,7 @@ struct DiskSharingTests {
         #expect(first.cache.usage.bytes.bytes == 3 * 4096)
     }
 
-    @Test func whoHoldsOnToTheTotalHoldsNobodyUp() throws {
+    @Test func aHeldLockOfTheTotalDoesNotHoldUpStores() throws {
         let bench = try Bench()
         try bench.cache.store(CacheKey("a"), [1], DiskMetadata())
         // The lock stays taken, as by a process that was stopped while it held it.
@@ -175,7 +175,7 @@ struct DiskSharingTests {
         #expect(again.cache.usage.bytes.bytes == Int(try bench.allocatedBytes()))
     }
 
-    @Test func aLockThatSomebodyHoldsIsNotWaitedForWithoutEnd() throws {
+    @Test func waitingForALockEndsAfterItsTime() throws {
         let scratch = try Scratch()
         let files = PosixFileSystem()
         let path = scratch.path + "/lock"
@@ -188,7 +188,7 @@ struct DiskSharingTests {
         #expect(try files.lock(second, within: .zero))
     }
 
-    @Test func whatADeadCacheWasWritingIsRemovedByTheNextThatWrites() throws {
+    @Test func unfinishedFilesOfADeadCacheAreRemovedByTheNextWriter() throws {
         let bench = try Bench()
         try bench.cache.store(CacheKey("a"), [1], DiskMetadata())
         let folder = bench.cache.defaultPath(for: CacheKey("a")).dropLast(64)
@@ -204,7 +204,7 @@ struct DiskSharingTests {
         #expect(again.cache.usage.bytes.bytes == 2 * 4096)
     }
 
-    @Test func whatALivingCacheIsWritingStays() throws {
+    @Test func unfinishedFilesOfALivingCacheStay() throws {
         let bench = try Bench()
         let writer = try bench.cache.makeWriter(for: CacheKey("a"))
         try writer.append(body(5000))
@@ -249,7 +249,7 @@ struct DiskSharingTests {
 
     /// The length of a mark depends on the limit. With the largest limit it once exceeded the longest file, so the
     /// others were not told of the cache's entries.
-    @Test func theOthersAreToldAlsoByOneWhoseLimitIsTheLargestNumber() throws {
+    @Test func aCacheWithTheLargestLimitStillReportsItsEntries() throws {
         let bench = try Bench(bytes: .mebibytes(16))
         try bench.cache.store(CacheKey("a"), body(10), DiskMetadata())
         let other = DiskCache(
@@ -265,7 +265,7 @@ struct DiskSharingTests {
 
     /// An entry that was replaced or evicted but could not be removed once stayed as long as its cache lived, without
     /// being counted.
-    @Test func whatCouldNotBeRemovedCountsAndGoesLater() throws {
+    @Test func entriesThatCouldNotBeRemovedCountAndGoLater() throws {
         let (bench, other) = (try Bench(bytes: ByteCount(20 * 4096)), HeldExecutor())
         let neighbour = DiskCache(
             DiskCacheConfiguration(

@@ -21,7 +21,7 @@ struct DiskSourceTests {
         return DiskCache(configuration, executor: HeldExecutor(), clock: ManualClock())
     }
 
-    @Test func anotherCacheIsReadAndNeverWritten() throws {
+    @Test func aReadOnlySourceIsReadAndNeverWritten() throws {
         let (scratch, bench) = (try Scratch(), try Bench())
         let key = CacheKey("bundled")
         try bench.cache.store(key, [1, 2], metadata(5))
@@ -42,7 +42,7 @@ struct DiskSourceTests {
         #expect(cache.statistics.hits == 4 && cache.statistics.misses == 1)
     }
 
-    @Test func whatHasOutlivedItsLifetimeElsewhereIsSaidToBeGone() throws {
+    @Test func anExpiredEntryOfASourceIsReportedMissing() throws {
         let (scratch, bench) = (try Scratch(), try Bench())
         let key = CacheKey("bundled")
         var short = metadata(5)
@@ -137,7 +137,7 @@ struct DiskSourceTests {
         init?(_ bytes: [UInt8], version: UInt32) { if bytes != [5] { return nil } }
     }
 
-    @Test func valuesOfOnesOwnTypesAreKeptWithTheirVersions() throws {
+    @Test func extendedDataOfCustomTypesIsKeptByType() throws {
         let bench = try Bench()
         var metadata = DiskMetadata()
         metadata.setExtendedData(Caption("A lake"))
@@ -186,7 +186,7 @@ struct DiskSourceTests {
         #expect(cache.statistics.corruptEntries == 1)
     }
 
-    @Test func entriesAreRemovedByWhatIsKnownOfThem() throws {
+    @Test func entriesAreRemovedByAPredicate() throws {
         let bench = try Bench()
         for name in ["a/1", "a/2", "b/1"] { try bench.cache.store(CacheKey(name), [1], DiskMetadata()) }
         #expect(try bench.cache.remove { $0.key?.text.hasPrefix("a/") ?? false } == 2)

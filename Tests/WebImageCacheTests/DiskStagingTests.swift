@@ -15,7 +15,7 @@ struct DiskStagingTests {
         return bench
     }
 
-    @Test func whatIsStagedIsFoundBeforeItIsOnDisk() throws {
+    @Test func aStagedEntryIsFoundBeforeItIsOnDisk() throws {
         let bench = try makeBench()
         #expect(bench.cache.stage(key, [1, 2], metadata(7)))
         #expect(bench.files.count(of: .write) == 0)
@@ -66,7 +66,7 @@ struct DiskStagingTests {
         #expect(try bench.cache.read(key)?.body == [2])
     }
 
-    @Test func aLaterOneTakesThePlaceOfOneThatWaits() throws {
+    @Test func aLaterStagedEntryReplacesAWaitingOne() throws {
         let bench = try makeBench()
         let answers = Guarded<[String]>([])
         for number in 1...3 {
@@ -81,7 +81,7 @@ struct DiskStagingTests {
         #expect(try bench.cache.read(key)?.body == [3])
     }
 
-    @Test func whatWaitsIsBounded() throws {
+    @Test func theBytesOfStagedEntriesAreLimited() throws {
         let scratch = try Scratch()
         var configuration = DiskCacheConfiguration(directory: scratch.path)
         configuration.mostStaged = 1000
@@ -95,7 +95,7 @@ struct DiskStagingTests {
         #expect(cache.usage.count == 2)
     }
 
-    @Test func whoNeedsTheFileHasItWritten() throws {
+    @Test func callsThatNeedTheFileWriteTheStagedEntry() throws {
         let bench = try makeBench()
         bench.cache.stage(key, [5], metadata(5))
         let path = try #require(try bench.cache.path(for: key))
@@ -109,7 +109,7 @@ struct DiskStagingTests {
         #expect(try bench.cache.readMetadata(CacheKey("l"))?.status == 8)
     }
 
-    @Test func aFullDiskIsToldAndTheEntryIsGone() throws {
+    @Test func aStagedEntryOnAFullDiskFailsAndIsGone() throws {
         let bench = try makeBench()
         bench.files.failAll(.write, with: .error(28))
         let codes = Guarded<[WebImageError.Code]>([])
@@ -123,7 +123,7 @@ struct DiskStagingTests {
     }
 
     /// The maintenance of a full cache once failed with the error of an entry that another caller had staged.
-    @Test func whatCannotBeWrittenKeepsNobodyFromLookingAfterTheRest() throws {
+    @Test func aFailedWriteDoesNotFailListingVerifyingOrRemoving() throws {
         let bench = try makeBench()
         for name in ["a", "b", "c"] { try bench.cache.store(CacheKey(name), [1], metadata(1)) }
         bench.files.failAll(.write, with: .error(28))

@@ -80,7 +80,7 @@ struct DiskStrangeFilesTests {
         #expect(record.date == now, "a clock that is a little behind changes nothing")
     }
 
-    @Test func whatALinkLeadsToKeepsItsDate() throws {
+    @Test func theTargetOfALinkKeepsItsDate() throws {
         let bench = try Bench()
         try bench.cache.store(CacheKey("a"), [1], metadata(1))
         let target = bench.scratch.path + "/target"
@@ -102,7 +102,7 @@ struct DiskStrangeFilesTests {
             accessed: modified, modifiedNanoseconds: 0, isLink: false, owner: 0, permissions: 0o600)
     }
 
-    @Test(arguments: [Int64.min, -1, 0, .max]) func noSizeOrDateIsTooMuch(number: Int64) {
+    @Test(arguments: [Int64.min, -1, 0, .max]) func extremeSizesAndDatesDoNotOverflow(number: Int64) {
         let status = status(size: number, modified: number)
         #expect((0...FileStatus.mostBytes).contains(status.size))
         #expect(status.blockBytes >= status.size)
@@ -139,7 +139,7 @@ struct DiskStrangeFilesTests {
     // MARK: - Limits
 
     /// The limit of entries times nine once overflowed.
-    @Test func theLargestLimitsAreLimits() throws {
+    @Test func extremeLimitsDoNotOverflow() throws {
         let bench = try Bench()
         for number in [Int.max, .min] {
             for free in [Int.max, .min] {
@@ -161,7 +161,7 @@ struct DiskStrangeFilesTests {
     }
 
     /// Adding the longest age to a date once overflowed.
-    @Test func anAgeWithoutAnEndHasNoEnd() throws {
+    @Test func anEntryWithTheLongestAgeNeverExpires() throws {
         let bench = try Bench(age: .seconds(Int64.max))
         try bench.cache.store(CacheKey("a"), [1], metadata(1))
         #expect(try bench.cache.entries().map(\.expires) == [nil])

@@ -15,7 +15,7 @@ import WebImageTesting
     }
 
     /// A program does this at its end, by `ImageManager.drain(within:)` or itself.
-    @Test func atTheEndWhatHasExpiredGoesAndTheRestIsWritten() throws {
+    @Test func removeExpiredAndFlushLeaveOnlyLiveEntriesOnDisk() throws {
         let (scratch, clock, executor) = (try Scratch(), ManualClock(), HeldExecutor())
         let cache = makeCache(scratch, clock, executor, interval: nil)
         for number in 0..<5 { try cache.store(CacheKey("old \(number)"), [1], DiskMetadata()) }
@@ -34,7 +34,7 @@ import WebImageTesting
         #expect(cache.fault() == nil)
     }
 
-    @Test func whatExpiresWhileNobodyUsesTheCacheGoes() throws {
+    @Test func entriesThatExpireInAnIdleCacheAreRemoved() throws {
         let (scratch, clock, executor) = (try Scratch(), ManualClock(), HeldExecutor())
         let cache = makeCache(scratch, clock, executor, interval: .seconds(3600))
         for round in 0..<3 {
@@ -70,7 +70,7 @@ import WebImageTesting
     enum Oddity: CaseIterable { case fileOfNobody, dateInTheFuture }
 
     /// An idle cache once read such a directory every other second, as long as it lived.
-    @Test(arguments: Oddity.allCases) func whatCannotBeWrittenDownIsNotTriedAgainAndAgain(oddity: Oddity) throws {
+    @Test(arguments: Oddity.allCases) func anIdleCacheDoesNotRetryAShardItCannotIndex(oddity: Oddity) throws {
         let (bench, files) = (try Bench(), PosixFileSystem())
         bench.executor.runAll()
         try bench.cache.store(CacheKey("a"), [1], DiskMetadata())

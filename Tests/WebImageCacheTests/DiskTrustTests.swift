@@ -46,7 +46,7 @@ struct DiskTrustTests {
 
     private let folders = ["", "/default", "/default/v1", "/default/v1/owners"]
 
-    @Test func whatOthersMayWriteToIsNotUsed() throws {
+    @Test func aDirectoryThatOthersMayWriteToIsNotUsed() throws {
         for folder in folders {
             for mode in [0o770, 0o707] as [mode_t] {
                 let bench = try makeBench()
@@ -67,7 +67,7 @@ struct DiskTrustTests {
         }
     }
 
-    @Test func whatAnOpenDirectoryBecomesIsSeen() throws {
+    @Test func changedPermissionsOfAnOpenDirectoryAreNoticed() throws {
         let bench = try makeBench()
         try #require(chmod(bench.versionDirectory, 0o777) == 0)
         #expect(throws: WebImageError.self) { try bench.cache.store(key, [4], metadata(1)) }
@@ -77,7 +77,7 @@ struct DiskTrustTests {
         #expect(try bench.cache.read(key)?.body == [1, 2, 3])
     }
 
-    @Test func whatSomebodyElseMadeIsNotUsed() throws {
+    @Test func aDirectoryOfAnotherOwnerIsNotUsed() throws {
         for folder in folders {
             let bench = try makeBench()
             let again = try bench.reopened()
@@ -98,7 +98,7 @@ struct DiskTrustTests {
         try again.cache.store(CacheKey("b"), [5], metadata(1))
     }
 
-    @Test func aLinkOfSomebodyElsesIsNotFollowed() throws {
+    @Test func aLinkOfAnotherOwnerIsNotFollowed() throws {
         let scratch = try Scratch()
         try PosixFileSystem().makeDirectory(scratch.path + "/real")
         try #require(symlink(scratch.path + "/real", scratch.path + "/cache") == 0)
@@ -124,7 +124,7 @@ struct DiskTrustTests {
 
     /// If the folder of marks was a link to a home directory, the cache once deleted the files there, because no
     /// process held locks on them.
-    @Test func onlyMarksOfOurFormAreBuried() throws {
+    @Test func onlyOwnerMarksOfTheExactFormAreRemoved() throws {
         let bench = try makeBench()
         let owners = bench.versionDirectory + "/owners/"
         let shard = String(bench.cache.defaultPath(for: key).dropLast(65))
@@ -209,7 +209,7 @@ struct DiskTrustTests {
         #expect(try bench.cache.read(key)?.body == [1, 2, 3])
     }
 
-    @Test func whatIsNotOursStaysWhereADirectoryIsMoved() throws {
+    @Test func foreignFilesStayWhenADirectoryIsMoved() throws {
         let (scratch, other) = (try Scratch(), try Bench())
         var paths: [String] = []
         do {
@@ -230,7 +230,7 @@ struct DiskTrustTests {
     }
 
     @Test(arguments: ["../..", "..", ".", "", "a/../../b", "/etc", "a/b", "...", "a\u{0}b"])
-    func aNamespaceLeadsNowhereElse(namespace: String) throws {
+    func aNamespaceCannotLeaveTheDirectory(namespace: String) throws {
         let scratch = try Scratch()
         try PosixFileSystem().makeDirectory(scratch.path + "/above")
         let directory = scratch.path + "/above/cache"

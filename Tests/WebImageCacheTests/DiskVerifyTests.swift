@@ -16,7 +16,7 @@ import WebImageTesting
 /// `verify` reports the entries that it could not read, and removes no file that belongs to a living cache.
 struct DiskVerifyTests {
     @Test(arguments: [(FaultyFileSystem.Call.open, EACCES), (.read, EIO)])
-    func whatCannotBeReadIsNeitherSoundNorBad(call: FaultyFileSystem.Call, errorNumber: Int32) throws {
+    func unreadableEntriesCountAsNeitherSoundNorBad(call: FaultyFileSystem.Call, errorNumber: Int32) throws {
         let bench = try Bench()
         for name in ["a", "b", "c"] { try bench.cache.store(CacheKey(name), [1], DiskMetadata()) }
         bench.files.failAll(call, with: .error(errorNumber))
@@ -28,7 +28,7 @@ struct DiskVerifyTests {
         #expect(bench.cache.usage.count == 3)
     }
 
-    @Test func whereEntriesCannotBeListedNobodyIsToldThatThereAreNone() throws {
+    @Test func aDirectoryThatCannotBeListedIsAnError() throws {
         let bench = try Bench()
         for name in ["a", "b", "c"] { try bench.cache.store(CacheKey(name), [1], DiskMetadata()) }
         bench.files.failAll(.names, with: .error(EACCES))
@@ -43,7 +43,7 @@ struct DiskVerifyTests {
     }
 
     /// A file that another cache began to write after the directory was listed was once taken for an orphan.
-    @Test func whatAnotherCacheHasJustBegunToWriteStays() throws {
+    @Test func verifySparesAFileThatAnotherCacheIsWriting() throws {
         let bench = try Bench()
         try bench.cache.store(CacheKey("a"), [1], DiskMetadata())
         let other = try bench.reopened()

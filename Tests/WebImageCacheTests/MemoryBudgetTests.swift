@@ -25,7 +25,7 @@ struct MemoryBudgetTests {
         #expect(budget.cacheCost == .mebibytes(512))
     }
 
-    @Test func versionTwoTakesTheLeastLimitOnTheWayUp() throws {
+    @Test func theLowestCgroupV2LimitUpTheTreeCounts() throws {
         try putMachine(kibibytes: 8 << 20)
         try scratch.put("proc/self/cgroup", "0::/system/web/worker\n")
         try scratch.put("sys/fs/cgroup/system/web/worker/memory.max", "max\n")
@@ -41,7 +41,7 @@ struct MemoryBudgetTests {
         #expect(budget.available == .mebibytes(200))
     }
 
-    @Test func versionOneIsReadToo() throws {
+    @Test func aCgroupV1LimitIsRead() throws {
         try putMachine(kibibytes: 8 << 20)
         try scratch.put("proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/docker/abc\n1:name=systemd:/y\n")
         try scratch.put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "\(400 << 20)\n")
@@ -50,7 +50,7 @@ struct MemoryBudgetTests {
     }
 
     @Test(arguments: ["", "MemTotal:", "MemTotal: many kB", "MemTotal: 99999999999999999999 kB"])
-    func nonsenseIsNoMemoryOfTheMachine(text: String) throws {
+    func malformedFilesGiveTheDefaultBudget(text: String) throws {
         try scratch.put("proc/meminfo", text)
         try scratch.put("proc/self/cgroup", "::::\n0\n\n4:memory\n0::/a\n")
         try scratch.put("sys/fs/cgroup/a/memory.max", "-5\n")

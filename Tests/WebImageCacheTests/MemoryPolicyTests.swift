@@ -8,7 +8,7 @@ import WebImageTesting
 struct MemoryPolicyTests {
     private let overhead = MemoryCache.entryOverhead.bytes
 
-    @Test func aScanDoesNotPushOutWhatIsUsed() throws {
+    @Test func aScanDoesNotEvictUsedPictures() throws {
         let cache = MemoryCache(limits: .init(cost: ByteCount(20 * (400 + overhead))), remembersHeld: false)
         for name in ["a", "b", "c", "d"] {
             cache.store(try makeImage(bytes: 400), for: CacheKey(name))
@@ -19,7 +19,7 @@ struct MemoryPolicyTests {
         #expect(cache.count == 20 && cache.fault() == nil)
     }
 
-    @Test func whatComesBackSoonAfterItLeftStays() throws {
+    @Test func aPictureStoredAgainSoonAfterItsEvictionStays() throws {
         let cache = MemoryCache(limits: .init(cost: ByteCount(20 * (400 + overhead))), remembersHeld: false)
         let key = CacheKey("again")
         cache.store(try makeImage(bytes: 400), for: key)
@@ -72,7 +72,7 @@ struct MemoryPolicyTests {
     }
 
     @Test(arguments: ["nothing", "nonsense", "the same"])
-    func thePolicyOfSomebodyWhoLosesEntriesCannotBreakTheLimit(gives: String) throws {
+    func aBrokenCustomPolicyCannotBreakTheLimit(gives: String) throws {
         let policy = EvictionPolicy(name: "broken") { BrokenOrder(gives: gives) }
         let cache = MemoryCache(
             limits: .init(cost: ByteCount(5 * (400 + overhead))), policy: policy, remembersHeld: false)
@@ -86,7 +86,7 @@ struct MemoryPolicyTests {
     /// With every policy, and with held and released pictures, lifetimes and variants, the cache returns only the
     /// picture that was stored last, and keeps its limits.
     @Test(arguments: ["two queues", "least recently used"], [1, 2, 3, 4] as [UInt64])
-    func aRandomWalkNeverGivesAnythingButWhatWasStoredLast(policy: String, seed: UInt64) throws {
+    func aRandomWalkFindsOnlyTheLastStoredPictures(policy: String, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let clock = ManualClock()
         let cache = MemoryCache(

@@ -23,7 +23,7 @@ struct MemoryPressureTests {
 
     private var kernel: LinuxMemoryPressure { LinuxMemoryPressure(root: scratch.path, files: PosixFileSystem()) }
 
-    @Test func versionTwoIsRead() throws {
+    @Test func cgroupV2IsRead() throws {
         try scratch.put("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 10 kB\nMemAvailable: 400 kB\n")
         try scratch.put("proc/self/cgroup", "0::/app/web\n")
         try scratch.put("sys/fs/cgroup/app/web/memory.max", "max\n")
@@ -54,7 +54,7 @@ struct MemoryPressureTests {
         #expect(kernel.read().used == 1900 && kernel.read().limit == 2000)
     }
 
-    @Test func versionOneIsRead() throws {
+    @Test func cgroupV1IsRead() throws {
         try scratch.put("proc/self/cgroup", "5:cpu:/x\n4:memory:/docker/abc\n")
         try scratch.put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "4000\n")
         try scratch.put("sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes", "3000\n")
@@ -69,7 +69,7 @@ struct MemoryPressureTests {
         #expect(reading.someStalled == 2 && reading.allStalled == 1)
     }
 
-    @Test func whatTheKernelDoesNotSayIsUnknown() throws {
+    @Test func missingOrMalformedFilesGiveAnEmptyReading() throws {
         #expect(kernel.read() == MemoryPressureReading())
         try scratch.put("proc/meminfo", "MemAvailable: lots\n")
         try scratch.put("proc/self/cgroup", "0::/a\n1:memory\n")
@@ -150,13 +150,13 @@ struct MemoryPressureTests {
         Case("the worst counts", .critical) { ($0.used, $0.limit, $0.allStalled) = (91, 100, 30) },
         Case("counters of the past", .none) { ($0.high, $0.max, $0.outOfMemory) = (5, 6, 7) },
     ])
-    func readingsHaveLevels(_ one: Case) {
+    func eachReadingHasItsPressureLevel(_ one: Case) {
         var (gauge, reading) = (MemoryPressureGauge(), MemoryPressureReading())
         one.change(&reading)
         #expect(gauge.level(of: reading) == one.level)
     }
 
-    @Test func aCounterThatGrowsIsToldOnce() {
+    @Test func aGrowingCounterRaisesTheLevelOnce() {
         var (gauge, reading) = (MemoryPressureGauge(), MemoryPressureReading())
         (reading.high, reading.max, reading.outOfMemory) = (5, 6, 7)
         reading.someStalled = 1
@@ -175,7 +175,7 @@ struct MemoryPressureTests {
 
     /// In a container that reads and writes files, the page cache keeps the group at its limit all the time, and the
     /// kernel drops pages. The memory caches were once halved each time.
-    @Test func whatThePageCacheTakesIsNoPressure() throws {
+    @Test func thePageCacheAtTheLimitIsNoPressure() throws {
         var (gauge, reading) = (MemoryPressureGauge(), MemoryPressureReading())
         (reading.used, reading.limit, reading.max, reading.high) = (30, 100, 0, 0)
         reading.someStalled = 0.2
@@ -270,7 +270,7 @@ struct MemoryPressureTests {
         alarm.waitUntilStopped()
     }
 
-    @Test func aWatcherThatIsLetGoStops() {
+    @Test func aReleasedWatcherStops() {
         let (clock, alarm) = (ManualClock(), FakeAlarm())
         var watcher: MemoryPressureWatcher? = MemoryPressureWatcher(source: FakePressure(alarm: alarm), clock: clock) {
             _ in

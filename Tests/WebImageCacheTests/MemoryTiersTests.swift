@@ -16,7 +16,7 @@ struct MemoryTiersTests {
 
     // MARK: Held
 
-    @Test func whatSomebodyHoldsIsFoundAfterAPurgeAndCountsAgain() throws {
+    @Test func aHeldPictureIsFoundAfterAPurgeAndCountsAgain() throws {
         let cache = makeCache(.init(cost: .mebibytes(1)))
         let shown = try makeImage(bytes: 400)
         cache.store(shown, for: CacheKey("shown"))
@@ -32,7 +32,7 @@ struct MemoryTiersTests {
         #expect(cache.heldRecords == 0 && cache.fault() == nil)
     }
 
-    @Test func whatNobodyHoldsAnyMoreIsAMiss() throws {
+    @Test func aReleasedPictureIsAMissAfterAPurge() throws {
         let cache = makeCache(.init(cost: .mebibytes(1)))
         var shown: Image? = try makeImage(bytes: 400)
         cache.store(try #require(shown), for: CacheKey("a"))
@@ -43,7 +43,7 @@ struct MemoryTiersTests {
     }
 
     @Test(arguments: ["remove", "removeAll", "replace"])
-    func whatWasRemovedIsNotFoundThoughItIsHeld(by way: String) throws {
+    func aRemovedPictureIsNotFoundEvenIfHeld(by way: String) throws {
         let cache = makeCache(.init(cost: .mebibytes(1)))
         let (old, new) = (try makeImage(bytes: 400), try makeImage(bytes: 404))
         cache.store(old, for: CacheKey("a"))
@@ -66,7 +66,7 @@ struct MemoryTiersTests {
         #expect(cache.cost == .zero && cache.fault() == nil)
     }
 
-    @Test func recordsOfHeldPicturesAreSweptOut() throws {
+    @Test func recordsOfReleasedPicturesAreSweptOut() throws {
         let cache = makeCache(.init(cost: .mebibytes(1)))
         for number in 0..<5000 {
             let image = try makeImage(bytes: 4)
@@ -117,7 +117,7 @@ struct MemoryTiersTests {
         #expect(cache.image(for: CacheKey("ever")) != nil)
     }
 
-    @Test func aTimerRemovesWhatIsOverAndNothingElse() throws {
+    @Test func removeExpiredRemovesOnlyExpiredPictures() throws {
         let cache = makeCache(.init(cost: .mebibytes(1)))
         for number in 0..<20 {
             cache.store(try makeImage(bytes: 400), for: CacheKey("\(number)"), lifetime: .seconds(number + 1))
@@ -190,7 +190,7 @@ struct MemoryTiersTests {
         #expect(cache.cost.bytes == 800 + overhead && cache.count == 1)
     }
 
-    @Test func aCostBeyondAllNumbersIsOverEveryLimit() throws {
+    @Test func anOverflowingCostKeepsTheSumsRight() throws {
         let cache = makeCache(.init(cost: ByteCount(.max)))
         let (image, frames) = try makeAnimation(bytes: 400)
         cache.store(image, for: CacheKey("a"))

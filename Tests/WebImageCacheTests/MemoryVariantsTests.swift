@@ -40,7 +40,7 @@ struct MemoryVariantsTests {
         Case(have: (0, 0, .contain), wanted: (200, 150, .contain), fitness: nil),
         Case(have: (400, 300, .contain), wanted: (0, 150, .contain), fitness: nil),
     ])
-    func aSizeServesAsTheRuleSays(_ one: Case) {
+    func aVariantsFitnessFollowsFromSizeAndFit(_ one: Case) {
         let have = Self.variant(one.have.0, one.have.1, one.have.2)
         let wanted = PixelSize(width: one.wanted.0, height: one.wanted.1)
         #expect(VariantFitness(have, wanted: wanted, fit: one.wanted.2) == one.fitness)
@@ -73,7 +73,7 @@ struct MemoryVariantsTests {
         #expect(cache.variant(in: CacheKey("other"), fit: .contain) { $0 } == nil)
     }
 
-    @Test func theOriginalsSizeIsGivenToTheOneWhoAsks() throws {
+    @Test func theLookupPassesTheOriginalsSizeToItsClosure() throws {
         let cache = try makeCache(widths: [800])
         let match = cache.variant(in: group, fit: .contain) { original in
             PixelSize(width: original.width / 2, height: original.height / 2)
@@ -90,7 +90,7 @@ struct MemoryVariantsTests {
         #expect(cache.count == 5 && cache.fault() == nil)
     }
 
-    @Test func aSizeThatLeftAnswersNoMore() throws {
+    @Test func aRemovedSizeIsNoLongerServed() throws {
         let cache = try makeCache(widths: [400, 800])
         cache.remove(CacheKey("400"))
         #expect(found(cache, 400) == "800")

@@ -24,7 +24,7 @@ import WebImageTesting
     }()
 
     @Test(.enabled(if: isPossible, "no network namespaces here"))
-    func theComingAndGoingOfANetworkIsTold() throws {
+    func networkAvailabilityChangesAreReported() throws {
         let folder = try Scratch()
         let (unshare, ip) = try (#require(Self.programs.unshare), #require(Self.programs.ip))
         guard let tests = realpath("/proc/self/exe", nil) else { throw WebImageError(.fileNotFound, "no executable") }

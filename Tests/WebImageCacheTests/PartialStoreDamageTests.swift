@@ -17,7 +17,7 @@ import WebImageTesting
     private let key = CacheKey("https://example.org/a")
 
     /// A killed process leaves the file as it is at that moment, without releasing it.
-    @Test func whateverMomentItEndsAtTheBeginningIsRight() throws {
+    @Test func aProcessKilledAtAnyMomentLeavesAValidBeginning() throws {
         let bench = try PartialBench()
         let body = try #require(bench.store.claim(key, creates: true))
         #expect(body.restart(metadata: [5]))
@@ -43,7 +43,7 @@ import WebImageTesting
         #expect(seen == [0, 1000, 2000, 3000])
     }
 
-    @Test func noBitCanTurnUnseen() throws {
+    @Test func everyFlippedBitIsFound() throws {
         let bench = try PartialBench()
         bench.keep(key, 3000, piece: 1000)
         let whole = try readFile(bench.path(key))
@@ -55,7 +55,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whatIsAnotherKeysIsNobodys() throws {
+    @Test func aFileWithAnotherKeyIsNotFound() throws {
         let bench = try PartialBench()
         let other = CacheKey("https://example.org/b")
         bench.keep(key, 3000)
@@ -64,7 +64,7 @@ import WebImageTesting
         #expect(bench.store.claim(other, creates: false) == nil)
     }
 
-    @Test func whatChangesAfterTheClaimIsFoundOut() throws {
+    @Test func aChangeAfterTheClaimIsFoundOnReading() throws {
         let bench = try PartialBench()
         bench.keep(key, 3000, piece: 1000)
         let whole = try readFile(bench.path(key))
@@ -99,7 +99,7 @@ import WebImageTesting
     }
 
     /// Runs the life of a partial body once for each call to the file system, with that call failing.
-    @Test func anyCallMayFail() throws {
+    @Test func aFailureOfAnyFileCallKeepsAValidBeginning() throws {
         var number = 0
         while true {
             let bench = try PartialBench()
@@ -122,7 +122,7 @@ import WebImageTesting
         #expect(number > 20)
     }
 
-    @Test func aFullDiskKeepsWhatIsThere() throws {
+    @Test func aFullDiskKeepsTheBytesWrittenBefore() throws {
         let bench = try PartialBench()
         bench.files.fillUp(after: 12_345)
         #expect(!bench.keep(key, 50_000, piece: 1000))

@@ -8,7 +8,7 @@ import WebImageTesting
 @Suite struct PartialStoreLimitTests {
     private func key(_ number: Int) -> CacheKey { CacheKey("https://example.org/\(number)") }
 
-    @Test func theOldestGoForWhatIsNew() throws {
+    @Test func theOldestBeginningsAreDroppedForNewOnes() throws {
         let bench = try PartialBench(bytes: .mebibytes(1))
         for number in 0..<10 {
             #expect(bench.keep(key(number), 200_000))
@@ -20,7 +20,7 @@ import WebImageTesting
         #expect(bench.store.statistics.dropped == 10 - kept.count)
     }
 
-    @Test func whatIsClaimedStays() throws {
+    @Test func aClaimedBeginningIsNotDropped() throws {
         let bench = try PartialBench(bytes: .mebibytes(1))
         bench.keep(key(0), 500_000)
         let first = try #require(bench.store.claim(key(0), creates: false))
@@ -36,7 +36,7 @@ import WebImageTesting
         #expect(try bench.kept(key(0)) == 500_000)
     }
 
-    @Test func whatIsLargerThanAllRoomIsKeptInPart() throws {
+    @Test func aBodyLargerThanTheLimitIsKeptInPart() throws {
         let bench = try PartialBench(bytes: .kibibytes(100))
         #expect(!bench.keep(key(0), 200_000, piece: 10_000))
         let kept = try #require(try bench.kept(key(0)))
@@ -101,7 +101,7 @@ import WebImageTesting
     }
 
     /// Partial bodies that were not asked for again once stayed until the next start.
-    @Test(arguments: [false, true]) func theOldGoWithExpiredEntries(byItself: Bool) throws {
+    @Test(arguments: [false, true]) func oldBeginningsGoWithExpiredEntries(byItself: Bool) throws {
         let bench = try Bench()
         let store = PartialStore(
             DiskCacheConfiguration(directory: bench.directory), of: bench.cache, clock: bench.clock, files: bench.files)

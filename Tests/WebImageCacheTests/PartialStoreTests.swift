@@ -105,7 +105,7 @@ struct PartialBench {
         }
     }
 
-    @Test func aClaimIsForOneOnly() throws {
+    @Test func aClaimIsExclusive() throws {
         let bench = try PartialBench()
         bench.keep(key, 1000)
         let other = try bench.neighbour()
@@ -119,7 +119,7 @@ struct PartialBench {
         #expect(bench.store.claim(key, creates: false) == nil)
     }
 
-    @Test func aBeginningIsRemovedUnlessSomebodyHasIt() throws {
+    @Test func aBeginningIsRemovedUnlessItIsClaimed() throws {
         let bench = try PartialBench()
         bench.keep(key, 1000)
         let body = try #require(bench.store.claim(key, creates: false))
@@ -131,7 +131,7 @@ struct PartialBench {
     }
 
     @Test(arguments: [true, false])
-    func beginningsOfOthersAreFoundByTheirKeys(keepsKeys: Bool) throws {
+    func beginningsOfOtherUsersAreRemovedWhereKeysAreKept(keepsKeys: Bool) throws {
         let bench = try PartialBench(keepsKeys: keepsKeys)
         let theirs = CacheKey(key.text + String(CacheKey.partSeparator) + "someone")
         let longer = CacheKey(key.text + "b")
@@ -185,7 +185,7 @@ struct PartialBench {
         #expect(bench.store.claim(key, creates: false) == nil)
     }
 
-    @Test func lookingNeedsNoDisk() throws {
+    @Test func mayHaveKnowsTheKeysAfterPrepare() throws {
         let bench = try PartialBench()
         #expect(bench.store.mayHave(key))
         bench.store.prepare()
@@ -200,14 +200,14 @@ struct PartialBench {
         #expect(other.store.statistics.found == 1)
     }
 
-    @Test func onlyTheOwnerMayLook() throws {
+    @Test func filesAreReadableByTheirOwnerOnly() throws {
         let bench = try PartialBench()
         bench.keep(key, 100)
         #expect(try mode(bench.directory) == 0o700)
         #expect(try mode(bench.path(key)) == 0o600)
     }
 
-    @Test func aDayLaterItIsNoBeginningAnyMore() throws {
+    @Test func aBeginningExpiresAfterADay() throws {
         let bench = try PartialBench()
         bench.keep(key, 100)
         bench.keep(CacheKey("b"), 100)
@@ -221,7 +221,7 @@ struct PartialBench {
         #expect(bench.store.usedBytes == .zero)
     }
 
-    @Test func lessThanASecondIsNotNothing() throws {
+    @Test func anAgeBelowASecondCountsAsOneSecond() throws {
         let bench = try PartialBench(age: .milliseconds(1))
         bench.keep(key, 100)
         #expect(try bench.kept(key) == 100)
@@ -243,7 +243,7 @@ struct PartialBench {
         #expect(try later.kept(CacheKey("b")) == 0)
     }
 
-    @Test func keysFromBeforeTheyWereNotToBeKeptGo() throws {
+    @Test func beginningsWithKeysGoWhereKeysAreNotKept() throws {
         let bench = try PartialBench()
         bench.keep(key, 300)
         let later = try PartialBench(keepsKeys: false, scratch: bench.scratch)

@@ -71,7 +71,7 @@ struct CachePolicyCommandTests {
         #expect(try await source(bench, url) == "network")
     }
 
-    @Test func aFolderOfOnesOwnIsUsed() async throws {
+    @Test func cacheDirChoosesTheCacheFolder() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.jpg", try Pictures.jpeg())
         _ = try await bench.run("fetch", url, "--cache-dir", "mine")
@@ -101,7 +101,7 @@ struct CachePolicyCommandTests {
         #expect(try await source(bench, url, "--cache-dir", "file/cache") == "network")
     }
 
-    @Test func whatShortRunsFindAndMissIsCounted() async throws {
+    @Test func statsCountHitsAndMissesOfEarlierRuns() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.jpg", try Pictures.jpeg())
         #expect(try await source(bench, url) == "network")
@@ -111,7 +111,7 @@ struct CachePolicyCommandTests {
         #expect(try await bench.run("cache", "stats").text.contains("% hits"))
     }
 
-    @Test func aPictureIsRemovedWhoeverFetchedIt() async throws {
+    @Test func aPictureFetchedWithHeadersIsRemovedByItsURL() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.jpg", try Pictures.jpeg())
         _ = try await bench.run("fetch", url, "--header", "X-Tenant: a")
@@ -120,7 +120,7 @@ struct CachePolicyCommandTests {
         #expect(try await entries(bench) == 0)
     }
 
-    @Test func whatIsNoCacheIsSaid() async throws {
+    @Test func aPathThatIsNoCacheIsNamedInTheError() async throws {
         let bench = try CommandBench()
         try bench.write([1], to: "file")
         let stats = try await bench.run("cache", "stats", "--cache-dir", "file")
@@ -141,7 +141,7 @@ struct CachePolicyCommandTests {
 
     /// One folder that could not be read once kept all others from being cleared, trimmed and listed.
     @Test(.enabled(if: geteuid() != 0, "an administrator may read every folder"))
-    func whatCannotBeReadDoesNotKeepTheRest() async throws {
+    func anUnreadableFolderDoesNotKeepTheRest() async throws {
         let bench = try CommandBench()
         let urls = try (0..<4).map { bench.serve("/\($0).jpg", try Pictures.jpeg()) }
         _ = try await bench.run(["fetch"] + urls + ["--cache-dir", "mine"])
@@ -214,7 +214,7 @@ struct CachePolicyCommandTests {
     }
 
     /// SDWebImage's keys are URLs as the app wrote them; this cache normalizes them.
-    @Test func whatIsImportedIsFoundAndWhatIsNotIsNamed() async throws {
+    @Test func importedPicturesAreFoundAndOthersAreNamed() async throws {
         let bench = try CommandBench()
         let urls = ["HTTP://Pictures.test/a.jpg", "http://pictures.test/b.jpg#top"]
         let ofAnna = "http://anna:secret@pictures.test/c.jpg"

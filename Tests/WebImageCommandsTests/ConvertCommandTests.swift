@@ -156,7 +156,7 @@ struct ConvertCommandTests {
             #expect(first.number("frames") == 1)
         }
 
-        @Test func pagesAreNotLostWhereNothingShallBe() async throws {
+        @Test func losslessRefusesToLosePages() async throws {
             let bench = try CommandBench()
             let size = PixelSize(width: 6, height: 4)
             try bench.write(try Pictures.pages([size, size]), to: "in.tif")
@@ -168,7 +168,7 @@ struct ConvertCommandTests {
         }
     #endif
 
-    @Test func anAnimationIsNotMadeAStillWhereNothingShallBeLost() async throws {
+    @Test func losslessRefusesToMakeAnAnimationAStill() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.animatedWebP(), to: "in.webp")
         let run = try await bench.run("convert", "in.webp", "out.png", "--lossless", "--json")
@@ -179,7 +179,7 @@ struct ConvertCommandTests {
         #expect(info.number("frames") == 3)
     }
 
-    @Test func colourIsKeptAtTheResolutionThatIsAsked() async throws {
+    @Test func chromaChoosesTheSubsampling() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.png(), to: "in.png")
         for (chroma, factors) in [("444", 0x11), ("422", 0x21), ("420", 0x22)] as [(String, UInt8)] {
@@ -248,7 +248,7 @@ struct ConvertCommandTests {
         #expect(try await bench.run("convert", "out.heics", "back.gif").code == 0)
     }
 
-    @Test func standardInputAndOutputServe() async throws {
+    @Test func standardInputIsConvertedToStandardOutput() async throws {
         let bench = try CommandBench()
         let run = try await bench.run("convert", "-", "-", "--format", "png", input: try Pictures.jpeg())
         #expect(run.code == 0 && run.errors == "")
@@ -289,7 +289,7 @@ struct ConvertCommandTests {
         }
     }
 
-    @Test func moreAtATimeThanThereAreIsNoMore() async throws {
+    @Test func aHugeConcurrencyIsAccepted() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.png(), to: "in.png")
         #expect(try await bench.run("fetch", "in.png", "--concurrency", "9999999999999").code == 0)
@@ -313,7 +313,7 @@ struct ConvertCommandTests {
         #expect(allowed.code == 1 && bench.read("out.png") != nil)
     }
 
-    @Test func anOutputBehindALinkIsWrittenThereWhetherItIsThereOrNot() async throws {
+    @Test func anOutputBehindALinkIsWrittenToItsTarget() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.png(), to: "in.png")
         let files = FileManager.default
@@ -325,7 +325,7 @@ struct ConvertCommandTests {
         }
     }
 
-    @Test func aTransformerThatFailsSaysOfWhat() async throws {
+    @Test func aFailedTransformNamesItsCause() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.png(), to: "in.png")
         let run = try await bench.run("convert", "in.png", "out.png", "--transform", "pad:1048576")
@@ -334,7 +334,7 @@ struct ConvertCommandTests {
 
     /// The shell may have redirected standard output to a file that other programs write to, too.
     @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-    func standardOutputByItsNameIsWrittenToAsItIs(name: String) async throws {
+    func aPathOfStandardOutputIsWrittenTo(name: String) async throws {
         let bench = try CommandBench()
         let original = try Pictures.png()
         try bench.write(original, to: "in.png")
@@ -361,7 +361,7 @@ struct ConvertCommandTests {
         (["in.jpg", "in.jpg/out.png"], "cannotWrite"),
         (["in.jpg", "folder", "--format", "png"], "cannotWrite"),
     ])
-    func whatCannotBeDoneIsSaidOnStandardError(arguments: [String], error: String) async throws {
+    func aFailedConversionIsExplainedOnStandardError(arguments: [String], error: String) async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.jpeg(), to: "in.jpg")
         for folder in ["folder", "folder/in.png"] { try PosixFolder.make(bench.path(folder)) }

@@ -33,7 +33,7 @@ import WebImageTesting
     }
 
     /// The PNG made from a cursor once had the name of a cursor.
-    @Test func aPictureOfAFormatThatIsNotWrittenIsNamedForWhatItBecomes() async throws {
+    @Test func anUnwritableFormatGetsTheExtensionOfItsReplacement() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.cursor(), to: "arrow.CUR")
         try bench.write(try Pictures.png(), to: "b.png")
@@ -47,7 +47,7 @@ import WebImageTesting
         #expect(bench.read("same/arrow.CUR") == bench.read("arrow.CUR"))
     }
 
-    @Test func onePictureThatFailsCostsNoOther() async throws {
+    @Test func aFailedPictureDoesNotStopTheOthers() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.png(), to: "b.png")
         let run = try await bench.run("convert", "gone.png", "b.png", "out", "--format", "jpeg")

@@ -11,7 +11,7 @@ struct FetchCommandTests {
         "output_bytes", "timings_ms",
     ]
 
-    @Test func ofThreeInputsWithADeadOneTheOtherTwoAreWrittenAsTheyCame() async throws {
+    @Test func aFailedInputDoesNotKeepTheOthersFromBeingWritten() async throws {
         let bench = try CommandBench()
         let (jpeg, png) = (try Pictures.jpeg(), try Pictures.png())
         let urls = [bench.serve("/a.jpg", jpeg), bench.origin.url("/dead.jpg"), bench.serve("/b.png", png)]
@@ -29,7 +29,7 @@ struct FetchCommandTests {
         #expect(dead.isNull("format") && dead.isNull("output") && dead.isNull("width"))
     }
 
-    @Test func aLineOfJSONTellsWhatCameAndWhatWasWritten() async throws {
+    @Test func aJSONLineDescribesThePictureAndTheOutput() async throws {
         let bench = try CommandBench()
         let jpeg = try Pictures.jpeg(120, 200, orientation: .right)
         let url = bench.serve("/a.jpg", jpeg)
@@ -108,7 +108,7 @@ struct FetchCommandTests {
         #expect("\(told.number("output_width") ?? 0)x\(told.number("output_height") ?? 0)" == size)
     }
 
-    @Test func theFormatIsWhatWasAskedFor() async throws {
+    @Test func theOutputHasTheRequestedFormat() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/pictures/a.jpg", try Pictures.jpeg())
         let run = try await bench.run("fetch", url, "--format", "png", "-o", "out/")
@@ -149,7 +149,7 @@ struct FetchCommandTests {
     }
 
     /// A vector picture that was drawn is a bitmap, and gets a bitmap's name.
-    @Test func drawnVectorPicturesAreNamedForWhatTheyBecome() async throws {
+    @Test func drawnVectorPicturesGetTheNameOfABitmap() async throws {
         let bench = try CommandBench()
         try bench.write(Array("<svg xmlns='http://www.w3.org/2000/svg' width='20' height='10'/>".utf8), to: "v.svg")
         #expect(try await bench.run("fetch", "v.svg", "-o", "as-it-is/").code == 0)

@@ -33,7 +33,7 @@ struct FetchFailureTests {
         #expect(bench.read("b/x.png") == other)
     }
 
-    @Test func aLookAtTheHeaderIsEnoughWhereThatIsSaid() async throws {
+    @Test func checkHeaderAcceptsAPictureWithBrokenPixels() async throws {
         let bench = try CommandBench()
         let broken = try Pictures.broken()
         let url = bench.serve("/a.png", broken)
@@ -63,7 +63,7 @@ struct FetchFailureTests {
         #expect(try await bench.run("cache", "stats", "--json").objects.first?.number("entries") == 0)
     }
 
-    @Test func prefetchDecodesOnlyWhenItIsTold() async throws {
+    @Test func prefetchDecodesOnlyWithCheckFull() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.png", try Pictures.broken())
         func entries() async throws -> Int? {
@@ -76,7 +76,7 @@ struct FetchFailureTests {
         #expect(try await entries() == 1)
     }
 
-    @Test func whatIsNoPictureLeavesNoFile() async throws {
+    @Test func bytesThatAreNoPictureLeaveNoFile() async throws {
         let bench = try CommandBench()
         bench.origin.serve("/a.jpg", .text("<html>not found</html>", contentType: "image/jpeg"))
         let run = try await bench.run("fetch", bench.origin.url("/a.jpg"), "-o", "a.jpg")

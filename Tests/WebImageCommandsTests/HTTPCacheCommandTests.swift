@@ -34,7 +34,7 @@ struct HTTPCacheCommandTests {
         #expect(bench.read("a.png") == (try Pictures.png()))
     }
 
-    @Test func whatIsFreshIsNotAskedAbout() async throws {
+    @Test func aFreshEntryIsNotRevalidated() async throws {
         let bench = try CommandBench()
         bench.origin.serve("/a.png", .bytes(try Pictures.png(), cacheControl: "max-age=600"))
         let url = bench.origin.url("/a.png")
@@ -44,7 +44,7 @@ struct HTTPCacheCommandTests {
         #expect(bench.origin.requests("/a.png").map { $0.header("cache-control") } == [nil, "no-cache"])
     }
 
-    @Test func refreshWaitsForWhatIsNew() async throws {
+    @Test func refreshWaitsForTheNewPicture() async throws {
         let bench = try CommandBench()
         let newer = try Pictures.png(30, 40)
         bench.origin.serve("/a.png", .bytes(try Pictures.png(), etag: "\"1\""), .bytes(newer, etag: "\"2\""))
@@ -108,7 +108,7 @@ struct HTTPCacheCommandTests {
 
     /// The partial body once stayed for a day.
     @Test(arguments: [[], ["--header", "X-Tenant: a"]])
-    func theBeginningOfAPictureIsRemovedWithIt(_ more: [String]) async throws {
+    func cacheRemoveAlsoRemovesThePartialBody(_ more: [String]) async throws {
         let bench = try CommandBench()
         let body = try await killMidway(bench, more)
         let url = bench.origin.url("/a.bmp")

@@ -38,7 +38,7 @@ struct InfoCommandTests {
 
     /// The sender keeps the pipe open, or sends much more than the picture. The command reads no more than it needs.
     @Test(arguments: ["sleep 600", "cat /dev/zero", "sh -c 'while printf x; do sleep 0.03; done'"])
-    func aPipeIsReadAsFarAsThePictureTellsOfItself(_ rest: String)
+    func aPipeIsReadNoFurtherThanNeeded(_ rest: String)
         async throws
     {
         let bench = try CommandBench()
@@ -52,7 +52,7 @@ struct InfoCommandTests {
         #expect(object.text("source") == "file" && object.isNull("bytes"))
     }
 
-    @Test func whatAPictureTellsBehindItsPixelsIsFoundInAPipe() async throws {
+    @Test func metadataBehindThePixelsIsFoundInAPipe() async throws {
         let bench = try CommandBench()
         let picture = try Pictures.turnedAtTheEnd()
         try bench.write(picture, to: "a.png")
@@ -65,7 +65,7 @@ struct InfoCommandTests {
     /// The command does not wait for metadata after the pixels, and a limit or damage there does not hide what is
     /// known.
     @Test(arguments: ["sleep 600", "cat /dev/zero"])
-    func aPipeMayEndBeforeWhatIsBehindThePixels(_ rest: String) async throws {
+    func aPipeMayBreakOffBeforeMetadataBehindThePixels(_ rest: String) async throws {
         let bench = try CommandBench()
         let picture = try Pictures.turnedAtTheEnd()
         try bench.write(Array(picture.prefix(picture.count / 2)), to: "a.png")
@@ -88,7 +88,7 @@ struct InfoCommandTests {
         #expect(try run.objects.first?.number("bytes") == picture.count + 700_000)
     }
 
-    @Test func aPipeThatNobodyWritesToIsNotWaitedForWithoutEnd() async throws {
+    @Test func aPipeWithoutAWriterMeetsTheTimeout() async throws {
         let bench = try CommandBench()
         try #require(mkfifo(bench.path("pipe"), 0o600) == 0)
         let run = try await bench.run("info", "pipe", "--timeout", "0.05", "--json")

@@ -20,7 +20,7 @@ struct LongListTests {
         return (0..<count).map { "\(url)?\($0)" }
     }
 
-    @Test func aLongListEndsWithItsNumbers() async throws {
+    @Test func aLongListEndsWithASummary() async throws {
         let bench = try CommandBench()
         let urls = try list(bench, 12)
         let run = try await bench.run(["fetch"] + urls + ["nowhere.png"])
@@ -31,7 +31,7 @@ struct LongListTests {
         #expect(again.code == 0 && again.errors.contains("12 from disk; "))
     }
 
-    @Test func aShortListAndJSONHaveNoNumbers() async throws {
+    @Test func aShortListAndJSONHaveNoSummary() async throws {
         let bench = try CommandBench()
         let urls = try list(bench, 12)
         #expect(try await bench.run(["fetch"] + urls + ["--json"]).errors == "")
@@ -77,7 +77,7 @@ struct LongListTests {
         #expect(ProgressDisplay.count(37, of: 20_000, failed: 2) == "37 of 20000 done, 2 failed")
     }
 
-    @Test func theNumbersAddUp() {
+    @Test func theSummaryCountsEveryPicture() {
         var tally = ListTally()
         var report = PictureReport(input: "a")
         (report.source, report.byteCount) = (.network, 1 << 20)
@@ -96,7 +96,7 @@ struct LongListTests {
 
 /// Pictures that `webimage prefetch` cannot store on disk.
 struct PrefetchKeptTests {
-    @Test func whatCannotBeKeptIsAFailure() async throws {
+    @Test func aPictureThatCannotBeStoredIsAFailure() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.png", try Pictures.png())
         try bench.write([1], to: "file")
@@ -108,7 +108,7 @@ struct PrefetchKeptTests {
         #expect(try await bench.run("fetch", url, "--cache-dir", "file/cache").code == 0)
     }
 
-    @Test func whatTheOriginForbidsToKeepIsAFailure() async throws {
+    @Test func aNoStoreAnswerIsAFailure() async throws {
         let bench = try CommandBench()
         bench.origin.serve(
             "/a.png", .bytes(try Pictures.png(), contentType: "image/png", cacheControl: "no-store"))
@@ -117,14 +117,14 @@ struct PrefetchKeptTests {
         #expect(run.errors.contains("cacheMiss") && run.errors.contains("not kept"))
     }
 
-    @Test func whatIsKeptIsWell() async throws {
+    @Test func aStoredPictureIsASuccess() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.png", try Pictures.png())
         for _ in 0..<2 { #expect(try await bench.run("prefetch", url, url).code == 0) }
         #expect(bench.origin.hits("/a.png") == 1)
     }
 
-    @Test func withoutAHomeThereIsNothingToPrefetchInto() async throws {
+    @Test func withoutAHomePrefetchFailsAndFetchStoresNothing() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.png", try Pictures.png())
         let homeless = ["HOME=", "XDG_CACHE_HOME="]
@@ -151,21 +151,21 @@ struct ByteCountArgumentTests {
     }
 
     @Test(arguments: ["", "k", "-1", "1x", "1 k", "1kk", "1e9", "nan", "99999999999T", "1..5", ".", "0x10", "１k"])
-    func whatIsNoSizeIsRefused(text: String) { #expect(ByteCount(argument: text) == nil) }
+    func aMalformedSizeIsRefused(text: String) { #expect(ByteCount(argument: text) == nil) }
 }
 
 struct CommandSuggestionTests {
     @Test(arguments: [
         ("fetch", "fetch", 0), ("fetsh", "fetch", 1), ("fecth", "fetch", 1), ("", "info", 4), ("a", "b", 1),
     ])
-    func aDistanceCountsSlipsOfTheHand(one: String, other: String, distance: Int) {
+    func theDistanceCountsTypingErrors(one: String, other: String, distance: Int) {
         #expect(CommandSuggestion.distance(Array(one), Array(other)) == distance)
     }
 
     @Test(arguments: [
         ["fetch", "a"], ["cache", "stats"], ["--help"], ["help", "fetch"], [], ["cache"], ["cache", "--help"],
     ])
-    func whatIsACommandGetsNoSuggestion(arguments: [String]) {
+    func anExistingCommandGetsNoSuggestion(arguments: [String]) {
         #expect(CommandSuggestion.message(for: arguments) == nil)
     }
 }

@@ -59,7 +59,7 @@ struct MetadataCommandTests {
     }
 
     @Test(arguments: formats)
-    func byDefaultMetadataGoes(format: String) async throws {
+    func metadataIsDroppedByDefault(format: String) async throws {
         let bench = try CommandBench()
         try bench.write(try Self.tagged(), to: "in.jpg")
         #expect(try await bench.run("convert", "in.jpg", "out.\(format)").code == 0)
@@ -97,7 +97,7 @@ struct MetadataCommandTests {
         }
     }
 
-    @Test func keptColoursStayWhatTheyAreAndSaySo() async throws {
+    @Test func colorKeepLeavesPixelsAndTheirColourSpace() async throws {
         let bench = try CommandBench()
         let original = try Self.highDynamicRange()
         try bench.write(original, to: "in.png")

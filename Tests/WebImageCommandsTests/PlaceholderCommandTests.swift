@@ -32,7 +32,7 @@ struct PlaceholderCommandTests {
         return "#" + digits.joined()
     }
 
-    @Test func nothingIsToldThatWasNotAskedFor() async throws {
+    @Test func withoutTheOptionNoPlaceholdersAreReported() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.png(), to: "a.png")
         let line = try #require(try await bench.run("info", "a.png", "--json").objects.first)
@@ -62,7 +62,7 @@ struct PlaceholderCommandTests {
 
     /// A local file of more than 64 MiB, the limit for downloads. That limit once held for local files, too, even with
     /// `--max-bytes`.
-    @Test func aLongFileOfThisMachineHasPlaceholders() async throws {
+    @Test func aLocalFileOver64MiBHasPlaceholders() async throws {
         let bench = try CommandBench()
         var bytes = try SamplePictures.testCard(PixelSize(width: 8, height: 8)).encoded(as: .bmp)
         // Inserts 65 MiB between the header and the pixels. The offset of the pixels is in the four bytes from offset

@@ -78,13 +78,13 @@ struct OutputNamesTests {
     }
 
     /// If each name were searched from the first number on, this would take 450 million lookups.
-    @Test func aLongListOfOneNameIsNumberedInOneGo() {
+    @Test func equalNamesOfALongListAreNumberedQuickly() {
         var names = OutputNames()
         let made = (0..<30_000).map { names.next(for: "https://h/\($0)/image.jpg", fileExtension: nil) }
         #expect(Set(made).count == made.count && made.last == "image-30000.jpg")
     }
 
-    @Test func noNameComesTwiceAlsoWhenOneLooksLikeANumberedOne() {
+    @Test func namesStayUniqueBesideNumberedOnes() {
         var names = OutputNames()
         let inputs = ["/a-2.png", "/a.png", "/A.png", "/a.png", "/a-2.png", "/a-2-2.png"]
         let made = inputs.map { names.next(for: $0, fileExtension: nil).lowercased() }
@@ -94,7 +94,7 @@ struct OutputNamesTests {
 
 /// One JSON object a line.
 struct JSONLineTests {
-    @Test func anyTextComesBackAsItWas() throws {
+    @Test func anyTextSurvivesAJSONLine() throws {
         let texts = ["", "\"\\/", "\u{0}\u{1F}\u{7F}\n\r\t", "ü 写真 😀", "\u{2028}", "a\u{1B}[31m"]
         var line = JSONLine()
         for (index, text) in texts.enumerated() { line.add("\(index)", text) }

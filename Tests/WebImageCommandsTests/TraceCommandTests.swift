@@ -7,7 +7,7 @@ import WebImageTesting
 
 /// The trace of a load, in a terminal and as a file, and prefetching within a budget.
 struct TraceCommandTests {
-    @Test func theWayIsDrawnOnStandardError() async throws {
+    @Test func theTraceIsDrawnOnStandardError() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.png", try Pictures.png())
         let run = try await bench.run("fetch", url, "--trace", "--transform", "blur:2")
@@ -31,7 +31,7 @@ struct TraceCommandTests {
         #expect(run.code == 0 && run.errors.contains("e?[31m.png") && !run.errors.contains("\u{1B}[31m.png"))
     }
 
-    @Test func theFileHoldsAllLoads() async throws {
+    @Test func theTraceFileHoldsAllLoads() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.png", try Pictures.png())
         let run = try await bench.run("fetch", url, url + "?2", "--trace-file", "trace.json", "--json")

@@ -6,7 +6,7 @@ import WebImageTesting
 /// Wrong usage exits with 2 and a message; help and completions exit with 0.
 struct UsageTests {
     /// A command whose output cannot be written fails, as `cat` does.
-    @Test func whatCannotBeSaidIsAFailure() async throws {
+    @Test func outputThatCannotBeWrittenIsAFailure() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.png(), to: "a.png")
         for arguments in ["info a.png", "convert a.png - --format png"] {
@@ -106,7 +106,7 @@ struct UsageTests {
         }
     }
 
-    @Test func helpTellsWhatThereIsAndNothingElse() async throws {
+    @Test func helpMentionsDemoAndTransform() async throws {
         let bench = try CommandBench()
         #expect(try await bench.run("--help").text.contains("demo"))
         for command in ["fetch", "convert"] {

@@ -11,7 +11,7 @@ struct UsersApartCommandTests {
             ["--header", "Cookie: session=*"], ["--header", "Authorization: Bearer *"], ["--user", "*:x"],
             ["--user", "user:*"], ["--netrc"],
         ])
-    func neitherGetsTheOthersPicture(words: [String]) async throws {
+    func noUserGetsAnotherUsersPicture(words: [String]) async throws {
         let bench = try CommandBench()
         let pictures = ["anna": try Pictures.png(10, 10), "otto": try Pictures.png(20, 20)]
         bench.origin.serve("/me.png") { request in

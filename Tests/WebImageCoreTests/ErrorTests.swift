@@ -3,7 +3,7 @@ import WebImageCore
 
 @Suite struct ErrorTests {
     /// The numbers and names of codes are stable. This table changes only together with CONTRACTS.
-    @Test func theTableOfCodesIsAsAgreed() {
+    @Test func theTableOfCodesDoesNotChange() {
         let golden = """
             1000 invalidURL, 1001 badImageData, 1002 notModified, 1003 blockedURL, 1004 cacheMiss, \
             2000 requestRefused, 2001 badStatus, 2002 cancelled, 2003 responseRefused, 2004 badContentType, \

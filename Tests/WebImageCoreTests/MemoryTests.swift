@@ -11,7 +11,7 @@ import WebImageTesting
     ]
 
     @Test(arguments: lengths)
-    func memoryIsAlignedAndAllThere(count: Int) throws {
+    func memoryIsAlignedAndOfItsFullLength(count: Int) throws {
         let memory = try AlignedMemory(byteCount: count)
         defer { memory.deallocate() }
         #expect(UInt(bitPattern: memory.base) % 64 == 0)
@@ -23,7 +23,7 @@ import WebImageTesting
     #if os(Linux)
         /// Blocks of many megabytes are mapped separately. Two freed ones are kept for the next allocations, which may
         /// be smaller.
-        @Test func largeBlocksGoBackWhole() throws {
+        @Test func freedLargeBlocksAreReturnedToTheSystem() throws {
             var generator = SeededGenerator(seed: 3)
             let before = try mappedBytes()
             var held: [AlignedMemory] = []
@@ -53,12 +53,12 @@ import WebImageTesting
     #endif
 
     /// The process once crashed instead of throwing the promised error.
-    @Test(arguments: [Int.max, Int.max - 40, 1 << 60, 1 << 50]) func memoryThatThereIsNotIsALimit(count: Int) {
+    @Test(arguments: [Int.max, Int.max - 40, 1 << 60, 1 << 50]) func anImpossibleAllocationIsALimitError(count: Int) {
         let error = #expect(throws: WebImageError.self) { try AlignedMemory(byteCount: count).deallocate() }
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test func aPictureThatFitsNoMemoryIsALimit() {
+    @Test func aPictureTooLargeForMemoryIsALimitError() {
         for size in [PixelSize(width: 1 << 25, height: 1 << 25), PixelSize(width: 1 << 30, height: 1 << 30)] {
             let error = #expect(throws: WebImageError.self) { try PixelBuffer(size: size) }
             #expect(error?.code == .limitExceeded)

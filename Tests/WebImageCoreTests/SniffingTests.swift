@@ -74,7 +74,7 @@ import WebImageTesting
         #expect(ImageFormat(sniffing: bytes) == format)
     }
 
-    @Test func everyPrefixOfEverythingHasAnAnswer() {
+    @Test func everyPrefixCanBeSniffed() {
         for (_, bytes, format) in Self.cases {
             for length in 0...bytes.count {
                 let answer = ImageFormat(sniffing: Array(bytes.prefix(length)))
@@ -85,7 +85,7 @@ import WebImageTesting
 
     /// A file that begins with an XML comment or declaration can only be an SVG.
     @Test(arguments: ["", "<?xml version=\"1.0\"?>\n", "<!-- short -->"])
-    func aDrawingBehindACommentThatIsLongerThanWhatIsLookedAt(_ before: String) {
+    func anSVGBehindACommentLongerThanTheSniffedBytesIsKnown(_ before: String) {
         let head = Array((before + "<!-- ").utf8)
         let drawing = head + [UInt8](repeating: 0x41, count: 5000) + Array(" --><svg/>".utf8)
         #expect(ImageFormat(sniffing: drawing) == .svg)

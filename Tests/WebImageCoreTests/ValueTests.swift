@@ -38,7 +38,7 @@ import WebImageCore
         #expect(throws: WebImageError.self) { try PixelBuffer(size: PixelSize(width: 0, height: 2)) }
     }
 
-    @Test func whatIsNoOrientationIsUpright() {
+    @Test func anInvalidOrientationTagIsUpright() {
         #expect(Orientation(tag: 0) == .up && Orientation(tag: 9) == .up && Orientation(tag: -1) == .up)
         #expect(Orientation(tag: 6) == .right && Orientation.right.swapsSides && !Orientation.down.swapsSides)
     }

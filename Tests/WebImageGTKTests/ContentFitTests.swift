@@ -30,6 +30,6 @@
                 (.scaleDown, .contain),
                 (.none, nil),
             ])
-        func aPictureIsDecodedAsItIsDrawn(fit: ContentFit, decoded: ImageFit?) { #expect(fit.decodedFit == decoded) }
+        func eachContentFitHasItsDecodedFit(fit: ContentFit, decoded: ImageFit?) { #expect(fit.decodedFit == decoded) }
     }
 #endif

@@ -16,7 +16,7 @@
             }
         }
 
-        @Test func aSearchFindsWhatHasAllItsWords() {
+        @Test func aSearchFindsItemsWithAllItsWords() {
             var shown = ShownItems(
                 ["http://a/red-fox.jpg", "http://b/red-cat.png", "c/owl.gif?x=1"].map { GalleryItem($0) })
             #expect(shown.count == 3 && shown[2]?.name == "owl.gif")
@@ -43,7 +43,7 @@
         }
 
         /// A touchpad reports many small parts of a step, each of which once zoomed by a whole step.
-        @Test func scrollingZoomsAsFarAsItGoes() {
+        @Test func smallScrollStepsZoomAsMuchAsOneLargeOne() {
             #expect(Viewport.factor(ofScrolling: -1, isInPixels: false) == Viewport.step)
             #expect(Viewport.factor(ofScrolling: 0, isInPixels: true) == 1)
             for (parts, isInPixels) in [(10, false), (40, true)] {
@@ -55,7 +55,7 @@
             }
         }
 
-        @Test func onlyWhatIsSeenIsDecodedSharply() throws {
+        @Test func onlyTheVisiblePartIsDecodedSharply() throws {
             var viewport = Viewport(
                 picture: PixelSize(width: 4000, height: 3000), window: PixelSize(width: 800, height: 600))
             let whole = PixelSize(width: 800, height: 600)
@@ -72,7 +72,7 @@
 
         /// An animation three pixels wide was fitted to a width of one pixel, less than the wanted 1.2, so it was once
         /// loaded again and again.
-        @Test func whatCannotBeHadInPartsIsLoadedLargerOnce() throws {
+        @Test func aPictureWithoutPartsIsLoadedLargerOnce() throws {
             let window = PixelSize(width: 800, height: 400)
             let narrow = Viewport(picture: PixelSize(width: 3, height: 1000), window: window)
             #expect(narrow.enlargedSize(of: PixelSize(width: 1, height: 400), isVector: false) == nil)
@@ -97,7 +97,7 @@
         }
 
         /// After a thousand failures, the reasons of later ones were once not kept.
-        @Test func theBookKnowsWhyTheLastPictureFailed() async {
+        @Test func thePictureBookKeepsTheNewestFailures() async {
             let book = PictureBook()
             let transport = FakeTransport()
             transport.answerAll { _ in .status(404) }

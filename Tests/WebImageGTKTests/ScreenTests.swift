@@ -69,7 +69,7 @@
                 ])
         }
 
-        @Test func everythingGoesWithTheLastThatHoldsIt() throws {
+        @Test func texturesAndBoxesAreReleasedWithTheirLastOwner() throws {
             #expect(
                 try Probe("lives").lines == [
                     "alive unplaced box paintable texture pixels", "alive unplaced-dropped nothing",
@@ -88,7 +88,7 @@
                 ])
         }
 
-        @Test func theMainActorRunsInTheLoopAndIdlingWakesNobody() throws {
+        @Test func theMainActorRunsInTheMainLoopWithoutIdleWakes() throws {
             #expect(
                 try Probe("pump").lines == ["hops 1000 tasks 4", "idle-wakes 0", "idle-pending false"])
         }

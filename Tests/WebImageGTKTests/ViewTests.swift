@@ -16,7 +16,7 @@
             #expect(try Probe("retries").lines == ["button true", "button false"])
         }
 
-        @Test func aViewThatGoesTakesItsLoadWithIt() throws {
+        @Test func aReleasedViewCancelsItsLoad() throws {
             #expect(try Probe("ends").lines == ["gone true cancelled"])
         }
 
@@ -24,7 +24,7 @@
             #expect(try Probe("plays").lines == ["frames [1, 2, 3, 0, 1, 2]", "hidden false"])
         }
 
-        @Test(arguments: [1, 2]) func widgetsOfGTKsOwnShowWhatIsLoaded(scale: Int) throws {
+        @Test(arguments: [1, 2]) func gtksOwnWidgetsShowLoadedPictures(scale: Int) throws {
             let shown = ["picture", "image", "button"].map { "\($0) 6f2f03ff true scale \(scale).0" }
             #expect(try Probe("widgets", ["GDK_SCALE=\(scale)"]).lines == shown + ["label none"])
         }
@@ -92,7 +92,7 @@
                 ])
         }
 
-        @Test func whatDoesNotFitIntoAViewIsNotShown() throws {
+        @Test func indicatorsThatDoNotFitIntoAViewAreHidden() throws {
             #expect(
                 try Probe("room").lines == [
                     "loading-small 0", "loading-large 1", "loading-small 0", "failed-small false", "failed-large true",

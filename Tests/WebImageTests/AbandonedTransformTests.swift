@@ -46,7 +46,7 @@ import WebImageTesting
         ImageRequest(url) { $0.transformers = steps }
     }
 
-    @Test func theLastToLeaveEndsTheTransformsAtTheNextRow() async throws {
+    @Test func theLastCancelEndsTheTransformAtTheNextRow() async throws {
         let (bench, rows, ledger) = (try bench(), HeldRows(), Ledger())
         let token = bench.manager.load(request([rows.step])) { ledger.take($0) }
         await rows.waitUntilReached()
@@ -57,7 +57,7 @@ import WebImageTesting
         #expect(ledger.failures == [.cancelled: 1] && bench.manager.cachedImage(for: request([rows.step])) == nil)
     }
 
-    @Test func aPictureMadeOfOneInMemoryEndsAtTheNextRowToo() async throws {
+    @Test func aCancelledTransformOfAPictureInMemoryEndsAtTheNextRow() async throws {
         let (bench, rows, ledger) = (try bench(threads: 1), HeldRows(), Ledger())
         _ = try await bench.manager.image(for: request([]))
         let token = bench.manager.load(request([rows.step])) { ledger.take($0) }
@@ -69,7 +69,7 @@ import WebImageTesting
         #expect(rows.count == HeldRows.heldRow + 1 && ledger.failures == [.cancelled: 1])
     }
 
-    @Test func whoComesWhenTheLastOneHasJustLeftGetsThePicture() async throws {
+    @Test func aCallerAfterTheLastCancelGetsThePicture() async throws {
         let (bench, rows, gone, late) = (try bench(), HeldRows(), Ledger(), Ledger())
         let token = bench.manager.load(request([rows.step])) { gone.take($0) }
         await rows.waitUntilReached()
@@ -83,7 +83,7 @@ import WebImageTesting
     }
 
     /// A job that continues from another job's picture once kept the priority of its first caller.
-    @Test func whoNeedsThePictureForMoreStepsMayBecomeLessUrgent() async throws {
+    @Test func aCallerWithFurtherStepsMayLowerItsPriority() async throws {
         let (bench, rows, ledger) = (try bench(), HeldRows(), Ledger())
         var (first, more) = (request([rows.step]), request([rows.step, ImageTransform.invert]))
         (first.priority, more.priority) = (.low, .high)
@@ -102,7 +102,7 @@ import WebImageTesting
     }
 
     /// This includes a caller that needs the picture only as the input of further steps.
-    @Test func whoStaysGetsThePictureOfTheOneWhoLeaves() async throws {
+    @Test func remainingCallersGetThePictureOfACancelledCaller() async throws {
         let (bench, rows, gone, stays, more) = (try bench(), HeldRows(), Ledger(), Ledger(), Ledger())
         let token = bench.manager.load(request([rows.step])) { gone.take($0) }
         await rows.waitUntilReached()
@@ -116,7 +116,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 1)
     }
 
-    @Test func aClosureThatSaysItWasCancelledIsAFailedTransformer() async throws {
+    @Test func aTransformerThatThrowsCancelledIsATransformFailure() async throws {
         let bench = try bench()
         let step = ImageTransform.custom(id: "refuses") { (_) throws(WebImageError) in throw .cancelled }
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request([step])) }

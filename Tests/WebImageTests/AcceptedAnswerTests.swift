@@ -25,7 +25,7 @@ import WebImageTesting
         return request
     }
 
-    @Test func twoAtATimeAreTwoTransfers() async throws {
+    @Test func concurrentRequestsThatAcceptOtherStatusesShareNoTransfer() async throws {
         let bench = TestBench()
         let gate = Gate()
         bench.transport.answer(url, try answer().held(by: gate))
@@ -40,7 +40,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [CachePolicy.cacheFirst, .protocol, .cacheOnly])
-    func whatWasTakenIsNotServedToOneWhoWouldNotTakeIt(_ policy: CachePolicy) async throws {
+    func anAcceptedStatusIsNotServedToARequestThatRefusesIt(_ policy: CachePolicy) async throws {
         let folder = try TemporaryFolder()
         let bench = TestBench(disk: folder.path)
         bench.transport.answer(url, try answer())
@@ -61,7 +61,7 @@ import WebImageTesting
         await expect(code, of: strict, next.manager)
     }
 
-    @Test func aTypeThatIsNotTakenIsNotServedEither() async throws {
+    @Test func aRefusedContentTypeIsNotServedFromMemory() async throws {
         let bench = TestBench()
         bench.answer(url, with: try Fixture.png(16, 16), type: "image/png", fields: fields)
         _ = try await bench.manager.image(for: ImageRequest(url))

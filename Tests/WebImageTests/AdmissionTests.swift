@@ -29,7 +29,7 @@ import WebImageSystem
         return waiter
     }
 
-    @Test func theMostUrgentGoesFirstThenInOrder() {
+    @Test func waitersAreAdmittedByPriorityThenInOrder() {
         #expect(admission.take(100, .low))
         let waiters = [ask(60, .low), ask(60), ask(60, .high), ask(60, .high)]
         for expected in [[0, 0, 1, 0], [0, 0, 1, 1], [0, 1, 1, 1], [1, 1, 1, 1]] {
@@ -38,7 +38,7 @@ import WebImageSystem
         }
     }
 
-    @Test func whoeverBecomesUrgentWhileItWaitsGoesFirst() {
+    @Test func aRaisedPriorityMovesAWaiterToTheFront() {
         #expect(admission.take(100, .low))
         let owner = Waiter()
         let (first, second) = (ask(60), ask(60, .low, for: owner))
@@ -48,7 +48,7 @@ import WebImageSystem
         _ = owner
     }
 
-    @Test func whoeverLeavesIsLetGoAndHoldsUpNobody() {
+    @Test func aCancelledWaiterIsAnsweredAndHoldsUpNoOther() {
         #expect(admission.take(50, .low))
         let hasLeft = Guarded(false)
         let leaving = ask(90, isWanted: { hasLeft.withLock { !$0 } })
@@ -60,7 +60,7 @@ import WebImageSystem
         #expect(admission.used == 90 && admission.waitingCount == 0)
     }
 
-    @Test func whatIsLaidDownGoesToOneWhoCanGoOn() {
+    @Test func theShareOfParkedWorkGoesToAWaiter() {
         #expect(admission.take(80, .normal))
         weak var made: Work?
         var parked = 0
@@ -75,7 +75,7 @@ import WebImageSystem
         #expect(admission.unpark(parked) == nil)
     }
 
-    @Test func whatNobodyNeedsIsTakenUpAgain() {
+    @Test func parkedWorkThatKeptItsShareCanBeUnparked() {
         #expect(admission.take(80, .normal))
         let work = Work()
         let parked = admission.park(80, .normal, work)
@@ -87,7 +87,7 @@ import WebImageSystem
     }
 
     /// `take`, for work that still has to get its bytes, does not drive out parked work of the same priority.
-    @Test func whoeverDoesNotQueueTakesFromTheLessUrgentOnly() {
+    @Test func takeDrivesOutOnlyLessUrgentParkedWork() {
         #expect(admission.take(80, .normal))
         let parked = admission.park(80, .normal, Work())
         #expect(!admission.take(50, .normal))
@@ -95,7 +95,7 @@ import WebImageSystem
         #expect(admission.unpark(parked) == nil && admission.used == 50)
     }
 
-    @Test func theLeastUrgentIsDrivenOutFirstAndNoMoreThanNeeded() {
+    @Test func theLeastUrgentParkedWorkIsDrivenOutAndNoMoreThanNeeded() {
         #expect(admission.take(40, .high) && admission.take(30, .low) && admission.take(30, .normal))
         let parked = [
             admission.park(40, .high, Work()), admission.park(30, .low, Work()), admission.park(30, .normal, Work()),
@@ -106,14 +106,14 @@ import WebImageSystem
     }
 
     /// Parked work keeps its share if giving it up would not make enough room.
-    @Test func nobodyIsDrivenOutInVain() {
+    @Test func parkedWorkStaysWhereItsShareWouldNotSuffice() {
         #expect(admission.take(70, .normal) && admission.take(30, .normal))
         let parked = admission.park(30, .normal, Work())
         let waiter = ask(60)
         #expect(waiter.answered.isEmpty && admission.unpark(parked) != nil)
     }
 
-    @Test func whatIsLargerThanAllRunsAlone() {
+    @Test func workLargerThanTheBudgetRunsAlone() {
         #expect(admission.take(10, .normal))
         let large = ask(300)
         let small = ask(10)

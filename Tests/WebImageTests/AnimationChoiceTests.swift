@@ -40,7 +40,7 @@ import WebImageTesting
 
     /// Browsers do the same: the still picture (IDAT) is for programs that do not know APNG.
     @Test(arguments: [DecoderIsolation.none, .all])
-    func anAPNGOfOneFrameShowsItAndNotThePictureBesideIt(_ isolation: DecoderIsolation) async throws {
+    func anAPNGOfOneFrameShowsTheFrameAndNotItsStill(_ isolation: DecoderIsolation) async throws {
         let bench = TestBench { $0.isolation = isolation }
         defer { bench.manager.shutDown() }
         let (still, frame) = (SIMD3<UInt8>(200, 0, 0), SIMD3<UInt8>(0, 0, 200))
@@ -83,7 +83,7 @@ import WebImageTesting
     }
 
     /// A transform that chooses its part by the pixels chooses by the first frame, for all frames.
-    @Test func framesAreCutAlike() async throws {
+    @Test func allFramesAreCroppedAsTheFirst() async throws {
         // A white square that moves by 20 pixels a frame, on black.
         let frames = try (0..<3).map { index in
             try Image(size: PixelSize(width: 80, height: 40), alpha: .opaque) { bytes in
@@ -174,7 +174,7 @@ import WebImageTesting
         }
     }
 
-    @Test func onlyAnAnimationWillDoWhereThatIsAsked() async throws {
+    @Test func requiresAnimationRefusesAStill() async throws {
         let bench = TestBench()
         bench.answer(url, with: BlinkingGIF.file(width: 8, height: 6, frames: 2), type: "image/gif")
         let still = "http://pictures.test/a.jpg"

@@ -35,7 +35,7 @@ import WebImageTesting
         #expect((request.transformers[0] as? CountingTransformer)?.count ?? 0 >= 2)
     }
 
-    @Test func framesAreThereWhenTheyAreWantedAhead() async throws {
+    @Test func framesArePreloadedWithinTheBufferLimit() async throws {
         let bench = TestBench()
         bench.answer(url, with: BlinkingGIF.file(width: 8, height: 6, frames: 6), type: "image/gif")
         var request = ImageRequest(url)
@@ -57,7 +57,7 @@ import WebImageTesting
     }
 
     /// A caller that joined a load without preloaded frames once had to decode them itself.
-    @Test func framesAreThereForOneWhoJoinsALoadToo() async throws {
+    @Test func aCallerThatJoinsALoadGetsPreloadedFrames() async throws {
         let (bench, network, first, second) = (TestBench(), Gate(), Ledger(), Ledger())
         let file = BlinkingGIF.file(width: 8, height: 6, frames: 6)
         bench.transport.answer(url, .bytes(file, contentType: "image/gif").held(by: network))
@@ -88,7 +88,7 @@ import WebImageTesting
         #expect(try await bench.manager.image(for: ImageRequest(url)).image.animation == nil)
     }
 
-    @Test func onlyTheFirstFrameIsAStillOfItsOwnKey() async throws {
+    @Test func theFirstFrameAloneHasItsOwnKey() async throws {
         let bench = TestBench()
         bench.answer(url, with: BlinkingGIF.file(width: 8, height: 6, frames: 3), type: "image/gif")
         var request = ImageRequest(url)
@@ -166,7 +166,7 @@ import WebImageTesting
     }
 
     /// When the load failed, the player of its preview once waited at the last frame for more.
-    @Test func theFramesOfALoadThatFailsWaitForNoMore() async throws {
+    @Test func aFailedLoadCompletesTheAnimationOfItsPreview() async throws {
         let bench = TestBench()
         let (bytes, gate) = (BlinkingGIF.file(width: 8, height: 6, frames: 4), Gate())
         let held = BlinkingGIF.endOfFirstFrame(width: 8, height: 6)

@@ -19,7 +19,7 @@ import WebImageTesting
         return ((0..<count).map { ImageRequest("http://pictures.test/\($0)") }, gates)
     }
 
-    @Test func aListIsAnsweredInItsOrder() async throws {
+    @Test func allResultsAreInTheOrderOfTheRequests() async throws {
         let (requests, gates) = try makeList(30)
         for gate in gates.reversed() { gate.open() }
         let results = await bench.manager.images(for: requests).all()
@@ -33,7 +33,7 @@ import WebImageTesting
         #expect(await bench.manager.images(for: []).all().isEmpty)
     }
 
-    @Test func aListIsAnsweredAsItsPicturesCome() async throws {
+    @Test func aBatchYieldsResultsAsTheyArrive() async throws {
         let (requests, gates) = try makeList(2)
         gates[1].open()
         var order: [Int] = []
@@ -44,7 +44,7 @@ import WebImageTesting
         #expect(order == [1, 0])
     }
 
-    @Test func aLongListIsNotLoadedFarAheadOfItsReader() async throws {
+    @Test func aBatchLoadsNoFurtherAheadThanItsWindow() async throws {
         let (requests, gates) = try makeList(40)
         for gate in gates { gate.open() }
         var batch = bench.manager.images(for: requests)
@@ -58,7 +58,7 @@ import WebImageTesting
         #expect(seen == Set(0..<40))
     }
 
-    @Test func aCancelEndsWhatRunsAndBeginsNothing() async throws {
+    @Test func aCancelledBatchEndsItsLoadsAndBeginsNoMore() async throws {
         let (requests, gates) = try makeList(20)
         let manager = bench.manager
         let task = Task { () -> [Result<ImageResponse, WebImageError>] in

@@ -26,7 +26,7 @@ import WebImageTesting
         return (bench, ChangingOrigin(bench.transport, body: try Fixture.png(16, 16), tag: "\"1\""))
     }
 
-    @Test func aURLThatFailedIsLeftAloneForAWhile() async throws {
+    @Test func aFailedURLIsBlockedForFiveMinutes() async throws {
         let clock = ManualClock()
         let (bench, origin) = try makeBench(clock: clock)
         origin.change { $0.outage = .status(404) }
@@ -48,7 +48,7 @@ import WebImageTesting
     }
 
     /// After signing in, a user was once told for five minutes that a picture was missing, because it was before.
-    @Test func whatFailedWithOtherHeadersIsAskedAgain() async throws {
+    @Test func aFailedURLIsAskedAgainWithOtherHeaders() async throws {
         let clock = ManualClock()
         let (bench, origin) = try makeBench(clock: clock)
         origin.change { $0.outage = .status(404) }
@@ -61,7 +61,7 @@ import WebImageTesting
         #expect(bench.manager.failedURLs.list().count == 1 && bench.transport.hits(url) == 2)
     }
 
-    @Test func whatTheServerAsksToWaitIsWaited() async throws {
+    @Test func retryAfterBlocksTheURLForItsTime() async throws {
         let clock = ManualClock()
         let (bench, origin) = try makeBench(clock: clock)
         origin.change { $0.outage = .status(503, headers: [.retryAfter: "120"]) }
@@ -74,7 +74,7 @@ import WebImageTesting
         #expect(try await bench.manager.data(for: request(.reload)).isEmpty == false)
     }
 
-    @Test func whatIsCachedIsServedHoweverItsURLFares() async throws {
+    @Test func aCachedPictureIsServedWhileItsURLIsBlocked() async throws {
         let (bench, origin) = try makeBench()
         _ = try await bench.manager.image(for: request(.cacheFirst))
         origin.change { $0.outage = .status(403) }

@@ -35,7 +35,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [true, false])
-    func protocolServesWhatIsFreshAndAsksAboutTheRest(hasDisk: Bool) async throws {
+    func protocolServesFreshEntriesAndRevalidatesStaleOnes(hasDisk: Bool) async throws {
         let folder = hasDisk ? try TemporaryFolder() : nil
         let clock = ManualClock(wallTime: SystemClock.shared.wallTime)
         let (bench, origin) = try makeBench(folder, clock: clock, fields: [.cacheControl: "max-age=60"])
@@ -86,7 +86,7 @@ import WebImageTesting
         #expect(origin.counts == [1, 2] && origin.lastFields[.ifNoneMatch] == "\"1\"")
     }
 
-    @Test func refreshShowsTheEntryThenWhatIsNew() async throws {
+    @Test func refreshShowsTheEntryThenTheNewPicture() async throws {
         let folder = try TemporaryFolder()
         let (first, _) = try makeBench(folder)
         _ = try await first.manager.image(for: request(.refresh))
@@ -108,7 +108,7 @@ import WebImageTesting
         #expect(new.source == .network && new.image.size.width == 20 && changed.cached.first?.image.size.width == 16)
     }
 
-    @Test func refreshForOneAnswerIsTheEntryAndTheQuestionGoesOnBehind() async throws {
+    @Test func refreshWithoutEventsGivesTheEntryAndRenewsItAfterwards() async throws {
         let folder = try TemporaryFolder()
         let (bench, origin) = try makeBench(folder)
         _ = try await bench.manager.image(for: request(.refresh))
@@ -130,7 +130,7 @@ import WebImageTesting
         #expect(ledger.cached.isEmpty && origin.counts == [1, 0])
     }
 
-    @Test func refreshThatFailsSaysSoAfterTheEntry() async throws {
+    @Test func aFailedRefreshGivesTheEntryThenTheError() async throws {
         let (bench, origin) = try makeBench(nil)
         _ = try await bench.manager.image(for: request(.refresh))
         origin.change { $0.outage = .status(500) }
@@ -141,7 +141,7 @@ import WebImageTesting
         #expect(bench.manager.cachedImage(for: request(.cacheFirst)) != nil)
     }
 
-    @Test func aCancelBetweenTheEntryAndTheNewsIsTold() async throws {
+    @Test func aCancelDuringARefreshEndsWithCancelled() async throws {
         let (bench, origin) = try makeBench(nil)
         _ = try await bench.manager.image(for: request(.refresh))
         let gate = Gate()
@@ -158,7 +158,7 @@ import WebImageTesting
         #expect(bench.manager.runningLoads == 0)
     }
 
-    @Test func whatIsStaleWhileItIsRevalidatedIsServedAndRenewed() async throws {
+    @Test func staleWhileRevalidateServesTheEntryAndRenewsIt() async throws {
         let clock = ManualClock()
         let fields: HTTPFields = [.cacheControl: "max-age=10, stale-while-revalidate=100"]
         let (bench, origin) = try makeBench(try TemporaryFolder(), clock: clock, fields: fields)
@@ -180,7 +180,7 @@ import WebImageTesting
         ("max-age=0, stale-if-error=600", true), ("max-age=0", false),
         ("max-age=0, must-revalidate, stale-if-error=9", false),
     ])
-    func anEntryStandsInForAnOriginThatFailsWhereItMay(control: String, mayStandIn: Bool) async throws {
+    func staleIfErrorServesTheEntryWhenTheOriginFails(control: String, mayStandIn: Bool) async throws {
         let (bench, origin) = try makeBench(try TemporaryFolder(), fields: [.cacheControl: control])
         _ = try await bench.manager.image(for: request(.protocol))
         await bench.manager.finishStores()
@@ -240,7 +240,7 @@ import WebImageTesting
         #expect(origin.counts == [4, 1])
     }
 
-    @Test func whoWaitsForTheStoreIsToldOfWhatIsStale() async throws {
+    @Test func aCallerThatWaitsForTheStoreGetsTheStaleEntry() async throws {
         let folder = try TemporaryFolder()
         let clock = ManualClock(wallTime: SystemClock.shared.wallTime)
         let (bench, origin) = try makeBench(
@@ -254,7 +254,7 @@ import WebImageTesting
         #expect(origin.counts.first == 1)
     }
 
-    @Test func memoryGivesNothingToARequestThatIsAnotherByNow() async throws {
+    @Test func memoryIsMissedWhenVaryingHeadersOrCredentialsChange() async throws {
         let (bench, origin) = try makeBench(nil, fields: [.cacheControl: "max-age=600", .vary: "Accept"])
         let manager = bench.manager
         _ = try await manager.image(for: request(.cacheFirst))
@@ -270,7 +270,7 @@ import WebImageTesting
         #expect(origin.counts == [3, 0])
     }
 
-    @Test func aReloadFromTheOriginTellsCachesOnTheWay() async throws {
+    @Test func reloadFromOriginSendsNoCache() async throws {
         let (bench, origin) = try makeBench(nil)
         for policy in [CachePolicy.reload, .reloadFromOrigin] {
             #expect(try await bench.manager.image(for: request(policy)).source == .network)
@@ -279,7 +279,7 @@ import WebImageTesting
         #expect(origin.counts == [2, 0])
     }
 
-    @Test func whatIsGoneIsForgotten() async throws {
+    @Test func aGoneAnswerRemovesTheEntry() async throws {
         let folder = try TemporaryFolder()
         let (bench, origin) = try makeBench(folder)
         _ = try await bench.manager.image(for: request(.cacheFirst))
@@ -293,7 +293,7 @@ import WebImageTesting
         #expect(bench.manager.diskCache?.usage.count == 0)
     }
 
-    @Test func anEntryWhoseBodyIsGoneIsFetchedAgain() async throws {
+    @Test func anEntryWithADamagedBodyIsFetchedAgain() async throws {
         let folder = try TemporaryFolder()
         let (first, _) = try makeBench(folder)
         _ = try await first.manager.image(for: request(.revalidate))
@@ -308,7 +308,7 @@ import WebImageTesting
         #expect(response.source == .network && origin.counts == [1, 1])
     }
 
-    @Test func dataAndDetailsGoByThePolicyToo() async throws {
+    @Test func dataAndDetailsFollowTheCachePolicy() async throws {
         let clock = ManualClock()
         let (bench, origin) = try makeBench(try TemporaryFolder(), clock: clock, fields: [.cacheControl: "max-age=60"])
         _ = try await bench.manager.image(for: request(.protocol))
@@ -324,7 +324,7 @@ import WebImageTesting
         #expect(origin.counts == [1, 1])
     }
 
-    @Test func oneQuestionAnswersAllWhoAsk() async throws {
+    @Test func concurrentCallersShareOneRevalidation() async throws {
         let (bench, origin) = try makeBench(try TemporaryFolder(), fields: [.cacheControl: "max-age=0"])
         _ = try await bench.manager.image(for: request(.protocol))
         await bench.manager.finishStores()
@@ -341,7 +341,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 2)
     }
 
-    @Test func aHookMakesAnotherOriginal() throws {
+    @Test func aDecryptorChangesTheOriginalKey() throws {
         let plain = request(.cacheFirst)
         var changed = plain
         changed.http.decryptor = .base64

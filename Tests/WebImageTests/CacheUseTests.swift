@@ -57,7 +57,7 @@ import WebImageTesting
         #expect(try #require(PixelComparison(found.image, made.image)).differingPixels == 0)
     }
 
-    @Test func anotherSizeInMemoryWillDoWhereTheSizeNeedNotBeExact() async throws {
+    @Test func anInexactSizeIsServedByAnotherSizeInMemory() async throws {
         let bench = makeBench()
         func ask(_ width: Int, _ fit: ImageFit = .contain, _ precision: SizePrecision = .inexact) async throws -> (
             ImageSource, Int
@@ -112,7 +112,7 @@ import WebImageTesting
         #expect(try await next.manager.image(for: ImageRequest(url)).source == .network)
     }
 
-    @Test func memoryCanBeLeftAlone() async throws {
+    @Test func aRequestMayBypassTheMemoryCache() async throws {
         let bench = makeBench()
         let untouched = request { ($0.query, $0.store) = ([], []) }
         _ = try await bench.manager.image(for: untouched)
@@ -138,7 +138,7 @@ import WebImageTesting
     }
 
     /// Such callers had no job any more, so `cancelAll` once did not find them.
-    @Test func cancelAllEndsAlsoThoseWhoWaitForTheStore() async throws {
+    @Test func cancelAllEndsCallersThatWaitForTheStore() async throws {
         let files = FaultyFileSystem()
         let (bench, write, ledger) = (makeBench(files: files), files.delay(.write), Ledger())
         let request = request { $0.waitsForStore = true }
@@ -154,7 +154,7 @@ import WebImageTesting
     }
 
     /// A caller that waits for the store once had a load of its own, which decoded, transformed and stored again.
-    @Test func whoWaitsForTheStoreSharesTheLoadWithThoseWhoDoNot() async throws {
+    @Test func callersThatWaitForTheStoreShareALoadWithOthers() async throws {
         let (bench, counting, network) = (makeBench(), CountingTransformer(), Gate())
         bench.transport.answer(url, .bytes(body, contentType: "image/png").held(by: network))
         let ledger = Ledger()
@@ -168,7 +168,7 @@ import WebImageTesting
         #expect(ledger.responses.map { $0.timings.store != nil }.count { $0 } == 1)
     }
 
-    @Test func aCancelWhileTheDiskIsLookedAtIsTold() async throws {
+    @Test func aCancelDuringTheDiskLookupEndsWithCancelled() async throws {
         let files = FaultyFileSystem()
         let bench = makeBench(files: files, fileThreads: 1)
         let ledger = Ledger()
@@ -185,7 +185,7 @@ import WebImageTesting
     }
 
     /// A task that was cancelled during the lookup on disk was once answered twice.
-    @Test func aTaskThatIsCancelledDuringTheLookIsAnsweredOnce() async throws {
+    @Test func aTaskCancelledDuringTheDiskLookupIsAnsweredOnce() async throws {
         let bench = makeBench()
         let (manager, request) = (bench.manager, request { $0.store = .all })
         await withTaskGroup(of: Void.self) { group in
@@ -219,7 +219,7 @@ import WebImageTesting
         #expect(read.source == .disk && read.head?.headers[.eTag] == "\"1\"" && read.timings.store == nil)
     }
 
-    @Test func theManagersCacheIsOneObject() async throws {
+    @Test func theManagersCacheFindsAndRemovesALoadedPicture() async throws {
         let bench = makeBench()
         let request = ImageRequest(url)
         _ = try await bench.manager.image(for: request)

@@ -20,7 +20,7 @@ import WebImageTesting
         #expect(try #require(PixelComparison(found.image, loaded.image)).differingPixels == 0)
     }
 
-    @Test func whatCameFromDiskIsInMemoryAfterwards() async throws {
+    @Test func aPictureReadFromDiskIsInMemoryAfterwards() async throws {
         let folder = try TemporaryFolder()
         let first = TestBench(disk: folder.path)
         first.answer(url, with: try Fixture.png(16, 16), type: "image/png")
@@ -47,7 +47,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 1)
     }
 
-    @Test func policiesReadAndStoreAsTheirTableSays() async throws {
+    @Test func policiesReadAndStoreAsDocumented() async throws {
         let folder = try TemporaryFolder()
         let bench = TestBench(disk: folder.path)
         bench.answer(url, with: try Fixture.png(8, 8), type: "image/png")
@@ -76,7 +76,7 @@ import WebImageTesting
     }
 
     @Test(arguments: ["no-store", "max-age=60, No-Store", "private, no-store=\"x\""])
-    func whatMayNotBeStoredIsNot(control: String) async throws {
+    func noStoreAnswersAreNotStored(control: String) async throws {
         let folder = try TemporaryFolder()
         let bench = TestBench(disk: folder.path)
         bench.answer(url, with: try Fixture.png(8, 8), type: "image/png", fields: [.cacheControl: control])
@@ -141,7 +141,7 @@ import WebImageTesting
     }
 
     /// Keys must not change: disk entries of every version of the library are found by them.
-    @Test func keysAreAsAgreed() {
+    @Test func cacheKeysStayTheSameInEveryVersion() {
         let plain = ImageRequest("https://User:Secret@Example.com:443/a/../b.jpg?x=1#top")
         #expect(
             plain.originalKey.text

@@ -60,7 +60,7 @@ import WebImageTesting
         #expect(await eventually { partials.claim(requests[0].originalKey, creates: false) == nil })
     }
 
-    @Test func bytesAndDetailsAreTheNewOnes() async throws {
+    @Test func bytesAndDetailsAreThoseOfTheNewBody() async throws {
         #expect(try await makeBench().manager.data(for: ImageRequest(url)) == new)
         // Here the transfer breaks off before the header of the old picture is complete.
         let details = try await makeBench(brokenAfter: 10).manager.details(for: ImageRequest(url))
@@ -69,7 +69,7 @@ import WebImageTesting
     }
 
     /// A partial body that the last process left, of a version that the origin no longer has.
-    @Test func aKeptBeginningIsGivenUp() async throws {
+    @Test func aPartialBodyOfTheOldVersionIsDiscarded() async throws {
         let before = TestBench(disk: folder.path)
         before.transport.answer(
             url,

@@ -23,7 +23,7 @@ import WebImageProcessing
     }
 
     /// The less memory a decode announces, the more pictures are decoded at once.
-    @Test func aReducedProgressiveJPEGIsCountedByWhatItKeeps() throws {
+    @Test func aReducedProgressiveJPEGReservesLessDecodeMemory() throws {
         let size = PixelSize(width: 4000, height: 3000)
         var header = ImageHeader(format: .jpeg, size: size, isProgressive: true)
         #expect(try share(header, side: 900) == 6)

@@ -11,7 +11,7 @@ import WebImageTesting
 
     /// When it was rounded to 8 bits before the conversion, a dark gradient in linear light kept a tenth of its levels.
     @Test(arguments: formats, [nil, 128])
-    func theyAreRoundedOnce(format: ImageFormat, width: Int?) async throws {
+    func coloursAreRoundedOnceAfterTheConversion(format: ImageFormat, width: Int?) async throws {
         // An AVIF keeps only 10 of the 16 bits, so it is written at the highest quality instead of lossless.
         let options = format == .avif ? EncodeOptions(quality: 100) : EncodeOptions(isLossless: true)
         var original = ImageRequest(data: try Self.darkGradient().encoded(as: .png), name: "original")

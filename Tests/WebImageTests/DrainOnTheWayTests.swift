@@ -36,7 +36,7 @@ import WebImageTesting
     }
 
     @Test(arguments: Look.allCases)
-    func whatStillLooksIntoTheDiskCacheIsFinished(_ look: Look) async throws {
+    func aMarkedLoadInTheDiskLookupIsFinished(_ look: Look) async throws {
         let folder = try TemporaryFolder()
         let bench = TestBench(disk: folder.path) { $0.fileThreads = 1 }
         let body = try Fixture.png(16, 16)
@@ -77,7 +77,7 @@ import WebImageTesting
     }
 
     /// Of two callers of one load, only the second marks it to finish. That is enough.
-    @Test func oneMarkAmongThoseWhoWaitIsEnough() async throws {
+    @Test func oneMarkedCallerLetsASharedLoadFinish() async throws {
         let bench = TestBench()
         let gate = Gate()
         bench.transport.answer(marked, .bytes(try Fixture.png(16, 16), contentType: "image/png").held(by: gate))
@@ -92,7 +92,7 @@ import WebImageTesting
         #expect(bench.transport.hits(marked) == 1)
     }
 
-    @Test func theTimeIsOverForThemToo() async throws {
+    @Test func theDrainsTimeLimitEndsAMarkedLoadInTheDiskLookup() async throws {
         let folder = try TemporaryFolder()
         let clock = ManualClock(wallTime: SystemClock.shared.wallTime)
         let bench = TestBench(disk: folder.path, clock: clock) { $0.fileThreads = 1 }

@@ -13,7 +13,7 @@ import WebImageTesting
     private let marked = "http://pictures.test/marked"
     private let other = "http://pictures.test/other"
 
-    @Test func whatIsMarkedFinishesAndIsStored() async throws {
+    @Test func aMarkedLoadFinishesAndIsStored() async throws {
         let folder = try TemporaryFolder()
         let bench = TestBench(disk: folder.path)
         let body = try Fixture.png(16, 16)
@@ -43,7 +43,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [true, false])
-    func aServiceDrainsTheManagerAndRemovesWhatIsTooOld(removes: Bool) async throws {
+    func aServiceDrainsTheManagerAndRemovesExpiredEntries(removes: Bool) async throws {
         let folder = try TemporaryFolder()
         let clock = ManualClock(wallTime: SystemClock.shared.wallTime)
         let bench = TestBench(disk: folder.path, clock: clock) {
@@ -64,7 +64,7 @@ import WebImageTesting
         #expect(error?.code == .shutDown)
     }
 
-    @Test func theDrainsTimeEndsWhatIsMarkedToo() async throws {
+    @Test func theDrainsTimeLimitEndsAMarkedLoad() async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock)
         let gate = Gate()

@@ -9,7 +9,7 @@ import WebImageTesting
 /// The texts of errors that programs show.
 @Suite struct ErrorTextTests {
     /// The text was once "The operation could not be completed. (WebImageCore.WebImageError error 1.)".
-    @Test func anyErrorSaysWhatHappened() {
+    @Test func localizedDescriptionSaysWhatHappened() {
         let error = WebImageError(.badStatus, "the server answered 404", location: "http://h/a.jpg", status: 404)
         let any: any Error = error
         #expect(any.localizedDescription == "badStatus (2001): the server answered 404 [http://h/a.jpg]")

@@ -32,7 +32,7 @@ import WebImageTesting
 
     // MARK: Answers to conditional requests
 
-    @Test(arguments: [true, false]) func aRequestsOwnConditionMayHaveNoPicture(wantsBytes: Bool) async throws {
+    @Test(arguments: [true, false]) func aRequestsOwnConditionEndsInNotModified(wantsBytes: Bool) async throws {
         let bench = TestBench()
         bench.transport.answer(url, .status(304, headers: [.eTag: "\"a\""]))
         let request = request(.cacheFirst, [.ifNoneMatch: "\"a\""])
@@ -45,7 +45,7 @@ import WebImageTesting
 
     /// The cached picture is served once more, without fetching its bytes again.
     @Test(arguments: [[.cacheControl: "no-store"], [.vary: "*"]] as [HTTPFields])
-    func whatA304ForbidsToKeepIsServedOnce(fields: HTTPFields) async throws {
+    func anEntryThatA304ForbidsToKeepIsServedOnce(fields: HTTPFields) async throws {
         var fields = fields
         fields[.eTag] = "\"a\""
         let folder = try TemporaryFolder()
@@ -71,7 +71,7 @@ import WebImageTesting
             ([.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"], false), ([.eTag: "W/\"a\""], false),
             ([.eTag: "\"a\""], true),
         ] as [(HTTPFields, Bool)])
-    func otherSizesOfAPictureThatIsSentAgainAreOld(fields: HTTPFields, isTheSame: Bool) async throws {
+    func aReloadOutdatesOtherSizesUnlessTheStrongTagIsEqual(fields: HTTPFields, isTheSame: Bool) async throws {
         let bench = TestBench(clock: clock)
         bench.answer(url, with: try Fixture.png(16, 16), type: "image/png", fields: fields)
         _ = try await bench.manager.image(for: request(.cacheFirst))
@@ -84,7 +84,7 @@ import WebImageTesting
 
     // MARK: H1
 
-    @Test func anAnswerFromTheDiskTellsItsAgeOfNow() async throws {
+    @Test func anAnswerFromTheDiskTellsItsCurrentAge() async throws {
         let folder = try TemporaryFolder()
         let (bench, _) = try makeBench(folder, fields: [.cacheControl: "max-age=600", .age: "5"])
         #expect(try await bench.manager.image(for: request()).head?[.age] == "5")
@@ -110,7 +110,7 @@ import WebImageTesting
 
     // MARK: H3
 
-    @Test func anAnswer404ThatIsTakenIsKept() async throws {
+    @Test func anAccepted404IsStored() async throws {
         let folder = try TemporaryFolder()
         let bench = TestBench(disk: folder.path, clock: clock)
         let body = try Fixture.png(16, 16)
@@ -132,7 +132,7 @@ import WebImageTesting
         ("min-fresh=50", 5, [1, 0]), ("max-stale=50", 100, [1, 0]), ("max-stale=50", 200, [1, 1]),
         ("max-stale", 9999, [1, 0]), ("only-if-cached", 5, [1, 0]), ("only-if-cached, max-stale", 100, [1, 0]),
     ])
-    func directivesOfARequestAreForItsPicture(_ control: String, _ after: Int, _ counts: [Int]) async throws {
+    func cacheControlOfARequestDecidesAboutItsEntry(_ control: String, _ after: Int, _ counts: [Int]) async throws {
         for hasDisk in [true, false] {
             let folder = hasDisk ? try TemporaryFolder() : nil
             let (bench, origin) = try makeBench(folder, fields: [.cacheControl: "max-age=60"])
@@ -148,7 +148,7 @@ import WebImageTesting
         }
     }
 
-    @Test func onlyIfCachedIsAMissWhereNothingIsGood() async throws {
+    @Test func onlyIfCachedIsAMissWithoutAFreshEntry() async throws {
         let (bench, origin) = try makeBench(nil, fields: [.cacheControl: "max-age=60"])
         let asked = request(.protocol, [.cacheControl: "only-if-cached"])
         for count in [0, 1] {
@@ -179,7 +179,7 @@ import WebImageTesting
             (KeptHeaders.standard, []), (Self.named, ["content-disposition", "link"]),
             (.all, ["content-disposition", "link", "x-author"]),
         ] as [(KeptHeaders, [String])])
-    func thoseFieldsAreKeptThatAreWanted(_ kept: KeptHeaders, _ further: [String]) async throws {
+    func keptHeadersDecideWhichFieldsAreStored(_ kept: KeptHeaders, _ further: [String]) async throws {
         let folder = try TemporaryFolder()
         var fields: HTTPFields = [
             .cacheControl: "max-age=60", .setCookie: "a=b", .contentDisposition: "inline", .connection: "X-Hop",
@@ -206,7 +206,7 @@ import WebImageTesting
 
     // MARK: RFC 5861
 
-    @Test func oneWhoFindsItStaleWhileItIsRenewedIsTheOnlyOneToAsk() async throws {
+    @Test func aStaleEntryIsServedToEveryCallerWhileItIsRenewed() async throws {
         let (bench, origin) = try makeBench(
             try TemporaryFolder(), fields: [.cacheControl: "max-age=10, stale-while-revalidate=60"])
         _ = try await bench.manager.image(for: request())
@@ -220,7 +220,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [(50, true), (70, false)])
-    func anErrorIsStoodInForAsLongAsTheRequestAllows(_ after: Int, _ mayStandIn: Bool) async throws {
+    func staleIfErrorOfARequestAllowsAnEntryOfThatAge(_ after: Int, _ mayStandIn: Bool) async throws {
         let (bench, origin) = try makeBench(try TemporaryFolder(), fields: [.cacheControl: "max-age=10"])
         _ = try await bench.manager.image(for: request())
         await bench.manager.finishStores()

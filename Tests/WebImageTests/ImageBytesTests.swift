@@ -26,7 +26,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [0..<10, 95..<205, 300..<Int.max, 1_000_000..<2_000_000, 7..<7])
-    func aPartOfThemIsGivenAlone(_ range: Range<Int>) async throws {
+    func aRangeGivesOnlyItsBytes(_ range: Range<Int>) async throws {
         let bench = makeBench()
         bench.transport.answer(url, .bytes(picture, contentType: "image/png").inPieces(of: 100))
         let stream = try await bench.manager.bytes(for: ImageRequest(url))[range]
@@ -40,7 +40,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [(5..<50, 20..<90, 20..<50), (20..<90, 0..<30, 20..<30), (5..<50, 60..<70, 0..<0)])
-    func aPartOfAPartIsWhatBothHave(_ first: Range<Int>, _ second: Range<Int>, _ both: Range<Int>) async throws {
+    func aRangeOfARangeIsTheirIntersection(_ first: Range<Int>, _ second: Range<Int>, _ both: Range<Int>) async throws {
         let bench = makeBench()
         bench.transport.answer(url, .bytes(picture, contentType: "image/png"))
         var all: [UInt8] = []
@@ -66,7 +66,7 @@ import WebImageTesting
         #expect(try await entry(bench)?.body == picture)
     }
 
-    @Test func letEachReaderHaveAllOfThem() async throws {
+    @Test func eachReaderGetsAllBytes() async throws {
         let bench = makeBench()
         bench.answer(url, with: picture, type: "image/png")
         let stream = try await bench.manager.bytes(for: ImageRequest(url))
@@ -110,7 +110,7 @@ import WebImageTesting
     }
 
     /// Each reader has its own wait, and the request's timeout ends both.
-    @Test func theTimeHoldsForTwoReadersOfTheSameBytes() async throws {
+    @Test func theTimeoutEndsBothReadersOfTheSameBytes() async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock)
         let gate = Gate()
@@ -129,7 +129,7 @@ import WebImageTesting
         for reader in readers { #expect(await reader.value?.code == .deadlineExceeded) }
     }
 
-    @Test func theTimeOfTheRequestHoldsForItsBytes() async throws {
+    @Test func theTimeoutEndsAReaderThatWaitsForBytes() async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock)
         let gate = Gate()

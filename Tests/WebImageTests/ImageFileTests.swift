@@ -33,14 +33,14 @@ import WebImageTesting
         #expect(try await Image(contentsOf: file, size: TargetSize(width: 20)).size.width == 20)
     }
 
-    @Test func aFormatThatIsSaidCountsMoreThanTheName() async throws {
+    @Test func anExplicitFormatOverridesTheFileName() async throws {
         let folder = try TemporaryFolder()
         let file = URL(filePath: "\(folder.path)/a.bin")
         try await Fixture.gradient(8, 8).write(to: file, as: .jpeg, EncodeOptions(quality: 30))
         #expect(ImageFormat(sniffing: [UInt8](try Data(contentsOf: file))) == .jpeg)
     }
 
-    @Test func whatCannotBeWrittenSaysWhyAndLeavesWhatIsThere() async throws {
+    @Test func aFailedWriteSaysWhyAndLeavesNoFile() async throws {
         let folder = try TemporaryFolder()
         let image = Fixture.gradient(8, 8)
         func code(_ url: URL) async -> WebImageError? {
@@ -79,7 +79,7 @@ import WebImageTesting
     }
 
     /// The new file once got the permissions of the link itself, which allow everything.
-    @Test func aLinkToWhatIsNotThereYetStays() async throws {
+    @Test func aLinkToAMissingFileStaysALink() async throws {
         let folder = try TemporaryFolder()
         let (link, target) = (folder.path + "/link.png", folder.path + "/picture.png")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "picture.png")

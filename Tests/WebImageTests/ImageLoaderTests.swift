@@ -37,7 +37,7 @@ import WebImageTesting
         TestBench(disk: disk) { $0.download.loaders = loaders }
     }
 
-    @Test func aSchemeOfOnesOwnIsLoadedSharedAndCached() async throws {
+    @Test func aCustomSchemeIsLoadedSharedAndCached() async throws {
         let folder = try TemporaryFolder()
         let album = Album(try Fixture.png(16, 12))
         let bench = makeBench([album], disk: folder.path)
@@ -53,7 +53,7 @@ import WebImageTesting
         #expect(album.count == 1)
     }
 
-    @Test func theLastThatTakesAURLLoadsIt() async throws {
+    @Test func theLastLoaderThatAcceptsAURLLoadsIt() async throws {
         let (first, second) = (Album(try Fixture.png(8, 8)), Album(try Fixture.png(9, 9)))
         let other = Album(try Fixture.png(10, 10), scheme: "shelf")
         let bench = makeBench([first, second, other])
@@ -75,7 +75,7 @@ import WebImageTesting
         #expect(album.count == 1 && bench.transport.requests.isEmpty)
     }
 
-    @Test func whatALoaderThrowsIsTheError() async throws {
+    @Test func aLoadersErrorIsTheErrorOfTheLoad() async throws {
         let bench = makeBench([Album(try Fixture.png(8, 8))])
         let error = await #expect(throws: WebImageError.self) {
             try await bench.manager.image(for: ImageRequest("album:missing"))
@@ -117,7 +117,7 @@ import WebImageTesting
         #expect(error?.code == .addressRefused && album.count == 0)
     }
 
-    @Test func theLastToLeaveCancelsTheLoader() async throws {
+    @Test func theLastCancelEndsTheLoader() async throws {
         let gate = Gate()
         let album = Album(try Fixture.png(64, 64), gate: gate)
         let bench = makeBench([album])

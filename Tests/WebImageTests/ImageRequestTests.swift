@@ -22,7 +22,7 @@ import WebImageDownload
         #expect(composed != decomposed && Set([composed, decomposed]).count == 2)
     }
 
-    @Test func anErrorOfWritingDownTellsNoSecret() {
+    @Test func encodingErrorsAndDumpsTellNoSecret() {
         var request = ImageRequest("http://a.test/a.png")
         request.http.headers[.authorization] = "Bearer s3cret"
         let error = #expect(throws: EncodingError.self) { try JSONEncoder().encode(request) }
@@ -32,7 +32,7 @@ import WebImageDownload
         #expect(!text.contains("s3cret") && !text.contains("anna"))
     }
 
-    @Test func aSideBelowOnePixelIsNotGiven() throws {
+    @Test func aSideBelowOnePixelCountsAsUnspecified() throws {
         var size = TargetSize(width: 10, height: 20)
         (size.width, size.height) = (0, -5)
         #expect(size == TargetSize())
@@ -57,7 +57,7 @@ import WebImageDownload
     @Test(arguments: [
         "https://example.com/a.png?x=1", "http://example.com:8080/%C3%A4", "https://EXAMPLE.com/a#b", "no URL",
     ])
-    func optionsThatWereChangedBackAreNoOthers(_ url: String) {
+    func optionsThatWereChangedBackGiveTheSameKeys(_ url: String) {
         for size in [nil, TargetSize(width: 320, height: 7, fit: .cover, upscale: true), TargetSize(height: 1_000_000)]
         {
             let plain = ImageRequest(url, size: size)
@@ -93,7 +93,7 @@ import WebImageDownload
     }
 
     /// Finished pictures are on disk under these keys (contracts, "Identity"), so the keys must not change by accident.
-    @Test func keysAreWrittenAsEver() {
+    @Test func theTextOfVariantKeysDoesNotChange() {
         func text(_ change: (inout ImageRequest.Options) -> Void) -> String {
             String(ImageRequest(url, change).variantKey.text.dropFirst(url.utf8.count + 1))
         }
@@ -126,7 +126,7 @@ import WebImageDownload
                 + "h1400:\(long);t6:blur:2;t4:gray;")
     }
 
-    @Test func oneIsMadeInOneExpression() {
+    @Test func aRequestIsMadeInOneExpression() {
         let request = ImageRequest(url) {
             $0.size = TargetSize(width: 400)
             $0.priority = .high
@@ -136,7 +136,7 @@ import WebImageDownload
         #expect(request.variantKey == ImageRequest(url, size: TargetSize(width: 400)).variantKey)
     }
 
-    @Test func aTextIsARequest() {
+    @Test func aStringLiteralIsARequest() {
         let request: ImageRequest = "https://pictures.test/a.jpg"
         #expect(request.variantKey == ImageRequest(url).variantKey)
     }
@@ -148,7 +148,7 @@ import WebImageDownload
         #expect(other.variantKey == request.variantKey && other.timeout == .seconds(3) && request.timeout == nil)
     }
 
-    @Test func manyAskForTheKeysOfOneAtOnce() async {
+    @Test func concurrentReadersGetTheSameKeys() async {
         for number in 0..<50 {
             let request = ImageRequest("\(url)?\(number)")
             let texts = await withTaskGroup(of: String.self) { group in
@@ -217,7 +217,7 @@ import WebImageDownload
         #expect(kept.modify(ResponseHead(status: 500))?.status == 201)
     }
 
-    @Test func whatIsAtItsDefaultIsNotWritten() throws {
+    @Test func optionsAtTheirDefaultsAreNotEncoded() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let plain = try encoder.encode(ImageRequest(url))

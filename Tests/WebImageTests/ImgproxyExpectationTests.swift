@@ -68,7 +68,7 @@ import WebImageTesting
         }
     }
 
-    @Test(.enabled(if: isAvailable)) func cropsExtendsTurnsAndTrimsAreTheSamePixels() async throws {
+    @Test(.enabled(if: isAvailable)) func cropsExtendsTurnsAndTrimsMatchImgproxysPixels() async throws {
         let table = try String(contentsOf: Self.folder.appendingPathComponent("expectations.csv"), encoding: .utf8)
         var configuration = ImageManager.Configuration()
         configuration.disk = nil

@@ -99,7 +99,7 @@ import WebImageTesting
 
     /// With an interceptor or an async modifier before the load, a task that was cancelled before the call once waited
     /// for ever.
-    @Test(arguments: [true, false]) func whoIsCancelledBeforeTheCallHasAnAnswer(intercepts: Bool) async throws {
+    @Test(arguments: [true, false]) func aTaskCancelledBeforeTheCallIsAnswered(intercepts: Bool) async throws {
         let bench = TestBench { if intercepts { $0.interceptors = [Noting(name: "one", notes: Notes())] } }
         bench.answer(url, with: try Fixture.jpeg(8, 6))
         var request = ImageRequest(url)
@@ -119,7 +119,7 @@ import WebImageTesting
 
     /// A timeout counts from the call, whether the manager or the request states it, for images and for bytes.
     @Test(arguments: [true, false], [true, false])
-    func theirTimeCounts(isTheManagers: Bool, wantsBytes: Bool) async throws {
+    func theTimeoutIncludesTheTimeOfInterceptors(isTheManagers: Bool, wantsBytes: Bool) async throws {
         let (gate, clock) = (AsyncGate(), ManualClock())
         let bench = TestBench(clock: clock) {
             $0.interceptors = [Waiting(gate: gate, urls: [url])]
@@ -139,7 +139,7 @@ import WebImageTesting
         await gate.open()
     }
 
-    @Test func theyAreAskedInTheirOrderForEveryKindOfCall() async throws {
+    @Test func interceptorsRunInOrderForEveryKindOfCall() async throws {
         let notes = Notes()
         let bench = TestBench {
             $0.interceptors = [Noting(name: "first", notes: notes), Noting(name: "second", notes: notes)]
@@ -160,7 +160,7 @@ import WebImageTesting
         #expect(notes.all.count == 20)
     }
 
-    @Test func eventsComeThroughThem() async throws {
+    @Test func eventsPassThroughInterceptors() async throws {
         let bench = TestBench { $0.interceptors = [Noting(name: "one", notes: Notes())] }
         bench.answer(url, with: try Fixture.jpeg(400, 300, progressive: true))
         var ends = 0
@@ -173,7 +173,7 @@ import WebImageTesting
         #expect(ends == 1)
     }
 
-    @Test func oneMayRefuseAndNothingIsAskedFor() async throws {
+    @Test func aRefusalByAnInterceptorSendsNoRequest() async throws {
         let bench = TestBench { $0.interceptors = [Refusing()] }
         bench.answer(url, with: try Fixture.jpeg(40, 30))
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: ImageRequest(url)) }
@@ -182,7 +182,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 0 && bench.manager.runningLoads == 0)
     }
 
-    @Test func oneMayAnswerWithAPictureOfItsOwn() async throws {
+    @Test func anInterceptorMayAnswerWithItsOwnPicture() async throws {
         let image = Fixture.gradient(3, 2)
         let bench = TestBench { $0.interceptors = [Answering(image: image)] }
         let response = try await bench.manager.image(for: ImageRequest(url))
@@ -193,7 +193,7 @@ import WebImageTesting
         #expect(error?.code == .unsupportedFeature)
     }
 
-    @Test func oneMayAskElsewhereWhenTheLoadFails() async throws {
+    @Test func anInterceptorMayLoadFromAMirrorAfterAFailure() async throws {
         let bench = TestBench {
             $0.interceptors = [Mirroring(from: "http://pictures.test/", to: "http://mirror.test/")]
         }
@@ -204,7 +204,7 @@ import WebImageTesting
         #expect(bench.transport.hits(other) == 2)
     }
 
-    @Test func oneThatWaitsMakesNobodyElseWait() async throws {
+    @Test func aWaitingInterceptorHoldsUpNoOtherLoad() async throws {
         let gate = AsyncGate()
         let slow = "http://slow.test/a.jpg"
         let bench = TestBench { $0.interceptors = [Waiting(gate: gate, urls: [slow])] }
@@ -219,7 +219,7 @@ import WebImageTesting
         #expect(try await ledger.finished().get().image.size.width == 40)
     }
 
-    @Test func leavingEndsTheWaitAtOnceAndStartsNothing() async throws {
+    @Test func aCancelEndsTheWaitForAnInterceptorAtOnce() async throws {
         let gate = AsyncGate()
         let bench = TestBench { $0.interceptors = [Waiting(gate: gate, urls: [url])] }
         bench.answer(url, with: try Fixture.jpeg(40, 30))
@@ -233,7 +233,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 0)
     }
 
-    @Test func theInnerLoadIsAsUrgentAsItsCallerAndEndsWithIt() async throws {
+    @Test func theInnerLoadFollowsItsCallersPriorityAndCancel() async throws {
         let bench = TestBench { $0.interceptors = [Noting(name: "one", notes: Notes())] }
         let network = Gate()
         bench.transport.answer(
@@ -269,7 +269,7 @@ import WebImageTesting
         #expect(try await bench.manager.image(for: ImageRequest(url + "?token=3")).source == .memory)
     }
 
-    @Test func aPresetSaysWhatBelongsTogether() {
+    @Test func presetsAreAppliedInTheirOrder() {
         let small = RequestPreset { $0.size = TargetSize(width: 20) }
         let round = RequestPreset {
             $0.size = TargetSize(width: 30)
@@ -280,7 +280,7 @@ import WebImageTesting
         #expect(ImageRequest(url, small).applying(round) == request)
     }
 
-    @Test func eventsAreToldWhereTheCallerWantsThem() async throws {
+    @Test func eventsAreDeliveredOnTheCallersExecutor() async throws {
         let bench = TestBench()
         bench.answer(url, with: try Fixture.jpeg(40, 30))
         let waiting = Guarded<[@Sendable () -> Void]>([])

@@ -101,7 +101,7 @@ private final class Caller: Sendable {
 /// done without waiters, and no work is done twice.
 @Suite struct InterleavingTests {
     /// Makes 500 runs in each of 24 batches, 12 000 in all.
-    @Test(arguments: 0..<24) func everyoneHasOneAnswerInWhateverOrder(batch: Int) async throws {
+    @Test(arguments: 0..<24) func everyCallerGetsOneAnswerInAnyOrderOfStages(batch: Int) async throws {
         let jpeg = try Fixture.jpeg(8, 6)
         for number in 0..<500 {
             try await Run(seed: UInt64(batch * 500 + number), jpeg, intercepts: number % 10 == 0).run()

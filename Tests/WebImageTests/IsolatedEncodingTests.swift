@@ -16,7 +16,7 @@ private var canRun: Bool {
 
 /// Encodes that a manager runs in worker processes.
 @Suite(.enabled(if: canRun)) struct IsolatedEncodingTests {
-    @Test func theyGoWhereThePolicySays() async throws {
+    @Test func theIsolationDecidesWhetherAWorkerEncodes() async throws {
         let picture = try SamplePictures.sunset(PixelSize(width: 80, height: 60))
         var files: [[UInt8]] = []
         for isolation in [DecoderIsolation.none, .automatic, .all] {

@@ -45,7 +45,7 @@ import WebImageTesting
         #expect(error?.code == .deadlineExceeded)
     }
 
-    @Test func whoWaitsForTheDiskMayLeave() async throws {
+    @Test func aCallerThatWaitsForTheStoreMayCancel() async throws {
         let folder = try TemporaryFolder()
         let files = FaultyFileSystem()
         let bench = TestBench(disk: folder.path, files: files)

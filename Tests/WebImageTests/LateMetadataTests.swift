@@ -29,7 +29,7 @@ import WebImageTesting
         return try await bench.manager.image(for: request).image
     }
 
-    @Test func framesAreTurnedAsTheFileSaysBehindThem() async throws {
+    @Test func framesAreTurnedByAnOrientationBehindThem() async throws {
         let whole = PixelSize(width: 6, height: 12)
         for (target, size) in [(nil, whole), (TargetSize(width: 3), PixelSize(width: 3, height: 6))] {
             let image = try await image { $0.size = target }
@@ -64,7 +64,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [DecoderIsolation.none, .all])
-    func detailsTellWhatComesLastInBytesThatAreThere(_ isolation: DecoderIsolation) async throws {
+    func detailsOfDataTellMetadataAtItsEnd(_ isolation: DecoderIsolation) async throws {
         let bench = TestBench { $0.isolation = isolation }
         defer { bench.manager.shutDown() }
         let bytes = try Self.turnedPNG()
@@ -81,7 +81,7 @@ import WebImageTesting
 
     /// The file is read in pieces. How many had been read when the header was known, and so the answer, was once left
     /// to chance.
-    @Test func detailsTellWhatComesLastInAFile() async throws {
+    @Test func detailsOfAFileTellMetadataAtItsEnd() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/card.png"
         let bytes = try Self.turnedPNG()
@@ -97,7 +97,7 @@ import WebImageTesting
         }
     }
 
-    @Test func detailsDoNotWaitForWhatComesLast() async throws {
+    @Test func detailsDoNotWaitForMetadataAtTheEnd() async throws {
         let bench = TestBench()
         let bytes = try Self.turnedPNG()
         bench.transport.answer(url, .bytes(bytes, contentType: "image/png").held(by: Gate(), after: bytes.count / 2))
@@ -107,7 +107,7 @@ import WebImageTesting
     }
 
     /// The image server once asked the origin twice, because the first details lacked the late metadata.
-    @Test func detailsWaitForWhatComesLastWhereToldTo() async throws {
+    @Test func detailsWaitForMetadataAtTheEndWhereAsked() async throws {
         let bench = TestBench()
         let bytes = try Self.turnedPNG()
         let answer = FakeAnswer.bytes(bytes, contentType: "image/png").inPieces(of: 1000)

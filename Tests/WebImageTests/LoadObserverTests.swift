@@ -15,7 +15,7 @@ struct LoadObserverTests {
     }
 
     /// Storing 2 000 pictures in a directory that cannot be written once logged 4 000 warnings.
-    @Test func troubleWithTheDiskIsSaidOnceAndThenCounted() {
+    @Test func diskErrorsAreLoggedAtPowersOfTen() {
         let observer = LoadObserver(logger: book.logger)
         for _ in 0..<2000 { observer.cacheFailed(WebImageError(.readOnly, "the folder cannot be written")) }
         #expect(counts == ["1", "10", "100", "1000"] && book.lines.allSatisfy { $0.hasPrefix("warning") })
@@ -24,7 +24,7 @@ struct LoadObserverTests {
     }
 
     /// A full cache once logged nothing.
-    @Test func storesThatAreSkippedAreSaidOnceAndThenCounted() {
+    @Test func skippedStoresAreLoggedAtPowersOfTen() {
         let observer = LoadObserver(logger: book.logger)
         for _ in 0..<500 { observer.cacheSkipped() }
         #expect(counts == ["1", "10", "100"] && book.lines.allSatisfy { $0.hasPrefix("warning") })

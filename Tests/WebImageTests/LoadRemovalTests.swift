@@ -47,7 +47,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [CacheLayers.memory, .disk, .all])
-    func whatIsRemovedWhileItIsMadeIsNotKept(layers: CacheLayers) async throws {
+    func aPictureRemovedWhileItIsMadeIsNotStored(layers: CacheLayers) async throws {
         let manager = bench.manager
         let transformer = WaitingTransformer()
         var request = second
@@ -80,7 +80,7 @@ import WebImageTesting
         write.release()
     }
 
-    @Test func aCacheHasWhatWasLoadedBeforeItIsOnDisk() async throws {
+    @Test func theCacheFindsALoadedOriginalBeforeItIsOnDisk() async throws {
         let (manager, bytes) = (bench.manager, try Fixture.png(16, 16))
         let write = files.delay(.write)
         _ = try await manager.image(for: first)

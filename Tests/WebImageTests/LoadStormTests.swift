@@ -25,7 +25,7 @@ import WebImageTesting
         #expect(await eventually { loader == nil && downloader == nil }, "a session, a token or a transfer lives on")
     }
 
-    @Test func aNewcomerWhileTheCacheIsAskedInVainIsAnswered() async throws {
+    @Test func aCallerThatJoinsDuringACacheMissIsAnswered() async throws {
         let folder = try TemporaryFolder()
         for _ in 0..<50 {
             let bench = TestBench(disk: folder.path)

@@ -10,7 +10,7 @@ import WebImageTesting
 @Suite struct LoadTableTests {
     /// Shutting down once did not end a job that makes its picture from one in memory, without bytes, so its caller
     /// waited for ever.
-    @Test func shuttingDownEndsAlsoWhatIsMadeOfAPictureInMemory() throws {
+    @Test func shuttingDownEndsJobsThatTransformAPictureInMemory() throws {
         let loader = TestBench().manager.loader
         var table = LoadTable()
         let request = ImageRequest("http://table.test/0")
@@ -181,7 +181,7 @@ import WebImageTesting
         #expect(queue.isEmpty && admission.used == 0)
     }
 
-    @Test func theNewestOfTheWayAndTheEndAreKeptForALateReader() async throws {
+    @Test func aLateReaderGetsTheNewestProgressPreviewAndEnd() async throws {
         let mailbox = EventMailbox()
         for received in 1...5 { mailbox.post(.progress(LoadProgress(received: ByteCount(received), expected: 9))) }
         mailbox.post(.preview(Fixture.gradient(1, 1)))

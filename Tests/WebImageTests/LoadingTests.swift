@@ -140,7 +140,7 @@ import WebImageTesting
         private static let ofCutSVG = WebImageError.Code.formatNotBuilt
     #endif
 
-    @Test func whatIsNoPictureIsBadImageDataWithItsCause() async throws {
+    @Test func bytesThatAreNoPictureAreBadImageDataWithACause() async throws {
         let bench = TestBench()
         let cases: [(String, [UInt8], WebImageError.Code)] = [
             ("html", Array("<!doctype html><p>no</p>".utf8), .unknownFormat), ("empty", [], .unknownFormat),

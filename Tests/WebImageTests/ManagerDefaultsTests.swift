@@ -65,7 +65,7 @@ import WebImageTesting
         #expect(configuration.addressPolicy == nil)
     }
 
-    @Test func picturesStaySharedWithThoseWhoSayTheSameThemselves() async throws {
+    @Test func picturesAreFoundInMemoryUnderTheManagersLimits() async throws {
         let bench = TestBench { $0.limits.pixels = 5000 }
         bench.answer(url, with: try Fixture.png(40, 30), type: "image/png")
         _ = try await bench.manager.image(for: ImageRequest(url))

@@ -76,7 +76,7 @@ import WebImageTesting
         #expect(bench.transport.requests.count == 2)
     }
 
-    @Test func aCacheOfOnesOwnIsAskedAndGiven() async throws {
+    @Test func aCustomCacheIsAskedAndFilled() async throws {
         let cache = DictionaryCache()
         let bench = makeBench(cache)
         let small = ImageRequest(url) { $0.size = TargetSize(width: 16) }
@@ -96,7 +96,7 @@ import WebImageTesting
         #expect(bench.transport.requests.count == 2)
     }
 
-    @Test func onlyTheCachesIsOnlyThatCache() async throws {
+    @Test func cacheOnlyReadsOnlyTheCustomCache() async throws {
         let cache = DictionaryCache()
         let bench = makeBench(cache)
         let only = ImageRequest(url) { $0.caching.policy = .cacheOnly }
@@ -108,7 +108,7 @@ import WebImageTesting
         #expect(try await get(bench, ImageRequest(url) { $0.caching.policy = .noStore }) == .network)
     }
 
-    @Test func whatIsSomebodysIsNotGivenAway() async throws {
+    @Test func aCustomCacheGetsOnlyPicturesForEveryone() async throws {
         let cache = DictionaryCache()
         let varying = makeBench(cache, [.vary: "Accept-Language", .cacheControl: "max-age=600"])
         #expect(try await get(varying, ImageRequest(url)) == .network)

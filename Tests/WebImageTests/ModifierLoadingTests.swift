@@ -41,7 +41,7 @@ import WebImageTesting
         return bench
     }
 
-    @Test func itIsAskedOnceALoadAndWhatItSaidIsSent() async throws {
+    @Test func anAsyncModifierRunsOncePerLoadAndItsHeadersAreSent() async throws {
         let signer = Signer()
         let bench = try makeBench(signer.modifier)
         #expect(try await bench.manager.image(for: ImageRequest(url)).source == .network)
@@ -53,7 +53,7 @@ import WebImageTesting
         #expect(signer.count == 2 && bench.transport.hits(url) == 1)
     }
 
-    @Test func loadsAreSharedWhereItSaidTheSame() async throws {
+    @Test func loadsWithEqualModifiedRequestsAreShared() async throws {
         let gate = Gate()
         let signer = Signer(gate: gate)
         let bench = try makeBench(signer.modifier)
@@ -65,7 +65,7 @@ import WebImageTesting
         #expect(ledger.failures.isEmpty && bench.transport.hits(url) == 1)
     }
 
-    @Test func whatIsForEverybodyIsServedWithoutAskingIt() async throws {
+    @Test func aPublicPictureInMemoryIsServedWithoutTheModifier() async throws {
         let signer = Signer()
         let bench = try makeBench(signer.modifier, fields: [.cacheControl: "public, max-age=60"])
         _ = try await bench.manager.image(for: ImageRequest(url))
@@ -74,7 +74,7 @@ import WebImageTesting
         #expect(signer.count == 1)
     }
 
-    @Test func oneThatWorksAtOnceIsAskedForMemoryToo() async throws {
+    @Test func aSynchronousModifierIsAskedForMemoryLookups() async throws {
         let user = Guarded("anna")
         let bench = try makeBench(
             .changing(name: "sign") { request in request.headers[.authorization] = user.withLock { $0 } })
@@ -85,7 +85,7 @@ import WebImageTesting
         #expect(try await bench.manager.image(for: ImageRequest(url)).source == .network)
     }
 
-    @Test func whoLeavesWhileItIsAskedIsToldAtOnce() async throws {
+    @Test func aCancelWhileTheModifierRunsIsAnsweredAtOnce() async throws {
         let gate = Gate()
         let signer = Signer(gate: gate)
         let bench = try makeBench(signer.modifier)
@@ -101,7 +101,7 @@ import WebImageTesting
         #expect(bench.transport.requests.isEmpty && ledger.finishedCount == 1)
     }
 
-    @Test func aLoadsTimeRunsWhileItIsAsked() async throws {
+    @Test func theTimeoutOfALoadIncludesTheModifiersTime() async throws {
         let clock = ManualClock()
         let gate = Gate()
         let signer = Signer(gate: gate)
@@ -118,7 +118,7 @@ import WebImageTesting
     }
 
     /// For bytes, the time once began only after the modifier had answered.
-    @Test func theTimeOfBytesRunsWhileItIsAskedToo() async throws {
+    @Test func theTimeoutOfBytesIncludesTheModifiersTime() async throws {
         let (clock, gate) = (ManualClock(), Gate())
         let signer = Signer(gate: gate)
         let bench = try makeBench(signer.modifier, clock: clock)
@@ -132,7 +132,7 @@ import WebImageTesting
         gate.open()
     }
 
-    @Test func whatItRefusesIsRefused() async throws {
+    @Test func aRequestThatTheModifierRefusesIsNotSent() async throws {
         let bench = try makeBench(RequestModifier(name: "never") { _ in nil })
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: ImageRequest(url)) }
         #expect(error?.code == .requestRefused && bench.transport.requests.isEmpty)
@@ -140,7 +140,7 @@ import WebImageTesting
         #expect(bytes?.code == .requestRefused)
     }
 
-    @Test func aManagerThatIsDrainedTakesNobodyWhomItWouldHaveToAsk() async throws {
+    @Test func aDrainedManagerFailsLoadsWithoutAskingTheModifier() async throws {
         let signer = Signer()
         let bench = try makeBench(signer.modifier)
         await bench.manager.drain(within: .zero)

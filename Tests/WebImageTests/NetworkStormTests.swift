@@ -11,7 +11,7 @@ import WebImageTesting
 /// its pictures and fails in many ways. Every delivered picture must be the right one, for the right user, and no older
 /// than HTTP allows.
 @Suite struct NetworkStormTests {
-    @Test func nobodyGetsWhatIsAnothers() async throws {
+    @Test func noUserGetsAnotherUsersOrAnOutdatedPicture() async throws {
         let origin = try StormOrigin()
         let folder = try TemporaryFolder()
         let managers = (0..<2).map { _ in

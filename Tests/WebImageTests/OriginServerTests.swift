@@ -65,7 +65,7 @@ struct OriginServerTests {
         #expect(client.get("/a")?.body == body)
     }
 
-    @Test func whatIsNotARequestIsRefused() throws {
+    @Test func aMalformedRequestIsRefused() throws {
         let client = try Client(server)
         client.send("nonsense\r\n\r\n")
         #expect(client.response()?.status == 400)
@@ -110,7 +110,7 @@ struct OriginServerTests {
         #expect(client.get("/a", "If-None-Match: \"v2\"")?.body == body)
     }
 
-    @Test func datesAreWrittenAsHTTPWantsThem() {
+    @Test func datesAreWrittenInHTTPFormat() {
         #expect(HTTPDate.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(HTTPDate.text(0) == "Thu, 01 Jan 1970 00:00:00 GMT")
     }
@@ -128,7 +128,7 @@ struct OriginServerTests {
         #expect(reset.rest() == .reset)
     }
 
-    @Test func afterTheHeadIsAfterTheHead() throws {
+    @Test func aResponseIsCutAfterOrWithinItsHead() throws {
         server.serve("/a", .bytes(body).with(.cut(at: .afterHead)))
         server.serve("/b", .bytes(body).with(.cut(at: .headByte(12))))
         let answer = try Client(server).get("/a")

@@ -53,7 +53,7 @@ import WebImageTesting
         #expect(try await entry(bench) == nil)
     }
 
-    @Test(arguments: [CachePolicy.noStore, .cacheFirst]) func policyAndAnswerSayWhatIsKept(
+    @Test(arguments: [CachePolicy.noStore, .cacheFirst]) func noStorePolicyAndNoStoreAnswersKeepNothing(
         policy: CachePolicy
     ) async throws {
         let bench = makeBench()
@@ -99,7 +99,7 @@ import WebImageTesting
         #expect(bench.manager.memoryCache.count == 0)
     }
 
-    @Test func aFullCheckOfWhatMemoryHasBringsTheOriginalAllTheSame() async throws {
+    @Test func aFullCheckFetchesTheOriginalOfAPictureInMemory() async throws {
         let bench = makeBench()
         bench.answer(url, with: picture, type: "image/png")
         var shown = ImageRequest(url)
@@ -112,7 +112,7 @@ import WebImageTesting
     }
 
     /// A second reader once asked the origin again while the first reader's bytes had arrived but were not yet checked.
-    @Test(arguments: [CachePolicy.cacheFirst, .cacheOnly]) func whoComesWhileAnOriginalIsLookedAtDoesNotAskForItAgain(
+    @Test(arguments: [CachePolicy.cacheFirst, .cacheOnly]) func aReaderDuringTheCheckDoesNotAskTheOriginAgain(
         _ policy: CachePolicy
     ) async throws {
         let bench = makeBench { $0.decodeThreads = 1 }
@@ -133,7 +133,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 1)
     }
 
-    @Test func halfAPictureIsNotKeptWhoeverWouldTakeIt() async throws {
+    @Test func aTruncatedPictureIsNotKeptEvenIfPartialOnesAreAllowed() async throws {
         let bench = makeBench()
         let whole = try Fixture.jpeg(64, 64)
         bench.answer(url, with: Array(whole.prefix(whole.count - 100)))
@@ -143,7 +143,7 @@ import WebImageTesting
         #expect(try await entry(bench) == nil)
     }
 
-    @Test func whatIsNoPictureIsAnErrorAndNotKept() async throws {
+    @Test func bytesThatAreNoPictureAreAnErrorAndNotKept() async throws {
         let bench = makeBench()
         bench.answer(url, with: Array("<html>this is not found</html>".utf8))
         let error = await #expect(throws: WebImageError.self) {
@@ -164,7 +164,7 @@ import WebImageTesting
     }
 
     /// A serializer decides what is stored, and needs the decoded picture for that.
-    @Test func whereASerializerDecidesItIsAsked() async throws {
+    @Test func keepOriginalStoresTheSerializersBytes() async throws {
         let bench = makeBench {
             $0.cacheSerializer = CacheSerializer { image, _, _ throws(WebImageError) in try image.encoded(as: .bmp) }
         }
@@ -175,7 +175,7 @@ import WebImageTesting
         #expect(try await entry(bench)?.metadata.format == .bmp)
     }
 
-    @Test func aRemovalMeanwhileBeatsTheStore() async throws {
+    @Test func aRemovalDuringTheTransferBeatsTheStore() async throws {
         let bench = makeBench()
         let gate = Gate()
         bench.transport.answer(url, .bytes(picture, contentType: "image/png").held(by: gate, after: 20))
@@ -188,7 +188,7 @@ import WebImageTesting
     }
 
     /// The store may begin long after the caller has begun to wait for it.
-    @Test func itIsOnDiskWhenTheWaitEnds() async throws {
+    @Test func theOriginalIsOnDiskWhenTheWaitEnds() async throws {
         let files = FaultyFileSystem()
         let bench = TestBench(disk: folder.path, files: files) { $0.decodeThreads = 1 }
         let (body, decoder) = (Gate(), Gate())
@@ -228,7 +228,7 @@ import WebImageTesting
         #expect(await eventually { last.withLock { $0 } == picture.count })
     }
 
-    @Test func whatMayBeOldIsAskedAboutFirst() async throws {
+    @Test func keepOriginalWithRefreshStoresTheNewerOriginal() async throws {
         let bench = makeBench()
         let newer = try Fixture.png(31, 21)
         bench.transport.answer(
@@ -244,7 +244,7 @@ import WebImageTesting
 
     // MARK: Headers
 
-    @Test func aHintTellsTheFormatOfAHeaderToo() async throws {
+    @Test func aFormatHintIsUsedForDetails() async throws {
         let bench = TestBench()
         let manager = ImageManager(
             ImageManager.Configuration(), coders: CoderRegistry([WhiteCoder()]), transport: bench.transport,

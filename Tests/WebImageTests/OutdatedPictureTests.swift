@@ -35,7 +35,7 @@ import WebImageTesting
 
     /// A picture that may no longer be stored, or is gone at the origin, is not served from memory.
     @Test(arguments: [CachePolicy.reload, .revalidate], ["no-store", "vary", "404", "410"])
-    func whatIsNoLongerTrueIsNotServed(_ policy: CachePolicy, _ change: String) async throws {
+    func aPictureThatIsGoneOrNoLongerStorableIsNotServed(_ policy: CachePolicy, _ change: String) async throws {
         let bench = TestBench(disk: folder.path)
         let second: FakeAnswer =
             switch change {
@@ -73,7 +73,7 @@ import WebImageTesting
     }
 
     /// If the origin sends no validators, a new body after the old one became stale replaces it for all sizes.
-    @Test func whatIsOverIsReplacedForAllSizes() async throws {
+    @Test func aNewBodyReplacesAStalePictureInAllSizes() async throws {
         let clock = ManualClock()
         let bench = TestBench(disk: folder.path, clock: clock)
         let fields: [(HTTPField.Name, String)] = [(.cacheControl, "max-age=1")]
@@ -100,7 +100,7 @@ import WebImageTesting
     }
 
     /// A 304 for one size also renews the others.
-    @Test func aRenewalIsThatOfAllSizes() async throws {
+    @Test func a304RenewsAllSizes() async throws {
         let clock = ManualClock(wallTime: SystemClock.shared.wallTime)
         let bench = TestBench(disk: folder.path, clock: clock)
         let fields: [(HTTPField.Name, String)] = [(.cacheControl, "max-age=10"), (.eTag, "\"a\"")]
@@ -114,7 +114,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 2)
     }
 
-    @Test func recordsAreThoseOfBodies() {
+    @Test func aRecordIsOutdatedByANewerAnswerWithAnotherTag() {
         func response(_ tag: String?, at time: Int64) -> StoredResponse {
             StoredResponse(
                 status: 200, fields: tag.map { [.init(name: "etag", value: $0)] } ?? [], requestTime: time,

@@ -107,7 +107,7 @@ import WebImageTesting
         #expect(try await manager.image(for: request).source == .disk)
     }
 
-    @Test func aRequestsSerializerMayKeepItOffTheDisk() async throws {
+    @Test func aRequestsSerializerMayKeepThePictureOffTheDisk() async throws {
         let bench = makeBench()
         var request = ImageRequest(url)
         request.caching.serializer = CacheSerializer { _, _, _ in nil }
@@ -122,7 +122,7 @@ import WebImageTesting
     }
 
     /// If only another size is wanted, the original is not decoded in full, so there is no picture to serialize.
-    @Test func anOriginalOfWhichASmallOneIsMadeIsKeptAsItCame() async throws {
+    @Test func anOriginalThatIsNotDecodedInFullIsStoredUnserialized() async throws {
         let bench = makeBench { $0.cacheSerializer = CacheSerializer { _, _, _ in nil } }
         let request = ImageRequest(url, size: TargetSize(width: 16))
         _ = try await bench.manager.image(for: request)

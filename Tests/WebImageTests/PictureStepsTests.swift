@@ -66,7 +66,7 @@ import WebImageTesting
         return (bench, ends)
     }
 
-    @Test func chainsThatBeginAlikeAreMadeOnceUpToWhereTheyPart() async throws {
+    @Test func chainsShareTheirCommonFirstSteps() async throws {
         let (one, two, three) = (Adding("one", 1), Adding("two", 2), Adding("three", 4))
         let jpeg = try Fixture.jpeg(64, 48)
         let requests = [
@@ -84,7 +84,7 @@ import WebImageTesting
         #expect(await eventually { bench.manager.loader.decoding.memory.used == 0 })
     }
 
-    @Test func sizesAreNotMixed() async throws {
+    @Test func chainsOfDifferentSizesShareNoSteps() async throws {
         let one = Adding("one", 1)
         let (_, ends) = try await load(
             [request([one], width: 32), request([one], width: 16), request([], width: 32)],
@@ -93,7 +93,7 @@ import WebImageTesting
         #expect(one.count == 2)
     }
 
-    @Test func aStepThatFailsEndsOnlyThoseThatNeedIt() async throws {
+    @Test func aFailedStepEndsOnlyTheChainsThatContainIt() async throws {
         let (one, broken, three) = (Adding("one", 1), Adding("broken", 0, isBroken: true), Adding("three", 4))
         let (bench, ends) = try await load(
             [request([one, broken]), request([one, broken, three]), request([one, three])],
@@ -107,7 +107,7 @@ import WebImageTesting
         #expect(await eventually { bench.manager.loader.decoding.memory.used == 0 })
     }
 
-    @Test func theFramesOfAnAnimationGoThroughTheStepsOfTheirOwn() async throws {
+    @Test func framesGoThroughTheStepsOfTheirOwnRequest() async throws {
         let (one, two) = (Adding("one", 1), Adding("two", 2))
         let gif = BlinkingGIF.file(width: 4, height: 4, frames: 2)
         let (_, ends) = try await load([request([one]), request([one, two]), request([])], of: gif, type: "image/gif")
@@ -121,7 +121,7 @@ import WebImageTesting
         #expect(reds[0] == reds[2].map { $0 &+ 1 } && reds[1] == reds[2].map { $0 &+ 3 })
     }
 
-    @Test func nobodyIsAnsweredWithAPictureThatWasLeftHalfWay() async throws {
+    @Test func aCancelledChainLeavesNoUnfinishedPicture() async throws {
         let (one, two) = (Adding("one", 1), Adding("two", 2))
         let bench = TestBench()
         let network = Gate()
@@ -177,7 +177,7 @@ import WebImageTesting
         #expect(one.count == 3 && two.count == 2)
     }
 
-    @Test func manyWhoWantTheSameOfAPictureInMemoryShareIt() async throws {
+    @Test func callersShareOneTransformOfAPictureInMemory() async throws {
         let bench = manager(of: try Fixture.jpeg(40, 30))
         _ = try await bench.manager.image(for: request([]))
         let (gate, calls) = (Gate(), Adding("counted", 1))
@@ -202,7 +202,7 @@ import WebImageTesting
     }
 
     /// A caller that comes while another caller's picture is being made continues from it, without a decode of its own.
-    @Test func whoComesLateGoesOnFromWhatIsBeingMade() async throws {
+    @Test func aLateCallerContinuesFromAnotherCallersPicture() async throws {
         let coder = CountingCoder()
         let bench = manager(of: [7, 40])
         let (gate, more) = (Gate(), Adding("more", 5))
@@ -227,7 +227,7 @@ import WebImageTesting
         #expect(two.source == .network && bench.manager.runningLoads == 0)
     }
 
-    @Test func whoeverWasThereFirstMayLeave() async throws {
+    @Test func theFirstCallerMayCancelWhileOthersContinue() async throws {
         let bench = manager(of: try Fixture.jpeg(40, 30))
         let (gate, more) = (Gate(), Adding("more", 5))
         let step = HeldStep(gate)

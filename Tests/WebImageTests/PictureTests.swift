@@ -30,7 +30,7 @@ import WebImageTesting
     }
 
     /// Sizes and transformers then apply to the picture as it is stored, and are still part of decoding.
-    @Test func whatIsTakenForUprightIsSizedAsItIsStored() async throws {
+    @Test func anIgnoredOrientationSizesThePictureAsStored() async throws {
         let picture = try SamplePictures.sunset(PixelSize(width: 400, height: 300)).with { $0.orientation = .right }
         for format in [ImageFormat.jpeg, .png] {
             let bytes = try picture.encoded(as: format, EncodeOptions(keepsMetadata: true))
@@ -226,7 +226,7 @@ import WebImageTesting
         #expect((error?.cause as? WebImageError)?.code == .limitExceeded)
     }
 
-    @Test func theCodersSayWhatIsAskedFor() throws {
+    @Test func theAcceptHeaderListsTheFormatsOfTheCoders() throws {
         func accept(_ coders: [any ImageCoder], _ own: String? = nil) -> String? {
             var configuration = ImageManager.Configuration()
             configuration.disk = nil
@@ -239,7 +239,7 @@ import WebImageTesting
         #expect(all.hasPrefix("image/jpeg") || all.contains("image/jpeg,"))
     }
 
-    @Test func aHintNamesTheFormatOfBytesThatDoNotTellIt() async throws {
+    @Test func aFormatHintNamesTheFormatOfUnknownBytes() async throws {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         let coders = CoderRegistry([GreyCoder()] + CoderRegistry.builtIn)
@@ -270,7 +270,7 @@ import WebImageTesting
     }
 
     /// Such decodes could once take every thread, so that a small JPEG waited for seconds behind them.
-    @Test func decodesInOneCallLeaveAThreadForTheOthers() async throws {
+    @Test func slowDecodesLeaveAThreadForOtherPictures() async throws {
         let bench = TestBench { $0.decodeThreads = 3 }
         let (gate, slow) = (Gate(), SlowCoder())
         slow.gate = gate
@@ -307,7 +307,7 @@ import WebImageTesting
         #expect(bench.manager.cachedImage(for: ImageRequest(url)) == nil)
     }
 
-    @Test func aCoderOfOnesOwnDecodes() async throws {
+    @Test func aRequestsOwnCoderDecodes() async throws {
         let bench = TestBench()
         bench.answer(url, with: Array("2x1 white".utf8), type: "text/plain")
         var request = ImageRequest(url)

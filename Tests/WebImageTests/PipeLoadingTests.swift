@@ -24,7 +24,7 @@ import WebImageTesting
         return try await manager.image(for: request).image
     }
 
-    @Test func aPictureIsTheSameWhereverItsDecoderIs() async throws {
+    @Test func aPictureDecodedThroughAPipeIsTheSame() async throws {
         let jpeg = try Fixture.jpeg(400, 300, progressive: true)
         for width in [nil, 40, 300] {
             var images: [Image] = []
@@ -36,7 +36,7 @@ import WebImageTesting
         }
     }
 
-    @Test func anAnimationPlaysWhereverItsDecoderIs() async throws {
+    @Test func anAnimationDecodedThroughAPipeIsTheSame() async throws {
         let gif = BlinkingGIF.file(width: 8, height: 8, frames: 5)
         var rows: [[[UInt8]]] = []
         for coders in [CoderRegistry.standard, PipeCoder.registry()] {
@@ -49,7 +49,7 @@ import WebImageTesting
         #expect(rows[0] == rows[1] && rows[0][0].prefix(3) == [255, 0, 0])
     }
 
-    @Test func whatIsBrokenFailsAlike() async throws {
+    @Test func aBrokenPictureFailsTheSameThroughAPipe() async throws {
         let cut = Array(try Fixture.jpeg(64, 64).prefix(700))
         for coders in [CoderRegistry.standard, PipeCoder.registry()] {
             let error = await #expect(throws: WebImageError.self) { try await load(cut, by: coders) { _ in } }

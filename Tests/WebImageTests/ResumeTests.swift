@@ -134,7 +134,7 @@ import WebImageTesting
         #expect(bench.transport.requests.map { $0.headers[.range] != nil } == [true, false])
     }
 
-    @Test(arguments: [403, 404]) func whatIsRefusedWholeTooIsTheError(status: Int) async throws {
+    @Test(arguments: [403, 404]) func aRefusalOfTheWholeBodyIsTheError(status: Int) async throws {
         try await breakOff(after: 400_000)
         let bench = makeBench()
         bench.transport.answerAll { _ in .status(status) }
@@ -149,7 +149,7 @@ import WebImageTesting
     }
 
     /// Kept header fields are also there if the body came in two parts.
-    @Test func theHeadOfTheWholeHasTheFieldsThatAreKept() async throws {
+    @Test func aResumedBodyHasTheKeptHeaders() async throws {
         let name = try #require(HTTPField.Name("X-Author"))
         let bench = TestBench(disk: folder.path) { $0.keptHeaders = [name] }
         bench.transport.answerAll { [body] request in
@@ -166,7 +166,7 @@ import WebImageTesting
         #expect(try await bench.manager.image(for: ImageRequest(url)).head?[name] == "anna")
     }
 
-    @Test func whatHasNoStrongValidatorIsNotKept() async throws {
+    @Test func aBodyWithoutAStrongValidatorIsNotResumed() async throws {
         try await breakOff(after: 400_000, fields: [:])
         let bench = makeBench()
         bench.transport.answer(url, answer(body[...], fields: [:]))

@@ -45,7 +45,7 @@ import WebImageCore
         #expect(ScaledResources(path: "\(folder)").file(named: name) == nil)
     }
 
-    @Test func whatIsFoundLoads() async throws {
+    @Test func aFoundResourceLoads() async throws {
         let folder = try ScratchFolder.make()
         defer { ScratchFolder.remove(folder) }
         let drawn = try Image(size: PixelSize(width: 6, height: 4), alpha: .opaque) {

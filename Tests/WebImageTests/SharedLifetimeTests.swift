@@ -19,7 +19,7 @@ import WebImageTesting
             ("max-age=9, s-maxage=60", 60), ("s-maxage=0", nil), ("s-maxage=9999", 5_000), ("private=\"a\"", 5_000),
             ("no-cache", 5_000), ("s-maxage=nonsense", nil), ("private, s-maxage=60", nil),
         ] as [(String, Int64?)])
-    func whatTheOriginAllows(_ control: String, _ seconds: Int64?) {
+    func cacheControlSetsTheSharedLifetime(_ control: String, _ seconds: Int64?) {
         #expect(lifetime([("Cache-Control", control)]) == seconds)
     }
 
@@ -28,19 +28,19 @@ import WebImageTesting
             ("", nil), ("max-age=60", nil), ("public", 5_000), ("s-maxage=60", 60), ("must-revalidate", 5_000),
             ("public, private", nil),
         ] as [(String, Int64?)])
-    func whatWasAskedWithCredentials(_ control: String, _ seconds: Int64?) {
+    func answersToCredentialsAreSharedOnlyWhereAllowed(_ control: String, _ seconds: Int64?) {
         #expect(lifetime([("cache-control", control), (":scope", "digest")]) == seconds)
     }
 
     @Test(
         arguments: [("", nil), ("must-revalidate", nil), ("public", 5_000), ("s-maxage=60", 60)]
             as [(String, Int64?)])
-    func whatWasAskedWithCookies(_ control: String, _ seconds: Int64?) {
+    func answersToCookiesAreSharedOnlyWhereAllowed(_ control: String, _ seconds: Int64?) {
         #expect(lifetime([("cache-control", control), (":cookies a", "digest")]) == seconds)
         #expect(lifetime([("cache-control", ""), (":cookies a", "")]) == 5_000, "a jar without a cookie for it")
     }
 
-    @Test func timeThatIsOverCounts() {
+    @Test func theAgeShortensTheSharedLifetime() {
         let control = ("cache-control", "s-maxage=60")
         #expect(lifetime([control, ("age", "10")]) == 50)
         #expect(lifetime([control], now: 1_020) == 40)
@@ -49,7 +49,7 @@ import WebImageTesting
         #expect(lifetime([control, ("age", "-5")]) == 60)
     }
 
-    @Test func whatIsNoAnswerOfHTTPsIsNotShared() {
+    @Test func anEntryWithoutAnHTTPStatusIsNotShared() {
         #expect(lifetime([], status: nil) == nil)
     }
 
@@ -71,7 +71,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whatAnotherProgramRemovedGoesFromMemoryAndDisk() async throws {
+    @Test func removeHereEmptiesMemoryAndDiskButNoTier() async throws {
         let (folder, tier) = (try TemporaryFolder(), MemoryTier())
         let bench = TestBench(disk: folder.path) { $0.tiers = [tier] }
         let request = ImageRequest("http://pictures.test/a.png")
@@ -86,7 +86,7 @@ import WebImageTesting
     }
 
     /// Such a time in an entry of a tier that others can write to once crashed the process.
-    @Test func anAnswerFromBeforeAllTimeIsOver() {
+    @Test func anAnswerWithAnExtremeAgeHasNoSharedLifetime() {
         var metadata = DiskMetadata()
         metadata.status = 200
         metadata.responseTime = 1_000 - .max

@@ -22,7 +22,7 @@ import WebImageTesting
         for url in urls { bench.answer(url, with: try Fixture.jpeg(64, 48)) }
     }
 
-    @Test func onePicture() async throws {
+    @Test func aPictureIsLoadedByItsURL() async throws {
         let image = try await manager.image(for: "https://pictures.test/0.jpg").image
         #expect(image.size == PixelSize(width: 64, height: 48))
     }
@@ -39,7 +39,7 @@ import WebImageTesting
         #expect(ImageFormat(sniffing: bytes) == .png)
     }
 
-    @Test func aRequestWithWishes() async throws {
+    @Test func aRequestWithOptions() async throws {
         let request = ImageRequest(urls[0]) {
             $0.size = TargetSize(width: 16, height: 16, fit: .cover)
             $0.http.headers[.authorization] = "Bearer abc"
@@ -48,7 +48,7 @@ import WebImageTesting
         #expect(try await manager.image(for: request).image.size == PixelSize(width: 16, height: 16))
     }
 
-    @Test func aListAsItComes() async throws {
+    @Test func aListOfPicturesAsTheyArrive() async throws {
         var widths: [Int: Int] = [:]
         for await picture in manager.images(for: urls) {
             widths[picture.index] = try picture.result.get().image.size.width
@@ -56,7 +56,7 @@ import WebImageTesting
         #expect(widths == [0: 64, 1: 64, 2: 64])
     }
 
-    @Test func theWayOfALoad() async throws {
+    @Test func theEventsOfALoad() async throws {
         var steps: [String] = []
         for try await event in manager.events(for: "https://pictures.test/0.jpg") {
             switch event {
@@ -68,14 +68,14 @@ import WebImageTesting
         #expect(steps.last == "64x48")
     }
 
-    @Test func bytesForLater() async throws {
+    @Test func anOriginalIsKeptForLater() async throws {
         _ = try await manager.keepOriginal(for: ImageRequest(urls[0]))
         await manager.finishStores()
         let request = ImageRequest(urls[0]) { $0.caching.policy = .cacheOnly }
         #expect(try await manager.image(for: request).source == .disk)
     }
 
-    @Test func aPictureOfOnesOwnInTheCache() async throws {
+    @Test func aPictureStoredInTheCacheByHand() async throws {
         try await manager.cache.store(Fixture.gradient(8, 8), for: "avatar-42")
         #expect(try await manager.cache.image(for: "avatar-42")?.image.size.width == 8)
         try await manager.cache.remove("avatar-42")
@@ -89,7 +89,7 @@ import WebImageTesting
         #expect(try await Image(contentsOf: URL(fileURLWithPath: target)).size == PixelSize(width: 10, height: 5))
     }
 
-    @Test func addressesOfStrangers() async throws {
+    @Test func publicOnlyRefusesALoopbackAddress() async throws {
         var configuration = ImageManager.Configuration()
         configuration.addressPolicy = .publicOnly
         configuration.disk = nil

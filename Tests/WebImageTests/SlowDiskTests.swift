@@ -119,7 +119,7 @@ import WebImageTesting
     }
 
     /// Of a list of large pictures, those that arrived while 256 MiB waited for the disk were once not stored.
-    @Test func whatSomebodyWaitsForIsStoredHoweverMuchIsWritten() throws {
+    @Test func anAwaitedStoreBeginsHoweverManyBytesWait() throws {
         let stores = try (0..<5).map { _ in try store(400) }
         #expect(stores.allSatisfy { $0.write.hasBegun && $0.outcomes.isEmpty })
         #expect(stores.last?.write.priority == .high)
@@ -128,7 +128,7 @@ import WebImageTesting
         #expect(isFinished)
     }
 
-    @Test func whatNobodyWaitsForIsNotStoredWhileTooMuchIsWritten() throws {
+    @Test func anUnawaitedStoreIsSkippedWhileTooManyBytesWait() throws {
         let stores = try (0..<3).map { _ in try store(400, isAwaited: false) }
         #expect(stores[..<2].allSatisfy { $0.write.hasBegun })
         #expect(!stores[2].write.hasBegun && stores[2].error?.code == .cacheIO && stores[2].write.hasEnded)
@@ -166,7 +166,7 @@ import WebImageTesting
     }
 
     /// A caller that waited for a stalled disk once waited for ever.
-    @Test func aDiskThatStandsIsGivenUpAfterAMinute() throws {
+    @Test func aStalledDiskIsGivenUpAfterAMinute() throws {
         let stores = try [store(800), store(800)]
         clock.advance(by: .seconds(59))
         #expect(stores.allSatisfy { $0.outcomes.isEmpty })
@@ -189,7 +189,7 @@ import WebImageTesting
 
 /// A manager with a stalled disk.
 @Suite struct StalledDiskTests {
-    @Test func aPrefetchIsToldThatTheDiskStands() async throws {
+    @Test func aPrefetchFailsWhenTheDiskStalls() async throws {
         let (folder, files, clock) = (try TemporaryFolder(), FaultyFileSystem(), ManualClock())
         let bench = TestBench(disk: folder.path, clock: clock, files: files)
         bench.answer("http://pictures.test/a.png", with: try Fixture.png(40, 30), type: "image/png")

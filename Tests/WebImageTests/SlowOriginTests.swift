@@ -75,7 +75,7 @@ import WebImageTesting
         }
     }
 
-    @Test(arguments: cases) func slowOriginsHoldUpNobody(test: Case) async throws {
+    @Test(arguments: cases) func slowOriginsDoNotHoldUpOtherLoads(test: Case) async throws {
         let body = try body(test)
         try await fillDisk()
         // Decode memory admits only one decode at a time, so a decode that kept it while waiting for bytes would block

@@ -63,7 +63,7 @@ import WebImageTesting
         return notes.all.map { $0 == here }
     }
 
-    @Test func theTaskThatAsksDecodesIt() async throws {
+    @Test func theCallingTaskDecodesASmallPicture() async throws {
         #expect(try await decode(request(Fixture.png(256, 256))) == [true])
         var scaled = try request(Fixture.jpeg(256, 192), as: .jpeg)
         scaled.size = TargetSize(width: 64)

@@ -18,13 +18,13 @@ import WebImageTesting
         return try await bench.manager.image(for: request)
     }
 
-    @Test func whatWasStoredSaysHowLongItTook() async throws {
+    @Test func theResponseTellsTheTimeOfTheStore() async throws {
         let response = try await load(FaultyFileSystem())
         #expect(response.timings.store != nil && response.storeError == nil)
     }
 
     /// A failed load has nothing to store and does not wait for other loads' stores.
-    @Test func whatFailedIsToldAtOnce() async throws {
+    @Test func aFailedLoadDoesNotWaitForOtherStores() async throws {
         let bench = TestBench()
         bench.transport.answer(url, .status(404))
         let announced = bench.manager.loader.originals.announce()
@@ -36,7 +36,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [(Int32(28), WebImageError.Code.noSpace), (30, .readOnly), (5, .cacheIO)])
-    func whatCouldNotBeStoredSaysWhy(number: Int32, code: WebImageError.Code) async throws {
+    func theResponseTellsWhyTheStoreFailed(number: Int32, code: WebImageError.Code) async throws {
         let files = FaultyFileSystem()
         files.failAll(.write, with: .error(number))
         let response = try await load(files)
@@ -44,7 +44,7 @@ import WebImageTesting
         #expect(response.image.size.width == 40)
     }
 
-    @Test func whatHasNoRoomSaysSo() async throws {
+    @Test func aStoreOverTheDiskLimitIsANoSpaceError() async throws {
         let response = try await load(FaultyFileSystem(), limit: 1)
         #expect(response.storeError?.code == .noSpace && response.timings.store == nil)
     }

@@ -22,7 +22,7 @@ import WebImageDownload
         return response
     }
 
-    @Test func metadataHoldsAllOfIt() throws {
+    @Test func metadataKeepsTheWholeStoredResponse() throws {
         let request = CacheRequest(fields: [.accept: "image/png"], credentialScope: "anna")
         let response = try stored(request)
         var metadata = DiskMetadata()
@@ -42,7 +42,7 @@ import WebImageDownload
         }
     }
 
-    @Test func nobodyCanReadWhoAskedAndWithWhat() throws {
+    @Test func aStoredResponseRevealsNeitherScopeNorHeaderValues() throws {
         let response = try stored(CacheRequest(fields: [.accept: "secret"], credentialScope: "anna"))
         let kept = response.storedFields.map(\.value) + response.vary.map(\.value)
         #expect(!kept.contains { $0.contains("anna") || $0.contains("secret") })

@@ -32,7 +32,7 @@ import WebImageTesting
         #expect(changes.isIdle && !changes.isRemoving(key) && changes.takeNext() == nil)
     }
 
-    @Test func aRemovalTakesThePlaceOfWhatHasNotBegun() throws {
+    @Test func aRemovalReplacesChangesThatHaveNotBegun() throws {
         var changes = makeChanges()
         let number = changes.reserve(key)
         _ = changes.add(.put(log(10), DiskMetadata()), key) { _ in }
@@ -62,7 +62,7 @@ import WebImageTesting
         #expect(changes.isIdle && changes.takeNext() == nil)
     }
 
-    @Test func whatWaitsIsBounded() {
+    @Test func theBytesAndNumberOfWaitingChangesAreLimited() {
         var changes = makeChanges(running: 0)
         let other = CacheKey("b")
         #expect(!changes.add(.put(log(500), DiskMetadata()), key) { _ in }.isRefused, "one may always wait")
@@ -73,7 +73,7 @@ import WebImageTesting
     }
 
     /// The bodies of 32 stores, of the greatest length, were once in memory at a time.
-    @Test func whatRunsIsBoundedByItsBytes() {
+    @Test func theBytesOfRunningChangesAreLimited() {
         var changes = makeChanges(running: 8)
         let keys = (0..<4).map { CacheKey("\($0)") }
         func add(_ length: Int, _ key: CacheKey) { _ = changes.add(.put(log(length), DiskMetadata()), key) { _ in } }
@@ -94,7 +94,7 @@ import WebImageTesting
         #expect(changes.runningBytes == 0 && changes.isIdle)
     }
 
-    @Test(arguments: [UInt64(1), 2, 3]) func everyChangeIsAnsweredOrBeginsAndNoneOfAKeyBesideAnother(seed: UInt64) {
+    @Test(arguments: [UInt64(1), 2, 3]) func everyChangeIsAnsweredAndChangesOfAKeyNeverOverlap(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var changes = makeChanges(running: 3, bytes: 200)
         let keys = (0..<4).map { CacheKey("\($0)") }

@@ -62,7 +62,7 @@ import WebImageTesting
         #expect(tier.count(.entry) == 1, "only the first load asked it")
     }
 
-    @Test func whatASecondTierHasIsServedAndPutIntoTheFirst() async throws {
+    @Test func anEntryOfALaterTierIsServedAndPutIntoTheFirst() async throws {
         let bench = makeBench()
         try await fill(bench)
         try await disk(bench).removeAll()
@@ -75,7 +75,7 @@ import WebImageTesting
         #expect(tier.count(.put) == 1)
     }
 
-    @Test func bytesWithoutAPictureUseTheTiersToo() async throws {
+    @Test func dataAndKeepOriginalUseTheTiers() async throws {
         let bench = makeBench()
         bench.answer(url, with: picture, type: "image/png")
         #expect(try await bench.manager.data(for: ImageRequest(url)) == picture)
@@ -88,7 +88,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 1)
     }
 
-    @Test func aManagerWithoutADiskHasItsTiers() async throws {
+    @Test func aManagerWithoutADiskCacheUsesItsTiers() async throws {
         let bench = makeBench(hasDisk: false)
         try await fill(bench)
         #expect(tier.entries[key]?.body == picture)
@@ -117,13 +117,13 @@ import WebImageTesting
         #expect(tier.count(.entry) == asked)
     }
 
-    @Test func whatMayNotBeKeptIsInNoTier() async throws {
+    @Test func noStoreAnswersAreInNoTier() async throws {
         let bench = makeBench()
         try await fill(bench, fields: [.cacheControl: "no-store"])
         #expect(tier.entries.isEmpty && tier.count(.put) == 0)
     }
 
-    @Test func whatIsSomebodysIsServedToNobodyElse() async throws {
+    @Test func aPrivateAnswerIsNotServedToAnotherUser() async throws {
         let bench = makeBench()
         bench.answer(url, with: picture, type: "image/png", fields: [.cacheControl: "private"])
         var request = ImageRequest(url)
@@ -155,7 +155,7 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 1)
     }
 
-    @Test func aStaleEntryIsAskedAboutOnceAndRenewedInEveryTier() async throws {
+    @Test func aStaleEntryIsRevalidatedOnceAndRenewedInEveryTier() async throws {
         let bench = makeBench()
         try await fill(bench, fields: [.eTag: "\"1\"", .cacheControl: "max-age=60"])
         clock.advance(by: .seconds(100))
@@ -183,7 +183,7 @@ import WebImageTesting
         #expect(tier.entries[key]?.metadata.value(of: "etag") == first)
     }
 
-    @Test func whatTheOriginNoLongerHasGoesFromEveryTier() async throws {
+    @Test func a404RemovesTheEntryFromEveryTier() async throws {
         let bench = makeBench()
         try await fill(bench)
         bench.transport.answer(url, .status(404))
@@ -203,7 +203,7 @@ import WebImageTesting
         await #expect(throws: WebImageError.self) { try await source(bench, .cacheOnly) }
     }
 
-    @Test func aRemovalThatFailsSaysSoAndIsMadeEverywhereElse() async throws {
+    @Test func aFailedRemovalInATierIsAnErrorButRemovesFromDisk() async throws {
         let bench = makeBench()
         try await fill(bench)
         tier.setTrouble { $0 == .remove ? .fails : .none }
@@ -214,7 +214,7 @@ import WebImageTesting
         #expect(try await disk(bench).read(key) == nil)
     }
 
-    @Test func nothingIsServedFromATierThatIsJustBeingToldToRemoveIt() async throws {
+    @Test func anEntryIsNotServedFromATierDuringItsRemoval() async throws {
         let bench = makeBench()
         try await fill(bench)
         tier.setTrouble { $0 == .remove ? .waits : .none }
@@ -239,7 +239,7 @@ import WebImageTesting
         #expect(tier.entries.isEmpty && tier.calls.suffix(2) == [.put, .remove])
     }
 
-    @Test func clearingLeavesWhatOthersMayUse() async throws {
+    @Test func clearingLeavesTheEntriesOfTiers() async throws {
         let bench = makeBench()
         try await fill(bench)
         try await bench.manager.cache.clear()
@@ -269,7 +269,7 @@ import WebImageTesting
         #expect(try await load.value == .network)
     }
 
-    @Test func aTierThatNeverAnswersHoldsUpNobodyForLong() async throws {
+    @Test func aTierThatNeverAnswersIsSkippedAfterFiveTimeouts() async throws {
         tier.setTrouble { _ in .waitsStubbornly }
         let bench = makeBench()
         var late = 0
@@ -296,7 +296,7 @@ import WebImageTesting
     }
 
     /// Bodies from a tier that wait for a decoder count against the same limit as those from the disk.
-    @Test func whatWaitsForADecoderIsNotReadFromATier() async throws {
+    @Test func fewEntriesAreReadFromATierWhileDecodersAreBusy() async throws {
         let bench = makeBench(hasDisk: false) { configuration in
             configuration.decodeThreads = 1
             configuration.download.memoryForAll = .mebibytes(1)
@@ -336,7 +336,8 @@ import WebImageTesting
 
     /// Whatever fails and whatever is lost, each load gets a version that the origin has had and that is not older than
     /// the last removal. A load that asks the origin gets the newest.
-    @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6, 7, 8]) func aRandomWalkShowsNothingOld(seed: UInt64) async throws {
+    @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6, 7, 8])
+    func aRandomWalkServesNoOutdatedVersion(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         var bench = makeBench()
         let urls = (0..<3).map { "http://pictures.test/\($0).png" }

@@ -37,7 +37,7 @@ import WebImageTesting
         #expect(tier.count(.put) == 32)
     }
 
-    @Test func aBodyThatATierDoesNotStoreIsNotReadForIt() async throws {
+    @Test func aBodyTooLongForATierRemovesItsOlderEntry() async throws {
         let tier = MemoryTier(longestBody: ByteCount(10))
         let further = makeTier(tier)
         further.put([UInt8](repeating: 1, count: 10), DiskMetadata(), for: key)
@@ -64,7 +64,7 @@ import WebImageTesting
         }
     }
 
-    @Test func aRefusedChangeSaysWhatDoesNotHappen() async throws {
+    @Test func aRefusedRemovalsErrorSaysWhatWasNotRemoved() async throws {
         let tier = MemoryTier()
         let further = makeTier(tier)
         tier.setTrouble { _ in .waitsStubbornly }

@@ -169,8 +169,8 @@ import WebImageTesting
         #expect(difference(try whole.transformed(by: values), image) <= 4)
     }
 
-    @Test(arguments: Orientation.allCases) func chainsMeanThePictureAsItIsShown(_ orientation: Orientation) async throws
-    {
+    @Test(arguments: Orientation.allCases)
+    func chainsApplyToThePictureAsItIsShown(_ orientation: Orientation) async throws {
         var picture = Fixture.gradient(60, 40)
         picture = picture.with { $0.orientation = orientation }
         let bytes = try picture.encoded(as: .png, EncodeOptions(keepsMetadata: true))
@@ -210,7 +210,7 @@ import WebImageTesting
 
     /// The result is as if the stored picture were trimmed first and turned upright afterwards.
     @Test(arguments: Orientation.allCases)
-    func anImgproxyTrimMeansThePictureAsItIsStored(_ orientation: Orientation) async throws {
+    func anImgproxyTrimAppliesToThePictureAsStored(_ orientation: Orientation) async throws {
         let stored = try framed()
         let bytes = try stored.with { $0.orientation = orientation }.encoded(
             as: .png, EncodeOptions(keepsMetadata: true))
@@ -228,7 +228,7 @@ import WebImageTesting
 
     #if JXL
         /// In a JPEG XL the orientation is no metadata tag: decoders give imgproxy the picture as it is shown.
-        @Test func anImgproxyTrimMeansWhatIsShownWhereTheOrientationIsNoTag() async throws {
+        @Test func anImgproxyTrimAppliesToAJPEGXLAsItIsShown() async throws {
             let turned = try framed().treated(as: .down)
             let bytes = try turned.encoded(as: .jxl, EncodeOptions(isLossless: true))
             let image = try await load([.trim(asImgproxy: true)], bytes)
@@ -239,7 +239,7 @@ import WebImageTesting
 
     #if AVIF
         /// In an AVIF the orientation is part of the picture.
-        @Test(arguments: [true, false]) func anOrientationThatIsNoTagIsNotIgnored(applies: Bool) async throws {
+        @Test(arguments: [true, false]) func theOrientationOfAnAVIFCannotBeIgnored(applies: Bool) async throws {
             let upright = try SamplePictures.sunset(PixelSize(width: 80, height: 60))
             var request = ImageRequest(data: try upright.treated(as: .right).encoded(as: .avif), name: "turned")
             request.decoding.appliesOrientation = applies
@@ -261,7 +261,7 @@ import WebImageTesting
         #expect(difference(made, image) <= 2)
     }
 
-    @Test func aPartOutsideOfThePictureFailsThatLoadAlone() async throws {
+    @Test func aCropOutsideThePictureFailsOnlyItsLoad() async throws {
         let bench = TestBench()
         let network = Gate()
         bench.transport.answer(
@@ -350,7 +350,7 @@ import WebImageTesting
         #expect(counts.count == 9 && counts.values.allSatisfy { $0 == 1 }, "\(counts)")
     }
 
-    @Test func keysTellWhatIsDecodedAndWhatIsDoneAfterwards() throws {
+    @Test func pictureKeysSeparateTheDecodeFromTheSteps() throws {
         func key(_ chain: [any ImageTransformer], size: TargetSize? = nil) -> PictureKey {
             var recipe = PictureRecipe()
             recipe.size = size

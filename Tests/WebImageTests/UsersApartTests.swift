@@ -79,7 +79,7 @@ import WebImageTesting
         return sides
     }
 
-    @Test(arguments: ApartCase.all) func throughOneManagerOneAfterTheOther(_ one: ApartCase) async throws {
+    @Test(arguments: ApartCase.all) func usersOfOneManagerInTurnGetTheirOwnPictures(_ one: ApartCase) async throws {
         let table = try Table(one)
         let session = table.session(.anna)
         let bench = table.bench(session)
@@ -93,7 +93,7 @@ import WebImageTesting
     }
 
     /// Users are not kept apart merely by caching nothing.
-    @Test(arguments: ApartCase.all) func oneWhoAsksTwiceIsAnsweredByACache(_ one: ApartCase) async throws {
+    @Test(arguments: ApartCase.all) func aUserWhoAsksAgainIsAnsweredByACache(_ one: ApartCase) async throws {
         let table = try Table(one)
         let session = table.session(.anna)
         let bench = table.bench(session)
@@ -106,7 +106,7 @@ import WebImageTesting
         #expect(bench.transport.requests.count == count)
     }
 
-    @Test(arguments: ApartCase.all) func throughOneManagerAtOnce(_ one: ApartCase) async throws {
+    @Test(arguments: ApartCase.all) func usersOfOneManagerAtOnceGetTheirOwnPictures(_ one: ApartCase) async throws {
         let table = try Table(one)
         let gate = Gate()
         let session = table.session(.anna)
@@ -127,7 +127,7 @@ import WebImageTesting
     }
 
     @Test(arguments: ApartCase.all, [true, false])
-    func throughTwoManagersOnOneFolder(_ one: ApartCase, keepsKeys: Bool) async throws {
+    func usersOfTwoManagersOnOneFolderGetTheirOwnPictures(_ one: ApartCase, keepsKeys: Bool) async throws {
         let table = try Table(one)
         let sessions = Asker.allCases.map { table.session($0) }
         let benches = sessions.map { table.bench($0, keepsKeys: keepsKeys) }
@@ -142,7 +142,7 @@ import WebImageTesting
     }
 
     /// A partial body of one user is not resumed for the other.
-    @Test func theBeginningOfOnesPictureIsNotTheOthers() async throws {
+    @Test func aPartialBodyOfOneUserIsNotResumedForAnother() async throws {
         let folder = try TemporaryFolder()
         let bodies = try [10, 20].map { try Fixture.gradient(400, 300 + $0).encoded(as: .bmp) }
         let session = Session(.anna, folder: folder.path)
@@ -166,7 +166,7 @@ import WebImageTesting
     }
 
     /// L10: a netrc entry for one host, or the default entry, is not sent to another host after a redirect.
-    @Test func aNetrcIsForTheOriginThatWasAskedFor() async throws {
+    @Test func aNetrcFileIsNotUsedAfterARedirectToAnotherHost() async throws {
         let bench = TestBench()
         bench.transport.answer("http://pictures.test/a", .redirect(to: "http://elsewhere.test/a"))
         bench.transport.answer("http://elsewhere.test/a", .redirect(to: "http://pictures.test/b"))
@@ -215,7 +215,7 @@ import WebImageTesting
     }
 
     /// L9: a header field cannot imitate the other parts of a key, and a request's own loader is part of the key.
-    @Test func noHeaderStandsForWhatIsNone() throws {
+    @Test func aHeaderCannotImitateOtherPartsOfAKey() throws {
         let url = "http://pictures.test/a"
         for (name, change) in [
             ("Who", { (request: inout ImageRequest) in request.http.credentialScope = "x" }),
@@ -255,7 +255,7 @@ import WebImageTesting
         (["Cache-Control": "no-cache"], [:], true), (["Pragma": "no-cache"], [:], true),
         (["Cache-Control": "max-stale=10", "X-A": "1"], ["X-A": "1"], true), (["X-A": ""], [:], false),
     ])
-    func fieldsThatMeanTheSameAreTheSame(_ one: [String: String], _ other: [String: String], _ isSame: Bool) throws {
+    func equivalentHeadersGiveTheSameKey(_ one: [String: String], _ other: [String: String], _ isSame: Bool) throws {
         let keys = try [one, other].map { fields in
             var request = ImageRequest("http://pictures.test/a")
             for (name, value) in fields { request.http.headers[try #require(HTTPField.Name(name))] = value }

@@ -71,7 +71,7 @@
             #expect(image.size == PixelSize(width: 600, height: 400))
         }
 
-        @Test func aHugeDrawingIsMadeAsLargeAsItMayBe() async throws {
+        @Test func aHugeDrawingIsReducedToThePixelLimit() async throws {
             let huge = Self.drawing.replacing(
                 "viewBox='0 0 40 30'", with: "width='40000' height='30000' viewBox='0 0 40 30'")
             let whole = try await image(huge) { $0.transformers = [Self.imgproxy { $0.maxDrawnPixels = 30_000 }] }
@@ -114,13 +114,13 @@
             #expect(comparison.maxDifference <= 16 && comparison.differingPixels < 50)
         }
 
-        @Test func aByteLimitMakesItSmallerAndNeverLarger() async throws {
+        @Test func aByteLimitMakesADrawingSmallerButNeverLarger() async throws {
             #expect(try await image { $0.decoding.bitmapLimit = 1200 }.size == PixelSize(width: 20, height: 15))
             #expect(
                 try await image { $0.decoding.bitmapLimit = .mebibytes(1) }.size == PixelSize(width: 40, height: 30))
         }
 
-        @Test func manySizesAtOnceEachGetTheirOwn() async throws {
+        @Test func concurrentLoadsEachGetTheirOwnSize() async throws {
             let bench = TestBench()
             let url = "http://pictures.test/v.svg"
             bench.answer(url, with: Array(Self.drawing.utf8), type: "image/svg+xml")

@@ -10,7 +10,7 @@ import WebImageTesting
     private let url = "http://pictures.test/a.jpg"
     private let other = "http://mirror.test/a.jpg"
 
-    @Test func otherURLsAreAskedInTheirOrder() async throws {
+    @Test func alternativesAreTriedInOrder() async throws {
         let bench = TestBench()
         bench.transport.answer(url, .status(404))
         bench.transport.answer(other, .status(500))
@@ -30,7 +30,7 @@ import WebImageTesting
     }
 
     /// Credentials are sent only to the origin of the request's own URL.
-    @Test func anotherOriginIsNotToldWhoAsks() async throws {
+    @Test func credentialsAreNotSentToAlternativesOnOtherOrigins() async throws {
         let bench = TestBench()
         let mirror = "http://pictures.test/mirror.jpg"
         for failing in [url, mirror] { bench.transport.answer(failing, .status(404)) }
@@ -56,7 +56,7 @@ import WebImageTesting
     }
 
     /// This includes callers that have no job yet.
-    @Test(arguments: [false, true]) func shuttingDownEndsWhoWaitsForTheNetwork(wantsBytes: Bool) async throws {
+    @Test(arguments: [false, true]) func shuttingDownEndsLoadsThatWaitForTheNetwork(wantsBytes: Bool) async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock)
         bench.transport.answer(url, .failure(WebImageError(.connectionRefused, "nobody is there")))
@@ -75,7 +75,7 @@ import WebImageTesting
         #expect(bench.manager.runningLoads == 0)
     }
 
-    @Test func aFallbackStandsForWhatFailsAndSaysWhy() async throws {
+    @Test func aFallbackIsServedWithTheErrorOfAFailedLoad() async throws {
         let bench = TestBench()
         bench.transport.answer(url, .status(404))
         let image = Fixture.gradient(3, 2)
@@ -89,7 +89,7 @@ import WebImageTesting
     }
 
     /// A drain once waited for such loads until its time was up. A load that is marked to finish may still do so.
-    @Test(arguments: [false, true]) func aDrainEndsWhoWaitsForTheNetwork(isMarked: Bool) async throws {
+    @Test(arguments: [false, true]) func aDrainEndsUnmarkedLoadsThatWaitForTheNetwork(isMarked: Bool) async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock)
         bench.transport.answer(
@@ -114,7 +114,7 @@ import WebImageTesting
     }
 
     /// A fallback also stands in when the origin hangs. The callers once got the error.
-    @Test(arguments: [true, false]) func aFallbackStandsForWhatTakesTooLong(isTheManagers: Bool) async throws {
+    @Test(arguments: [true, false]) func aFallbackIsServedWhenTheLoadTimesOut(isTheManagers: Bool) async throws {
         let (clock, network) = (ManualClock(), Gate())
         let bench = TestBench(clock: clock) { if isTheManagers { $0.timeout = .seconds(5) } }
         bench.transport.answer(url, .bytes(try Fixture.jpeg(40, 30)).held(by: network))
@@ -156,7 +156,7 @@ import WebImageTesting
     }
 
     /// If no byte came, no decode can have taken too long, so the caller gets the transfer's error.
-    @Test func whatFailsWithoutAByteFailsForItsOwnReason() async throws {
+    @Test func aTransferThatFailsWithoutAByteKeepsItsError() async throws {
         let bench = TestBench(clock: HastyClock())
         bench.transport.answer(url, .failure(WebImageError(.connectionRefused, "nobody is there")))
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: ImageRequest(url)) }
@@ -169,7 +169,7 @@ import WebImageTesting
         (100_000, [1_000, 2_000, 4_000, 8_000, 16_000, 30_000]),
         (1_500, [1_000, 500]), (0, []),
     ])
-    func patienceEnds(milliseconds: Int, waits: [Int]) async throws {
+    func networkRetriesAreSpacedAndEndWithTheirTime(milliseconds: Int, waits: [Int]) async throws {
         let clock = ManualClock()
         let tries = Guarded(0)
         var request = ImageRequest(url)
@@ -201,7 +201,7 @@ import WebImageTesting
         #expect(error?.code == (milliseconds == 100_000 ? .cancelled : .dnsFailed))
     }
 
-    @Test func onlyTheNetworkIsWaitedFor() async throws {
+    @Test func waitsForNetworkDoesNotRetryABadStatus() async throws {
         let bench = TestBench()
         bench.transport.answer(other, .status(500))
         var request = ImageRequest(other)

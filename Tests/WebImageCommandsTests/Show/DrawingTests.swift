@@ -65,7 +65,7 @@ struct DrawingTests {
     }
 
     @Test(arguments: [(1, 1), (3, 5), (7, 6), (10, 13), (80, 24)])
-    func whatWasDrawnIsWhatIsSeen(width: Int, height: Int) throws {
+    func drawingsReproduceThePixels(width: Int, height: Int) throws {
         // Sixel has colours in hundredths, which multiples of 51 survive. Every third pixel is transparent.
         let image = try Self.image(width, height) { x, y in
             [UInt8(x * 51 % 256 / 51 * 51), UInt8(y * 51 % 256 / 51 * 51), 102, (x + y) % 3 == 0 ? 0 : 255]

@@ -63,7 +63,7 @@ struct ShowCommandTests {
         #expect(run.errors.contains("fileNotFound") && run.errors.contains("unknownFormat"))
     }
 
-    @Test func whatIsCutShortIsShownAndFails() async throws {
+    @Test func aTruncatedPictureIsShownAndFails() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.cut(), to: "cut.jpg")
         let run = try await bench.run("show", "cut.jpg")
@@ -110,7 +110,7 @@ struct ShowCommandTests {
         #expect(isClean && run.errors.contains("?]0;gone?.png"), "\(run.errors)")
     }
 
-    @Test func aTerminalThatSaysSoGetsSixels() async throws {
+    @Test func aTerminalThatReportsSixelsGetsThem() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.png(), to: "a.png")
         let terminal = try PseudoTerminal(pixels: PixelSize(width: 800, height: 480))
@@ -180,7 +180,7 @@ struct ShowCommandTests {
         #expect(terminal.flags == flags)
     }
 
-    @Test func whatAnswersNothingOrNonsenseIsNotWaitedForForEver() throws {
+    @Test func aTerminalWithoutAValidAnswerIsGivenUp() throws {
         let terminal = try PseudoTerminal()
         let flags = terminal.flags
         terminal.type("hello \u{1B}[")

@@ -20,7 +20,7 @@ struct TerminalTests {
         (["TERM": "xterm-kitty", "TMUX": "/tmp/tmux-1,2,3"], .blocks),
         (["TERM": "screen", "KITTY_WINDOW_ID": "1"], .blocks),
     ])
-    func theEnvironmentTells(environment: [String: String], language: Terminal.Language) {
+    func theEnvironmentDecidesTheGraphicsLanguage(environment: [String: String], language: Terminal.Language) {
         var isAsked = false
         let found = Self.terminal(environment).language {
             isAsked = true
@@ -34,7 +34,7 @@ struct TerminalTests {
     ]
 
     @Test(arguments: answers)
-    func elseTheTerminalIsAsked(attributes: [Int]?, language: Terminal.Language) {
+    func anUnknownTerminalIsAskedForItsAttributes(attributes: [Int]?, language: Terminal.Language) {
         #expect(Self.terminal(["TERM": "xterm-256color"]).language { attributes } == language)
     }
 
@@ -84,7 +84,7 @@ struct TerminalTests {
         #expect(try Self.drawn(4000, 1000, .sixel) == PixelSize(width: 800, height: 200))
     }
 
-    @Test func aWishIsMetButNeverWiderThanTheTerminal() throws {
+    @Test func aRequestedSizeNeverExceedsTheTerminalsWidth() throws {
         #expect(try Self.drawn(400, 300, .blocks, wish: (40, nil)) == PixelSize(width: 40, height: 30))
         #expect(try Self.drawn(400, 300, .blocks, wish: (400, nil)) == PixelSize(width: 80, height: 60))
         #expect(try Self.drawn(400, 300, .blocks, wish: (nil, 30)) == PixelSize(width: 40, height: 30))
@@ -92,7 +92,7 @@ struct TerminalTests {
         #expect(try Self.drawn(4000, 3000, .sixel, wish: (nil, 1200)) == PixelSize(width: 800, height: 600))
     }
 
-    @Test func lettersOfAnotherShapeKeepTheAspect() throws {
+    @Test func cellsOfAnotherShapeKeepTheAspectRatio() throws {
         // A dot is 10 wide and 12 high, so a square picture has fewer dots vertically than horizontally.
         let cell = PixelSize(width: 10, height: 24)
         #expect(try Self.drawn(60, 60, .blocks, rows: nil, cell: cell) == PixelSize(width: 60, height: 50))

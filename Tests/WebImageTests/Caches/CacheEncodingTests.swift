@@ -95,7 +95,7 @@ import WebImageTesting
         ) throws(WebImageError) -> any ImageDecoder { throw WebImageError(.unsupportedFeature, "it only writes") }
     }
 
-    @Test func anAnimationStaysOne() async throws {
+    @Test func aStoredAnimationKeepsItsFrames() async throws {
         let folder = try TemporaryFolder()
         let url = "http://pictures.test/a.gif"
         let bench = TestBench()

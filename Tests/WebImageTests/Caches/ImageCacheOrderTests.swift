@@ -18,7 +18,7 @@ import WebImageTesting
 /// Concurrent operations on one picture. The tests begin tasks with `Task.immediate`, so that each has run up to the
 /// first point at which it needs one of the cache's threads.
 @Suite struct ImageCacheOrderTests {
-    @Test func aRemoveBeatsAStoreWhoseBytesAreStillMade() async throws {
+    @Test func aRemoveBeatsAStoreThatIsStillEncoding() async throws {
         let folder = try TemporaryFolder()
         let bench = CacheBench(folder.path)
         bench.decodeExecutor.hold()
@@ -31,7 +31,7 @@ import WebImageTesting
         #expect(bench.cache.usage.disk?.count == 0)
     }
 
-    @Test func aClearBeatsAStoreWhoseBytesAreStillMade() async throws {
+    @Test func aClearBeatsAStoreThatIsStillEncoding() async throws {
         let folder = try TemporaryFolder()
         let bench = CacheBench(folder.path)
         bench.decodeExecutor.hold()
@@ -42,7 +42,7 @@ import WebImageTesting
         #expect(try await bench.cache.contains("a") == [])
     }
 
-    @Test func aLaterStoreBeatsAnEarlierOneWhoseBytesAreStillMade() async throws {
+    @Test func aLaterStoreBeatsAnEarlierOneThatIsStillEncoding() async throws {
         let folder = try TemporaryFolder()
         let bench = CacheBench(folder.path)
         bench.decodeExecutor.hold()
@@ -55,7 +55,7 @@ import WebImageTesting
         #expect(bench.cache.cachedImage(for: "a")?.size.width == 16)
     }
 
-    @Test func whatIsStoredIsFoundBeforeItIsOnDisk() async throws {
+    @Test func aStoredOriginalIsFoundBeforeItIsOnDisk() async throws {
         let folder = try TemporaryFolder()
         let bench = CacheBench(folder.path)
         let disk = try #require(bench.cache.diskCache)
@@ -68,7 +68,7 @@ import WebImageTesting
         #expect(try await store.value && disk.usage.count == 1)
     }
 
-    @Test func memoryIsAskedOnceMoreBeforeTheDiskIs() async throws {
+    @Test func aLookupAsksMemoryAgainBeforeReadingTheDisk() async throws {
         let folder = try TemporaryFolder()
         let bench = CacheBench(folder.path)
         try await bench.cache.storeOriginal(Fixture.png(8, 8), for: "a")
@@ -81,7 +81,7 @@ import WebImageTesting
         #expect(bench.cache.diskCache?.statistics.hits == 0)
     }
 
-    @Test func everyoneWhoWantsAPictureSharesOneReadAndOneDecode() async throws {
+    @Test func concurrentLookupsShareOneReadAndOneDecode() async throws {
         let folder = try TemporaryFolder()
         let bench = CacheBench(folder.path)
         try await bench.cache.storeOriginal(Fixture.png(8, 8), for: "a")
@@ -94,7 +94,7 @@ import WebImageTesting
         #expect(bench.cache.diskCache?.statistics.hits == 1)
     }
 
-    @Test func whoIsCancelledHasTheAnswerAtOnceAndTheLastOneEndsTheRead() async throws {
+    @Test func aCancelledLookupEndsAtOnceAndTheLastOneEndsTheRead() async throws {
         let folder = try TemporaryFolder()
         let bench = CacheBench(folder.path)
         try await bench.cache.storeOriginal(Fixture.png(8, 8), for: "a")
@@ -110,7 +110,7 @@ import WebImageTesting
         #expect(bench.cache.diskCache?.statistics.hits == 1, "nothing was read for those who left")
     }
 
-    @Test func aCancelledStoreWhoseBytesAreStillMadeDoesNotHappen() async throws {
+    @Test func aStoreCancelledWhileItEncodesIsNotWrittenToDisk() async throws {
         let folder = try TemporaryFolder()
         let bench = CacheBench(folder.path)
         bench.decodeExecutor.hold()
@@ -150,7 +150,7 @@ import WebImageTesting
         #expect(bench.cache.cachedImage(for: "a")?.size.width == 16)
     }
 
-    @Test func whereTooMuchWaitsToBeWrittenAStoreWaitsToo() async throws {
+    @Test func aStoreWaitsWhileTooManyBytesAreStaged() async throws {
         let folder = try TemporaryFolder()
         let bench = CacheBench(folder.path) { $0.disk?.mostStaged = 1000 }
         bench.fileExecutor.hold()
@@ -166,7 +166,7 @@ import WebImageTesting
     }
 
     /// The replaced caller was once told while the cache held the lock that every load takes.
-    @Test func whoIsReplacedIsToldWithoutALock() async throws {
+    @Test func aReplacedStoreIsAnsweredWithoutHoldingTheLock() async throws {
         let folder = try TemporaryFolder()
         let bench = CacheBench(folder.path)
         let (cache, disk) = (bench.cache, try #require(bench.cache.diskCache))
@@ -185,7 +185,7 @@ import WebImageTesting
     }
 
     /// One entry that could not be removed once kept the removal's other entries on disk.
-    @Test func whatCannotBeRemovedKeepsNothingElse() async throws {
+    @Test func anEntryThatCannotBeRemovedDoesNotKeepTheOthers() async throws {
         let (folder, files) = (try TemporaryFolder(), FaultyFileSystem())
         let configuration = ImageCache.Configuration(disk: DiskCacheConfiguration(directory: folder.path))
         let clock = ManualClock(wallTime: SystemClock.shared.wallTime)

@@ -6,7 +6,7 @@ import WebImageTesting
 @Suite struct ImageCacheTests {
     private let url = "http://pictures.test/a.png"
 
-    @Test func whatIsStoredIsFoundInMemoryAndThenOnDisk() async throws {
+    @Test func aStoredPictureIsFoundInMemoryAndThenOnDisk() async throws {
         let folder = try TemporaryFolder()
         let first = CacheBench(folder.path).cache
         let image = try await Image(data: Fixture.png(40, 30))
@@ -25,7 +25,7 @@ import WebImageTesting
         #expect(try await second.contains("avatar") == .all)
     }
 
-    @Test func nothingIsFoundWhereNothingIs() async throws {
+    @Test func anEmptyCacheFindsNothing() async throws {
         let folder = try TemporaryFolder()
         for cache in [CacheBench(folder.path).cache, CacheBench(nil).cache] {
             #expect(try await cache.image(for: "nothing") == nil)
@@ -46,7 +46,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [CacheLayers.memory, .disk])
-    func whatIsStoredInOneLayerIsInThatOneOnly(layer: CacheLayers) async throws {
+    func aStoreInOneLayerLeavesTheOtherEmpty(layer: CacheLayers) async throws {
         let folder = try TemporaryFolder()
         let cache = CacheBench(folder.path).cache
         #expect(try await cache.store(Fixture.gradient(8, 8), for: "a", in: layer))
@@ -207,7 +207,7 @@ import WebImageTesting
         #expect(error?.code == .cacheMiss && bench.transport.requests.count == 1)
     }
 
-    @Test func withoutAwaitTheSameIsFound() async throws {
+    @Test func blockingLookupsFindTheStoredOriginal() async throws {
         let folder = try TemporaryFolder()
         let cache = CacheBench(folder.path).cache
         let data = try Fixture.png(40, 30)

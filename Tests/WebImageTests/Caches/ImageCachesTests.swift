@@ -7,7 +7,7 @@ import WebImageTesting
 @Suite struct ImageCachesTests {
     private let request = ImageRequest("http://pictures.test/a.png")
 
-    @Test func withoutCachesEverythingIsAnswered() async throws {
+    @Test func anEmptyListOfCachesFindsAndStoresNothing() async throws {
         let caches = ImageCaches()
         for policy in ImageCaches.Policy.allCases {
             caches.policies = .all(policy)
@@ -23,7 +23,7 @@ import WebImageTesting
         }
     }
 
-    @Test func theOneThatWasAddedLastIsAskedFirst() async throws {
+    @Test func theCacheAddedLastIsAskedFirst() async throws {
         let (lower, higher) = (ScriptedCache(width: 4), ScriptedCache(width: 8))
         let caches = ImageCaches([lower])
         caches.add(higher)
@@ -34,7 +34,7 @@ import WebImageTesting
         #expect(try await caches.image(for: request)?.image.size.width == 4)
     }
 
-    @Test func theNextIsAskedOnlyAfterAMiss() async throws {
+    @Test func theNextCacheIsAskedOnlyAfterAMiss() async throws {
         let (lower, higher) = (ScriptedCache(width: 4), ScriptedCache())
         let caches = ImageCaches([lower, higher])
         #expect(try await caches.image(for: request)?.image.size.width == 4)
@@ -73,7 +73,7 @@ import WebImageTesting
         #expect(lower.calls == ["contains", "remove", "store"] && higher.calls == ["clear", "image", "store"])
     }
 
-    @Test func ofThoseThatAreAskedAtOnceTheFirstHitCounts() async throws {
+    @Test func theFirstHitOfConcurrentLookupsCounts() async throws {
         let (slow, missing, quick) = (ScriptedCache(width: 4), ScriptedCache(), ScriptedCache(width: 8))
         slow.waitsForEver = true
         let caches = ImageCaches([quick, missing, slow], policies: .all(.concurrent))

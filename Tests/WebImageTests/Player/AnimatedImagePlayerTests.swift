@@ -76,7 +76,7 @@ import WebImageTesting
     }
 
     /// After a stop, a frame with nine seconds left was once shown for nine seconds at any speed.
-    @Test func whatIsLeftOfAFrameFollowsTheSpeedThroughAStop() throws {
+    @Test func theRemainingFrameTimeFollowsTheRateThroughAStop() throws {
         let (player, screen) = try player(FakeFrames(delays: [10_000, 10_000]))
         player.play()
         clock.advance(by: .seconds(1))
@@ -100,7 +100,7 @@ import WebImageTesting
     }
 
     /// `onLoop` is called after every round, including the last, and before `onEnd`.
-    @Test(arguments: PlaybackMode.allCases) func everyRoundIsToldOf(mode: PlaybackMode) throws {
+    @Test(arguments: PlaybackMode.allCases) func onLoopIsCalledAfterEveryRound(mode: PlaybackMode) throws {
         let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
         player.mode = mode
         player.loopLimit = 2
@@ -112,7 +112,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [(nil, 2), (0, 0), (3, 3)] as [(Int?, Int)])
-    func itEndsAfterAsManyRoundsAsAreAskedFor(given: Int?, expected: Int) throws {
+    func playingEndsAfterTheRequestedRounds(given: Int?, expected: Int) throws {
         let (player, screen) = try player(FakeFrames(delays: [10, 10, 10], loops: 2))
         player.loopLimit = given
         player.play()
@@ -126,14 +126,14 @@ import WebImageTesting
         }
     }
 
-    @Test func aFileThatSaysNothingIsPlayedOnce() throws {
+    @Test func aFileWithoutALoopCountIsPlayedOnce() throws {
         let (player, screen) = try player(FakeFrames(delays: [10, 10], loops: nil))
         player.play()
         clock.advance(by: .seconds(1))
         #expect(screen.indices == [1] && !player.isPlaying)
     }
 
-    @Test func theRateChangesAlsoWhatIsLeftOfAFrame() throws {
+    @Test func theRateChangesTheRemainingTimeOfAFrame() throws {
         let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
         player.play()
         clock.advance(by: .milliseconds(50))
@@ -148,7 +148,7 @@ import WebImageTesting
         #expect(screen.shown.count == 3)
     }
 
-    @Test func pausingKeepsWhatIsLeftOfTheFrame() throws {
+    @Test func pausingKeepsTheRemainingTimeOfTheFrame() throws {
         let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
         player.play()
         clock.advance(by: .milliseconds(60))
@@ -175,7 +175,7 @@ import WebImageTesting
         #expect(player.currentIndex == 0 && player.currentLoop == 0 && screen.indices.last == 0 && frames.freed == 1)
     }
 
-    @Test func seekingShowsAFrameAlsoWhileItStandsStill() throws {
+    @Test func seekingShowsAFrameWhileThePlayerStandsStill() throws {
         let (player, screen) = try player(FakeFrames(delays: [100, 100, 100, 100]))
         player.seek(to: 2, loop: 5)
         #expect(screen.indices == [2] && player.currentLoop == 5)
@@ -189,7 +189,7 @@ import WebImageTesting
     @Test(arguments: [
         (PlaybackMode.reverse, [3, 2, 1, 0, 3]), (.bounce, [1, 2, 3, 2, 1]), (.reversedBounce, [3, 2, 1, 0, 1]),
     ])
-    func modesArePlayed(mode: PlaybackMode, expected: [Int]) throws {
+    func eachModePlaysItsOrderOfFrames(mode: PlaybackMode, expected: [Int]) throws {
         let (player, screen) = try player(FakeFrames(delays: [10, 10, 10, 10]))
         player.mode = mode
         player.play()
@@ -309,7 +309,7 @@ import WebImageTesting
         #expect(screen.shown.count == shown)
     }
 
-    @Test func aDamagedFrameEndsItWithAReason() async throws {
+    @Test func aDamagedFrameEndsPlayingWithAnError() async throws {
         let frames = FakeFrames(delays: [10, 10, 10], isInstant: false)
         let (player, screen) = try player(frames)
         player.play()
@@ -341,7 +341,7 @@ import WebImageTesting
         #expect(player.animation.frameCount == 5)
     }
 
-    @Test func itRestsAndFreesItsFramesWhileItIsNotSeen() throws {
+    @Test func anInvisiblePlayerRestsAndFreesItsFrames() throws {
         let frames = FakeFrames(delays: [100, 100])
         let (player, screen) = try player(frames)
         let other = try #require(AnimatedImagePlayer(frames.image, clock: clock))
@@ -358,7 +358,7 @@ import WebImageTesting
         #expect(screen.shown == ["1@9100"] && frames.viewers == 1)
     }
 
-    @Test func aPlayerThatIsLetGoOfStops() throws {
+    @Test func aReleasedPlayerStops() throws {
         let frames = FakeFrames(delays: [10, 10])
         var player = AnimatedImagePlayer(frames.image, clock: clock)
         player?.play()

@@ -7,7 +7,7 @@ import WebImageTesting
 extension AnimatedImagePlayerTests {
     /// A view that grows loads its animation in a larger size. The animation once began again, even when it was paused
     /// or at its end.
-    @Test func framesOfAnotherSizeTakeOverWherePlayingIs() async throws {
+    @Test func framesOfAnotherSizeContinueAtTheSamePosition() async throws {
         let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
         player.rate = 0.5
         player.play()
@@ -38,7 +38,7 @@ extension AnimatedImagePlayerTests {
     }
 
     /// A frame that is awaited when the size changes is shown in the old size, and then in the new one.
-    @Test func aFrameThatIsWaitedForIsReplacedToo() async throws {
+    @Test func anAwaitedFrameIsReplacedByTheNewSize() async throws {
         let frames = FakeFrames(delays: [100, 100, 100], isInstant: false)
         let (player, screen) = try player(frames)
         player.play()

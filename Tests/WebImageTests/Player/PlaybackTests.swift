@@ -33,7 +33,7 @@ import Testing
         #expect(indices(.bounce, count: 2, rounds: 1, steps: 6) == [0, 1, 0])
     }
 
-    @Test func whatStillArrivesIsWaitedFor() {
+    @Test func framesThatHaveNotArrivedAreWaitedFor() {
         var playback = Playback(count: 2, isComplete: false, roundLimit: 1)
         #expect(playback.advance() && playback.next == .notThereYet && !playback.advance() && playback.index == 1)
         playback.count = 3

@@ -25,7 +25,7 @@ final class ListBook: Sendable {
 /// The events of a list, and their order.
 extension ImagePrefetcherTests {
     /// A slow listener is not flooded: while it handles events, no more pictures begin than may run at once.
-    @Test func whoListensSlowlyIsNotFlooded() async throws {
+    @Test func aSlowListenerLimitsHowManyPicturesBegin() async throws {
         let folder = try TemporaryFolder()
         let bench = try bench(folder)
         var options = PrefetchOptions()
@@ -65,7 +65,7 @@ extension ImagePrefetcherTests {
 
     /// A transfer's progress and its end come from different threads, and a list may be cancelled while a picture
     /// begins.
-    @Test func whatComesTooLateIsNotTold() throws {
+    @Test func eventsOfEndedPicturesAndListsAreDropped() throws {
         let book = ListBook()
         let list = PrefetchList({ _ throws(WebImageError) in throw .cancelled }, .direct, book.take)
         let (progress, half) = (PrefetchProgress(total: 2), LoadProgress(received: 1, expected: 2))

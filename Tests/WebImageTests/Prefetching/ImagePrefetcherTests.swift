@@ -62,7 +62,7 @@ import WebImageTesting
     }
 
     /// A picture that was stored nowhere once counted as loaded.
-    @Test func whatIsNotInMemoryAfterwardsCountsAsFailed() async throws {
+    @Test func aPictureThatIsNotInMemoryAfterwardsIsAFailure() async throws {
         let bench = try bench()
         var options = PrefetchOptions()
         options.destination = .memory
@@ -109,7 +109,7 @@ import WebImageTesting
         await prefetcher.finished()
     }
 
-    @Test func whatFailsOrCannotBeKeptCountsAsFailed() async throws {
+    @Test func aPictureThatFailsOrCannotBeStoredIsAFailure() async throws {
         let folder = try TemporaryFolder()
         let bench = try bench(folder)
         let urls = Self.urls(4)
@@ -131,7 +131,7 @@ import WebImageTesting
 
     /// Without a disk cache, originals were once transferred and could not be stored, and were transferred again when
     /// they were shown.
-    @Test func nothingIsTransferredForADiskThatIsNotThere() async throws {
+    @Test func aDiskPrefetchWithoutADiskCacheTransfersNothing() async throws {
         let bench = try bench()
         let book = ListBook()
         var options = PrefetchOptions()
@@ -146,7 +146,7 @@ import WebImageTesting
         }
     }
 
-    @Test func soManyRunAtOnceAndOverlappingListsShare() async throws {
+    @Test func theWidthLimitsLoadsAndOverlappingListsShareThem() async throws {
         let folder = try TemporaryFolder()
         let bench = try bench(folder)
         let gate = Gate()
@@ -228,7 +228,7 @@ import WebImageTesting
         #expect(await bench.transport.waitForCancels(url))
     }
 
-    @Test func whatIsPrefetchedAndThenLookedAtIsOneTransfer() async throws {
+    @Test func aPictureLoadedDuringItsPrefetchIsOneTransfer() async throws {
         let folder = try TemporaryFolder()
         let bench = try bench(folder)
         let (gate, url) = (Gate(), Self.urls(1)[0])
@@ -270,7 +270,7 @@ import WebImageTesting
         #expect(await token.finished().loaded == 3)
     }
 
-    @Test func anIdlePrefetcherWaitsForWhatIsLookedAt() async throws {
+    @Test func anOnlyWhenIdlePrefetchWaitsForOtherLoads() async throws {
         let folder = try TemporaryFolder()
         let bench = try bench(folder)
         let (gate, seen) = (Gate(), "http://seen.test/a.png")
@@ -319,7 +319,7 @@ import WebImageTesting
     }
 
     /// The prefetcher still works after all its transfers were cancelled at the downloader.
-    @Test func whatIsCancelledBeneathCountsAsFailed() async throws {
+    @Test func aTransferCancelledAtTheDownloaderIsAFailure() async throws {
         let folder = try TemporaryFolder()
         let bench = try bench(folder)
         let (gate, urls) = (Gate(), Self.urls(3))

@@ -7,25 +7,25 @@ import WebImageTesting
 @testable import WebImage
 
 @Suite struct ListPreloaderTests {
-    @Test func nothingIsAheadOfNegativeNumbers() {
+    @Test func negativeDistancesPreloadNothing() {
         var window = PreloadWindow(ahead: -1, most: -5)
         #expect(window.show(0..<5, of: 100, now: 0).begin.isEmpty)
     }
 
     /// The largest number, which means all rows, once crashed the process.
-    @Test func aheadOfAllNumbersIsTheWholeList() {
+    @Test func theLargestDistancePreloadsTheWholeList() {
         var window = PreloadWindow(ahead: .max, most: .max)
         #expect(window.show(2..<5, of: 8, now: 0).begin == [5, 6, 7, 1, 0])
         #expect(window.show(5..<8, of: 8, now: 0.1).begin == [4, 3, 2])
     }
 
-    @Test func theNearestComeFirstAndAFewBehind() {
+    @Test func theNearestRowsComeFirstAndAFewBehind() {
         var window = PreloadWindow(ahead: 8, most: 40)
         #expect(window.show(10..<14, of: 100, now: 0) == .init(begin: Array(14..<22) + [9, 8]))
         #expect(window.show(10..<14, of: 100, now: 1) == .init())
     }
 
-    @Test func itTurnsWithTheListAndDropsWhatScrolledAway() {
+    @Test func theWindowTurnsWithTheListAndCancelsRowsFarAway() {
         var window = PreloadWindow(ahead: 8, most: 8)
         _ = window.show(50..<54, of: 100, now: 0)
         let down = window.show(54..<58, of: 100, now: 1)
@@ -39,7 +39,7 @@ import WebImageTesting
         #expect(up.cancel == Array(56..<66))
     }
 
-    @Test func theFasterTheFurther() {
+    @Test func fasterScrollingPreloadsFurtherAhead() {
         var window = PreloadWindow(ahead: 8, most: 40)
         _ = window.show(0..<4, of: 1000, now: 0)
         _ = window.show(8..<12, of: 1000, now: 0.25)
@@ -53,7 +53,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [(0..<0, 0), (0..<5, 5), (0..<5, 3), (90..<120, 100), (500..<510, 100)])
-    func theEndsOfTheListHold(visible: Range<Int>, count: Int) {
+    func preloadedRowsStayWithinTheList(visible: Range<Int>, count: Int) {
         var window = PreloadWindow(ahead: 8, most: 40)
         let change = window.show(visible, of: count, now: 0)
         #expect(change.begin.allSatisfy { $0 >= 0 && $0 < count && !visible.contains($0) })

@@ -14,7 +14,7 @@ import WebImageTesting
 
     private func loaded(_ bytes: Int = 10) -> PrefetchedItem.Outcome { .loaded(from: .network, ByteCount(bytes)) }
 
-    @Test func soManyAtATimeInTheOrderOfTheLists() {
+    @Test func noMoreThanTheWidthRunInTheOrderOfTheLists() {
         var queue = queue { $0.width = 2 }
         let (one, two) = (queue.add(count: 2), queue.add(count: 2))
         #expect(queue.next(now: .zero) == .load(one, index: 0))
@@ -28,7 +28,7 @@ import WebImageTesting
         #expect(queue.listCount == 1)
     }
 
-    @Test func whatPausesLetsTheNextListGoFirst() {
+    @Test func aPausedListLetsTheNextOneGoFirst() {
         var queue = queue()
         let (one, two) = (queue.add(count: 1), queue.add(count: 1))
         queue.setPaused(true, one)
@@ -71,7 +71,7 @@ import WebImageTesting
         #expect(PrefetchProgress(total: 0).fraction == 1)
     }
 
-    @Test func cancellingDropsWhatRunsAndWhatHasNotBegun() {
+    @Test func cancellingDropsRunningAndWaitingPictures() {
         var queue = queue { $0.width = 2 }
         let id = queue.add(count: 5)
         _ = queue.next(now: .zero)
@@ -137,7 +137,7 @@ import WebImageTesting
 
     /// After any operations in any order, no picture has begun twice, and the counts add up. No more
     /// pictures run at once than the width allows.
-    @Test(arguments: UInt64(1)...20) func aWalkKeepsItsCounts(seed: UInt64) {
+    @Test(arguments: UInt64(1)...20) func aRandomWalkKeepsTheCountsRight(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let width = 1 + random.below(4)
         var queue = queue {

@@ -43,7 +43,7 @@ import WebImageTesting
         #expect(codes == [.cancelled, .cancelled] && bench.transport.running == 0)
     }
 
-    @Test func slotsThatOutliveTheirTargetGiveUp() throws {
+    @Test func slotsThatOutliveTheirTargetCancelTheirLoads() throws {
         let gate = Gate()
         try bench.answer(5, gate: gate)
         var target: HeadlessTarget? = HeadlessTarget()

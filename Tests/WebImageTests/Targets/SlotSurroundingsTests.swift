@@ -20,7 +20,7 @@ import WebImageTesting
 
     // MARK: - Size
 
-    @Test func aLoadWaitsForItsTargetsSizeAndIsDoneAtIt() throws {
+    @Test func aLoadWaitsForItsTargetsSizeAndUsesIt() throws {
         try bench.answer(200, height: 100)
         let slots = bench.slots(of: target, fitting { $0.placeholder = Fixture.gradient(1000, 1) })
         slots.load(bench.request(200))
@@ -70,7 +70,7 @@ import WebImageTesting
     }
 
     /// This is the case of a widget with a given width, which takes its height from its picture.
-    @Test func aSideThatIsNotKnownFollowsFromTheOther() throws {
+    @Test func anUnknownSideFollowsFromTheKnownOne() throws {
         try bench.answer(200, height: 100)
         let slots = bench.slots(of: target, fitting())
         slots.load(bench.request(200))
@@ -112,7 +112,7 @@ import WebImageTesting
         }
     }
 
-    @Test func growthOnTheWayIsMadeUpForAfterwards() throws {
+    @Test func aTargetThatGrowsDuringALoadGetsALargerPictureAfterwards() throws {
         let gate = Gate()
         try bench.answer(200, height: 100, gate: gate)
         let slots = bench.slots(of: target, fitting())
@@ -128,7 +128,7 @@ import WebImageTesting
 
     // MARK: - Visibility
 
-    @Test func whatIsNotSeenGivesWayToWhatIs() throws {
+    @Test func aHiddenTargetLowersThePriorityOfItsLoad() throws {
         let gate = Gate()
         try bench.answer(5, gate: gate)
         let slots = bench.slots(of: target)
@@ -148,7 +148,7 @@ import WebImageTesting
         #expect(target.shown[.image] == .picture(5))
     }
 
-    @Test func aLoadMayRestWhileItsTargetIsNotSeen() throws {
+    @Test func aLoadMayPauseWhileItsTargetIsHidden() throws {
         let gate = Gate()
         try bench.answer(5, gate: gate)
         var options = SlotOptions()
@@ -173,7 +173,7 @@ import WebImageTesting
 
     /// A list binds cells before they are visible. A picture in memory is shown at once, so there is nothing to wait
     /// for later.
-    @Test func whatMemoryHasIsShownAlsoInTheDark() throws {
+    @Test func aPictureInMemoryIsShownInAHiddenTarget() throws {
         bench.remember(5)
         var options = SlotOptions()
         options.whenHidden = .paused
@@ -187,7 +187,7 @@ import WebImageTesting
     }
 
     /// A list binds cells ahead, and their pictures may come into memory before the cells are visible.
-    @Test func whatHasComeIntoMemoryIsShownWhenItIsLookedFor() throws {
+    @Test func lookInMemoryShowsAPictureThatArrivedMeanwhile() throws {
         var options = SlotOptions()
         options.whenHidden = .paused
         let slots = bench.slots(of: target, options)
@@ -203,7 +203,7 @@ import WebImageTesting
         #expect(target.shown[.image] == .picture(5) && bench.transport.requests.isEmpty)
     }
 
-    @Test func whatGrewInTheDarkIsLoadedInTheLight() throws {
+    @Test func aTargetThatGrewWhileHiddenReloadsWhenVisible() throws {
         try bench.answer(200, height: 100)
         let slots = bench.slots(of: target, fitting())
         slots.resize(to: PixelSize(width: 20, height: 20))
@@ -237,7 +237,7 @@ import WebImageTesting
         func comesBack() { list.tell() }
     }
 
-    @Test func onlyAReturnOfTheNetworkIsTold() {
+    @Test func onReturnIsCalledOnlyWhenTheNetworkComesBack() {
         let network = SystemNetwork()
         let told = Atomic(0)
         do {
@@ -252,7 +252,7 @@ import WebImageTesting
         #expect(told.load(ordering: .relaxed) == 1, "nobody observes it any more")
     }
 
-    @Test func whatFailedForWantOfANetworkIsLoadedWhenThatIsBack() throws {
+    @Test func aLoadThatFailedOfflineIsRetriedWhenTheNetworkIsBack() throws {
         let network = Network()
         let offline = FakeAnswer.failure(WebImageError(.dnsFailed, "no address"))
         bench.transport.answer(
@@ -279,7 +279,7 @@ import WebImageTesting
         #expect(network.observers == 0)
     }
 
-    @Test func whatIsLoadedWhenTheNetworkIsBackIsNotEndedByTheSameCallAgain() throws {
+    @Test func anEqualCallDoesNotEndARetryAfterTheNetworkIsBack() throws {
         let (network, gate) = (Network(), Gate())
         let good = FakeAnswer.bytes(try Fixture.png(5, 2), contentType: "image/png")
         bench.transport.answer(

@@ -161,7 +161,7 @@ import WebImageTesting
     }
 
     /// The cached picture is shown while the origin is asked, and not a second time if it is still valid.
-    @Test func aPictureThatIsStillGoodIsShownOnce() throws {
+    @Test func aRevalidatedPictureIsShownOnce() throws {
         let bytes = try Fixture.png(5, 2)
         bench.transport.answer(
             SlotBench.url(5), .bytes(bytes, contentType: "image/png", headers: [.eTag: "\"1\""]),
@@ -202,7 +202,7 @@ import WebImageTesting
 
     // MARK: - Calls one after the other
 
-    @Test func anotherCallEndsTheOneBeforeBeforeItBegins() throws {
+    @Test func aNewCallEndsThePreviousOneBeforeItBegins() throws {
         let gate = Gate()
         try bench.answer(5, gate: gate)
         try bench.answer(6)
@@ -233,7 +233,7 @@ import WebImageTesting
     }
 
     /// An answer that arrives after the slot has moved on is refused at the slot.
-    @Test func aLateAnswerIsRefused() throws {
+    @Test func anAnswerToAReplacedCallIsNotShown() throws {
         try bench.answer(5)
         try bench.answer(6)
         let slots = bench.slots(of: target)
@@ -262,7 +262,7 @@ import WebImageTesting
         #expect(bench.transport.hits(SlotBench.url(6)) == 0)
     }
 
-    @Test func slotsOfOneTargetKeepOutOfEachOthersWay() throws {
+    @Test func slotsOfOneTargetAreIndependent() throws {
         for number in 5...7 { try bench.answer(number) }
         let slots = bench.slots(of: target)
         slots.load(bench.request(5))
@@ -275,7 +275,7 @@ import WebImageTesting
         #expect(slots[.highlighted].state.url == SlotBench.url(6))
     }
 
-    @Test func cancellingEndsTheLoadAndLeavesWhatIsShown() throws {
+    @Test func cancellingEndsTheLoadAndKeepsTheShownImage() throws {
         let gate = Gate()
         try bench.answer(5, gate: gate)
         let slots = bench.slots(of: target, options { $0.transition = .fade() })
@@ -309,7 +309,7 @@ import WebImageTesting
 
     /// A list binds its cells again whenever it changes, even a cell whose retry button was just clicked. The bound
     /// request lacks the retry's permission and once ended the retry with `blockedURL`.
-    @Test func aRetryIsNotEndedByTheSameCallAgain() throws {
+    @Test func anEqualCallDoesNotEndARetry() throws {
         let gate = Gate()
         let good = FakeAnswer.bytes(try Fixture.png(5, 2), contentType: "image/png")
         bench.transport.answer(SlotBench.url(5), .status(404), good.held(by: gate))
@@ -346,7 +346,7 @@ import WebImageTesting
         #expect(target.shown[.image] == .picture(5))
     }
 
-    @Test func aTaskMayWaitForWhatIsShown() async throws {
+    @Test func aTaskMayWaitUntilThePictureIsShown() async throws {
         try bench.answer(5)
         let (slots, gate) = (bench.slots(of: target), Gate())
         try bench.answer(6, gate: gate)

@@ -22,7 +22,7 @@ import WebImageTesting
         ("network", false, true), ("disk", false, true), ("memory", false, false), ("file", false, true),
         ("network", true, true), ("disk", true, true), ("memory", true, true),
     ])
-    func whatHadToBeWaitedForGetsATransition(source: String, isForced: Bool, moves: Bool) async throws {
+    func picturesInMemoryGetATransitionOnlyWhereForced(source: String, isForced: Bool, moves: Bool) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/5.png"
         try FileTree.write(try Fixture.png(5, 2), to: path)
@@ -48,7 +48,7 @@ import WebImageTesting
         #expect(target.shown[.image] == .picture(5))
     }
 
-    @Test func whatFollowsWithinACallHasNone() throws {
+    @Test func previewsHaveNoTransitionButTheFinalPictureHas() throws {
         let (gate, bytes) = (Gate(), try Fixture.jpeg(64, 64, progressive: true))
         bench.transport.answer(
             SlotBench.url(64), .bytes(bytes, contentType: "image/jpeg").held(by: gate, after: bytes.count - 40))
@@ -81,7 +81,7 @@ import WebImageTesting
         #expect(answers == [5, 6])
     }
 
-    @Test func nothingMovesAfterACancel() throws {
+    @Test func aCancelledLoadShowsNoPicture() throws {
         try bench.answer(5)
         let slots = bench.slots(of: target, options())
         slots.load(bench.request(5))
@@ -91,7 +91,7 @@ import WebImageTesting
         #expect(target.log == ["nothing"])
     }
 
-    @Test func aTransitionOfOnesOwnIsCarriedOut() throws {
+    @Test func aCustomTransitionIsCarriedOut() throws {
         try bench.answer(5)
         var steps: [String] = []
         let slots = bench.slots(

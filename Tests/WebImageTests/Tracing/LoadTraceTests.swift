@@ -63,7 +63,7 @@ import WebImageTesting
         #expect(again["look in disk"]?.notes == ["found"] && again["download"] == nil && again["decode"] != nil)
     }
 
-    @Test func itTellsWhoSharedTheWork() async throws {
+    @Test func theTraceTellsWhichWorkCallersShared() async throws {
         let bench = TestBench()
         let gate = Gate()
         bench.transport.answer(url, .bytes(try Fixture.jpeg(64, 48)).held(by: gate))
@@ -92,7 +92,7 @@ import WebImageTesting
         ("no-store", "the original is not kept on disk: the origin's answer forbids it"),
         ("max-age=60", nil as String?),
     ])
-    func itTellsWhatIsNotKept(control: String, reason: String?) async throws {
+    func theTraceTellsWhyAPictureIsNotKept(control: String, reason: String?) async throws {
         let folder = try TemporaryFolder()
         let bench = TestBench(disk: folder.path)
         bench.answer(url, with: try Fixture.jpeg(16, 12), fields: [.cacheControl: control])
@@ -101,7 +101,7 @@ import WebImageTesting
         #expect(trace.notes.contains { $0.contains("not kept in memory") } == (reason != nil))
     }
 
-    @Test func whatIsMadeOfAnotherPictureSaysSo() async throws {
+    @Test func theTraceTellsThatAPictureWasMadeFromOneInMemory() async throws {
         let bench = TestBench()
         bench.answer(url, with: try Fixture.jpeg(64, 48))
         var request = ImageRequest(url)
@@ -144,7 +144,7 @@ import WebImageTesting
         #expect(trace["interceptors"]?.duration == .milliseconds(5) && trace.root.duration == .milliseconds(5))
     }
 
-    @Test func aLoadThatFailsTellsItsWay() async throws {
+    @Test func aFailedLoadsErrorCarriesItsTrace() async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock)
         let (missing, text, slow) = ("http://traced.test/missing", "http://traced.test/text", "http://traced.test/slow")
@@ -185,7 +185,7 @@ import WebImageTesting
         #expect(WebImageError.cancelled.trace == nil)
     }
 
-    @Test func aFailureBehindInterceptorsTellsThem() async throws {
+    @Test func theTraceOfAFailureIncludesInterceptors() async throws {
         let clock = ManualClock()
         let bench = TestBench(clock: clock) { $0.interceptors = [Slow(clock: clock)] }
         bench.transport.answer(url, .status(404))
