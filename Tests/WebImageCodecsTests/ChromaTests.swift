@@ -47,7 +47,7 @@ import WebImageCore
         #expect(losses[0] < 10 && losses[1] > losses[0] * 2 && losses[2] > losses[0] * 2, "\(losses)")
     }
 
-    @Test func whatAFormatCannotHaveIsRefusedAndWhatMeansNothingIsNot() throws {
+    @Test func unsupportedSubsamplingIsRefusedExceptByFormatsWithoutAny() throws {
         let image = try Drawings.picture(16, 16)
         for format in [ImageFormat.png, .gif, .bmp] {
             #expect(try !CoderRegistry.standard.encode(image, as: format, Self.options(.yuv420)).isEmpty)

@@ -20,7 +20,7 @@ private struct PaintCoder: ImageCoder {
 }
 
 @Suite struct CoderRegistryTests {
-    @Test func whatCannotBeLosslessIsRefusedInOnePlace() throws {
+    @Test func theRegistryRefusesLosslessOptionsForJPEG() throws {
         let registry = CoderRegistry([JPEGCoder(), PNGCoder(), WebPCoder(), BMPCoder(), QOICoder(), PNMCoder()])
         for format in [ImageFormat.png, .webp, .bmp, .qoi, .pnm] {
             #expect(throws: Never.self) { try registry.encoder(for: format, EncodeOptions(isLossless: true)) }
@@ -135,7 +135,7 @@ private struct PaintCoder: ImageCoder {
         }
     }
 
-    @Test func aProbeOfTooFewBytesSaysSo() throws {
+    @Test func aProbeOfTooFewBytesThrowsUnknownFormatOrTruncatedData() throws {
         let bytes = try Drawings.jpeg(30, 20)
         for (length, code) in [(0, WebImageError.Code.unknownFormat), (2, .unknownFormat), (20, .truncatedData)] {
             let error = #expect(throws: WebImageError.self) {

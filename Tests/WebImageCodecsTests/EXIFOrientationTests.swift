@@ -5,14 +5,14 @@ import WebImageTesting
 
 @Suite struct EXIFOrientationTests {
     @Test(arguments: Orientation.allCases)
-    func whatIsWrittenIsRead(_ orientation: Orientation) {
+    func aWrittenOrientationIsReadBack(_ orientation: Orientation) {
         #expect(read(EXIFOrientation.block(orientation)) == orientation)
         #expect(read(littleEndian(orientation.rawValue)) == orientation)
         #expect(read(Array("Exif".utf8) + [0, 0] + littleEndian(orientation.rawValue)) == orientation)
     }
 
     @Test(arguments: [0, 9, 255])
-    func aValueThatIsNoneCountsAsUpright(_ value: UInt8) {
+    func anInvalidValueCountsAsUpright(_ value: UInt8) {
         #expect(read(littleEndian(value)) == .up)
     }
 

@@ -94,7 +94,7 @@ import WebImageCore
     }
 
     @Test(arguments: [1, 8])
-    func noMadeUpRowsAreGivenHoweverItIsCut(scale: Int) throws {
+    func aCutFileGivesOnlyRowsOfTheWholePicture(scale: Int) throws {
         // 4:2:0 and 4:4:4, that is, with and without rows that are smoothed across the edges of blocks.
         for quality in [85, 92] {
             let bytes = try Drawings.jpeg(64, 80, quality: quality)
@@ -174,7 +174,7 @@ import WebImageCore
         #expect(try decoder.preview() == nil)
     }
 
-    @Test func whatComesAfterTheEndIsNotLookedAt() throws {
+    @Test func bytesAfterTheEndMarkerAreIgnored() throws {
         let bytes = try Drawings.jpeg(64, 64)
         let result = decode(bytes + bytes, length: { 100 })
         #expect(result.error == nil && result.wasComplete && result.pixels == decode(bytes).pixels)

@@ -128,7 +128,7 @@ import WebImageTesting
         #expect(bench.everything(in: second).0.count == (200 << 10) + 10)
     }
 
-    @Test func logsThatKeepWhatTheyHaveNeverStopTheOthersForGood() {
+    @Test func logsThatKeepTheirBytesDoNotBlockOthers() {
         let budget = TransferMemoryBudget(limit: 1 << 20)
         var logs: [ByteLog] = []
         for _ in 0..<200 {

@@ -61,7 +61,7 @@ import WebImageTesting
 
     /// By default libcurl would retry by itself when a reused connection has died.
     @Test(arguments: [(RetryPolicy.never, 1, "connectionLost"), (RetryPolicy(retries: 1), 2, "complete")])
-    func whatIsTriedOnceIsSentOnce(_ policy: RetryPolicy, _ count: Int, _ end: String) async throws {
+    func libcurlDoesNotRetryByItself(_ policy: RetryPolicy, _ count: Int, _ end: String) async throws {
         let rig = try Rig(.with { $0.retry = policy })
         let good = OriginResponse.bytes(body, contentType: "image/png")
         rig.server.serve("/first", good)
@@ -88,7 +88,7 @@ import WebImageTesting
         #expect(error.code == .authenticationFailed && error.status == status)
     }
 
-    @Test func aServerWithoutTLSIsNotTalkedToAsIfItHadIt() async throws {
+    @Test func httpsToAServerWithoutTLSFails() async throws {
         let rig = try Rig()
         let listener = try LoopbackSocket.listening()
         defer { listener.close() }
@@ -131,7 +131,7 @@ import WebImageTesting
         #expect(data.bytes == Array("abc".utf8) && data.head == nil)
     }
 
-    @Test func whatGoesWrongIsThrown() async throws {
+    @Test func dataForARequestThrowsItsError() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .bytes(body, contentType: "image/png"))
         var limited = DownloadRequest(url: rig.server.url("/a"))

@@ -85,7 +85,7 @@ import WebImageTesting
         ([("Last-Modified", dates[0])], [("Last-Modified", dates[1])]), ([("Last-Modified", dates[0])], []),
         ([("Last-Modified", dates[0])], [("Last-Modified", dates[1]), ("ETag", "\"v2\"")]),
     ])
-    func aPartThatIsNotSurelyOfTheSameBodyIsNotJoinedToIt(
+    func aPartWithoutTheSameValidatorIsNotJoined(
         _ first: [(String, String)], _ second: [(String, String)]
     ) async throws {
         let rig = try Rig.retrying()
@@ -165,7 +165,7 @@ import WebImageTesting
         #expect(rig.server.requests("/a").map { $0.header("if-none-match") } == ["\"v0\"", nil])
     }
 
-    @Test func aBodyThatIsShorterNowThanWhatCameIsLoadedAnew() async throws {
+    @Test func aBodyNowShorterThanTheReceivedPartIsLoadedAnew() async throws {
         let rig = try Rig.retrying()
         let unsatisfied = OriginResponse.status(416, headers: [("Content-Range", "bytes */100")])
         rig.server.serve("/a", cut(), unsatisfied, answer("\"v2\"", Array(Self.other[..<100])))

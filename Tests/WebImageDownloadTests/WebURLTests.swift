@@ -104,7 +104,7 @@ import WebImageTesting
         "http://h\u{7F}/",
         "http://h%41/", "http://[::1]x/",
     ])
-    func whatCannotBeAURLIsRefused(_ text: String) {
+    func invalidURLsAreRefused(_ text: String) {
         #expect(throws: WebImageError.self) { try WebURL(text) }
         #expect((try? WebURL(text)) == nil)
     }
@@ -122,7 +122,7 @@ import WebImageTesting
         ("photos/a.jpg", false), ("", false), ("..", false), ("../a.jpg", false), ("a.7z/x", false),
         ("example.com:x/a", false), ("a..com/b", false), ("C:/a.jpg", false),
     ])
-    func whatLooksLikeAHostGetsAHint(_ text: String, isHost: Bool) {
+    func textThatLooksLikeAHostGetsAHint(_ text: String, isHost: Bool) {
         #expect((MissingScheme.hint(for: text) != nil) == isHost)
     }
 

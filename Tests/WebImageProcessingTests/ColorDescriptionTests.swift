@@ -95,7 +95,7 @@ import WebImageProcessing
         }
     }
 
-    @Test func whatIsSRGBOrUnknownNeedsNothing() {
+    @Test func descriptionsOfSRGBAndUnknownOnesNeedNoConverter() {
         for (primaries, transfer) in [(1, 13), (1, 1), (2, 2), (0, 0), (1, 6), (9, 77), (77, 13), (77, 16), (1, 9)] {
             let colors = described(UInt8(primaries), UInt8(transfer))
             #expect(ColorConverter(colors: colors, layout: .rgba8) == nil, "\(primaries) \(transfer)")

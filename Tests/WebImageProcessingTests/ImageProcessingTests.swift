@@ -21,7 +21,7 @@ import WebImageProcessing
         #expect(upright.pixels.pixel(0, 0) == small.pixels.pixel(0, 4))
     }
 
-    @Test func whatChangesNothingCopiesNothing() throws {
+    @Test func operationsWithoutEffectCopyNoPixels() throws {
         let opaque = try image(alpha: .opaque)
         #expect(try opaque.resized(to: TargetSize(width: 4000)).pixels === opaque.pixels)
         #expect(try opaque.upright().pixels === opaque.pixels)

@@ -178,7 +178,7 @@ private let midnight = S3Timestamp(secondsSince1970: 1_369_353_600)
         }
     }
 
-    @Test func whatShowsCredentialsShowsNoSecret() {
+    @Test func descriptionsOfCredentialsShowNoSecret() {
         let credentials = S3Credentials(accessKey: "who", secretKey: "hunter2", sessionToken: "hunter3")
         var dumped = ""
         dump(credentials, to: &dumped)

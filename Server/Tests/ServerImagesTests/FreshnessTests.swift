@@ -38,7 +38,9 @@ import WebImage
             ("max-age=9, private", nil, true, true), ("max-age=9, private=\"set-cookie\"", nil, false, false),
             ("max-age=9", "Accept, *", true, true), ("max-age=9, no-store=\"x\"", nil, true, true),
         ] as [(String, String?, Bool, Bool)])
-    func whatForbidsIsHeard(control: String, vary: String?, forbidsStaleness: Bool, forbidsStoring: Bool) {
+    func directivesForbidStalenessAndStoring(
+        control: String, vary: String?, forbidsStaleness: Bool, forbidsStoring: Bool
+    ) {
         var fields: HTTPFields = [.cacheControl: control]
         fields[.vary] = vary
         let freshness = SourceFreshness(ResponseHead(status: 200, headers: fields), now: 1000, fallback: 300)
@@ -115,7 +117,7 @@ import WebImage
             freshness: SourceFreshness(freshUntil: 0), sourceSize: size, resultSize: size, sourceBytes: 0)
     }
 
-    @Test func theLimitHoldsAndWhatIsAskedForAgainStays() {
+    @Test func theMemoryLimitHoldsAndReusedResultsStay() {
         let memory = ResultMemory(limit: 20 * 1512)
         memory.keep(result(1000), "wanted")
         #expect(memory.result("wanted") != nil)
@@ -130,7 +132,7 @@ import WebImage
 
     /// A result that has grown too long for memory removes the older one, which would otherwise be served, or found
     /// stale, each time.
-    @Test(arguments: [false, true]) func whatHasGrownTooLongTakesTheOldResultAlong(isWantedAgain: Bool) {
+    @Test(arguments: [false, true]) func aResultGrownTooLongRemovesTheOldOne(isWantedAgain: Bool) {
         let memory = ResultMemory(limit: 1 << 20)
         memory.keep(result(1000), "a")
         if isWantedAgain { #expect(memory.result("a") != nil) }

@@ -35,7 +35,7 @@ import WebImageTesting
     }
 
     /// Once only the frames counted, and every animation that had been played kept its canvases in addition.
-    @Test func whatTheDecoderKeepsCountsToo() async throws {
+    @Test func theDecodersWorkingMemoryCounts() async throws {
         let bench = try FrameBench(frames: 10)
         bench.buffer.bufferLimit = .zero
         for index in [4, 1] {
@@ -98,7 +98,7 @@ import WebImageTesting
         #expect(budget.used == busy.buffer.keptByteCount)
     }
 
-    @Test func aBudgetForgetsWhatIsGone() async throws {
+    @Test func aReleasedAnimationFreesItsBudget() async throws {
         let budget = FrameBudget(limit: .mebibytes(1))
         do {
             let bench = try FrameBench(frames: 4, budget: budget)

@@ -180,7 +180,7 @@ import WebImageTesting
         #expect(try Array(decoder.pixels(at: 2).bytes[12...]) == colors[3])
     }
 
-    @Test func tooManyPixelsAreRefusedBeforeTheyAreAskedFor() {
+    @Test func canvasesAndFilesOverTheLimitsAreRefused() {
         let maker = Self.small { ($0.width, $0.height) = (65_535, 65_535) }
         #expect(decode(maker.file).error?.code == .limitExceeded)
         let long = decode(Self.small().file, options: DecodeOptions(limits: DecodeLimits(bytes: ByteCount(30))))

@@ -29,7 +29,7 @@
         }
 
         /// With a second list of properties, the items' references lead nowhere.
-        @Test func propertiesThatAreGoneAreNone() {
+        @Test func propertiesReplacedByAnEmptyListAreCorrupt() {
             let file = Maker.file(
                 items: [.init(id: 1, properties: [1, 2], data: Maker.data([[20 << 1, 1, 0x80, 0]]))],
                 properties: [Maker.configuration([Self.small]), Maker.size(64, 64)],
@@ -116,7 +116,7 @@
             }
         }
 
-        @Test func anItemIsOnePictureOfItsOwn() {
+        @Test func anItemThatIsNotOneIndependentPictureIsRefused() {
             let slice: [UInt8] = [20 << 1, 1, 0x80, 0]
             let cases: [([[UInt8]], WebImageError.Code)] = [
                 ([slice, slice], .corruptData), ([], .corruptData), ([[1 << 1, 1, 0x80, 0]], .unsupportedFeature),

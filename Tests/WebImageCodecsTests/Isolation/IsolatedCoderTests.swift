@@ -11,15 +11,15 @@ import WebImageTesting
     private func isolated(_ coder: any ImageCoder) -> any ImageCoder { IsolatedCoder(coder: coder, pool: Workers.pool) }
     private func pair(_ coder: any ImageCoder) -> CoderPair { CoderPair(coder, elsewhere: isolated) }
 
-    @Test(arguments: files) func aStillIsTheSame(file: SmallPictures.File) throws {
+    @Test(arguments: files) func aStillDecodesAsInThisProcess(file: SmallPictures.File) throws {
         pair(try file.coder()).expectTheSameStill(file)
     }
 
-    @Test(arguments: files) func aStillThatIsCutOrBrokenIsTheSame(file: SmallPictures.File) throws {
+    @Test(arguments: files) func aCutOrBrokenStillDecodesAsInThisProcess(file: SmallPictures.File) throws {
         pair(try file.coder()).expectTheSameOfCutAndBroken(file)
     }
 
-    @Test(arguments: files) func whatAPlanAsksForIsMade(file: SmallPictures.File) throws {
+    @Test(arguments: files) func aPlanIsFollowedAsInThisProcess(file: SmallPictures.File) throws {
         try pair(try file.coder()).expectTheSameOfAPlan(file)
     }
 
@@ -50,11 +50,11 @@ import WebImageTesting
         #expect(error?.code == .cancelled)
     }
 
-    @Test(arguments: files) func anAnimationIsTheSame(file: SmallPictures.File) throws {
+    @Test(arguments: files) func anAnimationDecodesAsInThisProcess(file: SmallPictures.File) throws {
         pair(try file.coder()).expectTheSameAnimation(file)
     }
 
-    @Test func anAnimationTellsWhatItsFramesNeed() throws {
+    @Test func anAnimationReportsItsWorkingMemory() throws {
         let file = try #require(Self.files.first { $0.name == "gif" })
         let (near, far) = try pair(try file.coder()).animationsThatTellTheSame(file)
         far.releaseWorkingMemory()
@@ -93,7 +93,7 @@ import WebImageTesting
     }
 
     @Test(.enabled(if: Corpus.isAvailable), arguments: Corpus.rows.filter { $0.byteCount < 3_000_000 })
-    func theCorpusIsTheSame(_ row: CorpusRow) throws {
+    func theCorpusDecodesAsInThisProcess(_ row: CorpusRow) throws {
         let bytes = try #require(Corpus.read(row.path))
         guard
             let coder = try? bytes.withUnsafeBytes({

@@ -78,7 +78,8 @@ import WebImageTesting
         }
     }
 
-    @Test(arguments: SmallPictures.all()) func aFileIsThePicture(_ picture: SmallPictures.File) throws {
+    @Test(arguments: SmallPictures.all()) func aFileDecodesAsItsBytesInThisProcess(_ picture: SmallPictures.File) throws
+    {
         let coder = try coder(for: picture.bytes)
         // The whole file, half of it, and a damaged one.
         var broken = picture.bytes

@@ -126,7 +126,7 @@
             #expect(decode(maker.file()).error?.code == .unsupportedFeature)
         }
 
-        @Test func halfNumbersAndThoseThatAreNoneAreShown() {
+        @Test func halfFloatsInfinitiesAndNaNsAreShown() {
             // 0, the smallest positive number, 1/3, 1/2, 1, -1, 2, infinity, and not a number.
             let halves = [0, 1, 0x3555, 0x3800, 0x3C00, 0xBC00, 0x4000, 0x7C00, 0x7E00]
             let shown = [0, 0, 85, 128, 255, 0, 255, 255, 255]
