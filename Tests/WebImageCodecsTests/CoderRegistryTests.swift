@@ -145,7 +145,7 @@ private struct PaintCoder: ImageCoder {
         }
     }
 
-    @Test func aPartOfAPictureIsSaidToBeOne() throws {
+    @Test func aCutPictureIsMarkedAsPartial() throws {
         let bytes = try PNGCoder().encode(Drawings.noise(64, 64, alpha: .opaque), as: .png, EncodeOptions())
         let part = try CoderRegistry.standard.decode(Array(bytes.prefix(bytes.count / 2)))
         #expect(part.error?.code == .truncatedData && part.image.info.isPartial && part.image.alpha == .straight)

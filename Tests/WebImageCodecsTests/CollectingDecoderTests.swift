@@ -8,7 +8,7 @@ import WebImageTesting
         (try? makeDecoder(file.bytes) { (_) in DecodePlan(sink: nil) }) is any CollectingDecoder
     }
 
-    @Test func decodersThatGoBackAndForthCollect() {
+    @Test func formatsWithDecodersThatSeekCollectTheirBytes() {
         let formats = Set(Self.files.map(\.format))
         #if TIFF
             #expect(formats.contains(.tiff))

@@ -48,7 +48,7 @@ import WebImageTesting
         }
     }
 
-    @Test func aDirectoryOutsideCountsAsUpright() {
+    @Test func aDirectoryOutsideTheBlockCountsAsUpright() {
         for offset in [[0x00, 0x00, 0x00, 0x1A], [0x7F, 0xFF, 0xFF, 0xFF], [0xFF, 0xFF, 0xFF, 0xFF]] as [[UInt8]] {
             var block = EXIFOrientation.block(.left)
             block.replaceSubrange(4..<8, with: offset)

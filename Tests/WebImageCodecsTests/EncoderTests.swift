@@ -196,7 +196,7 @@ import WebImageTesting
         return bytes
     }
 
-    @Test func aPNGTellsItsOrientationOnce() throws {
+    @Test func aPNGHasOneChunkWithItsOrientation() throws {
         let image = try Image(size: PixelSize(width: 2, height: 2), alpha: .opaque) { _ in }.with {
             $0.orientation = .left
         }

@@ -195,7 +195,7 @@ import WebImageCore
         #expect(try CoderRegistry.standard.decode(bytes).image.info.orientation == orientation)
     }
 
-    @Test(arguments: [false, true]) func inksAreStoredTheOtherWayRound(hasAdobeMarker: Bool) {
+    @Test(arguments: [false, true]) func inksAreStoredInverted(hasAdobeMarker: Bool) {
         // A stored value of 255 means no ink, also in files without Adobe's marker, as in every other reader.
         let ink: [UInt8] = [200, 100, 50, 240]
         let result = decode(JPEGMaker.flatCMYK(ink, width: 16, height: 8, hasAdobeMarker: hasAdobeMarker))

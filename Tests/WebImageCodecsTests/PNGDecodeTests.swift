@@ -247,7 +247,7 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
             ])
     }
 
-    @Test func commentsOfAnyLengthCostNothing() {
+    @Test func textAndProfilesOverTheMetadataLimitAreSkipped() {
         var maker = PNGMaker.random(.grey, depth: 8, size: (6, 6), isInterlaced: false, isKeyed: false, seed: 3)
         maker.before = [
             ("tEXt", [UInt8](repeating: 65, count: 300_000)), ("iCCP", [UInt8](repeating: 1, count: 200_000)),

@@ -34,7 +34,7 @@ import WebImageTesting
     @Test(arguments: [
         (FaultyFileSystem.Call.openTemporary, 13, "cacheIO"), (.write, 28, "noSpace"), (.write, 5, "cacheIO"),
     ])
-    func whenTheDiskFailsMemoryHoldsOnToItsBound(_ call: FaultyFileSystem.Call, _ number: Int32, _ code: String) {
+    func whenTheDiskFailsALogKeepsItsBytesUpToABound(_ call: FaultyFileSystem.Call, _ number: Int32, _ code: String) {
         bench.files.failAll(call, with: .error(number))
         let log = bench.log(memory: 64 << 10, emergency: 256 << 10)
         let body = pattern(1 << 20)

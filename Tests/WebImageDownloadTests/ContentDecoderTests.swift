@@ -71,7 +71,9 @@ import WebImageTesting
     }
 
     /// After a pause libcurl passes the same bytes again, possibly in other pieces.
-    @Test(arguments: all, [1, 7, 10_000]) func aStoppedPieceMayComeAgainInOthers(_ coded: Coded, size: Int) throws {
+    @Test(arguments: all, [1, 7, 10_000]) func aStoppedPieceMayBePassedAgainInOtherPieces(_ coded: Coded, size: Int)
+        throws
+    {
         let decoder = try #require(try ContentDecoder(contentEncoding: coded.coding))
         var body: [UInt8] = []
         let first = coded.bytes.withUnsafeBytes { piece in

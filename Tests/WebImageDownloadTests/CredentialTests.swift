@@ -185,7 +185,7 @@ import WebImageTesting
         #expect(rig.server.hits("/d") == 2)
     }
 
-    @Test func noOtherHostIsToldAnything() async throws {
+    @Test func credentialsAreNotSentToAnotherHost() async throws {
         let rig = try Rig()
         let other = try OriginServer()
         other.serve("/b", .status(401, headers: [("WWW-Authenticate", "Basic")]))

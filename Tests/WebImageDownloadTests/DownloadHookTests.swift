@@ -96,7 +96,7 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "notModified")
     }
 
-    @Test func aPartThatIsAskedForIsAnAnswer() async throws {
+    @Test func aRequestedRangeIsAnAnswer() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .bytes(Array(0..<100), contentType: "image/png", etag: "\"v1\""))
         let part = request(rig, "/a") { $0.headers[.range] = "bytes=90-" }
@@ -127,7 +127,7 @@ import WebImageTesting
         #expect(sent == Array(repeating: "Signed \(rig.server.url("/a").count)", count: 2))
     }
 
-    @Test func aModifierMayGoElsewhereAndSendABody() async throws {
+    @Test func aModifierMayChangeTheURLAndSendABody() async throws {
         let rig = try Rig()
         rig.server.serve("/b?x=1", picture)
         let elsewhere = rig.server.url("/b?x=1")
@@ -144,7 +144,7 @@ import WebImageTesting
         #expect(rig.server.requests().first?.header("content-type") == nil)
     }
 
-    @Test func aModifierMayRefuse() async throws {
+    @Test func aModifierMayRefuseTheRequest() async throws {
         struct Stop: Error {}
         let rig = try Rig(.with { $0.requestModifier = RequestModifier(name: "never") { _ in nil } })
         #expect(await rig.fetch("/a").end == "requestRefused")
@@ -173,7 +173,7 @@ import WebImageTesting
         #expect(rig.downloader.counters.running == 0 && rig.server.connectionCount == 0)
     }
 
-    @Test func settingAndFilteringFieldsComeReady() async throws {
+    @Test func builtInModifiersSetAndFilterFields() async throws {
         let rig = try Rig()
         rig.server.serve("/a", picture)
         let setting = RequestModifier.setting(method: .post, headers: [.accept: "x/y"], body: [65])

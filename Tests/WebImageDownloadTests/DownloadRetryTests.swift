@@ -106,7 +106,7 @@ import WebImageTesting
         #expect(await rig.fetch(download).end == "complete")
     }
 
-    @Test func withoutAStrongValidatorAllComesAgainAndIsCompared() async throws {
+    @Test func withoutAStrongValidatorTheWholeBodyIsRequestedAgain() async throws {
         let rig = try Rig.retrying()
         rig.server.serve("/a", tagged("W/\"v1\"").with(.cut(at: .byte(7000))), tagged("W/\"v1\""))
         let download = rig.download("/a")
@@ -221,7 +221,7 @@ import WebImageTesting
 
     // MARK: While a transfer waits for its retry
 
-    @Test func aTransferThatRestsHoldsNoSlotAndCanBeCancelledAndJoined() async throws {
+    @Test func aTransferAwaitingARetryHoldsNoSlotAndCanBeJoined() async throws {
         let rig = try Rig.retrying { $0.maxConcurrent = 1 }
         rig.server.serve("/a", .status(503))
         rig.server.serve("/b", tagged())
@@ -252,7 +252,7 @@ import WebImageTesting
     }
 
     /// A host that missed the short deadline of one request was once avoided by all other requests, too.
-    @Test func aHostIsNotBlamedForOneCallersHaste() async throws {
+    @Test func aDeadlineOfOneRequestDoesNotOpenTheHostsCircuit() async throws {
         let rig = try Rig.retrying(0) { $0.circuit = CircuitPolicy(failures: 1) }
         rig.server.serve("/a", tagged().with(.stall(at: .headByte(12))))
         var request = DownloadRequest(url: rig.server.url("/a"))
@@ -277,7 +277,7 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "complete")
     }
 
-    @Test func aMissingPictureSaysNothingAgainstItsHost() async throws {
+    @Test func missingPicturesDoNotOpenTheHostsCircuit() async throws {
         let rig = try Rig.retrying(0) { $0.circuit = CircuitPolicy(failures: 1) }
         for _ in 1...5 { #expect(await rig.fetch("/missing").end == "badStatus") }
         #expect(rig.downloader.openCircuits.isEmpty)

@@ -9,7 +9,7 @@ import WebImageTesting
 @Suite struct DownloadSharingTests {
     private let body = pattern(30_000)
 
-    @Test func twoHundredRequestsAreOneTransfer() async throws {
+    @Test func twoHundredEqualRequestsShareOneTransfer() async throws {
         let rig = try Rig()
         let gate = Gate()
         rig.server.serve("/a", .bytes(body, contentType: "image/png").with(.hold(gate, at: .byte(10_000))))

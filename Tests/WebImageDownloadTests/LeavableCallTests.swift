@@ -104,7 +104,7 @@ import WebImageTesting
         #expect(left.current == 0)
     }
 
-    @Test func aThreadThatCannotBeHadIsToldAsThat() {
+    @Test func aThreadThatCannotBeStartedIsReported() {
         // A stack that is larger than the address space.
         guard case .noThread = Call.run(among: left, stackSize: 1 << 60, leaves: { false }, { 1 }) else {
             Issue.record("there was a thread with a stack of an exabyte")

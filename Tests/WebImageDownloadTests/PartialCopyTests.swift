@@ -208,7 +208,7 @@ final class MemoryPartialStore: PartialBodyStore {
         #expect(store[key] == .init(metadata: [7], bytes: bytes) && store.claims == 1)
     }
 
-    @Test func aCopyThatWasMadeByOthersIsNotGoneOnWith() {
+    @Test func aCopyThatOthersHaveReplacedIsNotContinued() {
         let (copy, log) = (makeCopy(), makeLog())
         append(0..<300_000, to: log)
         copy.carryOut(.begin(metadata: [1]), log)

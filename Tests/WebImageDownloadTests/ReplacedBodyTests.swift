@@ -63,7 +63,7 @@ import WebImageTesting
         #expect((try? await download.log.allBytes().array) == new)
     }
 
-    @Test func aPartOfAnotherBodyIsRefusedAndAllOfThatAskedFor() async throws {
+    @Test func afterAPartOfAnotherBodyTheWholeOneIsRequested() async throws {
         let rig = try Rig.retrying()
         var part = OriginResponse(
             status: 206, headers: [("Content-Range", "bytes 7000-29999/30000"), ("ETag", "\"v2\"")],
@@ -119,7 +119,7 @@ import WebImageTesting
         [("ETag", "W/\"v1\""), ("Last-Modified", dates[0])], [("ETag", "v1"), ("Last-Modified", dates[0])],
         [("ETag", "\"a\""), ("ETag", "\"b\"")], [("ETag", "\"v1")], [("ETag", "\"v\"1\"")],
     ])
-    func noPartIsAskedForWithoutAStrongName(_ fields: [(String, String)]) async throws {
+    func noRangeIsRequestedWithoutAStrongValidator(_ fields: [(String, String)]) async throws {
         let rig = try Rig.retrying()
         let whole = OriginResponse(status: 200, headers: fields, body: Self.first)
         rig.server.serve("/a", whole.with(.cut(at: .byte(7000))), whole)
@@ -185,7 +185,7 @@ import WebImageTesting
         #expect(await rig.fetch(download) == (Array(Self.other[..<9000]), "truncatedBody"))
     }
 
-    @Test func theNewBodyMayBreakOffTooAndIsGoneOnWith() async throws {
+    @Test func aNewBodyThatBreaksOffIsResumed() async throws {
         let rig = try Rig.retrying()
         let new = answer("\"v2\"", Self.other)
         rig.server.serve("/a", cut(), new.with(.cut(at: .byte(9000))), new)

@@ -32,7 +32,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         return metadata
     }
 
-    @Test func aBrokenTransferIsGoneOnWith() throws {
+    @Test func aBrokenTransferIsResumed() throws {
         var (body, keep) = broken()
         _ = try metadata(keep)
         #expect(body.fields[.range] == "bytes=100000-" && body.fields[.ifRange] == "\"v1\"" && body.fields.count == 2)

@@ -105,7 +105,7 @@ import WebImageTesting
         }
     }
 
-    @Test func trustingAnyoneIsLoudInTheLog() async throws {
+    @Test func trustingAnyoneLogsAWarningForEachRequest() async throws {
         let log = LogBook()
         let rig = try Rig(.with { $0.logger = log.logger })
         let server = try NginxServer()

@@ -224,7 +224,7 @@ import WebImageCore
         #expect(name(hopping.expire(at: .seconds(5))) == "abort deadlineExceeded and stop")
     }
 
-    @Test func idleAndSpeedStandWhileWeDoNotRead() throws {
+    @Test func idleAndSpeedDeadlinesPauseWithTheTransfer() throws {
         let speed = DownloadDeadlines.MinimumSpeed(bytesPerSecond: 100, window: .seconds(2))
         var machine = try machine(
             DownloadDeadlines(connect: nil, firstByte: nil, idle: .seconds(3), minimumSpeed: speed), limit: 1 << 20)
@@ -304,7 +304,7 @@ import WebImageCore
         #expect(name(running.finished(nil, at: .zero)) == "release")
     }
 
-    @Test func anEndWithoutAHeadIsNoAnswer() throws {
+    @Test func anEndWithoutAHeadIsAProtocolError() throws {
         var machine = try machine()
         _ = machine.start(at: .zero)
         #expect(name(machine.finished(nil, at: .zero)) == "failed protocolError")

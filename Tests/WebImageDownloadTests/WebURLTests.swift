@@ -28,7 +28,7 @@ import WebImageTesting
     }
 
     /// RFC 3986 sections 3.3 and 3.4: pchar, `/` and `?` stay as they are; all other bytes are encoded.
-    @Test func theBytesThatStandForThemselvesAreThoseOfTheStandard() {
+    @Test func onlyTheLiteralBytesOfTheStandardAreNotEncoded() {
         let literals = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?".utf8)
         #expect((0...UInt8.max).filter(PercentEncoding.isLiteral) == literals.sorted())
     }

@@ -110,7 +110,7 @@ import WebImageProcessing
     ]
 
     @Test(arguments: tones, [PixelLayout.rgba8, .rgba16])
-    func perceptualGreysBecomeTheLevelsThatWeSay(_ tone: (value: Double, level: Double), _ layout: PixelLayout) throws {
+    func greysInPQBecomeTheLevelsOfTheTable(_ tone: (value: Double, level: Double), _ layout: PixelLayout) throws {
         for primaries: UInt8 in [1, 9, 12] {
             let found = try converted([tone.value, tone.value, tone.value], described(primaries, 16), layout)
             let expected = [Double](repeating: tone.level / 255, count: 3)

@@ -45,7 +45,7 @@ import WebImageProcessing
         #expect(same.allSatisfy { abs($0 - $1) <= 1 })
     }
 
-    @Test func aProfileIsAppliedAndGone() throws {
+    @Test func aProfileIsRemovedOnceItIsApplied() throws {
         let p3 = ICCProfileBytes.rgb(ICCProfileBytes.displayP3Colorants, .sRGB)
         let wide = try image(profile: p3)
         let converted = try wide.inSRGB()

@@ -243,7 +243,7 @@ import Testing
     }
 
     /// Somebody has written a time into Redis that no server would write.
-    @Test(arguments: ["1e19", "9.2e18", "inf"]) func aTimeThatNoClockShowsIsNotBelieved(_ time: String) async throws {
+    @Test(arguments: ["1e19", "9.2e18", "inf"]) func impossibleTimesInRedisAreRefused(_ time: String) async throws {
         let server = try await RedisServer()
         let one = try fleet(server)
         try await one.purge([.tag("t")])

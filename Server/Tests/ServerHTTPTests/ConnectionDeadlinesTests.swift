@@ -35,7 +35,7 @@ import Testing
         #expect(deadlines.verdict(progress: 0, now: at(30)) == .slowRequest)
     }
 
-    @Test func aBodyThatNeverEndsIsNoRest() {
+    @Test func aBodyThatNeverEndsIsASlowRequest() {
         var deadlines = Self.opened()
         deadlines.receivedBytes(now: at(0))
         deadlines.requestBegan()
@@ -99,7 +99,7 @@ import Testing
         #expect((10...30).contains(end))
     }
 
-    @Test func aByteNowAndThenIsNotReading() throws {
+    @Test func aClientThatReadsAByteASecondIsClosed() throws {
         let end = try #require(end { UInt64($0) })
         #expect((10...12).contains(end))
     }

@@ -103,7 +103,7 @@ import WebImageTesting
         }
     }
 
-    @Test func clientsAreToldToSendTheBodyOfAPurge() async throws {
+    @Test func anExpectedContinueIsSentForAPurge() async throws {
         let port = RedisServer.freePort()
         try await RunningServer.run(["WEBIMAGE_ADMIN_BIND": "127.0.0.1:\(port)"]) { _ in
             // The admin address may begin to listen later than the server.

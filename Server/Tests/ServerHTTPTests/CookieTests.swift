@@ -80,7 +80,7 @@ import WebImageTesting
 
     /// The library connects to the host before the slash. Swift combines the slash and the accent into one character,
     /// so that a search by characters would miss the slash.
-    @Test func anotherHostCannotTakeTheNameOfTheOwn() async throws {
+    @Test func anAccentBehindTheSlashDoesNotHideTheHost() async throws {
         let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
         let path = "/%CC%81@good.test/a.png"
         try server.serve(path)

@@ -79,7 +79,7 @@ import WebImageTesting
 
     private func width(_ answer: Answer) async throws -> Int { try await answer.image().size.width }
 
-    @Test func theOriginIsAskedOnceAndThePictureIsMadeOnce() async throws {
+    @Test func requestsOnAllServersShareOneFetchAndOneResult() async throws {
         let rig = try await Rig(4)
         let gate = Gate()
         try rig.serve(Self.small, .hold(gate, at: .beforeHead))

@@ -111,7 +111,7 @@ import WebImageTesting
     }
 
     /// If a disk fails or no file descriptor is left, cached results stay.
-    @Test func aFileThatCannotBeReadIsNotGone() {
+    @Test func anUnreadableFileDoesNotCountAsGone() {
         func refusal(_ code: WebImageError.Code) -> RequestRefusal {
             RequestRefusal(WebImageError(code, ""), source: "local:///a.png")
         }

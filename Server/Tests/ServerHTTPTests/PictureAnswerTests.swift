@@ -269,7 +269,7 @@ import WebImageTesting
         #expect(["max-age=60, public", "max-age=59, public"].contains(short))
     }
 
-    @Test func errorsAreToldWithoutSigningForAnybody() async throws {
+    @Test func developmentErrorsDoNotEnableSigning() async throws {
         let server = try TestServer([
             "IMGPROXY_KEY": "aa11", "IMGPROXY_SALT": "bb22", "IMGPROXY_DEVELOPMENT_ERRORS_MODE": "1",
         ])
@@ -313,7 +313,7 @@ import WebImageTesting
         }
     }
 
-    @Test func metadataGoesButForTheCopyright() async throws {
+    @Test func metadataExceptTheCopyrightIsRemoved() async throws {
         let xmp = """
             <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
             xmlns:dc="http://purl.org/dc/elements/1.1/" dc:rights="Ada" dc:title="secret"/></rdf:RDF>

@@ -252,7 +252,7 @@
             }
         }
 
-        @Test func clientsThatDoNothingAreSentAway() async throws {
+        @Test func idleClientsAreClosed() async throws {
             try await run(["IMGPROXY_KEEP_ALIVE_TIMEOUT": "1", "IMGPROXY_READ_REQUEST_TIMEOUT": "1"]) { server in
                 // The first client has made a request, the second never does, and the third does not even begin TLS.
                 let first = try await FrameConnection(port: server.port)

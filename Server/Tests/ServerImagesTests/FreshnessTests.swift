@@ -85,7 +85,9 @@ import WebImage
         #expect(!isSame(freshness(nil, nil), freshness(nil, nil)))
     }
 
-    @Test(arguments: [0, 784_111_777, 951_782_400, 1_709_164_800, 4_102_444_799]) func datesComeBack(seconds: Int) {
+    @Test(arguments: [0, 784_111_777, 951_782_400, 1_709_164_800, 4_102_444_799]) func writtenDatesAreReadBack(
+        seconds: Int
+    ) {
         #expect(HTTPFieldText.date(HTTPDateText.text(seconds), now: seconds) == seconds)
     }
 

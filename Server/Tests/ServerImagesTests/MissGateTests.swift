@@ -84,7 +84,7 @@ import WebImageTesting
     }
 
     /// Requests for a dead origin hold their places for long, which must not count against other hosts.
-    @Test func anOverloadOfOneHostIsNoOthers() async throws {
+    @Test func anOverloadOfOneHostDoesNotRefuseOthers() async throws {
         let now = ContinuousClock.now
         let gate = MissGate(most: 20, threads: 2, patience: .seconds(1000), now: { now })
         for _ in 0..<200 { gate.leave(try await gate.enter("fast"), .init(work: 0.01)) }

@@ -80,7 +80,7 @@ import Testing
         #expect(queue.isFull && queue.enter(8, "e") == .refused)
     }
 
-    @Test func aHostsOwnPicturesTellHowLongTheNextOneWaits() {
+    @Test func theWaitIsEstimatedFromTheHostsOwnPictures() {
         let queue = HeldQueue(.init(most: 100, running: 6, runningPerHost: 2))
         for number in 0..<5 { _ = queue.enter(number, "a") }
         // Without a finished picture, the time is unknown.

@@ -63,7 +63,7 @@ import Tracing
         #expect(TraceIdentity(traceparent: "01" + Self.parent.dropFirst(2) + "-more")?.spanText == "b7ad6b7169203331")
     }
 
-    @Test(arguments: [true, false]) func tracesOfClientsGoOnWhereThatIsWanted(_ isPropagated: Bool) {
+    @Test(arguments: [true, false]) func tracesOfClientsContinueOnlyIfPropagated(_ isPropagated: Bool) {
         let kept = Kept()
         let tracer = tracer(kept) { $0.isPropagated = isPropagated }
         var context = ServiceContext.topLevel
@@ -155,7 +155,7 @@ import Tracing
         #expect(exporter.counts == (5, 2))
     }
 
-    @Test func aCollectorThatIsDownCostsNothingButItsSpans() async {
+    @Test func spansForACollectorThatIsDownAreDropped() async {
         struct Down: Error {}
         let exporter = SpanExporter(
             ServerSettings.Tracing(), send: { _ in throw Down() },

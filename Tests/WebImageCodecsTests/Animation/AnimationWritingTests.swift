@@ -104,7 +104,7 @@ import WebImageTesting
 
     /// Once the first frame was written and the others were silently dropped.
     @Test(arguments: [ImageFormat.png, .bmp, .qoi, .pnm])
-    func whereNothingShallBeLostAnAnimationIsNotMadeAStill(_ format: ImageFormat) throws {
+    func aLosslessEncodeDoesNotReduceAnAnimationToAStill(_ format: ImageFormat) throws {
         let image = DrawnAnimation.image(try Self.frames(12, 8), delay: .milliseconds(50))
         let error = #expect(throws: WebImageError.self) {
             try Self.registry.encode(image, as: format, EncodeOptions(isLossless: true))
@@ -175,7 +175,7 @@ import WebImageTesting
     }
 
     @Test(arguments: formats)
-    func framesOfHighDynamicRangeAreToldToBeOrBecomeSRGB(_ format: ImageFormat) throws {
+    func framesOfHighDynamicRangeAreDescribedOrBecomeSRGB(_ format: ImageFormat) throws {
         let frames = try Self.frames(32, 32) { $0.colorDescription = ColorDescription(primaries: 9, transfer: 16) }
         let bytes = try Self.registry.encode(
             DrawnAnimation.image(frames, delay: .milliseconds(50)), as: format, Self.options(format))
@@ -193,7 +193,7 @@ import WebImageTesting
     private static let formats = CoderRegistry.standard.encodableFormats
 
     @Test(arguments: formats)
-    func aStillIsToldToBeOfHighDynamicRangeOrBecomesSRGB(_ format: ImageFormat) throws {
+    func aStillOfHighDynamicRangeIsDescribedOrBecomesSRGB(_ format: ImageFormat) throws {
         for transfer in [UInt8(16), 18] {
             let image = try Image(size: PixelSize(width: 64, height: 64), layout: .rgba16, alpha: .opaque) { bytes in
                 for index in 0..<64 * 64 {

@@ -48,7 +48,7 @@ import WebImageTesting
     }
 
     /// Decoding a frame may take as long as `DecodeLimits.time`. Releasing memory once waited for it.
-    @Test func framesGoAtOnceWhileAnotherIsDecoded() async throws {
+    @Test func framesAreReleasedAtOnceWhileAnotherIsDecoded() async throws {
         let bench = try FrameBench(frames: 10)
         bench.buffer.bufferLimit = .zero
         _ = try await bench.shown(4)
@@ -75,7 +75,7 @@ import WebImageTesting
 
     /// An animation that was decoding a frame could not release its memory, and trimming once stopped there, before
     /// animations that had been used later.
-    @Test func anAnimationThatIsDecodedDoesNotSpareTheOthers() async throws {
+    @Test func trimmingReachesOtherAnimationsDuringADecode() async throws {
         let budget = FrameBudget(limit: .mebibytes(1))
         let (busy, other) = (try FrameBench(frames: 10, budget: budget), try FrameBench(frames: 10, budget: budget))
         for bench in [busy, other] {

@@ -19,7 +19,7 @@
 
         private static let small = Maker.sequenceSet(64, 64)
 
-        @Test func theHeaderIsReadFromAFileThatIsMadeHere() {
+        @Test func theHeaderOfASyntheticFileIsRead() {
             for layers in [0, 3] {
                 let set = Maker.sequenceSet(72, 64, layers: layers, window: [0, 1, 0, 0])
                 let result = CoderDecode(HEIFCoder(), Self.single(set, 70, 64), wantsRows: false)
@@ -155,7 +155,7 @@
             #expect(result.error == nil && result.header?.size == PixelSize(width: 60, height: 64))
         }
 
-        @Test func gridsAreHeldAgainstTheirTiles() {
+        @Test func gridsThatContradictTheirTilesAreRefused() {
             let good = CoderDecode(
                 HEIFCoder(), Self.grid(rows: 2, columns: 2, 100, 128, tiles: [2, 2, 2, 2]), wantsRows: false)
             #expect(good.error == nil && good.header?.size == PixelSize(width: 100, height: 128))

@@ -58,7 +58,7 @@
         }
 
         @Test(arguments: ["photos/arrow-12mp.heic", "orientation/irot-imir-6.heic"])
-        func exifIsReadAndTurnsNothingTwice(_ path: String) throws {
+        func exifIsReadWithoutChangingTheOrientation(_ path: String) throws {
             let bytes = try #require(Corpus.read(path))
             let row = try #require(Self.rows.first { $0.path == path })
             let header = try #require(CoderDecode(HEIFCoder(), bytes).header)

@@ -65,7 +65,9 @@ import WebImageTesting
     }
 
     /// Rows that are longer than the usual ring buffer, and rows so long that the ring holds two of them.
-    @Test(arguments: [20_000, 140_000, 400_000]) func wideRowsComeThrough(width: Int) throws {
+    @Test(arguments: [20_000, 140_000, 400_000]) func rowsLongerThanTheRingBufferDecodeAsInThisProcess(width: Int)
+        throws
+    {
         let image = try Image(size: PixelSize(width: width, height: 40), alpha: .opaque) { bytes in
             for place in bytes.indices {
                 bytes[place] = place % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: place / 4 + place / 4096)

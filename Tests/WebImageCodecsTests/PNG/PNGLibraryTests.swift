@@ -75,7 +75,9 @@ import WebImageTesting
 
     /// Found by fuzzing: ISA-L counts a copy from before the beginning of the stream as done, although it has written
     /// nothing.
-    @Test(arguments: [false, true], [1, 3, 100_000]) func noRowIsMadeOfACopyFromNowhere(usesZlib: Bool, length: Int)
+    @Test(arguments: [false, true], [1, 3, 100_000]) func copiesFromBeforeTheStreamAreCorruptData(
+        usesZlib: Bool, length: Int
+    )
         throws
     {
         // A gray picture with 24 pixels a row: four and a half rows of literals, then a copy of 258 bytes from 32 768

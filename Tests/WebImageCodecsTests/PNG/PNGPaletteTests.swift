@@ -52,7 +52,7 @@ import WebImageTesting
     }
 
     /// In a lossless encode, the colours of fully transparent pixels are kept, too.
-    @Test(arguments: [true, false]) func coloursThatCannotBeSeenAreKeptWhereAllIs(_ isLossless: Bool) throws {
+    @Test(arguments: [true, false]) func losslessPalettesKeepColoursOfTransparentPixels(_ isLossless: Bool) throws {
         let image = try Image(size: PixelSize(width: 5, height: 1), alpha: .straight) { bytes in
             bytes.copyBytes(from: [0, 0, 0, 0, 9, 8, 7, 0, 1, 2, 3, 255, 4, 5, 6, 255, 9, 8, 7, 0] as [UInt8])
         }
@@ -64,7 +64,7 @@ import WebImageTesting
         #expect(bytes[25] == 3 && isSame == isLossless)
     }
 
-    @Test func moreColoursThanAllowedStayWhereNothingMayBeLost() throws {
+    @Test func aLosslessPictureOfTooManyColoursGetsNoPalette() throws {
         let image = try picture(200)
         let bytes = try encode(image) {
             $0.paletteColors = 199

@@ -33,7 +33,7 @@
             expectShown(maker) { Double($0 ^ sign) / Double(most) }
         }
 
-        @Test(arguments: [false, true]) func numbersWithAPointGoFromZeroToOne(isBigEndian: Bool) {
+        @Test(arguments: [false, true]) func floatingPointSamplesGoFromZeroToOne(isBigEndian: Bool) {
             for isPlanar in [false, true] {
                 var maker = TIFFMaker.random(13, 9)
                 (maker.isBigEndian, maker.isPlanar, maker.sampleFormat) = (isBigEndian, isPlanar, 3)
@@ -56,7 +56,7 @@
         ]
 
         /// libtiff once turned white into (255, 252, 222).
-        @Test(arguments: [8, 16], [nil, 1, 2]) func labIsSeenByTheWhiteOfPrint(depth: Int, sampleFormat: Int?) {
+        @Test(arguments: [8, 16], [nil, 1, 2]) func labIsConvertedByTheWhiteOfPrint(depth: Int, sampleFormat: Int?) {
             for (isPlanar, extra) in [(false, nil), (true, nil), (false, 2)] as [(Bool, Int?)] {
                 var maker = TIFFMaker(
                     width: Self.labs.count, height: 1, depth: depth, photometric: 8, samples: extra == nil ? 3 : 4,

@@ -193,7 +193,7 @@ extension AnswerCase {
         #expect(exchange.unconditional.fields.isEmpty && !exchange.unconditional.isConditional)
     }
 
-    @Test func aReloadFromTheOriginTellsCachesOnTheWay() {
+    @Test func onlyReloadFromOriginSendsCacheControlNoCache() {
         for (mode, value) in [(CacheMode.reload, nil), (.reloadFromOrigin, "no-cache"), (.noStore, nil)] {
             guard case .fetch(let exchange) = cacheRules.decide(mode, CacheRequest(), stored: nil, now: 0) else {
                 Issue.record("\(mode) does not fetch")

@@ -55,7 +55,7 @@ struct RedisTierTests {
     }
 
     /// Removals are published on a channel, to which not every user may subscribe.
-    @Test func aChannelThatIsRefusedIsTold() async throws {
+    @Test func aRefusedSubscriptionIsReported() async throws {
         let words = ["ACL", "SETUSER", "limited", "on", ">secret", "~*", "+@all", "resetchannels"]
         _ = try await tier.store.client.send(words.map { RESPArgument($0) })
         let notices = EventLog<RedisClient.Notice>()
