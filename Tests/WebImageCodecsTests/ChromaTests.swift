@@ -19,7 +19,7 @@ import WebImageCore
         (ChromaSubsampling.automatic, 80, 0x22), (.automatic, 90, 0x11), (.yuv444, 50, 0x11), (.yuv422, 95, 0x21),
         (.yuv420, 95, 0x22),
     ])
-    func aJPEGHasTheResolutionThatIsAsked(_ chroma: ChromaSubsampling, _ quality: Int, _ factors: UInt8) throws {
+    func aJPEGHasTheRequestedChromaSubsampling(_ chroma: ChromaSubsampling, _ quality: Int, _ factors: UInt8) throws {
         let bytes = try JPEGCoder().encode(
             Drawings.picture(33, 21), as: .jpeg, Self.options(chroma, quality: quality))
         #expect(Self.factors(bytes) == factors)
@@ -47,7 +47,7 @@ import WebImageCore
         #expect(losses[0] < 10 && losses[1] > losses[0] * 2 && losses[2] > losses[0] * 2, "\(losses)")
     }
 
-    @Test func whatAFormatCannotHaveIsRefusedAndWhatMeansNothingIsNot() throws {
+    @Test func unsupportedSubsamplingIsRefusedExceptByFormatsWithoutAny() throws {
         let image = try Drawings.picture(16, 16)
         for format in [ImageFormat.png, .gif, .bmp] {
             #expect(try !CoderRegistry.standard.encode(image, as: format, Self.options(.yuv420)).isEmpty)

@@ -20,7 +20,7 @@ private struct PaintCoder: ImageCoder {
 }
 
 @Suite struct CoderRegistryTests {
-    @Test func whatCannotBeLosslessIsRefusedInOnePlace() throws {
+    @Test func theRegistryRefusesLosslessOptionsForJPEG() throws {
         let registry = CoderRegistry([JPEGCoder(), PNGCoder(), WebPCoder(), BMPCoder(), QOICoder(), PNMCoder()])
         for format in [ImageFormat.png, .webp, .bmp, .qoi, .pnm] {
             #expect(throws: Never.self) { try registry.encoder(for: format, EncodeOptions(isLossless: true)) }
@@ -135,7 +135,7 @@ private struct PaintCoder: ImageCoder {
         }
     }
 
-    @Test func aProbeOfTooFewBytesSaysSo() throws {
+    @Test func aProbeOfTooFewBytesThrowsUnknownFormatOrTruncatedData() throws {
         let bytes = try Drawings.jpeg(30, 20)
         for (length, code) in [(0, WebImageError.Code.unknownFormat), (2, .unknownFormat), (20, .truncatedData)] {
             let error = #expect(throws: WebImageError.self) {
@@ -145,7 +145,7 @@ private struct PaintCoder: ImageCoder {
         }
     }
 
-    @Test func aPartOfAPictureIsSaidToBeOne() throws {
+    @Test func aCutPictureIsMarkedAsPartial() throws {
         let bytes = try PNGCoder().encode(Drawings.noise(64, 64, alpha: .opaque), as: .png, EncodeOptions())
         let part = try CoderRegistry.standard.decode(Array(bytes.prefix(bytes.count / 2)))
         #expect(part.error?.code == .truncatedData && part.image.info.isPartial && part.image.alpha == .straight)

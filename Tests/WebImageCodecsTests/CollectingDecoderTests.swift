@@ -8,7 +8,7 @@ import WebImageTesting
         (try? makeDecoder(file.bytes) { (_) in DecodePlan(sink: nil) }) is any CollectingDecoder
     }
 
-    @Test func decodersThatGoBackAndForthCollect() {
+    @Test func formatsWithDecodersThatSeekCollectTheirBytes() {
         let formats = Set(Self.files.map(\.format))
         #if TIFF
             #expect(formats.contains(.tiff))
@@ -24,7 +24,7 @@ import WebImageTesting
 
     /// This holds also for a file that is cut off, and for one that continues after the array.
     @Test(arguments: files)
-    func aFileThatComesWholeGivesWhatItsPiecesGive(_ file: SmallPictures.File) {
+    func aWholeFileDecodesLikeItsPieces(_ file: SmallPictures.File) {
         let (count, part) = (file.bytes.count, file.bytes.count * 2 / 3)
         for (length, first) in [(count, count), (part, part), (count, part), (count, 1)] {
             let bytes = Array(file.bytes.prefix(length))
@@ -35,7 +35,7 @@ import WebImageTesting
         }
     }
 
-    @Test(arguments: files) func itIsNotLongerThanTheLimit(_ file: SmallPictures.File) {
+    @Test(arguments: files) func aFileOverTheByteLimitIsRefused(_ file: SmallPictures.File) {
         var options = DecodeOptions()
         options.limits.bytes = ByteCount(file.bytes.count - 1)
         #expect(decodeFile(file.bytes, file.bytes.count, options).error?.code == .limitExceeded)

@@ -66,7 +66,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whatIsNoPictureIsUnknown() throws {
+    @Test func filesThatAreNoPicturesAreAnUnknownFormat() throws {
         for (path, word) in [("html-404.jpg", "HTML"), ("json-error.webp", "JSON"), ("zero-bytes.jpg", "no bytes")] {
             let bytes = try #require(Corpus.read("malformed/\(path)"))
             let error = #expect(throws: WebImageError.self) { try CoderRegistry.standard.decode(bytes) }

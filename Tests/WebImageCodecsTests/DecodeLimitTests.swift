@@ -76,7 +76,7 @@ private final class UntouchedSink: RowSink {
         }
     }
 
-    @Test func whatASinkThrowsEndsTheDecode() throws {
+    @Test func anErrorOfTheSinkEndsTheDecode() throws {
         let interlaced = PNGMaker.random(.rgb, depth: 8, size: (64, 64), isInterlaced: true, isKeyed: false, seed: 1)
         let fixtures = [
             try Drawings.jpeg(64, 64), try Drawings.jpeg(64, 64, progressive: true),
@@ -92,7 +92,7 @@ private final class UntouchedSink: RowSink {
         }
     }
 
-    @Test func whatThePlanThrowsIsThrown() throws {
+    @Test func anErrorOfThePlanIsThrownByTheDecoder() throws {
         for bytes in [
             try Drawings.jpeg(8, 8), try PNGCoder().encode(Drawings.picture(8, 8), as: .png, EncodeOptions()),
         ] {

@@ -5,14 +5,14 @@ import WebImageTesting
 
 @Suite struct EXIFOrientationTests {
     @Test(arguments: Orientation.allCases)
-    func whatIsWrittenIsRead(_ orientation: Orientation) {
+    func aWrittenOrientationIsReadBack(_ orientation: Orientation) {
         #expect(read(EXIFOrientation.block(orientation)) == orientation)
         #expect(read(littleEndian(orientation.rawValue)) == orientation)
         #expect(read(Array("Exif".utf8) + [0, 0] + littleEndian(orientation.rawValue)) == orientation)
     }
 
     @Test(arguments: [0, 9, 255])
-    func aValueThatIsNoneCountsAsUpright(_ value: UInt8) {
+    func anInvalidValueCountsAsUpright(_ value: UInt8) {
         #expect(read(littleEndian(value)) == .up)
     }
 
@@ -48,7 +48,7 @@ import WebImageTesting
         }
     }
 
-    @Test func aDirectoryOutsideCountsAsUpright() {
+    @Test func aDirectoryOutsideTheBlockCountsAsUpright() {
         for offset in [[0x00, 0x00, 0x00, 0x1A], [0x7F, 0xFF, 0xFF, 0xFF], [0xFF, 0xFF, 0xFF, 0xFF]] as [[UInt8]] {
             var block = EXIFOrientation.block(.left)
             block.replaceSubrange(4..<8, with: offset)

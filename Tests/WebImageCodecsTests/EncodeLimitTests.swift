@@ -16,7 +16,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whatCannotFitIsAnError() throws {
+    @Test func aFileSizeThatCannotBeReachedIsAnError() throws {
         let image = try SamplePictures.sunset(PixelSize(width: 300, height: 200))
         for format in [ImageFormat.jpeg, .png] {
             var options = EncodeOptions()

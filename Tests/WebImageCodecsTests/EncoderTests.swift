@@ -51,7 +51,7 @@ import WebImageTesting
         #expect(try size(6) < size(0) && size(nil) == size(4) && size(-3) == size(0) && size(99) == size(6))
     }
 
-    @Test(arguments: [false, true]) func aWebPThatIsCancelledEndsBeforeItIsWhole(isLossless: Bool) throws {
+    @Test(arguments: [false, true]) func aCancelledWebPEncodeEndsEarly(isLossless: Bool) throws {
         let image = try SamplePictures.sunset(PixelSize(width: 240, height: 180))
         let calls = Guarded(0)
         func encode(endingAt last: Int) throws -> [UInt8] {
@@ -74,7 +74,7 @@ import WebImageTesting
         #expect(error?.code == .cancelled && calls.withLock { $0 } == 2)
     }
 
-    @Test func whatAWebPShowsTunesIt() throws {
+    @Test func theContentOptionChangesAWebP() throws {
         let image = try SamplePictures.sunset(PixelSize(width: 240, height: 180))
         let files = try WebPContent.allCases.map { content in
             var options = EncodeOptions()
@@ -111,7 +111,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [PixelLayout.rgba8, .rgba16], [AlphaMode.straight, .premultiplied])
-    func whatIsTransparentShowsTheBackground(_ layout: PixelLayout, _ alpha: AlphaMode) throws {
+    func transparentPixelsBecomeTheBackgroundInAJPEG(_ layout: PixelLayout, _ alpha: AlphaMode) throws {
         let image = try Image(size: PixelSize(width: 16, height: 16), layout: layout, alpha: alpha) { _ in }
         let background = RGBColor(red: 200, green: 40, blue: 90)
         let bytes = try JPEGCoder().encode(image, as: .jpeg, EncodeOptions(quality: 100, background: background))
@@ -138,7 +138,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [ImageFormat.jpeg, .png])
-    func aProfileIsWrittenUnlessItIsNotWanted(_ format: ImageFormat) throws {
+    func aProfileIsWrittenUnlessEmbeddingIsOff(_ format: ImageFormat) throws {
         // Longer than one APP2 marker can hold, for JPEG.
         let profile = Self.profile(space: "RGB ", count: format == .jpeg ? 150_000 : 300)
         let image = try Drawings.picture(12, 9).with { $0.iccProfile = profile }
@@ -166,7 +166,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whatAFormatCannotHoldIsRefused() throws {
+    @Test func oversizedPicturesAndForeignFormatsAreRefused() throws {
         let long = try Image(size: PixelSize(width: 65_501, height: 1), alpha: .opaque) { _ in }
         #expect(throws: WebImageError.self) { try JPEGCoder().encode(long, as: .jpeg, EncodeOptions()) }
         let image = try Drawings.picture(2, 2)
@@ -196,7 +196,7 @@ import WebImageTesting
         return bytes
     }
 
-    @Test func aPNGTellsItsOrientationOnce() throws {
+    @Test func aPNGHasOneChunkWithItsOrientation() throws {
         let image = try Image(size: PixelSize(width: 2, height: 2), alpha: .opaque) { _ in }.with {
             $0.orientation = .left
         }

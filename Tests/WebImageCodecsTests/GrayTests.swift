@@ -65,7 +65,7 @@ import WebImageTesting
 
     /// One coloured pixel is enough, even if it is the last one or the one after a run of the scan.
     @Test(arguments: [0, 20, 37 * 21 - 1], [PixelLayout.rgba8, .rgba16])
-    func whatHasBecomeColouredIsWrittenInColour(_ place: Int, _ layout: PixelLayout) throws {
+    func aGrayPictureWithAColouredPixelIsWrittenInColour(_ place: Int, _ layout: PixelLayout) throws {
         let image = try Self.picture(layout, coloured: place)
         let bytes = try Self.registry.encode(image, as: .png)
         #expect(Self.colorType(bytes) == 2)
@@ -73,7 +73,7 @@ import WebImageTesting
     }
 
     /// As in libvips and Pillow, a file that had three channels keeps them, since its users may rely on them.
-    @Test func whatWasStoredInColourStaysSo() throws {
+    @Test func aGrayPictureFromAColourFileIsWrittenInColour() throws {
         #expect(Self.colorType(try Self.registry.encode(Self.picture(model: .rgb), as: .png)) == 2)
         #expect(try Self.components(Self.registry.encode(Self.picture(model: .rgb), as: .jpeg)) == 3)
     }
@@ -89,7 +89,7 @@ import WebImageTesting
         #expect(read.bytes.meanDifference(to: image.bytes) < 1)
     }
 
-    @Test func whatShowsThroughAGrayJPEGMayHaveAColour() throws {
+    @Test func aColouredBackgroundMakesAGrayPictureAColourJPEG() throws {
         let image = try Self.picture(.rgba8, .straight)
         let gray = EncodeOptions(background: RGBColor(red: 9, green: 9, blue: 9))
         let red = EncodeOptions(background: RGBColor(red: 200, green: 9, blue: 9))
@@ -98,7 +98,7 @@ import WebImageTesting
     }
 
     /// The number of channels that are written is that of the profile.
-    @Test func aProfileOfGrayIsKeptAndOneOfColoursKeepsThem() throws {
+    @Test func theNumberOfChannelsIsThatOfTheProfile() throws {
         for (space, components) in [("GRAY", UInt8(1)), ("RGB ", 3)] {
             var profile = [UInt8](repeating: 0, count: 132)
             profile.replaceSubrange(16..<20, with: space.utf8)

@@ -94,7 +94,7 @@ import WebImageCore
     }
 
     @Test(arguments: [1, 8])
-    func noMadeUpRowsAreGivenHoweverItIsCut(scale: Int) throws {
+    func aCutFileGivesOnlyRowsOfTheWholePicture(scale: Int) throws {
         // 4:2:0 and 4:4:4, that is, with and without rows that are smoothed across the edges of blocks.
         for quality in [85, 92] {
             let bytes = try Drawings.jpeg(64, 80, quality: quality)
@@ -174,7 +174,7 @@ import WebImageCore
         #expect(try decoder.preview() == nil)
     }
 
-    @Test func whatComesAfterTheEndIsNotLookedAt() throws {
+    @Test func bytesAfterTheEndMarkerAreIgnored() throws {
         let bytes = try Drawings.jpeg(64, 64)
         let result = decode(bytes + bytes, length: { 100 })
         #expect(result.error == nil && result.wasComplete && result.pixels == decode(bytes).pixels)
@@ -195,7 +195,7 @@ import WebImageCore
         #expect(try CoderRegistry.standard.decode(bytes).image.info.orientation == orientation)
     }
 
-    @Test(arguments: [false, true]) func inksAreStoredTheOtherWayRound(hasAdobeMarker: Bool) {
+    @Test(arguments: [false, true]) func inksAreStoredInverted(hasAdobeMarker: Bool) {
         // A stored value of 255 means no ink, also in files without Adobe's marker, as in every other reader.
         let ink: [UInt8] = [200, 100, 50, 240]
         let result = decode(JPEGMaker.flatCMYK(ink, width: 16, height: 8, hasAdobeMarker: hasAdobeMarker))

@@ -156,7 +156,7 @@ import WebImageTesting
         #expect(part.pixels == full.pixels.prefix(part.pixels.count) && part.pixels.bytes.first != 255)
     }
 
-    @Test func whatIsStoredInOtherWaysIsForLibjpeg() throws {
+    @Test func aBaselineFileOfManyScansIsReducedByLibjpeg() throws {
         let header = try #require(decode(JPEGMaker.manyScansOfBaseline, scale: 8).header)
         #expect(!header.isDividedByFrequencies)
         #expect([2, 4, 8].map { JPEGCoder().scalingMargin(for: header, denominator: $0) } == [3, 3, 3])

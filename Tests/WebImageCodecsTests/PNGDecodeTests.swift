@@ -31,7 +31,7 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
 
 @Suite struct PNGDecodeTests {
     /// The end chunk may be damaged or missing, because all rows are already there.
-    @Test func theEndMayBeDamaged() {
+    @Test func aDamagedEndChunkIsIgnored() {
         let sound = PNGMaker.random(
             .rgb, depth: 8, size: (20, 9), isInterlaced: false, isKeyed: false, seed: 4
         ).file()
@@ -180,7 +180,7 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
 
     /// Browsers show such a file as a still, so its header must describe a still as well.
     @Test(arguments: [(0, 0), (1 << 31 + 1, 0), (Int(UInt32.max), 0), (2, 1 << 31)])
-    func anAnnouncementOutOfRangeIsNone(_ frames: Int, _ plays: Int) throws {
+    func anAnimationControlOutOfRangeIsIgnored(_ frames: Int, _ plays: Int) throws {
         var maker = PNGMaker.random(.rgba, depth: 8, size: (6, 6), isInterlaced: false, isKeyed: false, seed: 3)
         maker.before = [("acTL", big(frames, 4) + big(plays, 4))]
         let header = try #require(decode(maker.file()).header)
@@ -247,7 +247,7 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
             ])
     }
 
-    @Test func commentsOfAnyLengthCostNothing() {
+    @Test func textAndProfilesOverTheMetadataLimitAreSkipped() {
         var maker = PNGMaker.random(.grey, depth: 8, size: (6, 6), isInterlaced: false, isKeyed: false, seed: 3)
         maker.before = [
             ("tEXt", [UInt8](repeating: 65, count: 300_000)), ("iCCP", [UInt8](repeating: 1, count: 200_000)),
@@ -276,7 +276,7 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
         #expect(result.error == nil && result.pixels == decode(bytes).pixels)
     }
 
-    @Test func whatComesAfterTheEndIsNotLookedAt() {
+    @Test func bytesAfterTheEndChunkAreIgnored() {
         let bytes = PNGMaker.random(.rgb, depth: 8, size: (9, 9), isInterlaced: false, isKeyed: false, seed: 3).file()
         let result = decode(bytes + [UInt8](repeating: 0xFF, count: 5000), length: { 100 })
         #expect(result.error == nil && result.wasComplete && result.rows == 9)

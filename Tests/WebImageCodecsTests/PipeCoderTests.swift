@@ -39,12 +39,12 @@ struct PipeCoderTests {
         #expect(try copy(header) == header)
     }
 
-    @Test func whatIsNoDensityIsNotReadBackAsOne() {
+    @Test func aNegativeDensityIsRefusedWhenRead() {
         let text = Data(#"{"horizontal": -1, "vertical": 300}"#.utf8)
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(PixelDensity.self, from: text) }
     }
 
-    @Test func optionsAndPlansAreReadBackWithoutWhatOnlyTheirOwnerCanCall() throws {
+    @Test func optionsAndPlansAreReadBackWithoutCheckpointAndSink() throws {
         var options = DecodeOptions(limits: DecodeLimits(pixels: 5, time: .milliseconds(1500)), keepsBitDepth: true) {}
         options.page = 3
         let read = try copy(options)
@@ -73,15 +73,15 @@ struct PipeCoderTests {
 
     // MARK: Decoding
 
-    @Test(arguments: files) func aStillIsTheSame(file: SmallPictures.File) throws {
+    @Test(arguments: files) func aStillDecodesAsWithoutThePipe(file: SmallPictures.File) throws {
         pair(try file.coder()).expectTheSameStill(file)
     }
 
-    @Test(arguments: files) func aStillThatIsCutOrBrokenIsTheSame(file: SmallPictures.File) throws {
+    @Test(arguments: files) func aCutOrBrokenStillDecodesAsWithoutThePipe(file: SmallPictures.File) throws {
         pair(try file.coder()).expectTheSameOfCutAndBroken(file)
     }
 
-    @Test(arguments: files) func whatAPlanAsksForIsMade(file: SmallPictures.File) throws {
+    @Test(arguments: files) func aPlanIsFollowedAsWithoutThePipe(file: SmallPictures.File) throws {
         try pair(try file.coder()).expectTheSameOfAPlan(file)
     }
 
@@ -106,11 +106,11 @@ struct PipeCoderTests {
 
     // MARK: Animations and pages
 
-    @Test(arguments: files) func anAnimationIsTheSame(file: SmallPictures.File) throws {
+    @Test(arguments: files) func anAnimationDecodesAsWithoutThePipe(file: SmallPictures.File) throws {
         pair(try file.coder()).expectTheSameAnimation(file)
     }
 
-    @Test func anAnimationTellsWhatItsFramesNeed() throws {
+    @Test func anAnimationReportsItsWorkingMemory() throws {
         let file = try #require(Self.files.first { $0.name == "gif" })
         let (near, far) = try pair(try file.coder()).animationsThatTellTheSame(file)
         near.releaseWorkingMemory()
@@ -118,7 +118,9 @@ struct PipeCoderTests {
         #expect(far.workingByteCount == near.workingByteCount)
     }
 
-    @Test(.enabled(if: CoderRegistry.standard.decodableFormats.contains(.tiff))) func aPageIsTheSame() throws {
+    @Test(.enabled(if: CoderRegistry.standard.decodableFormats.contains(.tiff))) func aPageDecodesAsWithoutThePipe()
+        throws
+    {
         let coder = try CoderRegistry.standard.encoder(for: .tiff)
         let pages = try #require(try coder.makePageEncoder(.tiff, EncodeOptions()))
         for width in [5, 9] {

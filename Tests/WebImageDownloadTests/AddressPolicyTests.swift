@@ -44,12 +44,12 @@ import WebImageTesting
     ]
 
     @Test(arguments: refused)
-    func notThePublicInternet(_ address: String) {
+    func publicOnlyRefusesAddressesThatAreNotPublic(_ address: String) {
         #expect(!AddressPolicy.publicOnly.allows(address: address))
     }
 
     @Test(arguments: allowed)
-    func thePublicInternet(_ address: String) {
+    func publicOnlyAllowsPublicAddresses(_ address: String) {
         #expect(AddressPolicy.publicOnly.allows(address: address))
     }
 

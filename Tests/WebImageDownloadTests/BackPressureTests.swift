@@ -53,7 +53,7 @@ import WebImageTesting
         #expect(downloader.counters.running == 0)
     }
 
-    @Test func aCancelWhilePausedEndsIt() async throws {
+    @Test func aPausedTransferCanBeCancelled() async throws {
         let transport = FakeTransport(.inline)
         transport.answer("http://h/a", .bytes(pattern(4 << 20)))
         let executor = HeldExecutor()
@@ -66,7 +66,7 @@ import WebImageTesting
         #expect(downloader.counters.running == 0)
     }
 
-    @Test func overARealSocketTooEveryByteArrives() async throws {
+    @Test func everyByteArrivesOverARealSocket() async throws {
         let server = try OriginServer()
         let body = pattern(6 << 20)
         for index in 0..<4 { server.serve("/\(index)", .bytes(body, contentType: "image/png")) }

@@ -34,7 +34,7 @@ import WebImageTesting
     @Test(arguments: [
         (FaultyFileSystem.Call.openTemporary, 13, "cacheIO"), (.write, 28, "noSpace"), (.write, 5, "cacheIO"),
     ])
-    func whenTheDiskFailsMemoryHoldsOnToItsBound(_ call: FaultyFileSystem.Call, _ number: Int32, _ code: String) {
+    func whenTheDiskFailsALogKeepsItsBytesUpToABound(_ call: FaultyFileSystem.Call, _ number: Int32, _ code: String) {
         bench.files.failAll(call, with: .error(number))
         let log = bench.log(memory: 64 << 10, emergency: 256 << 10)
         let body = pattern(1 << 20)
@@ -128,7 +128,7 @@ import WebImageTesting
         #expect(bench.everything(in: second).0.count == (200 << 10) + 10)
     }
 
-    @Test func logsThatKeepWhatTheyHaveNeverStopTheOthersForGood() {
+    @Test func logsThatKeepTheirBytesDoNotBlockOthers() {
         let budget = TransferMemoryBudget(limit: 1 << 20)
         var logs: [ByteLog] = []
         for _ in 0..<200 {

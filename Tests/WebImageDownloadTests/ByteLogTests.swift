@@ -77,7 +77,7 @@ struct ByteLogBench {
         #expect(bench.everything(in: log, from: .max / 2) == ([], "complete"))
     }
 
-    @Test func nothingIsSeenBeforeItIsPublished() {
+    @Test func readersSeeOnlyPublishedBytes() {
         let log = bench.log()
         _ = bench.append([1, 2, 3], to: log)
         #expect(log.receivedCount == 0)
@@ -183,7 +183,7 @@ struct ByteLogBench {
         }
     }
 
-    @Test func whatIsWrittenToTheFileTakesNoMemory() {
+    @Test func bytesWrittenToTheFileTakeNoMemory() {
         let log = bench.log(memory: 128 << 10)
         _ = bench.append(pattern(1 << 20), to: log)
         log.finish(.complete)
@@ -246,7 +246,7 @@ struct ByteLogBench {
         #expect(seen.withLock { $0 } == [0, 1, 2, 3, 3])
     }
 
-    @Test func anAbortKeepsWhatWasPublishedAndDropsTheRest() {
+    @Test func anAbortKeepsOnlyPublishedBytes() {
         let budget = TransferMemoryBudget(limit: 1 << 20)
         do {
             let log = bench.log(budget: budget)

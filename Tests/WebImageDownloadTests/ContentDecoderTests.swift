@@ -50,7 +50,7 @@ import WebImageTesting
     }
 
     /// With its own decoding, libcurl would decompress all that has arrived during a pause and keep it in memory.
-    @Test(arguments: all) func aPausedReceiverGetsTheRestWhenItWantsIt(_ coded: Coded) async throws {
+    @Test(arguments: all) func aPausedReceiverGetsTheRestWhenItResumes(_ coded: Coded) async throws {
         let rig = try Rig()
         rig.server.serve("/a", served(coded))
         let transport = CurlTransport()
@@ -71,7 +71,9 @@ import WebImageTesting
     }
 
     /// After a pause libcurl passes the same bytes again, possibly in other pieces.
-    @Test(arguments: all, [1, 7, 10_000]) func aStoppedPieceMayComeAgainInOthers(_ coded: Coded, size: Int) throws {
+    @Test(arguments: all, [1, 7, 10_000]) func aStoppedPieceMayBePassedAgainInOtherPieces(_ coded: Coded, size: Int)
+        throws
+    {
         let decoder = try #require(try ContentDecoder(contentEncoding: coded.coding))
         var body: [UInt8] = []
         let first = coded.bytes.withUnsafeBytes { piece in
@@ -97,7 +99,7 @@ import WebImageTesting
         #expect(body == Self.body && decoder.isWhole)
     }
 
-    @Test func whatFollowsTheEndIsIgnoredUnlessItIsAnotherMember() throws {
+    @Test func bytesAfterGzipAreIgnoredUnlessTheyAreAMember() throws {
         let gzip = Self.all[0].bytes
         for (rest, count) in [([0, 0, 0x1F], 1), (gzip, 2), (gzip + [7], 2)] {
             let decoder = try #require(try ContentDecoder(contentEncoding: "gzip"))
@@ -118,7 +120,7 @@ import WebImageTesting
     /// The zstd library took the first bytes after the end for a damaged frame, but only if they came alone. A fuzzer
     /// found it.
     @Test(arguments: ["rest", "a", "\u{28}x", "Pxyz"], [1, 2, 3, 1000])
-    func whatFollowsTheEndOfZstandardIsIgnoredHoweverItComes(_ rest: String, size: Int) throws {
+    func bytesAfterZstandardAreIgnored(_ rest: String, size: Int) throws {
         let decoder = try #require(try ContentDecoder(contentEncoding: "zstd"))
         let bytes = try #require(Self.all.last).bytes + Array(rest.utf8)
         var body: [UInt8] = []
@@ -136,14 +138,14 @@ import WebImageTesting
 
     /// Debian's zstd also accepts the formats from before the RFC, if their first four bytes come together.
     @Test(arguments: [[0x25, 0xB5, 0x2F, 0xFD], [0x25], [0x28, 0xB5, 0x2E], [0x50, 0x2A, 0x4E]] as [[UInt8]])
-    func whatIsNoZstandardIsRefusedAtOnce(_ bytes: [UInt8]) throws {
+    func dataThatIsNotZstandardIsRefusedAtOnce(_ bytes: [UInt8]) throws {
         let decoder = try #require(try ContentDecoder(contentEncoding: "zstd"))
         let outcome = bytes.withUnsafeBytes { decoder.decode($0) { _ in true } }
         #expect(outcome == .broken)
     }
 
     @Test(arguments: [nil, "", "identity", "none", "gzip, br", "aws-chunked"])
-    func whatIsNoCodingIsNotDecoded(_ field: String?) throws {
+    func unknownCodingsAreNotDecoded(_ field: String?) throws {
         #expect(try ContentDecoder(contentEncoding: field) == nil)
     }
 

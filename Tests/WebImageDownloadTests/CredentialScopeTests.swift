@@ -16,7 +16,7 @@ import WebImageTesting
         TLSPolicy(clientCertificate: .init(certificate: bytes, key: [0]))
     }
 
-    @Test func aUserIsADigest() throws {
+    @Test func theScopeOfAUserIsADigestOfTheName() throws {
         // The beginning of the output of `printf alice | sha256sum`.
         let alice = "user:2bd806c97f0e00af1a1fc3328fa763a9"
         #expect(try scope { $0.credentials = BasicCredentials(user: "alice", password: "x") } == alice)
@@ -29,7 +29,7 @@ import WebImageTesting
         #expect(named == "tenant 7")
     }
 
-    @Test func nobodySharesAKeyWithAnother() throws {
+    @Test func differentCredentialsHaveDifferentScopes() throws {
         let all = try [
             scope { $0.credentials = BasicCredentials(user: "alice", password: "x") },
             scope { $0.credentials = BasicCredentials(user: "bob", password: "x") },

@@ -30,7 +30,7 @@ import WebImageTesting
 
     private func origin(_ rig: Rig) -> String { "http://127.0.0.1:\(rig.server.port)" }
 
-    @Test func aPasswordIsGivenWhenItIsAskedForAndKeptForTheSession() async throws {
+    @Test func aPasswordIsSentOnChallengeAndKeptForTheSession() async throws {
         let rig = try Rig()
         lock(rig, "/a", "Basic realm=\"x\"", opensFor: Self.adaBasic)
         let provider = CredentialProvider.password(ada, for: origin(rig))
@@ -46,7 +46,9 @@ import WebImageTesting
     /// Credentials that were accepted once are sent again after a redirect or in a retry. Their provider is not told
     /// that they were rejected.
     @Test(arguments: [CredentialPersistence.session, .none], ["redirect", "busy", "break"])
-    func whatWasTakenGoesOn(_ persistence: CredentialPersistence, _ trouble: String) async throws {
+    func acceptedCredentialsAreSentAgainAfterRedirectAndRetry(_ persistence: CredentialPersistence, _ trouble: String)
+        async throws
+    {
         let rig = try Rig.retrying()
         rig.downloader.configuration.credentialPersistence = persistence
         let (picture, tries) = (picture, Counter())
@@ -85,7 +87,7 @@ import WebImageTesting
     }
 
     /// The provider's answer for the previous user was once kept and sent for the next user.
-    @Test func whatIsForgottenWhileItIsAskedForIsNotKept() async throws {
+    @Test func credentialsForgottenDuringTheirRequestAreNotKept() async throws {
         let rig = try Rig()
         for path in ["/a", "/b"] { lock(rig, path, "Basic", opensFor: Self.adaBasic) }
         let (asked, gate, ada) = (Counter(), Gate(), ada)
@@ -139,7 +141,7 @@ import WebImageTesting
         #expect(asked.value == 1)
     }
 
-    @Test func whatIsRefusedIsNotSentForEver() async throws {
+    @Test func refusedCredentialsAreSentOnce() async throws {
         let rig = try Rig()
         lock(rig, "/a", "Basic", opensFor: "never")
         let provider = CredentialProvider.password(ada, for: origin(rig))
@@ -183,7 +185,7 @@ import WebImageTesting
         #expect(rig.server.hits("/d") == 2)
     }
 
-    @Test func noOtherHostIsToldAnything() async throws {
+    @Test func credentialsAreNotSentToAnotherHost() async throws {
         let rig = try Rig()
         let other = try OriginServer()
         other.serve("/b", .status(401, headers: [("WWW-Authenticate", "Basic")]))
@@ -269,7 +271,7 @@ import WebImageTesting
         #expect(error.code == .authenticationFailed && error.cause != nil && !"\(error)".contains("secret"))
     }
 
-    @Test func whoAsksDecidesWhoShares() throws {
+    @Test func onlyRequestsWithEqualProvidersAreJoined() throws {
         let rig = try Rig()
         rig.downloader.isSuspended = true
         let first = download(rig, "/a") { $0.credentialProvider = .password(self.ada, for: "http://h") }

@@ -35,7 +35,7 @@ import WebImageTesting
 
     /// A 204 has no body, whatever length it states (RFC 9112 section 6.3). It once counted as truncated and was
     /// retried.
-    @Test func anAnswerWithoutContentIsNotCut() async throws {
+    @Test func aLengthOfA204IsIgnored() async throws {
         let rig = try Rig(.with { $0.bodyLimit = 4096 })
         for length in ["321", "99999"] {
             rig.server.serve("/a", .status(204, headers: [("Content-Length", length)]))
@@ -61,7 +61,7 @@ import WebImageTesting
 
     /// By default libcurl would retry by itself when a reused connection has died.
     @Test(arguments: [(RetryPolicy.never, 1, "connectionLost"), (RetryPolicy(retries: 1), 2, "complete")])
-    func whatIsTriedOnceIsSentOnce(_ policy: RetryPolicy, _ count: Int, _ end: String) async throws {
+    func libcurlDoesNotRetryByItself(_ policy: RetryPolicy, _ count: Int, _ end: String) async throws {
         let rig = try Rig(.with { $0.retry = policy })
         let good = OriginResponse.bytes(body, contentType: "image/png")
         rig.server.serve("/first", good)
@@ -88,7 +88,7 @@ import WebImageTesting
         #expect(error.code == .authenticationFailed && error.status == status)
     }
 
-    @Test func aServerWithoutTLSIsNotTalkedToAsIfItHadIt() async throws {
+    @Test func httpsToAServerWithoutTLSFails() async throws {
         let rig = try Rig()
         let listener = try LoopbackSocket.listening()
         defer { listener.close() }
@@ -131,7 +131,7 @@ import WebImageTesting
         #expect(data.bytes == Array("abc".utf8) && data.head == nil)
     }
 
-    @Test func whatGoesWrongIsThrown() async throws {
+    @Test func dataForARequestThrowsItsError() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .bytes(body, contentType: "image/png"))
         var limited = DownloadRequest(url: rig.server.url("/a"))

@@ -38,7 +38,7 @@ import WebImageTesting
         return names
     }
 
-    @Test func aTransferTellsItsStory() async throws {
+    @Test func aTransferSendsEventsFromStartToFinish() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .redirect(to: "/b"))
         rig.server.serve("/b", .bytes(body, contentType: "image/png"))
@@ -141,7 +141,7 @@ import WebImageTesting
         return told
     }
 
-    @Test func aDownloadTellsTheFirstBytesTheLastAndWhatGrewEnough() async throws {
+    @Test func progressHasFirstAndLastBytesAndStepsOfAnInterval() async throws {
         let few = [100, 620, 1000]
         #expect(try await told(0.51, .contentLength, wanted: few) == few)
         // With the default interval, or without a known length, every step is reported.
@@ -150,7 +150,7 @@ import WebImageTesting
         #expect(try await told(0.51, .untilClose, wanted: all) == all)
     }
 
-    @Test func theFiguresOfATransfer() async throws {
+    @Test func metricsHoldStatusBytesAndTimings() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .bytes(body, contentType: "image/png"))
         let first = rig.download("/a")
@@ -164,7 +164,7 @@ import WebImageTesting
         #expect((cold.timings?.total ?? .zero) >= (cold.timings?.firstByte ?? .seconds(1)))
     }
 
-    @Test func theGaugeTellsHowManyRun() async throws {
+    @Test func activityIsTheNumberOfRunningTransfers() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .bytes(body).with(.stall(at: .beforeHead)))
         var gauge = rig.downloader.activity.makeAsyncIterator()
@@ -185,7 +185,7 @@ import WebImageTesting
         return rig.downloader.download(request)
     }
 
-    @Test func whatIsMarkedFinishesAndTheRestEnds() async throws {
+    @Test func drainFinishesMarkedTransfersAndEndsTheOthers() async throws {
         let rig = try Rig(.with { $0.maxConcurrent = 2 })
         let gate = Gate()
         rig.server.serve("/marked", .bytes(body).with(.hold(gate, at: .byte(100))))
@@ -205,7 +205,7 @@ import WebImageTesting
         #expect(await rig.fetch(kept) == (body, "complete"))
     }
 
-    @Test func theDrainsTimeIsALimit() async throws {
+    @Test func drainEndsMarkedTransfersAfterItsTime() async throws {
         let rig = try Rig()
         rig.server.serve("/marked", .bytes(body).with(.stall(at: .byte(100))))
         let kept = marked(rig, "/marked")

@@ -106,7 +106,7 @@ import WebImageTesting
         $0.deadlines = DownloadDeadlines(connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(3))
     }
 
-    @Test func noConnectionInTime() async throws {
+    @Test func aConnectionThatTakesTooLongIsAConnectTimeout() async throws {
         let rig = try Rig(brief)
         let hole = try BlackHole()
         let download = rig.download(hole.url("/a"))
@@ -116,7 +116,7 @@ import WebImageTesting
         #expect(download.log.end?.name == "connectTimeout")
     }
 
-    @Test func noAnswerInTime() async throws {
+    @Test func anAnswerThatTakesTooLongIsAFirstByteTimeout() async throws {
         let rig = try Rig(brief)
         rig.server.serve("/a", picture(.stall(at: .beforeHead)))
         let download = rig.download("/a")
@@ -128,7 +128,7 @@ import WebImageTesting
         #expect(await rig.server.waitForClosed("/a", 1))
     }
 
-    @Test func aBodyThatStandsStill() async throws {
+    @Test func aBodyThatStallsIsAnIdleTimeout() async throws {
         let rig = try Rig(brief)
         rig.server.serve("/a", picture(.stall(at: .byte(500))))
         let download = rig.download("/a")
@@ -139,7 +139,7 @@ import WebImageTesting
         #expect(await rig.fetch(download) == (Array(body.prefix(500)), "idleTimeout"))
     }
 
-    @Test func aBodyThatIsTooSlow() async throws {
+    @Test func aBodyBelowTheMinimumSpeedIsTooSlow() async throws {
         let rig = try Rig(
             .with { $0.deadlines.minimumSpeed = .init(bytesPerSecond: 300, window: .seconds(2)) })
         rig.server.serve("/a", picture(.stall(at: .byte(500))))
@@ -149,7 +149,7 @@ import WebImageTesting
         #expect(download.log.end?.name == "tooSlow")
     }
 
-    @Test func theWholeTakesTooLongAlsoInTheQueue() async throws {
+    @Test func theTotalDeadlineIncludesTimeInTheQueue() async throws {
         let rig = try Rig(.with { $0.deadlines = DownloadDeadlines(total: .seconds(5)) })
         rig.server.serve("/a", picture(.stall(at: .byte(500))))
         let running = rig.download("/a")

@@ -35,7 +35,7 @@ import WebImageTesting
         #expect(requests[0].header("accept") == "image/*,*/*;q=0.8")
     }
 
-    @Test func whatIsChangedHoldsFromThenOn() async throws {
+    @Test func aChangedConfigurationHoldsForLaterDownloads() async throws {
         let rig = try Rig()
         rig.server.serve("/a", picture)
         rig.downloader.configuration.bodyLimit = 2
@@ -90,13 +90,13 @@ import WebImageTesting
         #expect(exchange.requestTime == rig.clock.wallTime && exchange.responseTime == rig.clock.wallTime)
     }
 
-    @Test func a304ThatNobodyAskedForIsNoAnswer() async throws {
+    @Test func a304WithoutAConditionIsAnError() async throws {
         let rig = try Rig()
         rig.server.serve("/a", OriginResponse(status: 304))
         #expect(await rig.fetch("/a").end == "notModified")
     }
 
-    @Test func aPartThatIsAskedForIsAnAnswer() async throws {
+    @Test func aRequestedRangeIsAnAnswer() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .bytes(Array(0..<100), contentType: "image/png", etag: "\"v1\""))
         let part = request(rig, "/a") { $0.headers[.range] = "bytes=90-" }
@@ -127,7 +127,7 @@ import WebImageTesting
         #expect(sent == Array(repeating: "Signed \(rig.server.url("/a").count)", count: 2))
     }
 
-    @Test func aModifierMayGoElsewhereAndSendABody() async throws {
+    @Test func aModifierMayChangeTheURLAndSendABody() async throws {
         let rig = try Rig()
         rig.server.serve("/b?x=1", picture)
         let elsewhere = rig.server.url("/b?x=1")
@@ -144,7 +144,7 @@ import WebImageTesting
         #expect(rig.server.requests().first?.header("content-type") == nil)
     }
 
-    @Test func aModifierMayRefuse() async throws {
+    @Test func aModifierMayRefuseTheRequest() async throws {
         struct Stop: Error {}
         let rig = try Rig(.with { $0.requestModifier = RequestModifier(name: "never") { _ in nil } })
         #expect(await rig.fetch("/a").end == "requestRefused")
@@ -173,7 +173,7 @@ import WebImageTesting
         #expect(rig.downloader.counters.running == 0 && rig.server.connectionCount == 0)
     }
 
-    @Test func settingAndFilteringFieldsComeReady() async throws {
+    @Test func builtInModifiersSetAndFilterFields() async throws {
         let rig = try Rig()
         rig.server.serve("/a", picture)
         let setting = RequestModifier.setting(method: .post, headers: [.accept: "x/y"], body: [65])
@@ -213,7 +213,7 @@ import WebImageTesting
         mutating func finish() throws -> [UInt8] { Array("\(count)".utf8) }
     }
 
-    @Test func aBodyIsDecryptedWholeOrAsItComes() async throws {
+    @Test func aBodyIsDecryptedWholeOrInAStream() async throws {
         let rig = try Rig(.with { $0.memoryPerTransfer = .kibibytes(64) })
         let clear = pattern(400_000)
         rig.server.serve("/a", .bytes(clear.map { $0 ^ 0x5A }, contentType: "image/png"))
@@ -242,7 +242,7 @@ import WebImageTesting
         #expect(await rig.fetch(download).end == "complete")
     }
 
-    @Test func whatCannotBeDecryptedIsBadImageData() async throws {
+    @Test func aBodyThatCannotBeDecryptedIsBadImageData() async throws {
         struct Wrong: Error {}
         let rig = try Rig(.with { $0.bodyLimit = 100 })
         rig.server.serve("/a", picture)
@@ -259,7 +259,7 @@ import WebImageTesting
 
     // MARK: Redirects
 
-    @Test func secretHeadersOfYourOwnStayToo() async throws {
+    @Test func addedSecretHeadersAreNotSentToAnotherOrigin() async throws {
         let rig = try Rig()
         let key = try #require(HTTPField.Name("X-Api-Key"))
         rig.downloader.configuration.secretHeaders.insert(key)
@@ -274,7 +274,7 @@ import WebImageTesting
 
     // MARK: Cookies and proxies
 
-    @Test func cookiesAreOffUntilTheyAreWanted() async throws {
+    @Test func cookiesAreSentOnlyIfTheRequestHandlesThem() async throws {
         let rig = try Rig()
         rig.server.serve(
             "/set",
@@ -289,7 +289,7 @@ import WebImageTesting
         #expect(rig.server.requests("/get").map { $0.header("cookie") } == [nil, "a=1", nil])
     }
 
-    @Test func aProxyIsAskedForWhatIsNotExcepted() async throws {
+    @Test func aProxyIsUsedUnlessTheHostIsExcepted() async throws {
         let proxy = try OriginServer()
         proxy.serve(under: "/") { _ in .bytes([9], contentType: "image/png") }
         proxy.serve(under: "http://") { _ in .bytes([9], contentType: "image/png") }
@@ -344,11 +344,11 @@ import WebImageTesting
             ("", "https://a.example.com/x/", nil),
             ("n=a=b", "https://a.example.com/x/", "n=a=b"), ("n=v\u{1}", "https://a.example.com/x/", nil),
         ] as [(String, String, String?)])
-    func aCookieGoesWhereItMay(_ field: String, _ url: String, _ sent: String?) {
+    func aCookieIsSentOnlyToMatchingURLs(_ field: String, _ url: String, _ sent: String?) {
         #expect(jar(field, from: "https://a.example.com/x/y").cookies(for: url) == sent)
     }
 
-    @Test func theyExpireAreReplacedAndBounded() {
+    @Test func cookiesExpireAreReplacedAndBounded() {
         let jar = jar("n=1; Path=/; Max-Age=10", from: "http://h/")
         jar.store(["n=2; Path=/; Max-Age=10", "m=3; Path=/"], from: "http://h/")
         #expect(jar.cookies(for: "http://h/") == "n=2; m=3")

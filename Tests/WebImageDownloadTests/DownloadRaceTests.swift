@@ -92,7 +92,7 @@ import WebImageTesting
     /// A failed transfer once published its last bytes to its readers after it had begun to wait for its retry. A
     /// cancel at that moment wrote the end of the log at the same time.
     @Test(arguments: [true, false])
-    func whatCameIsPublishedBeforeATransferRests(_ isLost: Bool) async throws {
+    func bytesArePublishedBeforeATransferAwaitsItsRetry(_ isLost: Bool) async throws {
         let short = FakeAnswer.status(200, body: Array(body[..<700]), headers: [.contentLength: "2000"])
         let failing = isLost ? FakeAnswer.bytes(body).failing(after: 700) : short
         let transport = FakeTransport(.inline)

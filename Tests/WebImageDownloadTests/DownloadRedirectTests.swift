@@ -17,7 +17,7 @@ import WebImageTesting
         #expect(download.metrics?.finalURL == rig.server.url("/b?c=1"))
     }
 
-    @Test func moreThanTenAreTooMany() async throws {
+    @Test func moreThanTenRedirectsAreTooMany() async throws {
         let rig = try Rig()
         for hop in 0..<11 { rig.server.serve("/\(hop)", .redirect(to: "/\(hop + 1)")) }
         rig.server.serve("/11", .bytes([1], contentType: "image/png"))
@@ -25,7 +25,7 @@ import WebImageTesting
         #expect(await rig.fetch("/1") == ([1], "complete"))
     }
 
-    @Test func aCircleIsSeenAtOnce() async throws {
+    @Test func aRedirectCircleIsDetectedAtOnce() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .redirect(to: "/b"))
         rig.server.serve("/b", .redirect(to: "/a"))
@@ -93,7 +93,7 @@ import WebImageTesting
         #expect(await rig.fetch(busy) == ([1], "complete"))
     }
 
-    @Test func theRequestSaysWhoAsksAndWhatForUnlessTold() async throws {
+    @Test func requestsHaveDefaultFieldsUnlessTheySetThem() async throws {
         let rig = try Rig(.with { $0.headers[.accept] = DownloadConfiguration.accept([.avif, .png]) })
         rig.server.serve("/a", .bytes([1], contentType: "image/png"))
         _ = await rig.fetch("/a")

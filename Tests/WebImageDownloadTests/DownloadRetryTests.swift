@@ -13,7 +13,7 @@ import WebImageTesting
         .bytes(bytes ?? body, contentType: "image/png", etag: tag)
     }
 
-    @Test func aServerThatIsBusyIsAskedAgainAfterTheTimeThatItNames() async throws {
+    @Test func aBusyServerIsAskedAgainAfterItsRetryAfter() async throws {
         let rig = try Rig.retrying()
         rig.server.serve("/a", .status(503, headers: [("Retry-After", "7")]), tagged())
         let download = rig.download("/a")
@@ -50,7 +50,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [404, 410, 403, 501])
-    func whatCannotHealIsAskedOnce(_ status: Int) async throws {
+    func permanentStatusesAreNotRetried(_ status: Int) async throws {
         let rig = try Rig.retrying()
         rig.server.serve("/a", .status(status))
         #expect(await rig.fetch("/a").end == "badStatus")
@@ -81,7 +81,7 @@ import WebImageTesting
 
     // MARK: Resuming a body
 
-    @Test func aBodyGoesOnWhereItBrokeOff() async throws {
+    @Test func aBrokenBodyIsResumedByARangeRequest() async throws {
         let rig = try Rig.retrying()
         rig.server.serve("/a", tagged().with(.cut(at: .byte(7000))), tagged())
         let download = rig.download("/a")
@@ -96,7 +96,7 @@ import WebImageTesting
         #expect(download.exchange?.head.status == 200)
     }
 
-    @Test func readersSeeWhatCameWhileTheRestIsWaitedFor() async throws {
+    @Test func readersSeeReceivedBytesDuringARetryWait() async throws {
         let rig = try Rig.retrying()
         rig.server.serve("/a", tagged().with(.cut(at: .byte(7000))), tagged())
         let download = rig.download("/a")
@@ -106,7 +106,7 @@ import WebImageTesting
         #expect(await rig.fetch(download).end == "complete")
     }
 
-    @Test func withoutAStrongValidatorAllComesAgainAndIsCompared() async throws {
+    @Test func withoutAStrongValidatorTheWholeBodyIsRequestedAgain() async throws {
         let rig = try Rig.retrying()
         rig.server.serve("/a", tagged("W/\"v1\"").with(.cut(at: .byte(7000))), tagged("W/\"v1\""))
         let download = rig.download("/a")
@@ -152,7 +152,7 @@ import WebImageTesting
         #expect(rig.server.requests("/a").map { $0.header("range") } == [nil, "bytes=7000-", nil])
     }
 
-    @Test func aPartThatNobodyAskedForIsNoPicture() async throws {
+    @Test func anUnrequestedPartIsAProtocolError() async throws {
         let rig = try Rig.retrying()
         var part = OriginResponse(status: 206, headers: [("Content-Range", "bytes 0-9/100")], body: Array(body[..<10]))
         part.servesRanges = false
@@ -221,7 +221,7 @@ import WebImageTesting
 
     // MARK: While a transfer waits for its retry
 
-    @Test func aTransferThatRestsHoldsNoSlotAndCanBeCancelledAndJoined() async throws {
+    @Test func aTransferAwaitingARetryHoldsNoSlotAndCanBeJoined() async throws {
         let rig = try Rig.retrying { $0.maxConcurrent = 1 }
         rig.server.serve("/a", .status(503))
         rig.server.serve("/b", tagged())
@@ -252,7 +252,7 @@ import WebImageTesting
     }
 
     /// A host that missed the short deadline of one request was once avoided by all other requests, too.
-    @Test func aHostIsNotBlamedForOneCallersHaste() async throws {
+    @Test func aDeadlineOfOneRequestDoesNotOpenTheHostsCircuit() async throws {
         let rig = try Rig.retrying(0) { $0.circuit = CircuitPolicy(failures: 1) }
         rig.server.serve("/a", tagged().with(.stall(at: .headByte(12))))
         var request = DownloadRequest(url: rig.server.url("/a"))
@@ -277,7 +277,7 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "complete")
     }
 
-    @Test func aMissingPictureSaysNothingAgainstItsHost() async throws {
+    @Test func missingPicturesDoNotOpenTheHostsCircuit() async throws {
         let rig = try Rig.retrying(0) { $0.circuit = CircuitPolicy(failures: 1) }
         for _ in 1...5 { #expect(await rig.fetch("/missing").end == "badStatus") }
         #expect(rig.downloader.openCircuits.isEmpty)

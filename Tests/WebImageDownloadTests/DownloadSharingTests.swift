@@ -9,7 +9,7 @@ import WebImageTesting
 @Suite struct DownloadSharingTests {
     private let body = pattern(30_000)
 
-    @Test func twoHundredRequestsAreOneTransfer() async throws {
+    @Test func twoHundredEqualRequestsShareOneTransfer() async throws {
         let rig = try Rig()
         let gate = Gate()
         rig.server.serve("/a", .bytes(body, contentType: "image/png").with(.hold(gate, at: .byte(10_000))))
@@ -24,7 +24,7 @@ import WebImageTesting
         #expect(rig.downloader.counters == DownloadCounters(started: 1, joined: 200, running: 0, waiting: 0))
     }
 
-    @Test func thoseWhoBeganWithOtherSettingsShareNothing() async throws {
+    @Test func requestsWithDifferentSettingsAreNotJoined() async throws {
         let rig = try Rig()
         let gate = Gate()
         rig.server.serve("/a", .bytes(body, contentType: "image/png").with(.hold(gate, at: .byte(10_000))))
@@ -42,7 +42,7 @@ import WebImageTesting
         #expect(rig.downloader.counters.running == 0)
     }
 
-    @Test func limitsThatChangeEndNoJoining() async throws {
+    @Test func changedLimitsDoNotPreventJoining() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .bytes(body, contentType: "image/png").with(.stall(at: .byte(10_000))))
         let request = try ResolvedRequest(DownloadRequest(url: rig.server.url("/a")))
@@ -53,7 +53,7 @@ import WebImageTesting
         #expect(joined.allSatisfy { $0.wasJoined && $0.log === first.log })
     }
 
-    @Test func whoeverLeavesTheOthersGetTheirBytes() async throws {
+    @Test func cancelledRequestsLeaveTheTransferToTheOthers() async throws {
         let rig = try Rig()
         let gate = Gate()
         rig.server.serve("/a", .bytes(body, contentType: "image/png").with(.hold(gate, at: .byte(10_000))))
@@ -81,7 +81,7 @@ import WebImageTesting
         #expect(await rig.fetch("/a") == ([1, 2, 3], "complete"))
     }
 
-    @Test func lettingGoOfADownloadLeavesIt() async throws {
+    @Test func aReleasedDownloadIsCancelled() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .bytes(body, contentType: "image/png").with(.stall(at: .beforeHead)))
         var download: Download? = rig.download("/a")
@@ -134,7 +134,7 @@ import WebImageTesting
         #expect(first != second)
     }
 
-    @Test func sixAtATimeAndNoMore() async throws {
+    @Test func sixTransfersPerHostRunAtATime() async throws {
         let rig = try Rig()
         let gate = Gate()
         rig.server.serve(under: "/img/") { [body] _ in
@@ -210,7 +210,7 @@ import WebImageTesting
         #expect(rig.server.requests(nil).map(\.path) == ["/b", "/a"])
     }
 
-    @Test func oneThatWaitsCanBeCancelled() async throws {
+    @Test func aWaitingTransferCanBeCancelled() async throws {
         let rig = try Rig()
         rig.downloader.isSuspended = true
         let download = rig.download("/a")

@@ -34,7 +34,7 @@ import WebImageTesting
         #expect(failed.statistics == .init(remembered: 1, refused: 1))
     }
 
-    @Test func retryFailedAsksAndASuccessForgets() throws {
+    @Test func retryFailedIgnoresAndASuccessRemovesAFailure() throws {
         let failed = FailedURLs(clock: clock)
         let request = try request("x")
         failed.failed(request, status(404))
@@ -63,7 +63,9 @@ import WebImageTesting
             (.requestRefused, nil, nil, 0),
             (.transformFailed, nil, nil, 0), (.cannotWrite, nil, nil, 0),
         ] as [(WebImageError.Code, Int?, Int?, Int)])
-    func lifetimes(_ code: WebImageError.Code, _ status: Int?, _ retryAfter: Int?, _ seconds: Int) throws {
+    func theLifetimeDependsOnCodeStatusAndRetryAfter(
+        _ code: WebImageError.Code, _ status: Int?, _ retryAfter: Int?, _ seconds: Int
+    ) throws {
         let error = WebImageError(code, "", status: status)
         let lifetime = FailedURLPolicy().lifetime(of: error, url: "", retryAfter: retryAfter.map { .seconds($0) })
         #expect(lifetime == .seconds(seconds), "\(code.name) \(status ?? 0)")
@@ -80,7 +82,7 @@ import WebImageTesting
             (["Cache-Control: max-age=9999"], nil), (["Expires: \(date(7))", "Date: \(date(0))"], 7),
             (["Expires: 0"], 0), (["Cache-Control: public"], nil),
         ] as [([String], Int64?)])
-    func anErrorIsRememberedNoLongerThanItSays(lines: [String], seconds: Int64?) {
+    func anErrorIsRememberedNoLongerThanItsCacheFieldsSay(lines: [String], seconds: Int64?) {
         var error = status(404)
         error.lifetime = HTTPCacheRules.lifetime(ofFailure: head(404, lines), now: cacheStart)
         let lifetime = FailedURLPolicy().lifetime(of: error, url: "", retryAfter: nil)
@@ -118,7 +120,7 @@ import WebImageTesting
     }
 
     /// A failure that may be due to a request's own settings does not count for requests with other settings.
-    @Test func failuresOfOnesOwnSettingsAreOnesOwn() throws {
+    @Test func failuresCountOnlyForRequestsWithTheSameSettings() throws {
         let failed = FailedURLs(clock: clock)
         failed.failed(try request("x"), WebImageError(.tlsFailed, ""))
         for change in [
@@ -134,7 +136,7 @@ import WebImageTesting
         #expect(failed.refusal(of: try request("x"), retriesFailed: false) != nil)
     }
 
-    @Test func aURLIsForgottenWhoeverAskedForIt() throws {
+    @Test func removingAURLForgetsTheFailuresOfAllUsers() throws {
         let failed = FailedURLs(clock: clock)
         for user in [nil, "anna", "otto"] { failed.failed(try request("x", user: user), status(404)) }
         failed.failed(try request("y"), status(404))
@@ -161,7 +163,7 @@ import WebImageTesting
         #expect(one.failures == 2 && one.error.status == 410 && one.remaining == .seconds(300))
     }
 
-    @Test func whoeverIsListedCanBeRemoved() throws {
+    @Test func listedFailuresCanBeRemoved() throws {
         let failed = FailedURLs(clock: clock)
         let requests = try (0..<5).map { try request("\($0)") }
         for (number, request) in requests.enumerated() {
@@ -174,7 +176,7 @@ import WebImageTesting
         #expect(failed.list().isEmpty)
     }
 
-    @Test func theUserDecidesFirst() throws {
+    @Test func theLifetimeClosureWinsOverThePolicy() throws {
         var policy = FailedURLPolicy()
         policy.lifetime = { url, error in
             url.hasSuffix("/never") ? .zero : error.code == .dnsFailed ? .seconds(5) : nil
@@ -186,7 +188,7 @@ import WebImageTesting
         #expect(failed.list().map(\.remaining) == [.seconds(300), .seconds(5)])
     }
 
-    @Test func itNeverGrowsBeyondItsLimit() throws {
+    @Test func theListNeverGrowsBeyondItsLimit() throws {
         var policy = FailedURLPolicy()
         policy.limit = 10
         let failed = FailedURLs(policy: policy, clock: clock)
@@ -207,7 +209,7 @@ import WebImageTesting
     }
 
     /// Random operations, compared with a plain dictionary.
-    @Test func itIsADictionaryWithTimes() throws {
+    @Test func theTableAgreesWithADictionaryOfEndTimes() throws {
         var random = SeededGenerator(seed: 8)
         var table = FailedURLTable(policy: FailedURLPolicy())
         var model: [Int: Duration] = [:]

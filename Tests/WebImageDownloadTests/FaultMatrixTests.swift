@@ -124,7 +124,7 @@ import WebImageTesting
 
     /// For an origin without TLS the proxy itself answers 407. For one with TLS it refuses the tunnel.
     @Test(arguments: ["http://far.example/a", "https://far.example/a"])
-    func aProxyThatWantsToKnowWhoAsks(_ url: String) async throws {
+    func aProxyThatRequiresCredentialsIsAnError(_ url: String) async throws {
         let proxy = try OriginServer()
         proxy.serve(under: "") { _ in .status(407, headers: [("Proxy-Authenticate", "Basic realm=\"x\"")]) }
         let rig = try Rig(.with { $0.proxy = .server("http://127.0.0.1:\(proxy.port)") })

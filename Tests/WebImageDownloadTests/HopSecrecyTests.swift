@@ -56,7 +56,7 @@ import WebImageTesting
 
     /// When a modifier changes the host of a request, the secrets that the modifier sets are sent there; the caller's
     /// are not.
-    @Test func aModifierTellsItsSecretsWhereItWants() async throws {
+    @Test func aModifiersSecretsAreSentToTheHostItChooses() async throws {
         transport.answer("https://cdn.test/1", .redirect(to: "/2"))
         transport.answer("https://cdn.test/2", .redirect(to: "https://b.test/3"))
         transport.answer("https://b.test/3", .bytes([1]))
@@ -74,7 +74,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [(303, ["POST", "GET"]), (302, ["POST", "GET"]), (307, ["POST", "POST"])])
-    func whatHTTPMadeAGetStaysOne(_ status: Int, _ methods: [String]) async throws {
+    func aModifierDoesNotUndoARedirectsChangeToGET(_ status: Int, _ methods: [String]) async throws {
         transport.answer("https://a.test/1", .redirect(to: "/2", status: status))
         transport.answer("https://a.test/2", .bytes([1]))
         let setting = RequestModifier.setting(method: .post, headers: [.contentType: "text/plain"], body: [65])
@@ -87,7 +87,7 @@ import WebImageTesting
 
     // MARK: Modifiers and retries
 
-    @Test func aRetryAndAChallengeBeginBeforeTheModifier() async throws {
+    @Test func retriesAndChallengesModifyTheOriginalRequest() async throws {
         let failing = FakeAnswer.status(503)
         let locked = FakeAnswer.status(401, headers: [.wwwAuthenticate: "Basic"])
         transport.answer("https://a.test/1?signed", failing, locked, .bytes([1]))
@@ -107,7 +107,7 @@ import WebImageTesting
         #expect(download.metrics?.finalURL == "https://a.test/1?signed")
     }
 
-    @Test func theCircuitIsThatOfTheHostThatIsAsked() async throws {
+    @Test func theCircuitIsThatOfTheModifiedHost() async throws {
         downloader.configuration.circuit = CircuitPolicy(failures: 1, firstPause: .seconds(10))
         downloader.configuration.retry = .never
         transport.answer("https://b.test/1", .failure(WebImageError(.connectionRefused, "nobody there")))
@@ -144,7 +144,7 @@ import WebImageTesting
         .status(302, headers: [.location: "/1", .setCookie: cookie])
     }
 
-    @Test func aCookieOpensTheSameURL() async throws {
+    @Test func aRedirectToTheSameURLIsFollowedWithANewCookie() async throws {
         transport.answer("https://a.test/1", wall("seen=1"), .bytes([1]))
         #expect(await fetch("https://a.test/1") { $0.handlesCookies = true } == "complete")
         #expect(transport.requests.map { $0.headers[.cookie] } == [nil, "seen=1"])

@@ -113,7 +113,7 @@ import WebImageTesting
     }
 
     @Test(.enabled(if: NginxServer.isAvailable, "nginx or openssl is not installed"))
-    func trustIsThatOfEachRequest() async throws {
+    func eachRequestIsCheckedByItsOwnTLSPolicy() async throws {
         let nginx = try NginxServer()
         func answer(_ tls: TLSPolicy) async -> String? {
             await send(TransportRequest(url: nginx.secure("/body"), tls: tls)).result?.name

@@ -21,7 +21,7 @@ import WebImageTesting
         Call.run(among: left, stackSize: 1 << 20, leaves: leaves, body)
     }
 
-    @Test func whatEndsHasItsResult() {
+    @Test func aCallThatEndsGivesItsResult() {
         guard case .ended(7) = run(leaves: { false }, { 7 }) else {
             Issue.record("a call that ends was not waited for")
             return
@@ -29,7 +29,7 @@ import WebImageTesting
         #expect(left.current == 0)
     }
 
-    @Test func whatIsLeftGoesOnAndIsCountedUntilItEnds() {
+    @Test func anAbandonedCallContinuesAndCountsUntilItEnds() {
         let gates = [Gate(), Gate()]
         for (number, gate) in gates.enumerated() {
             let outcome = run(leaves: { true }) {
@@ -67,7 +67,7 @@ import WebImageTesting
         while left.current > 0 { _ = sched_yield() }
     }
 
-    @Test func whoStaysGetsTheResultHoweverOftenItIsAsked() {
+    @Test func askingWhetherToLeaveDoesNotEndTheCall() {
         let gate = Gate()
         var asked = 0
         let outcome = run(leaves: {
@@ -85,7 +85,7 @@ import WebImageTesting
         #expect(asked >= 3 && left.current == 0)
     }
 
-    @Test func whatTheCallHoldsIsGivenUpWhenItEnds() {
+    @Test func objectsOfAnAbandonedCallAreReleasedAtItsEnd() {
         final class Held: Sendable {}
         let gate = Gate()
         weak var held: Held?
@@ -104,7 +104,7 @@ import WebImageTesting
         #expect(left.current == 0)
     }
 
-    @Test func aThreadThatCannotBeHadIsToldAsThat() {
+    @Test func aThreadThatCannotBeStartedIsReported() {
         // A stack that is larger than the address space.
         guard case .noThread = Call.run(among: left, stackSize: 1 << 60, leaves: { false }, { 1 }) else {
             Issue.record("there was a thread with a stack of an exabyte")

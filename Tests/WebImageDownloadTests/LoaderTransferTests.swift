@@ -43,7 +43,7 @@ import WebImageTesting
         return false
     }
 
-    @Test func whatALoaderSaysOfItsBytesIsTheirHead() async throws {
+    @Test func fieldsFromALoaderBecomeTheResponseHead() async throws {
         struct Teller: ImageLoader {
             let name = "teller"
             func canLoad(_ url: String) -> Bool { true }
@@ -63,7 +63,7 @@ import WebImageTesting
 
     /// Bytes that a loader brought after its end, which nobody reads, once filled the shared memory, and every other
     /// transfer waited for ever.
-    @Test func whatALoaderBringsAfterItsEndTakesNoRoom() async throws {
+    @Test func bytesOfALoaderAfterItsEndTakeNoMemory() async throws {
         final class Bridge: ImageLoader {
             let name = "bridge"
             let gate = Gate()
@@ -262,7 +262,7 @@ import WebImageTesting
         return names
     }
 
-    @Test func aLoaderTellsItsStory() async throws {
+    @Test func aLoaderSendsEventsFromStartToFinish() async throws {
         let rig = try Rig()
         let heard = rig.downloader.events
         let left = download(rig, "s:left")
@@ -276,7 +276,7 @@ import WebImageTesting
             ])
     }
 
-    @Test func filesAndDataTellTheirs() async throws {
+    @Test func filesAndDataURLsSendEventsFromStartToEnd() async throws {
         let rig = try Rig()
         let heard = rig.downloader.events
         _ = await rig.fetch("data:,abc")

@@ -71,7 +71,7 @@ import WebImageTesting
         #expect(await fetch(try write([], to: "empty")) == ([], "complete"))
     }
 
-    @Test func whatIsNoReadableFileIsNamed() async throws {
+    @Test func missingAndIrregularFilesHaveTheirOwnErrors() async throws {
         defer { cleanUp() }
         #expect(await fetch("\(directory)/none.png").end == "fileNotFound")
         #expect(await fetch("file://\(directory)/none.png").end == "fileNotFound")
@@ -165,7 +165,7 @@ import WebImageTesting
         #expect(short.log.localFile == nil)
     }
 
-    @Test func aFileThatIsCutWhileItIsReadIsNamed() async throws {
+    @Test func aFileThatIsCutWhileItIsReadIsATruncatedBody() async throws {
         defer { cleanUp() }
         let body = pattern(900_000)
         let path = try write(body, to: "cut")
@@ -186,7 +186,7 @@ import WebImageTesting
     }
 
     /// A small file that is in the page cache is read at once, without waking another thread.
-    @Test func aSmallFileInMemoryIsReadWhereItIsAskedFor() async throws {
+    @Test func aSmallFileInThePageCacheIsReadOnTheCallersThread() async throws {
         defer { cleanUp() }
         let files = PosixFileSystem()
         let executor = HeldExecutor()

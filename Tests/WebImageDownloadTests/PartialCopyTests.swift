@@ -107,7 +107,7 @@ final class MemoryPartialStore: PartialBodyStore {
 
     private func makeCopy() -> PartialCopy { PartialCopy(key, store: store, executor: executor) }
 
-    @Test func whatTheLogHasIsCopiedInOrder() {
+    @Test func bytesOfTheLogAreCopiedInOrder() {
         let (copy, log) = (makeCopy(), makeLog())
         append(0..<300_000, to: log)
         copy.carryOut(.begin(metadata: [1]), log)
@@ -156,7 +156,7 @@ final class MemoryPartialStore: PartialBodyStore {
         #expect(unwritten.withLock { $0 } == 0 && store[key]?.bytes.count == 300_000)
     }
 
-    @Test func aFinishedBodyLeavesNothing() {
+    @Test func aFinishedBodyLeavesNoCopy() {
         let (copy, log) = (makeCopy(), makeLog())
         append(0..<300_000, to: log)
         copy.carryOut(.begin(metadata: [1]), log)
@@ -187,7 +187,7 @@ final class MemoryPartialStore: PartialBodyStore {
         #expect(store[key]?.bytes.count == 100_000 && store.claims == 0)
     }
 
-    @Test func anotherTransferGoesOnWithIt() throws {
+    @Test func anotherTransferContinuesAKeptCopy() throws {
         store.put(key, .init(metadata: [7], bytes: Array(bytes[..<100_000])))
         let (copy, log) = (makeCopy(), makeLog())
         #expect(copy.mayFind)
@@ -208,7 +208,7 @@ final class MemoryPartialStore: PartialBodyStore {
         #expect(store[key] == .init(metadata: [7], bytes: bytes) && store.claims == 1)
     }
 
-    @Test func aCopyThatWasMadeByOthersIsNotGoneOnWith() {
+    @Test func aCopyThatOthersHaveReplacedIsNotContinued() {
         let (copy, log) = (makeCopy(), makeLog())
         append(0..<300_000, to: log)
         copy.carryOut(.begin(metadata: [1]), log)
@@ -221,7 +221,7 @@ final class MemoryPartialStore: PartialBodyStore {
         #expect(store[key] == .init(metadata: [9], bytes: [1, 2, 3]) && store.claims == 0)
     }
 
-    @Test func aFullStoreKeepsWhatItHas() {
+    @Test func aFullStoreKeepsTheBytesWritten() {
         store.limit(to: 250_000)
         let (copy, log) = (makeCopy(), makeLog())
         append(0..<200_000, to: log)
@@ -236,7 +236,7 @@ final class MemoryPartialStore: PartialBodyStore {
         #expect(kept.count >= 200_000 && kept.count <= 250_000 && kept == Array(bytes[..<kept.count]))
     }
 
-    @Test func whoHasItFirstKeepsIt() {
+    @Test func theFirstCopyKeepsItsClaim() {
         let (log, first, second) = (makeLog(), makeCopy(), makeCopy())
         append(0..<300_000, to: log)
         first.carryOut(.begin(metadata: [1]), log)

@@ -54,7 +54,7 @@ private final class SecondLongTransport: HTTPTransport {
 
     /// 200 pictures of low priority, and at random moments one picture that somebody looks at.
     @Test(arguments: [0, 1, 2], [UInt64(1), 2, 3])
-    func prefetchingDoesNotDelayWhatIsLookedAt(_ reserved: Int, _ seed: UInt64) {
+    func prefetchingDoesNotDelayVisiblePictures(_ reserved: Int, _ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let clock = ManualClock()
         let downloader = downloader(clock, reserved: reserved)
@@ -78,7 +78,7 @@ private final class SecondLongTransport: HTTPTransport {
 
     /// 2000 pictures are prefetched, and 50 are looked at, all at once or one after another. The 50 wait exactly as
     /// long as they would without the prefetched ones.
-    @Test(arguments: [UInt64(1), 2, 3, 4]) func whatIsPrefetchedAtVeryLowPriorityTakesNoSlotAway(_ seed: UInt64) {
+    @Test(arguments: [UInt64(1), 2, 3, 4]) func prefetchingAtVeryLowPriorityTakesNoSlotAway(_ seed: UInt64) {
         func waits(prefetched count: Int) -> (waits: [Duration], prefetched: Int) {
             var random = SeededGenerator(seed: seed)
             let clock = ManualClock()
@@ -105,7 +105,7 @@ private final class SecondLongTransport: HTTPTransport {
     }
 
     /// A picture that waits to be prefetched runs next when somebody looks at it.
-    @Test func whatIsPrefetchedAndThenLookedAtGoesFirst() {
+    @Test func aPrefetchedPictureGoesFirstOnceItIsVisible() {
         let clock = ManualClock()
         let downloader = downloader(clock, reserved: 1)
         let prefetched = (0..<200).map {
@@ -121,7 +121,7 @@ private final class SecondLongTransport: HTTPTransport {
 
     /// The `Priority` field of RFC 9218 matters on connections that many requests share. It states the priority at the
     /// moment when the request is sent.
-    @Test func serversAreToldWhatIsUrgentAndWhatCanWait() throws {
+    @Test func prioritiesAreSentInThePriorityField() throws {
         let transport = FakeTransport(.inline)
         let downloader = ImageDownloader(
             configuration: .with { $0.maxConcurrent = 1 }, transport: transport, clock: ManualClock(),

@@ -38,7 +38,7 @@ struct ProxyTests {
         rig.server.requests(path).map { $0.header("via")?.contains("tinyproxy") == true }
     }
 
-    @Test func plainRequestsGoThroughIt() async throws {
+    @Test func plainRequestsGoThroughTheProxy() async throws {
         let proxy = try TinyproxyServer()
         let rig = try rig(.server(proxy.url))
         #expect(await rig.fetch("/a") == ([1, 2, 3], "complete"))
@@ -112,7 +112,7 @@ struct ProxyTests {
     }
 
     /// A request is never sent around a proxy that cannot be reached.
-    @Test func aDeadProxyIsNoWayAround() async throws {
+    @Test func aDeadProxyIsNotBypassed() async throws {
         let nginx = try NginxServer()
         let rig = try rig(.server("http://127.0.0.1:\(try OriginServer.closedPort())"))
         #expect(await rig.fetch("/a").end == "connectionRefused")
@@ -162,7 +162,7 @@ struct ProxyTests {
     }
 
     /// An address policy must see the address of the connection. Behind a proxy it would not, so no proxy is used.
-    @Test func withAnAddressPolicyItIsNotAsked() async throws {
+    @Test func theProxyIsNotUsedWithAnAddressPolicy() async throws {
         let nginx = try NginxServer()
         let proxy = try TinyproxyServer(tunnelPorts: [nginx.securePort])
         let rig = try rig(.server(proxy.url))

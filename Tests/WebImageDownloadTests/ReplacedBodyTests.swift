@@ -63,7 +63,7 @@ import WebImageTesting
         #expect((try? await download.log.allBytes().array) == new)
     }
 
-    @Test func aPartOfAnotherBodyIsRefusedAndAllOfThatAskedFor() async throws {
+    @Test func afterAPartOfAnotherBodyTheWholeOneIsRequested() async throws {
         let rig = try Rig.retrying()
         var part = OriginResponse(
             status: 206, headers: [("Content-Range", "bytes 7000-29999/30000"), ("ETag", "\"v2\"")],
@@ -85,7 +85,7 @@ import WebImageTesting
         ([("Last-Modified", dates[0])], [("Last-Modified", dates[1])]), ([("Last-Modified", dates[0])], []),
         ([("Last-Modified", dates[0])], [("Last-Modified", dates[1]), ("ETag", "\"v2\"")]),
     ])
-    func aPartThatIsNotSurelyOfTheSameBodyIsNotJoinedToIt(
+    func aPartWithoutTheSameValidatorIsNotJoined(
         _ first: [(String, String)], _ second: [(String, String)]
     ) async throws {
         let rig = try Rig.retrying()
@@ -119,7 +119,7 @@ import WebImageTesting
         [("ETag", "W/\"v1\""), ("Last-Modified", dates[0])], [("ETag", "v1"), ("Last-Modified", dates[0])],
         [("ETag", "\"a\""), ("ETag", "\"b\"")], [("ETag", "\"v1")], [("ETag", "\"v\"1\"")],
     ])
-    func noPartIsAskedForWithoutAStrongName(_ fields: [(String, String)]) async throws {
+    func noRangeIsRequestedWithoutAStrongValidator(_ fields: [(String, String)]) async throws {
         let rig = try Rig.retrying()
         let whole = OriginResponse(status: 200, headers: fields, body: Self.first)
         rig.server.serve("/a", whole.with(.cut(at: .byte(7000))), whole)
@@ -165,7 +165,7 @@ import WebImageTesting
         #expect(rig.server.requests("/a").map { $0.header("if-none-match") } == ["\"v0\"", nil])
     }
 
-    @Test func aBodyThatIsShorterNowThanWhatCameIsLoadedAnew() async throws {
+    @Test func aBodyNowShorterThanTheReceivedPartIsLoadedAnew() async throws {
         let rig = try Rig.retrying()
         let unsatisfied = OriginResponse.status(416, headers: [("Content-Range", "bytes */100")])
         rig.server.serve("/a", cut(), unsatisfied, answer("\"v2\"", Array(Self.other[..<100])))
@@ -185,7 +185,7 @@ import WebImageTesting
         #expect(await rig.fetch(download) == (Array(Self.other[..<9000]), "truncatedBody"))
     }
 
-    @Test func theNewBodyMayBreakOffTooAndIsGoneOnWith() async throws {
+    @Test func aNewBodyThatBreaksOffIsResumed() async throws {
         let rig = try Rig.retrying()
         let new = answer("\"v2\"", Self.other)
         rig.server.serve("/a", cut(), new.with(.cut(at: .byte(9000))), new)

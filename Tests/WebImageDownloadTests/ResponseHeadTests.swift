@@ -52,7 +52,7 @@ import WebImageTesting
         #expect(try head.announcedLength() == length)
     }
 
-    @Test func differentLengthsAreNone() throws {
+    @Test func contradictoryContentLengthsAreAnError() throws {
         func length(_ lines: String) throws(WebImageError) -> Int? {
             try ResponseHead(status: 200, lines: Array(lines.utf8), version: .http11, remoteAddress: nil)
                 .announcedLength()

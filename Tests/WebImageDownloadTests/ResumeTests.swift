@@ -32,7 +32,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         return metadata
     }
 
-    @Test func aBrokenTransferIsGoneOnWith() throws {
+    @Test func aBrokenTransferIsResumed() throws {
         var (body, keep) = broken()
         _ = try metadata(keep)
         #expect(body.fields[.range] == "bytes=100000-" && body.fields[.ifRange] == "\"v1\"" && body.fields.count == 2)
@@ -49,7 +49,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         #expect(end.keep == .discard && end.failure == nil)
     }
 
-    @Test func anotherProcessGoesOnWithWhatWasKept() throws {
+    @Test func anotherProcessResumesAKeptBody() throws {
         let (_, keep) = broken()
         var later = ResumableBody(CacheRequest(), mode: .cacheFirst)
         #expect(later.wantsKept)
@@ -100,7 +100,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         }
     }
 
-    @Test func otherAnswersToARequestForTheRest() {
+    @Test func answersToARangeRequestAreHandledByStatus() {
         let cases: [(ResponseHead, String)] = [
             (head(206, [etag]), "askAgain"), (head(416, ["Content-Range: bytes */1000000"]), "askAgain"),
             (head(416), "askAgain"), (head(412), "askAgain"), (head(200, whole), "restart"), (head(404), "forgets"),
@@ -132,7 +132,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         }
     }
 
-    @Test func aPartThatNobodyAskedForIsAnError() {
+    @Test func anUnrequestedPartIsAProtocolError() {
         var body = ResumableBody(CacheRequest(), mode: .cacheFirst)
         body.didAsk()
         guard case .fail(let error) = body.head(part("0-9/10"), arrival()) else {
@@ -197,7 +197,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         }
     }
 
-    @Test func whatMayNotBeStoredIsNotWritten() {
+    @Test func bodiesThatMustNotBeStoredAreNotKept() {
         let secret = whole + ["Cache-Control: no-store"]
         let silent = CacheRequest(fields: [.cacheControl: "no-store"])
         for (body, keep) in [broken(secret), broken(mode: .noStore), broken(request: silent)] {
@@ -212,7 +212,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         #expect(!ResumableBody(CacheRequest(method: .post), mode: .cacheFirst).wantsKept)
     }
 
-    @Test func writingBeginsWhenItPays() throws {
+    @Test func writingBeginsAtAMinimalLength() throws {
         var body = ResumableBody(CacheRequest(), mode: .cacheFirst)
         body.didAsk()
         _ = body.head(head(200, whole), arrival())
@@ -229,7 +229,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         #expect(broken(after: 65_536).keep != .nothing)
     }
 
-    @Test func whatIsWrongWithTheBytesEndsThem() {
+    @Test func errorsOfTheBodyDiscardTheKeptBytes() {
         for code in [
             WebImageError.Code.bodyTooLarge, .decompressionLimit, .protocolError, .badContentType, .responseRefused,
         ] {
@@ -275,7 +275,7 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         #expect(body.fields[.ifRange] == "\"v2\"" && body.fields[.range] == "bytes=300000-")
     }
 
-    @Test func whatAStoreHasMayBeOfNoUse() throws {
+    @Test func uselessKeptBytesAreNotResumed() throws {
         let kept = try metadata(broken().keep)
         let weak = try #require(storedResponse(["ETag: W/\"a\""])).encoded()
         for (metadata, length) in [

@@ -17,7 +17,7 @@ import WebImageCore
         #expect(policy.delay(before: 1, after: lost, retryAfter: nil, jitter: 7) == .seconds(1))
     }
 
-    @Test func whatTheServerAsksForIsWaitedUnlessItIsTooLong() {
+    @Test func retryAfterIsObeyedUnlessItIsTooLong() {
         let policy = RetryPolicy(firstDelay: .seconds(1), longestRetryAfter: .seconds(60))
         let busy = WebImageError(.badStatus, "busy", status: 503)
         func delay(_ seconds: Int) -> Duration? {
@@ -27,7 +27,7 @@ import WebImageCore
         #expect(delay(61) == nil)
     }
 
-    @Test func onlyWhatMayHealIsTriedAgain() {
+    @Test func onlyTransientErrorsAreRetried() {
         let policy = RetryPolicy()
         let healing = WebImageError.Code.all.map(\.code).filter { policy.mayHeal(WebImageError($0, "")) }
         #expect(Set(healing) == RetryPolicy.transientCodes)
@@ -56,7 +56,7 @@ import WebImageCore
         "Sun, 06 Foo 1994 08:49:37 GMT", "Nov Nov Nov Nov Nov Nov Nov Nov", "Sun, 06 Nov 99999 08:49:37 GMT",
         "1 2 3 4 5 6 7 8 9", String(repeating: "Nov ", count: 1000),
     ])
-    func whatIsNoDateIsNone(_ text: String) {
+    func invalidDatesAreRefused(_ text: String) {
         #expect(CookieDate.seconds(text) == nil)
     }
 

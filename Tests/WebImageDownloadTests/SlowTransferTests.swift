@@ -64,7 +64,7 @@ import WebImageTesting
         #expect(long.log.end?.name == "complete" && next.log.end?.name == "complete")
     }
 
-    @Test func withoutSpareOnesTheLimitsHoldForSlowOnesToo() async {
+    @Test func withoutSpareSlotsTheLimitsIncludeSlowTransfers() async {
         let downloader = makeDownloader {
             $0.maxConcurrent = 1
             $0.spareForSlowOrigins = 0

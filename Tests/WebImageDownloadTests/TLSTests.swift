@@ -16,7 +16,7 @@ import WebImageTesting
         return (bytes.count, end, download.metrics)
     }
 
-    @Test func whoIsTrusted() async throws {
+    @Test func onlyCertificatesThatThePolicyTrustsAreAccepted() async throws {
         let (rig, server) = (try Rig(), try NginxServer())
         let url = server.secure("/body")
         #expect(await fetch(rig, url, TLSPolicy()).end == "tlsFailed")
@@ -42,7 +42,7 @@ import WebImageTesting
         #expect(await fetch(rig, server.secure("/body"), TLSPolicy(pinnedKeys: [pin])).end == "tlsFailed")
     }
 
-    @Test func aCertificateOfOurOwnOpensTheDoor() async throws {
+    @Test func aClientCertificateIsPresentedToTheServer() async throws {
         let (rig, server) = (try Rig(), try NginxServer())
         let url = "https://127.0.0.1:\(server.mutualPort)/body"
         var policy = TLSPolicy(trust: .systemAnd(pem: server.authority))
@@ -78,7 +78,7 @@ import WebImageTesting
     }
 
     /// Each failure is `tlsFailed`, and its message says what is wrong with the certificate.
-    @Test func whatIsWrongWithACertificateIsSaid() async throws {
+    @Test func theErrorSaysWhyACertificateIsRefused() async throws {
         let (rig, server) = (try Rig(), try NginxServer())
         let known = TLSPolicy(trust: .systemAnd(pem: server.authority))
         func complaint(_ url: String, _ tls: TLSPolicy) async -> String {
@@ -105,7 +105,7 @@ import WebImageTesting
         }
     }
 
-    @Test func trustingAnyoneIsLoudInTheLog() async throws {
+    @Test func trustingAnyoneLogsAWarningForEachRequest() async throws {
         let log = LogBook()
         let rig = try Rig(.with { $0.logger = log.logger })
         let server = try NginxServer()

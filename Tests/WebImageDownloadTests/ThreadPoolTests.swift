@@ -49,7 +49,7 @@ import WebImageTesting
         await done.opened()
     }
 
-    @Test func whatCompletesSomethingGoesBeforeWhatBeginsSomething() async {
+    @Test func workThatCompletesGoesBeforeWorkThatBegins() async {
         await holdThread()
         pool.run(.normal, note("decode"))
         pool.run(.high, note("urgent decode"))
@@ -73,7 +73,7 @@ import WebImageTesting
     }
 
     /// Stores have a low priority. Under steady load they once waited so long that they were given up.
-    @Test func whatIsPassedOverTooOftenGoesFirstForOnce() async {
+    @Test func workPassedOverEightTimesGoesFirst() async {
         await holdThread()
         pool.run(.low, note("store"))
         for number in 0..<20 { pool.run(.high, note("\(number)")) }
@@ -92,7 +92,7 @@ import WebImageTesting
 
     /// An object that only a piece of work retains is released with it. Its `deinit` may add work, so it must not run
     /// under the pool's lock.
-    @Test(.timeLimit(.minutes(1))) func whatEndsWithAPieceOfWorkMayAddWork() async {
+    @Test(.timeLimit(.minutes(1))) func objectsReleasedWithTheirWorkMayAddWork() async {
         final class Leaver: Sendable {
             let end: @Sendable () -> Void
             init(_ end: @escaping @Sendable () -> Void) { self.end = end }

@@ -26,7 +26,7 @@ import WebImageTesting
     // The transport delivers inline: every byte that can arrive has arrived when a call returns.
 
     @Test(arguments: [LoadPriority.veryLow, .low])
-    func whatNobodyWaitsForStandsUntilTheBrakeIsReleased(priority: LoadPriority) throws {
+    func lowPriorityTransfersPauseUntilTheBrakeIsReleased(priority: LoadPriority) throws {
         downloader.brake.pull()
         let download = download(priority)
         #expect(download.log.receivedCount < 256 << 10 && download.log.end == nil)
@@ -39,7 +39,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [LoadPriority.normal, .high])
-    func whatSomebodyWaitsForGoesOn(priority: LoadPriority) {
+    func transfersOfNormalOrHighPriorityAreNotBraked(priority: LoadPriority) {
         downloader.brake.pull()
         #expect(download(priority).log.end?.name == "complete")
     }
@@ -53,7 +53,7 @@ import WebImageTesting
         #expect(download.log.end?.name == "complete")
     }
 
-    @Test func whoJoinsWithAHigherPriorityEndsThePause() {
+    @Test func joiningWithAHigherPriorityEndsThePause() {
         downloader.brake.pull()
         let early = download(.veryLow)
         #expect(early.log.end == nil)
@@ -61,7 +61,7 @@ import WebImageTesting
         #expect(late.wasJoined && early.log.end?.name == "complete")
     }
 
-    @Test func twoWhoAreBehindMustBothCatchUp() {
+    @Test func twoPullsOfTheBrakeNeedTwoReleases() {
         downloader.brake.pull()
         downloader.brake.pull()
         let download = download(.low)
@@ -71,7 +71,7 @@ import WebImageTesting
         #expect(download.log.end?.name == "complete")
     }
 
-    @Test func aCancelWhileItStandsEndsIt() {
+    @Test func aPausedTransferCanBeCancelled() {
         downloader.brake.pull()
         let download = download(.low)
         download.cancel()
@@ -90,7 +90,7 @@ import WebImageTesting
         }
     }
 
-    @Test func aLoaderStandsToo() async throws {
+    @Test func aLoaderPausesUntilItsPriorityIsRaised() async throws {
         downloader.brake.pull()
         var request = DownloadRequest(url: "s:a")
         request.loader = Bringer()

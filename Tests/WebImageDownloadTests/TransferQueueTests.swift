@@ -78,13 +78,13 @@ import WebImageTesting
         #expect(drain(&queue) == [4])
     }
 
-    @Test func oneSlotIsLeftToThePatient() {
+    @Test func reservedSlotsLeaveOneToLowPriority() {
         var queue = TransferQueue(limits: .init(total: 1, perHost: 1, reserved: 5))
         queue.enqueue(1, host: "a", priority: .low)
         #expect(drain(&queue) == [1])
     }
 
-    @Test func aChangeOfPriorityCountsWhileItWaits() {
+    @Test func aChangedPriorityReordersWaitingTransfers() {
         var queue = TransferQueue(limits: .init(total: 1, perHost: 1))
         for id in 1...3 { queue.enqueue(id, host: "h\(id)", priority: .normal) }
         queue.setPriority(.high, of: 3)
@@ -95,7 +95,7 @@ import WebImageTesting
         #expect(drain(&queue) == [2])
     }
 
-    @Test func oneThatMovesToAnotherHostKeepsItsTurn() {
+    @Test func aTransferThatMovesToAnotherHostKeepsItsTurn() {
         var queue = TransferQueue(limits: .init(total: 1, perHost: 1))
         queue.enqueue(1, host: "a", priority: .normal)
         #expect(queue.next() == 1)
@@ -106,7 +106,7 @@ import WebImageTesting
     }
 
     /// However many hosts are slow, a host without running transfers does not wait for them.
-    @Test func aHostThatHasNoneRunningMayBeginOneBeyondTheLimit() {
+    @Test func aHostWithoutTransfersMayStartOneBeyondTheLimit() {
         var queue = TransferQueue(limits: .init(total: 4, perHost: 2, spare: 3))
         for id in 0..<8 { queue.enqueue(id, host: "slow \(id / 4)", priority: .normal) }
         #expect(drain(&queue) == [0, 1, 4, 5])
@@ -151,7 +151,7 @@ import WebImageTesting
         #expect(queue.runningCount == 0 && queue.slowCount == 0 && queue.waitingCount == 0)
     }
 
-    @Test func onlySoManyMayWait() {
+    @Test func theNumberOfWaitingTransfersIsLimited() {
         var queue = TransferQueue(limits: .init(total: 1, perHost: 1, waiting: 10))
         queue.enqueue(0, host: "a", priority: .normal)
         #expect(drain(&queue) == [0])
@@ -189,7 +189,7 @@ import WebImageTesting
         #expect(drain(&queue) == [4])
     }
 
-    @Test func whatRunsKeepsItsSlotWhenAllThatWaitAreForgotten() {
+    @Test func runningTransfersKeepTheirSlotsWhenTheQueueIsCleared() {
         var queue = TransferQueue(limits: .init(total: 2, perHost: 1))
         for id in 1...5 { queue.enqueue(id, host: "h\(id % 2)", priority: .normal) }
         #expect(drain(&queue) == [1, 2])
@@ -202,7 +202,7 @@ import WebImageTesting
 
     /// A random walk over the queue, compared with a list that is searched from end to end.
     @Test(arguments: [TransferQueue.Order.firstInFirstOut, .lastInFirstOut])
-    func itAgreesWithANaiveModel(_ order: TransferQueue.Order) {
+    func theQueueAgreesWithANaiveModel(_ order: TransferQueue.Order) {
         struct Waiting {
             var id: Int
             var host: String
@@ -258,7 +258,7 @@ import WebImageTesting
 
     /// A transfer that need not wait may start without being queued. The same transfers start at the same moments as if
     /// all were queued.
-    @Test func whoNeedNotWaitStartsWhenAQueuedOneWould() {
+    @Test func directStartsHappenWhenQueuedStartsWould() {
         var random = SeededGenerator(seed: 3)
         let limits = TransferQueue.Limits(total: 5, perHost: 3, reserved: 1)
         var (direct, queued) = (TransferQueue(limits: limits), TransferQueue(limits: limits))

@@ -130,13 +130,13 @@ import WebImageCore
         ("http://h/a", "abort tooManyRedirects"), ("//h/", "none"), ("https://h/a", "none"),
         ("http://", "abort redirectRefused"),
     ])
-    func aRedirectGoesOnlyWhereItMay(_ location: String, _ expected: String) throws {
+    func onlyRedirectsToAllowedURLsAreFollowed(_ location: String, _ expected: String) throws {
         var machine = try machine()
         _ = machine.start(at: .zero)
         #expect(name(machine.head(head(301, location: location), at: .zero)) == expected)
     }
 
-    @Test func fromHTTPSThereIsNoWayDown() throws {
+    @Test func aRedirectFromHTTPSToHTTPIsRefused() throws {
         var machine = try machine(url: "https://h/")
         _ = machine.start(at: .zero)
         #expect(name(machine.head(head(301, location: "http://h/b"), at: .zero)) == "abort redirectRefused")
@@ -224,7 +224,7 @@ import WebImageCore
         #expect(name(hopping.expire(at: .seconds(5))) == "abort deadlineExceeded and stop")
     }
 
-    @Test func idleAndSpeedStandWhileWeDoNotRead() throws {
+    @Test func idleAndSpeedDeadlinesPauseWithTheTransfer() throws {
         let speed = DownloadDeadlines.MinimumSpeed(bytesPerSecond: 100, window: .seconds(2))
         var machine = try machine(
             DownloadDeadlines(connect: nil, firstByte: nil, idle: .seconds(3), minimumSpeed: speed), limit: 1 << 20)
@@ -283,7 +283,7 @@ import WebImageCore
 
     /// When the total deadline passed while the rest of a refused body arrived, it once stayed due without effect and
     /// kept the clock's thread busy.
-    @Test func nothingIsDueForEverWhileARefusedBodyEnds() throws {
+    @Test func aPassedDeadlineOfARefusedBodyFiresOnce() throws {
         var machine = try machine(DownloadDeadlines(total: .milliseconds(500)))
         _ = machine.start(at: .zero)
         _ = machine.head(head(404, length: 100), at: .zero)
@@ -292,7 +292,7 @@ import WebImageCore
         #expect(machine.clocks.next == nil)
     }
 
-    @Test func aCancelIsToldOnceWhereverItComes() throws {
+    @Test func aCancelIsReportedOnce() throws {
         var waiting = try machine()
         #expect(name(waiting.fail(.cancelled)) == "failed cancelled")
         #expect(name(waiting.fail(.cancelled)) == "none")
@@ -304,7 +304,7 @@ import WebImageCore
         #expect(name(running.finished(nil, at: .zero)) == "release")
     }
 
-    @Test func anEndWithoutAHeadIsNoAnswer() throws {
+    @Test func anEndWithoutAHeadIsAProtocolError() throws {
         var machine = try machine()
         _ = machine.start(at: .zero)
         #expect(name(machine.finished(nil, at: .zero)) == "failed protocolError")

@@ -227,7 +227,7 @@ struct TransportFixture: CustomTestStringConvertible, Sendable {
     }
 
     @Test(arguments: TransportFixture.all)
-    func aShutDownEndsWhatRunsAndWhatComesLater(_ fixture: TransportFixture) async throws {
+    func aShutDownEndsRunningAndLaterTransfers(_ fixture: TransportFixture) async throws {
         let reach = try fixture.make()
         let gate = Gate()
         defer { gate.open() }

@@ -28,7 +28,7 @@ import WebImageTesting
     }
 
     /// RFC 3986 sections 3.3 and 3.4: pchar, `/` and `?` stay as they are; all other bytes are encoded.
-    @Test func theBytesThatStandForThemselvesAreThoseOfTheStandard() {
+    @Test func onlyTheLiteralBytesOfTheStandardAreNotEncoded() {
         let literals = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?".utf8)
         #expect((0...UInt8.max).filter(PercentEncoding.isLiteral) == literals.sorted())
     }
@@ -104,7 +104,7 @@ import WebImageTesting
         "http://h\u{7F}/",
         "http://h%41/", "http://[::1]x/",
     ])
-    func whatCannotBeAURLIsRefused(_ text: String) {
+    func invalidURLsAreRefused(_ text: String) {
         #expect(throws: WebImageError.self) { try WebURL(text) }
         #expect((try? WebURL(text)) == nil)
     }
@@ -122,7 +122,7 @@ import WebImageTesting
         ("photos/a.jpg", false), ("", false), ("..", false), ("../a.jpg", false), ("a.7z/x", false),
         ("example.com:x/a", false), ("a..com/b", false), ("C:/a.jpg", false),
     ])
-    func whatLooksLikeAHostGetsAHint(_ text: String, isHost: Bool) {
+    func textThatLooksLikeAHostGetsAHint(_ text: String, isHost: Bool) {
         #expect((MissingScheme.hint(for: text) != nil) == isHost)
     }
 

@@ -59,7 +59,7 @@ import WebImageTesting
         }
     }
 
-    @Test(arguments: [1, 2, 3]) func itDoesWhatAListWould(seed: UInt64) {
+    @Test(arguments: [1, 2, 3]) func theQueueAgreesWithAModel(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let owners = (0..<5).map { _ in Owner() }
         let last = Guarded(-1)
@@ -98,7 +98,7 @@ import WebImageTesting
     }
 
     /// Thousands of pieces of work come and go three times, so that the queue reuses its places after giving some back.
-    @Test func aCrowdComesAndGoes() {
+    @Test func placesAreReusedAfterThousandsOfPiecesOfWork() {
         var queue = WorkQueue()
         let owner = Owner()
         let done = Guarded(0)

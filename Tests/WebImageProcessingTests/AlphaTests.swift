@@ -97,7 +97,7 @@ import WebImageTesting
         #expect(pixels.channels == before)
     }
 
-    @Test(arguments: [PixelLayout.rgba8, .rgba16]) func oneHoleAnywhereIsFound(_ layout: PixelLayout) throws {
+    @Test(arguments: [PixelLayout.rgba8, .rgba16]) func oneTranslucentPixelIsFound(_ layout: PixelLayout) throws {
         let size = PixelSize(131, 67)
         let pixels = try PixelBuffer.random(size, layout, alpha: .opaque, seed: 3)
         #expect(pixels.isOpaque)
@@ -120,7 +120,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [[0, 255], [0, 1, 128, 254, 255]], [1, 15, 16, 17, 67])
-    func aLayerLiesOverWhatIsThere(_ alphas: [Int], _ width: Int) throws {
+    func aLayerIsBlendedOverTheCanvas(_ alphas: [Int], _ width: Int) throws {
         var generator = SeededGenerator(seed: UInt64(width))
         func random(_ count: Int) -> [Int] {
             (0..<count).map { at in

@@ -96,7 +96,7 @@ import WebImageTesting
         #expect(pixel[0] == top && pixel[1] > top * 7 / 10 && pixel[1] < top * 8 / 10 && pixel[2] == 0)
     }
 
-    @Test func whatIsSRGBAlreadyIsNotTouched() throws {
+    @Test func aProfileOfSRGBChangesNoPixel() throws {
         for profile in [ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .sRGB), ICCProfileBytes.gray(.sRGB)] {
             let converter = try #require(ColorConverter(iccProfile: profile, layout: .rgba16))
             #expect(converter.isIdentity)
@@ -122,7 +122,7 @@ import WebImageTesting
         #expect(pixels.pixel(0, 3)[0] > 100)
     }
 
-    @Test func whatIsNoProfileOfAPictureGivesNoConverter() {
+    @Test func invalidAndUnsuitableProfilesGiveNoConverter() {
         let good = ICCProfileBytes.rgb(ICCProfileBytes.displayP3Colorants, .sRGB)
         #expect(ColorConverter(iccProfile: [], layout: .rgba8) == nil)
         #expect(ColorConverter(iccProfile: [UInt8](repeating: 7, count: 500), layout: .rgba8) == nil)
@@ -212,7 +212,7 @@ import WebImageTesting
     }
 
     /// A converter that could not be made because of an error is tried again.
-    @Test func noFailureIsKept() throws {
+    @Test func aFailureToMakeAConverterIsNotCached() throws {
         let maker = NestedMaker()
         let isReady = Guarded(false)
         let cache = ColorConverterCache { (colors, layout) throws(WebImageError) in

@@ -95,7 +95,7 @@ import WebImageProcessing
         }
     }
 
-    @Test func whatIsSRGBOrUnknownNeedsNothing() {
+    @Test func descriptionsOfSRGBAndUnknownOnesNeedNoConverter() {
         for (primaries, transfer) in [(1, 13), (1, 1), (2, 2), (0, 0), (1, 6), (9, 77), (77, 13), (77, 16), (1, 9)] {
             let colors = described(UInt8(primaries), UInt8(transfer))
             #expect(ColorConverter(colors: colors, layout: .rgba8) == nil, "\(primaries) \(transfer)")
@@ -110,7 +110,7 @@ import WebImageProcessing
     ]
 
     @Test(arguments: tones, [PixelLayout.rgba8, .rgba16])
-    func perceptualGreysBecomeTheLevelsThatWeSay(_ tone: (value: Double, level: Double), _ layout: PixelLayout) throws {
+    func greysInPQBecomeTheLevelsOfTheTable(_ tone: (value: Double, level: Double), _ layout: PixelLayout) throws {
         for primaries: UInt8 in [1, 9, 12] {
             let found = try converted([tone.value, tone.value, tone.value], described(primaries, 16), layout)
             let expected = [Double](repeating: tone.level / 255, count: 3)

@@ -60,7 +60,7 @@ import WebImageProcessing
         #expect(try pixels.flipped(horizontally: false, vertically: false) === pixels)
     }
 
-    @Test(arguments: layouts) func aPartIsCutToWhatThereIs(_ layout: PixelLayout) throws {
+    @Test(arguments: layouts) func aCropIsClippedToThePicture(_ layout: PixelLayout) throws {
         let pixels = try PixelBuffer.random(PixelSize(9, 6), layout, alpha: .straight, seed: 4)
         let part = try pixels.cropped(x: 2, y: 1, to: PixelSize(3, 4))
         #expect(part.size == PixelSize(3, 4))

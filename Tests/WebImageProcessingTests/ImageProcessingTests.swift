@@ -21,7 +21,7 @@ import WebImageProcessing
         #expect(upright.pixels.pixel(0, 0) == small.pixels.pixel(0, 4))
     }
 
-    @Test func whatChangesNothingCopiesNothing() throws {
+    @Test func operationsWithoutEffectCopyNoPixels() throws {
         let opaque = try image(alpha: .opaque)
         #expect(try opaque.resized(to: TargetSize(width: 4000)).pixels === opaque.pixels)
         #expect(try opaque.upright().pixels === opaque.pixels)
@@ -45,7 +45,7 @@ import WebImageProcessing
         #expect(same.allSatisfy { abs($0 - $1) <= 1 })
     }
 
-    @Test func aProfileIsAppliedAndGone() throws {
+    @Test func aProfileIsRemovedOnceItIsApplied() throws {
         let p3 = ICCProfileBytes.rgb(ICCProfileBytes.displayP3Colorants, .sRGB)
         let wide = try image(profile: p3)
         let converted = try wide.inSRGB()

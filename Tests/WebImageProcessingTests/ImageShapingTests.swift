@@ -29,7 +29,7 @@ import WebImageProcessing
     }
 
     @Test(arguments: Orientation.allCases)
-    func aPartIsThatOfThePictureAsItIsShown(orientation: Orientation) throws {
+    func aPartIsCutFromTheUprightPicture(orientation: Orientation) throws {
         let image = try image(orientation: orientation)
         let part = PixelRect(x: 3, y: 5, width: 7, height: 4)
         let cropped = try image.cropped(to: part).upright()
@@ -46,7 +46,7 @@ import WebImageProcessing
         (PixelRect(x: 0.4, y: 0.6, width: 10, height: 10), PixelSize(10, 10)),
         (PixelRect(x: 0, y: 0, width: 40, height: 20), PixelSize(40, 20)),
     ])
-    func aPartIsCutToWhatThereIs(part: PixelRect, size: PixelSize) throws {
+    func aPartIsClippedToThePicture(part: PixelRect, size: PixelSize) throws {
         #expect(try image().cropped(to: part).size == size)
     }
 
@@ -55,7 +55,7 @@ import WebImageProcessing
         PixelRect(x: .nan, y: 0, width: 5, height: 5), PixelRect(x: 0, y: 0, width: .infinity, height: 5),
         PixelRect(x: 10, y: 10, width: -5, height: -5), PixelRect(x: -1e300, y: 0, width: 5, height: 5),
     ])
-    func aPartWithNothingInItIsAnError(part: PixelRect) throws {
+    func anEmptyPartIsAnError(part: PixelRect) throws {
         let image = try image()
         let error = #expect(throws: WebImageError.self) { try image.cropped(to: part) }
         #expect(error?.code == .transformFailed)

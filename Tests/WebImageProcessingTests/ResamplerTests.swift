@@ -224,7 +224,7 @@ import WebImageTesting
         #expect(sink.buffer?.channels == (try pixels.cropped(x: 3, y: 5, to: PixelSize(8, 9)).channels))
     }
 
-    @Test func nothingIsShifted() throws {
+    @Test func symmetricPicturesStaySymmetric() throws {
         // A picture that equals its mirror image must do so afterwards; a shift by any part of a pixel would show.
         let half = try PixelBuffer.random(PixelSize(15, 21), alpha: .opaque, seed: 5)
         let mirror = try half.flipped(horizontally: true, vertically: false)

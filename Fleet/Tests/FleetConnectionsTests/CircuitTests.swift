@@ -10,7 +10,7 @@ import Testing
         return circuit
     }
 
-    @Test func fiveFailuresInARowOpenIt() {
+    @Test func fiveFailuresInARowOpenTheCircuit() {
         var circuit = Circuit()
         for _ in 0..<4 { #expect(circuit.fail() == .nothing) }
         #expect(circuit.succeed() == .nothing)

@@ -40,7 +40,7 @@ import Testing
         (text, Fleet.Shared(.result, Array(text.utf8), life: 60_000, tags: tags))
     }
 
-    @Test func askersOfAllServersGetWhatOneMade() async throws {
+    @Test func requestsOnAllServersShareOneResult() async throws {
         let server = try await RedisServer()
         let fleets = try (0..<8).map { _ in try fleet(server) }
         let (works, proceed) = (EventLog<Int>(), EventLog<Bool>())
@@ -63,7 +63,7 @@ import Testing
         #expect(fleets.reduce(0) { $0 + $1.statistics.led + $1.statistics.tookOver } == 1)
     }
 
-    @Test func whatIsNotSharedIsMadeByEachAndFailuresAreShared() async throws {
+    @Test func eachServerMakesUnsharedResultsAndFailuresAreShared() async throws {
         let server = try await RedisServer()
         let (one, other) = (try fleet(server), try fleet(server))
         #expect(await once(one) { _ in ("own", Fleet.Shared(.unshared, life: 60_000)) } == "own")
@@ -124,7 +124,7 @@ import Testing
         #expect(await waiting == "slow")
     }
 
-    @Test func nobodyWaitsForEver() async throws {
+    @Test func waitingForAnotherServerEndsWithThePatience() async throws {
         let server = try await RedisServer()
         let fleet = try fleet(server)
         let lead = try await fleet.commands.begin("result", source: "s", token: "a", lease: 60_000, notBefore: 0)
@@ -243,7 +243,7 @@ import Testing
     }
 
     /// Somebody has written a time into Redis that no server would write.
-    @Test(arguments: ["1e19", "9.2e18", "inf"]) func aTimeThatNoClockShowsIsNotBelieved(_ time: String) async throws {
+    @Test(arguments: ["1e19", "9.2e18", "inf"]) func impossibleTimesInRedisAreRefused(_ time: String) async throws {
         let server = try await RedisServer()
         let one = try fleet(server)
         try await one.purge([.tag("t")])
@@ -271,7 +271,7 @@ import Testing
     }
 
     /// A result that was shared before a purge is not used after it. A result of work that began after the purge is.
-    @Test func nothingPurgedIsTaken() async throws {
+    @Test func purgedResultsAreNotTaken() async throws {
         let server = try await RedisServer()
         let (one, other) = (try fleet(server), try fleet(server))
         #expect(await once(one) { _ in shared("old") } == "old")
@@ -291,7 +291,7 @@ import Testing
     }
 
     /// Redis comes back empty. Earlier purges still hold, also for a server that starts only then.
-    @Test func afterRedisLostAllPurgesAreToldAgain() async throws {
+    @Test func afterRedisLosesItsDataPurgesAreSentAgain() async throws {
         let server = try await RedisServer()
         let (one, other) = (try fleet(server) { $0.readInterval = 20 }, try fleet(server) { $0.readInterval = 20 })
         let begun = Mutex(0)
@@ -313,7 +313,7 @@ import Testing
         }
     }
 
-    @Test func whoHearsNothingForLongIsOutOfTouch() async throws {
+    @Test func aServerThatHearsNothingForLongIsOutOfTouch() async throws {
         let server = try await RedisServer()
         let fleet = try fleet(server, deadline: .milliseconds(100)) {
             $0.readInterval = 10

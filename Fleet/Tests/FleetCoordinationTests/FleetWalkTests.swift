@@ -20,7 +20,7 @@ struct FleetWalkTests {
         .init(lostCommands: 10, lostMessages: 50, slowCommands: 10, deaths: 1, purges: 4, silentWorkers: 20),
         .init(lostMessages: 20, deaths: 1, wipes: 2, purges: 3, silentWorkers: 10),
     ])
-    func whateverGoesWrongEveryRequestIsAnsweredRightly(_ trouble: FleetWalk.Trouble) {
+    func everyRequestIsAnsweredRightlyDespiteTrouble(_ trouble: FleetWalk.Trouble) {
         var shared = 0
         for seed in 0..<11_250 as Range<UInt64> {
             var walk = FleetWalk(seed: seed, servers: 2 + Int(seed % 4), requests: 2 + Int(seed % 8), trouble)

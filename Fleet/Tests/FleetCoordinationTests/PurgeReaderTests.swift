@@ -46,7 +46,7 @@ struct PurgeReaderTests {
         #expect(server.reader.table.count == 50)
     }
 
-    @Test func whatWasCutOffWhileTheServerWasAwayIsUnsure() {
+    @Test func purgesTrimmedDuringAnAbsenceMakeResultsUnsure() {
         var (server, redis) = (Server(), ModelRedis(now: 2000))
         server.read(&redis)
         var times: [Int] = []

@@ -15,7 +15,7 @@ struct PurgeTableTests {
         Purge.url("https://example.org/a/b.jpg"), .prefix("https://example.org/a/"), .prefix(""),
         .prefix("https://example.org/a/b.jpg"), .tag("t"), .all,
     ])
-    func whatAPurgeNamesIsPurged(purge: Purge) {
+    func aPurgeCoversMatchingSourcesAndTags(purge: Purge) {
         let table = table(purge)
         let tags = [StableHash.of("s"), StableHash.of("t")]
         for begun in [1, 99, 100] {
@@ -28,11 +28,11 @@ struct PurgeTableTests {
         Purge.url("https://example.org/a/"), .url("https://example.org/a/b.jpg?"), .prefix("https://example.org/b"),
         .prefix("https://example.org/a/b.jpg/"), .prefix("ttps://example.org/a/"), .tag("T"),
     ])
-    func othersAreNot(purge: Purge) {
+    func aPurgeSparesOtherSourcesAndTags(purge: Purge) {
         #expect(table(purge).verdict(source: url, tags: [StableHash.of("t")], begun: 1) == .current)
     }
 
-    @Test func whatIsOlderThanTheFloorIsUnsure() {
+    @Test func resultsOlderThanTheFloorAreUnsure() {
         var table = table(.url(url))
         table.raiseFloor(to: 200)
         table.raiseFloor(to: 50)
@@ -79,7 +79,7 @@ struct PurgeTableTests {
         #expect(PurgeMember(.tag("a")) != PurgeMember(.url("a")))
     }
 
-    @Test func theBookSaysWhatTheTableSays() {
+    @Test func theBookGivesTheVerdictsOfTheTable() {
         let book = PurgeBook()
         #expect(book.verdict(source: url, begun: 0) == .unsure)
         #expect(book.verdict(source: url, begun: 1) == .current)

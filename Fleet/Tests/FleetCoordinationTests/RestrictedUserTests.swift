@@ -29,7 +29,7 @@ import Testing
         "allkeys allchannels +@all -@admin -@dangerous",
         "~{wi:1}:* &{wi:1}:* +@read +@write +@pubsub +@connection +@scripting +time -@admin -@dangerous",
     ])
-    func aPurgeReachesTheOthers(rules: String) async throws {
+    func aRestrictedUserCanPurgeAndShareResults(rules: String) async throws {
         let server = try await RedisServer()
         let words = ["ACL", "SETUSER", "limited", "on", ">secret"] + rules.split(separator: " ").map(String.init)
         _ = try await client(server).send(words.map { RESPArgument($0) })

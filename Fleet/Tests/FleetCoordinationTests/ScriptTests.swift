@@ -18,7 +18,7 @@ func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCom
 
 @Suite(.enabled(if: RedisServer.isInstalled, "there is no redis-server")) struct ScriptTests {
     /// Redis answers calls in random orders exactly as `ModelRedis` does.
-    @Test func redisDoesWhatTheModelDoes() async throws {
+    @Test func redisAgreesWithTheModel() async throws {
         let server = try await RedisServer()
         for seed in 0..<20 as Range<UInt64> {
             var numbers = SeededNumbers(seed: seed)
@@ -112,7 +112,7 @@ func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCom
         await redis.client.close()
     }
 
-    @Test func limitsHoldForAllWhoAsk() async throws {
+    @Test func rateLimitsHoldForAllServersTogether() async throws {
         let server = try await RedisServer()
         let (one, other) = (try commands(server), try commands(server))
         // The limit allows four calls at once, then one an hour.

@@ -52,7 +52,7 @@ import Testing
         #expect(parser.waitingBytes == 0)
     }
 
-    @Test func whatIsWrittenIsReadAgain() throws {
+    @Test func encodedValuesAreParsedBack() throws {
         let value = RESPValue.array(Self.examples.map(\.value) + [.double(0.1), .double(.infinity)])
         var buffer = ByteBuffer()
         RESPEncoder.write(value, to: &buffer)
@@ -87,12 +87,12 @@ import Testing
         ("=5\r\ntxt-a\r\n", .malformedVerbatimString), ("$?\r\n", .unsupported), ("*?\r\n", .unsupported),
     ]
 
-    @Test(arguments: refusals.indices) func whatIsNotRESPIsRefused(_ index: Int) {
+    @Test(arguments: refusals.indices) func textThatIsNotRESPIsRefused(_ index: Int) {
         let refusal = Self.refusals[index]
         #expect(throws: refusal.error, "\(refusal.text)") { try values(refusal.text) }
     }
 
-    @Test func whatAnnouncesTooMuchIsRefusedAtItsHead() {
+    @Test func valuesOverTheLimitsAreRefusedAtTheirHead() {
         var limits = RESPLimits()
         (limits.line, limits.string, limits.depth, limits.members, limits.frame) = (32, 100, 4, 10, 150)
         let cases: [(text: String, error: RESPError)] = [

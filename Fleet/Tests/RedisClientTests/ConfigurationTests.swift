@@ -21,7 +21,7 @@ import Testing
         "redis://[::1", "redis://h h", "redis://h?db=3", "redis://h?db=3:1", "redis://a:b:1", "redis://[]",
         "redis://:%zz@a", "unix://a", "redis://a:65536",
     ])
-    func whatIsNoURLOfRedisIsRefused(_ url: String) {
+    func invalidURLsAreRefused(_ url: String) {
         #expect(throws: RedisError.self) { try RedisConfiguration(url: url) }
     }
 

@@ -33,7 +33,7 @@ import Testing
         #expect(pending.count == 0)
     }
 
-    @Test func whatIsLateKeepsItsPlaceAmongThoseThatMayWait() {
+    @Test func lateCommandsCountAgainstTheLimitUntilAnswered() {
         var pending = PendingCommands<Int>(most: 2)
         pending.addWritten(1, until: Self.time(1))
         pending.addWritten(2, until: Self.time(1))
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// A command that could not be written in time must not be carried out later.
-    @Test func whatWasNotWrittenInTimeNeverIs() {
+    @Test func commandsNotWrittenInTimeAreNeverWritten() {
         var pending = PendingCommands<String>(most: 10)
         pending.addUnwritten("a", ByteBuffer(string: "A"), until: Self.time(50))
         pending.addUnwritten("b", ByteBuffer(string: "B"), until: Self.time(60))
@@ -73,7 +73,7 @@ import Testing
 
     /// The first confirmation belongs to the first SUBSCRIBE. An UNSUBSCRIBE and a second SUBSCRIBE have been sent
     /// since.
-    @Test func whoComesRightAfterTheLastHasGoneWaitsForItsOwnConfirmation() {
+    @Test func aNewSubscriberWaitsForItsOwnConfirmation() {
         var subscriptions = Subscriptions()
         _ = subscriptions.connect()
         _ = subscriptions.add(1, to: "a")

@@ -20,7 +20,7 @@ import Testing
         return "\(error)"
     }
 
-    @Test func theReasonIsTold() async throws {
+    @Test func theNoticeStatesTheReason() async throws {
         let port = RedisServer.freePort()
         let server = try await RedisServer(["--port", "\(port)", "--requirepass", "se cret"])
         let table: [(url: String, reason: String)] = [
@@ -41,7 +41,7 @@ import Testing
 
     #if TLS
         @Test(.enabled(if: TestCertificate.canBeMade, "there is no openssl"))
-        func theReasonIsToldAlsoOfTLS() async throws {
+        func theNoticeStatesTheReasonOfTLSFailures() async throws {
             let (files, port, plain) = (try await TestCertificate(), RedisServer.freePort(), RedisServer.freePort())
             let server = try await RedisServer([
                 "--port", "\(plain)", "--tls-port", "\(port)", "--tls-cert-file", files.certificate, "--tls-key-file",
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// A server that answers every command with OK is not accepted as a Redis.
-    @Test func whatIsNoRedisIsNotUsed() async throws {
+    @Test func aServerThatIsNotRedisIsNotUsed() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let server = try await ServerBootstrap(group: group)
             .childChannelInitializer { channel in
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// A Redis whose memory is full answers PING and refuses to write.
-    @Test func aFullRedisIsAskedLessAndLessAndTellsItOnce() async throws {
+    @Test func aFullRedisIsAskedLessAndLessAndReportedOnce() async throws {
         let server = try await RedisServer()
         let notices = EventLog<RedisClient.Notice>()
         let client = try client(of: server.url, onNotice: { notices.append($0) })
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// The user may run some commands and not others. The client reports a refusal once another command succeeds.
-    @Test func refusalsBetweenSuccessesAreToldToo() async throws {
+    @Test func refusalsBetweenSuccessesAreReported() async throws {
         let server = try await RedisServer()
         let control = try Self.control(server)
         _ = try await control.send(["ACL", "SETUSER", "limited", "on", ">secret", "~*", "+@all", "-set"])

@@ -56,7 +56,7 @@ import Testing
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZ\r\n",
         "HTTP/1.1 101 Switching Protocols\r\n\r\n",
     ])
-    func whatIsNotHTTPIsRefused(_ text: String) async throws {
+    func answersThatAreNotHTTPAreRefused(_ text: String) async throws {
         let (result, server) = try await outcome(.send(text), .close)
         guard case .failure(.malformed) = result else {
             Issue.record("\(result)")
@@ -109,7 +109,7 @@ import Testing
 
     /// Answers are cut off anywhere or have flipped bits. Each request ends within its deadline, and the next request
     /// is not affected.
-    @Test func damagedAnswersHarmNobody() async throws {
+    @Test func damagedAnswersDoNotAffectOtherRequests() async throws {
         let whole = [
             "HTTP/1.1 200 OK\r\nContent-Length: 12\r\nX-Amz-Meta-One: 1\r\nETag: \"1\"\r\n\r\nHello, world",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n7;x=y\r\n, world\r\n0\r\n\r\n",
@@ -139,7 +139,7 @@ import Testing
         await client.close()
     }
 
-    @Test func errorsAreToldApart() async throws {
+    @Test func statusesAndCodesGiveTheirErrors() async throws {
         let table: [(ScriptedServer.Step, S3Error)] = [
             (refusal(403, "AccessDenied"), .refused(status: 403, code: "AccessDenied", message: "Because.")),
             (refusal(404, "NoSuchBucket"), .refused(status: 404, code: "NoSuchBucket", message: "Because.")),

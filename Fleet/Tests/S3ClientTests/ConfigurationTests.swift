@@ -36,7 +36,7 @@ import Testing
         "http://a?b", "http://a b", "http://a\r\nHost: b", "http://[::1", "http://[a]", "http://user:hunter2@a",
         "http://a#b", "http://ü",
     ])
-    func whatIsNoEndpointIsRefused(_ url: String) {
+    func invalidEndpointsAreRefused(_ url: String) {
         do throws(S3Error) {
             _ = try S3Configuration(bucket: "my-bucket", endpoint: url)
             Issue.record("\(url)")
@@ -53,11 +53,11 @@ import Testing
         "", "ab", "My-Bucket", "my_bucket", "-my-bucket", "my-bucket-", "my..bucket", "my/bucket", "10.0.0.1", "a b c",
         "my-bücket", "my-bucket\n", String(repeating: "a", count: 64),
     ])
-    func whatIsNoBucketIsRefused(_ bucket: String) {
+    func invalidBucketNamesAreRefused(_ bucket: String) {
         #expect(throws: S3Error.self) { try S3Configuration(bucket: bucket) }
     }
 
-    @Test(arguments: ["", "us east", "us/east", "a\r\nb", "a.b"]) func whatIsNoRegionIsRefused(_ region: String) {
+    @Test(arguments: ["", "us east", "us/east", "a\r\nb", "a.b"]) func invalidRegionsAreRefused(_ region: String) {
         #expect(throws: S3Error.self) { try S3Configuration(bucket: "my-bucket", region: region) }
     }
 

@@ -78,7 +78,7 @@ import Testing
         await client.close()
     }
 
-    @Test func itIsNotSentAThirdTime() async throws {
+    @Test func aRequestIsNotSentAThirdTime() async throws {
         let server = try await ScriptedServer { request in
             request.connection == 0 && request.number == 0 ? answerNumber(request) : [.close]
         }
@@ -138,7 +138,7 @@ import Testing
         await client.close()
     }
 
-    @Test func thoseThatWaitForAConnectionEndInTimeToo() async throws {
+    @Test func requestsThatWaitForAConnectionTimeOut() async throws {
         let server = try await ScriptedServer { _ in [] }
         let client = try client(
             of: server.endpoint, change: { ($0.readDeadline, $0.mostConnections) = (.milliseconds(100), 1) })

@@ -38,7 +38,7 @@ import Testing
         #expect(places.free(10) == [.start(3, 10)])
     }
 
-    @Test func aConnectionThatCannotBeMadeFailsWhoHasWaitedLongest() {
+    @Test func aFailedConnectionFailsTheLongestWaitingRequest() {
         var places = places(2, 5)
         for request in 1...3 { _ = places.add(request) }
         #expect(places.failedToConnect(.connectionLost) == [.fail(1, .connectionLost), .connect])
@@ -49,7 +49,7 @@ import Testing
         #expect(places.count == 1)
     }
 
-    @Test func whoIsTriedAgainGoesFirstAndGetsANewConnection() {
+    @Test func aRetriedRequestGoesFirstAndGetsANewConnection() {
         var places = places(2, 5)
         for request in 1...2 { _ = places.add(request) }
         _ = places.connected(10)
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// All other connections are unused, and any of them may be as dead as the one that failed.
-    @Test func whoIsTriedAgainTakesThePlaceOfAnUnusedConnection() {
+    @Test func aRetriedRequestReplacesAnUnusedConnection() {
         var places = places(1, 5)
         _ = places.add(1)
         _ = places.connected(10)
@@ -72,7 +72,7 @@ import Testing
         #expect(places.count == 1)
     }
 
-    @Test func whatNobodyNeedsIsKeptForLater() {
+    @Test func anUnneededConnectionIsKeptForLater() {
         var places = places()
         _ = places.add(1)
         places.remove(1)
@@ -80,7 +80,7 @@ import Testing
         #expect(places.add(2) == [.start(2, 10)])
     }
 
-    @Test func onlyWhatIsUnusedIsRetired() {
+    @Test func onlyUnusedConnectionsAreRetired() {
         var places = places()
         _ = places.add(1)
         _ = places.connected(10)
@@ -91,7 +91,7 @@ import Testing
         #expect(places.count == 0)
     }
 
-    @Test func nothingIsBegunOnceItIsClosed() {
+    @Test func nothingStartsAfterClosing() {
         var places = places(2, 5)
         for request in 1...4 { _ = places.add(request) }
         _ = places.connected(10)
@@ -105,7 +105,7 @@ import Testing
 
     /// A random walk: each request has one connection, each connection carries one request, and no request waits while
     /// a connection is free or could be made.
-    @Test(arguments: 0..<50) func nobodyIsForgotten(_ seed: UInt64) {
+    @Test(arguments: 0..<50) func noRequestWaitsWhileAConnectionIsFree(_ seed: UInt64) {
         var numbers = SeededNumbers(seed: seed)
         let limit = Int.random(in: 1...4, using: &numbers)
         var walk = Walk(limit: limit)

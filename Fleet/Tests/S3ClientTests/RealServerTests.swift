@@ -42,7 +42,7 @@ import Testing
         await client.close()
     }
 
-    @Test func whatIsNotThereIsNil() async throws {
+    @Test func aMissingObjectIsNil() async throws {
         let client = try client(of: try await Self.server.endpoint, prefix: "absent")
         #expect(try await client.get("no") == nil)
         #expect(try await client.head("no") == nil)
@@ -50,7 +50,7 @@ import Testing
         await client.close()
     }
 
-    @Test func whatWasRemovedIsGone() async throws {
+    @Test func aRemovedObjectIsGone() async throws {
         let client = try client(of: try await Self.server.endpoint, prefix: "remove")
         try await client.put("a", ByteBuffer(string: "one"))
         try await client.remove("a")
@@ -77,7 +77,7 @@ import Testing
         await client.close()
     }
 
-    @Test func whatIsLongerThanAllowedIsNotSentAndNotRead() async throws {
+    @Test func bodiesOverTheLimitAreNeitherSentNorRead() async throws {
         let server = try await Self.server
         let writer = try client(of: server.endpoint, prefix: "long")
         let reader = try client(of: server.endpoint, prefix: "long", change: { $0.longestBody = 1000 })
@@ -153,7 +153,7 @@ import Testing
         await client.close()
     }
 
-    @Test func whoIsUnknownIsRefused() async throws {
+    @Test func unknownAndAnonymousUsersAreRefused() async throws {
         let server = try await Self.server
         let stranger = try client(
             of: server.endpoint, credentials: S3Credentials(accessKey: "nobody", secretKey: "hunter3"))

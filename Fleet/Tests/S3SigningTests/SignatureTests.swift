@@ -63,7 +63,7 @@ private let midnight = S3Timestamp(secondsSince1970: 1_369_353_600)
                 == "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7")
     }
 
-    @Test func aURLThatHoldsForADay() {
+    @Test func presigningAURLForADay() {
         let url = S3Signature.presignedURL(
             of: aws("GET", "test.txt"), by: examples, at: midnight, expiresAfter: 86_400)
         #expect(
@@ -178,7 +178,7 @@ private let midnight = S3Timestamp(secondsSince1970: 1_369_353_600)
         }
     }
 
-    @Test func whatShowsCredentialsShowsNoSecret() {
+    @Test func descriptionsOfCredentialsShowNoSecret() {
         let credentials = S3Credentials(accessKey: "who", secretKey: "hunter2", sessionToken: "hunter3")
         var dumped = ""
         dump(credentials, to: &dumped)

@@ -60,7 +60,7 @@ import WebImage
         #expect([flipped.flipsHorizontally, flipped.flipsVertically] == [false, true])
     }
 
-    @Test func whatAnOptionLeavesOutStaysAsItWas() throws {
+    @Test func omittedArgumentsKeepEarlierValues() throws {
         let mark = try options("wm:0.5:soea:10:20:0.3/wm:1").watermark
         #expect(mark.opacity == 1 && mark.scale == 0.3 && mark.place == .init(.southEast, x: 10, y: 20))
         #expect(try options("wm:0.5:re/wm:1:no").watermark.tiles == false)
@@ -76,7 +76,7 @@ import WebImage
         #expect(trim?.threshold == 5 && trim?.color == nil && trim?.equalHorizontally == true)
     }
 
-    @Test func anEmptyTrimSwitchesItOffAndForgetsNoEqualSides() throws {
+    @Test func anEmptyTrimSwitchesTrimmingOffButKeepsEqualSides() throws {
         #expect(try options("t:10:ff0000:1/t:").trim == nil)
         let again = try options("t:10:ff0000:1/t:/t:5").trim
         #expect(again == .init(threshold: 5, equalHorizontally: true))
@@ -141,7 +141,7 @@ import WebImage
         "c:10:", "c::10", "c:10:10:", "c:10:10:no:", "c:10:10:no::1", "g:", "g:ce:", "g:ce::1", "ex:1:", "ex:1:no:",
         "exar:1:", "rs:fit:1:1:0:1:", "s:1:1:0:1:no:", "z:1:", "wm:", "bg:1::3", "fq:png:", "skp:", "rot:", "exp:",
         "exp:999999", "exp:x", "nope:1", ":1", "blurhash:4:3", "cp:1", "up:1", "obj:face", "eth",
-    ]) func whatMakesNoSenseIsInvalid(path: String) {
+    ]) func invalidOptionsAreRefused(path: String) {
         let refusal = #expect(throws: RequestRefusal.self) { try options(path) }
         #expect(refusal?.status == 404)
         #expect(refusal?.text == "Invalid URL")
@@ -156,7 +156,7 @@ import WebImage
         }
     }
 
-    @Test func whatHasNotExpiredIsTaken() throws {
+    @Test func expiryTimesOfTheFutureZeroAndBelowAreAccepted() throws {
         #expect(try options("exp:1000001").expires == 1_000_001)
         for path in ["exp:0", "exp:-1"] { #expect(try options(path).expires == 0) }
     }
@@ -210,7 +210,7 @@ import WebImage
         #expect(throws: PresetError.self) { try grammar.addPresets([text]) }
     }
 
-    @Test func theSameInOtherWordsHasTheSameKey() throws {
+    @Test func equivalentOptionsHaveTheSameKey() throws {
         let one = try options("rs:fill:300:400:0:0/q:50/f:jpg").canonicalText
         #expect(one == (try options("format:jpeg/quality:50/h:400/w:300/rt:fill").canonicalText))
         #expect(one == (try options("rs:fill:300:400/q:50/f:jpg/fn:x/att:1/exp:2000000").canonicalText))

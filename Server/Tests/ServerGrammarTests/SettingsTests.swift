@@ -9,7 +9,7 @@ import WebImage
         try ServerSettings(environment: variables, readFile: { $0 == "/presets" ? "# a\nx=w:1\n" : nil }, now: { 0 })
     }
 
-    @Test func whatImgproxyTakesIsTaken() throws {
+    @Test func settingsThatImgproxyAcceptsAreAccepted() throws {
         let read = try settings([
             "IMGPROXY_NETWORK": "tcp6", "IMGPROXY_BIND": ":8080", "IMGPROXY_MAX_CLIENTS": "0",
             "IMGPROXY_KEEP_ALIVE_TIMEOUT": "0", "IMGPROXY_GRACEFUL_STOP_TIMEOUT": "0",
@@ -80,7 +80,7 @@ import WebImage
         ("IMGPROXY_PROMETHEUS_NAMESPACE", "my-app"), ("IMGPROXY_WATERMARK_DATA", "!!!"),
         ("PORT", "eighty"), ("PORT", "65536"), ("WEBIMAGE_COMPAT", "Imgproxy"), ("WEBIMAGE_ISOLATION", "some"),
         ("WEBIMAGE_WITHOUT_SANDBOX", "maybe"),
-    ]) func whatIsWrongIsNamed(name: String, value: String) {
+    ]) func anInvalidSettingIsNamedInTheError(name: String, value: String) {
         var variables = ["WEBIMAGE_ALLOW_UNSIGNED": "true"]
         variables[name] = value
         let error = #expect(throws: SettingsError.self) { try settings(variables) }
@@ -119,7 +119,7 @@ import WebImage
     @Test(arguments: [
         "2026-01-31", "2026-01-31T12:00:00", "2026-13-01T00:00:00Z", "2026-01-31T24:00:00Z", "2026-01-31T12:00:00.Z",
         "2026-01-31T12:00:00+0200", "2026-01-31T12:00:00Zx", "+026-01-31T12:00:00Z",
-    ]) func whatIsNoSuchTimeIsRefused(_ text: String) {
+    ]) func timesThatAreNotRFC3339AreRefused(_ text: String) {
         #expect(throws: SettingsError.self) {
             try settings(["WEBIMAGE_ALLOW_UNSIGNED": "1", "IMGPROXY_LAST_MODIFIED_BUSTER": text])
         }
@@ -143,7 +143,7 @@ import WebImage
 
     /// The files that we ship for fleets and for Debian name only settings that exist, with values that are valid.
     @Test(arguments: ["Fleet/compose.yaml", "Fleet/kubernetes.yaml", "server.conf", "Dockerfile"])
-    func whatIsShippedNamesSettingsThatThereAre(_ file: String) throws {
+    func shippedFilesNameOnlySettingsThatExist(_ file: String) throws {
         let packaging = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Packaging")
         let text = try String(contentsOf: packaging.appending(path: file), encoding: .utf8)
         var variables = ["IMGPROXY_KEY": "0a", "IMGPROXY_SALT": "0b"]
@@ -158,7 +158,7 @@ import WebImage
         #expect(try settings(variables).warnings == [])
     }
 
-    @Test func valuesArrive() throws {
+    @Test func variablesChangeTheirSettings() throws {
         let read = try settings([
             "IMGPROXY_KEY": "0a,0b", "IMGPROXY_SALT": "0c,0d", "IMGPROXY_PRESETS_PATH": "/presets",
             "IMGPROXY_FORMAT_QUALITY": "jpeg=70, avif=50", "IMGPROXY_AUTO_WEBP": "t", "PORT": "9000",
@@ -178,7 +178,7 @@ import WebImage
         #expect(read.writeResponseTimeout == .seconds(7))
     }
 
-    @Test func isolationArrives() throws {
+    @Test func variablesChangeTheIsolation() throws {
         func read(_ more: [String: String]) throws -> ServerSettings {
             try settings(more.merging(["WEBIMAGE_ALLOW_UNSIGNED": "1"]) { first, _ in first })
         }
@@ -188,7 +188,7 @@ import WebImage
         #expect(other.isolation == .automatic && other.decodesWithoutSandbox)
     }
 
-    @Test func ratesArrive() throws {
+    @Test func rateLimitsAreRead() throws {
         func limit(_ text: String) throws -> ServerSettings.RateLimit? {
             try settings(["WEBIMAGE_ALLOW_UNSIGNED": "1", "WEBIMAGE_RATE_LIMIT": text]).rateLimit
         }
@@ -219,7 +219,7 @@ import WebImage
         #expect(read.address == .tcp(host: host, port: 8080) && !read.address.isLocal)
     }
 
-    @Test func imgproxysDefaultsComeBackWhenTheyAreAskedFor() throws {
+    @Test func compatibilityModeRestoresImgproxysDefaults() throws {
         let read = try settings(["WEBIMAGE_COMPAT": "imgproxy"])
         #expect(read.allowsUnsigned)
         #expect(read.allowsPrivate)

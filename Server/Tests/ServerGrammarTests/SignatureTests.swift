@@ -61,7 +61,7 @@ import WebImage
         #expect(throws: RequestRefusal.self) { try grammar().parse(target: "/letmein" + Self.plainPath) }
     }
 
-    @Test func withoutKeysAllPassesButWhatLooksLikeAnOption() throws {
+    @Test func withoutKeysAnySignatureButAnOptionPasses() throws {
         let open = URLGrammar()
         _ = try open.parse(target: "/unsafe" + Self.plainPath)
         let refusal = #expect(throws: RequestRefusal.self) { try open.parse(target: Self.plainPath) }
@@ -69,7 +69,7 @@ import WebImage
         #expect(refusal?.text.hasPrefix("The signature appears to be a processing option.") == true)
     }
 
-    @Test func whatIsSignedIsTheMendedPath() throws {
+    @Test func theSignatureIsThatOfTheRepairedPath() throws {
         let grammar = grammar()
         let signature = grammar.signed(Self.plainPath).split(separator: "/")[0]
         let broken = "/\(signature)/rs%3Afit%3A300%3A300/plain/http:/img.example.com/pretty/image.jpg?x=1"

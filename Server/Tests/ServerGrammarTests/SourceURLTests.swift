@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: ["http:/host", "host/a", "", "http:/\u{301}/host", "data:,x"])
-    func whatHasNoAuthorityIsNone(url: String) { #expect(SourceURL(url) == nil) }
+    func urlsWithoutAnAuthorityAreRefused(url: String) { #expect(SourceURL(url) == nil) }
 
     @Test(arguments: [
         ("http://h/a/b.png?c/d#e", "/a/b.png", "b.png"), ("http://h", "", ""), ("http://h/a/", "/a/", ""),

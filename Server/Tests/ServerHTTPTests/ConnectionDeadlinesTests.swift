@@ -35,7 +35,7 @@ import Testing
         #expect(deadlines.verdict(progress: 0, now: at(30)) == .slowRequest)
     }
 
-    @Test func aBodyThatNeverEndsIsNoRest() {
+    @Test func aBodyThatNeverEndsIsASlowRequest() {
         var deadlines = Self.opened()
         deadlines.receivedBytes(now: at(0))
         deadlines.requestBegan()
@@ -44,7 +44,7 @@ import Testing
         #expect(deadlines.verdict(progress: 0, now: at(11)) == .slowRequest)
     }
 
-    @Test func nobodyIsTimedWhileAnAnswerIsOwed() {
+    @Test func noDeadlineRunsWhileAnAnswerIsOwed() {
         var deadlines = Self.opened()
         for _ in 0..<2 {
             deadlines.requestBegan()
@@ -64,7 +64,7 @@ import Testing
         #expect(deadlines.requestsInProgress == 0)
     }
 
-    @Test func whoReadsNothingHasTenSeconds() {
+    @Test func aClientThatReadsNothingHasTenSeconds() {
         var deadlines = Self.opened()
         deadlines.readerIsAwaited(progress: 5000, now: at(3))
         #expect(deadlines.nextCheck == at(13))
@@ -88,23 +88,23 @@ import Testing
     }
 
     @Test(arguments: [1, 16 << 10, 64 << 10, 128 << 10])
-    func whoReads16KiBASecondIsNeverClosed(lump: UInt64) {
+    func aClientThatReads16KiBASecondIsNeverClosed(lump: UInt64) {
         #expect(end { UInt64($0 * 16384) / lump * lump } == nil)
         // Nor is the client closed if the event loop is late.
         #expect(end(late: 12) { UInt64($0 * 16384) / lump * lump } == nil)
     }
 
-    @Test func whoReadsHalfOfThatIsClosedSoon() throws {
+    @Test func aClientThatReads8KiBASecondIsClosedSoon() throws {
         let end = try #require(end { UInt64($0 * 8192) })
         #expect((10...30).contains(end))
     }
 
-    @Test func aByteNowAndThenIsNotReading() throws {
+    @Test func aClientThatReadsAByteASecondIsClosed() throws {
         let end = try #require(end { UInt64($0) })
         #expect((10...12).contains(end))
     }
 
-    @Test func whatWasReadBeforeEarnsNoCredit() throws {
+    @Test func fastReadingEarnsNoCreditForLater() throws {
         // The client reads a hundred megabytes at once, and then nothing.
         let end = try #require(end { $0 < 5 ? 0 : 100_000_000 })
         #expect(end == 20)

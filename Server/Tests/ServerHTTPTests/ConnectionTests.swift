@@ -85,7 +85,7 @@ import WebImageTesting
     }
 
     /// After `Connection: close` the server answers no further request on the connection.
-    @Test func theConnectionEndsWhereTheServerSaysSo() async throws {
+    @Test func noRequestIsAnsweredAfterConnectionClose() async throws {
         try await RunningServer.run(["IMGPROXY_KEEP_ALIVE_TIMEOUT": "0"]) { server in
             let text = try await RawConnection.answer(get("/health") + get("/ready"), port: server.port)
             #expect(text.contains("\r\nConnection: close\r\n") && text.hasSuffix("webimage is running"))
@@ -95,7 +95,7 @@ import WebImageTesting
 
     @Test(arguments: [
         "", "Host: a\r\nHost: b\r\n", "Host: a b/\r\n", "Host: a\r\nTransfer-Encoding: xchunked\r\n",
-    ]) func whatIsNoRequestOfOneHostIsRefused(fields: String) async throws {
+    ]) func requestsWithAnInvalidHostOrTransferEncodingAreRefused(fields: String) async throws {
         try await RunningServer.run { server in
             let request = "GET /ready HTTP/1.1\r\n\(fields)\r\n"
             let text = try await RawConnection.answer(get("/health") + request + get("/health"), port: server.port)
@@ -103,7 +103,7 @@ import WebImageTesting
         }
     }
 
-    @Test func clientsAreToldToSendTheBodyOfAPurge() async throws {
+    @Test func anExpectedContinueIsSentForAPurge() async throws {
         let port = RedisServer.freePort()
         try await RunningServer.run(["WEBIMAGE_ADMIN_BIND": "127.0.0.1:\(port)"]) { _ in
             // The admin address may begin to listen later than the server.
@@ -127,7 +127,7 @@ import WebImageTesting
     }
 
     /// Each answer that a client left unread was once copied into memory, for as many requests as it sent.
-    @Test func whoAsksForMuchAndReadsNothingHoldsLittle() async throws {
+    @Test func unreadAnswersOfAClientTakeLittleMemory() async throws {
         let origin = try OriginServer()
         var body = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
         body += [UInt8](repeating: 7, count: 60_000)
@@ -203,7 +203,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whoDoesNothingMakesRoomForOthers() async throws {
+    @Test func idleConnectionsAreClosedForNewClients() async throws {
         try await RunningServer.run(["IMGPROXY_MAX_CLIENTS": "4"]) { server in
             var idle: [RawConnection] = []
             for _ in 0..<6 { idle.append(try await RawConnection(port: server.port)) }
@@ -217,7 +217,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whoNeverReadsIsClosed() async throws {
+    @Test func aClientThatNeverReadsIsClosed() async throws {
         let origin = try bigPicture()
         try await RunningServer.run([:], { $0.writeResponseTimeout = .milliseconds(200) }) { server in
             let client = try await RawConnection(port: server.port, reads: false)
@@ -234,7 +234,7 @@ import WebImageTesting
 
     /// The client reads 64 KiB at a time. Progress was once counted in whole bodies, so that such a client was closed
     /// at the first check.
-    @Test func whoReadsSlowlyButEnoughGetsItAll() async throws {
+    @Test func aSlowButSteadyReaderGetsTheWholeAnswer() async throws {
         let origin = try bigPicture()
         try await RunningServer.run([:], { $0.writeResponseTimeout = .milliseconds(500) }) { server in
             let client = try await RawConnection(port: server.port, reads: false)
@@ -326,7 +326,7 @@ import WebImageTesting
     @Test(arguments: [
         "GET /health HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n",
         "GET /health HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n\r\n", "CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n",
-    ]) func whoAsksForAnotherProtocolGetsOneAnswer(head: String) async throws {
+    ]) func aRequestForAnotherProtocolIsTheLastToBeAnswered(head: String) async throws {
         try await RunningServer.run(["IMGPROXY_KEEP_ALIVE_TIMEOUT": "3600"]) { server in
             let text = try await RawConnection.answer(head, port: server.port)
             #expect(statuses(text) == [head.hasPrefix("CONNECT") ? "405" : "200"])
@@ -344,7 +344,7 @@ import WebImageTesting
     }
 
     /// By default NIO closes at once, and the client loses what it has not read yet.
-    @Test func aServerThatStopsSendsWhatItHasBegun() async throws {
+    @Test func aServerThatStopsSendsTheAnswersItHasBegun() async throws {
         let origin = try bigPicture()
         var client: RawConnection?
         try await RunningServer.run { server in

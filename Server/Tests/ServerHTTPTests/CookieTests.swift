@@ -30,7 +30,7 @@ import WebImageTesting
         return server
     }
 
-    @Test func theyStayHereUnlessTheSettingsSayOtherwise() async throws {
+    @Test func cookiesAreNotPassedOnByDefault() async throws {
         let server = try server([:])
         #expect(await ask(server).status == 200)
         #expect(cookies(server) == [nil])
@@ -41,7 +41,7 @@ import WebImageTesting
         ("public, max-age=100, s-maxage=200", "private, max-age=100"), ("max-age=100", "private, max-age=100"),
         ("private, no-cache", "private, no-cache"),
     ])
-    func noSharedCacheKeepsWhatIsForOneClient(control: String, forOne: String) async throws {
+    func answersMadeWithCookiesArePrivate(control: String, forOne: String) async throws {
         let server = try TestServer([
             "IMGPROXY_COOKIE_PASSTHROUGH": "true", "IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "true",
         ])
@@ -56,14 +56,14 @@ import WebImageTesting
         #expect(raw.fields[.vary] == nil)
     }
 
-    @Test func theHostThatTheClientAskedGetsThem() async throws {
+    @Test func cookiesArePassedToTheHostThatTheClientAsked() async throws {
         let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
         #expect(await ask(server, host: "127.0.0.1:8080").fields[.cacheControl] == "max-age=31536000, private")
         #expect(await ask(server, host: "example.com").fields[.cacheControl] == "max-age=31536000, public")
         #expect(cookies(server) == ["id=1", nil])
     }
 
-    @Test func severalGoInOneField() async throws {
+    @Test func severalCookiesArePassedInOneField() async throws {
         let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
         #expect(await ask(server, "id=1; b=2").status == 200)
         #expect(cookies(server) == ["id=1; b=2"])
@@ -72,7 +72,7 @@ import WebImageTesting
     @Test(arguments: [
         ("http://127.0.0.1", true), ("https://127.0.0.1:99/", true), ("http://127.0.0.1/other/", false),
         ("http://example.com", false),
-    ]) func theBaseSaysWhereTheyBelong(_ base: String, _ go: Bool) async throws {
+    ]) func cookiesArePassedOnlyToSourcesUnderTheBaseURL(_ base: String, _ go: Bool) async throws {
         let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true", "IMGPROXY_COOKIE_BASE_URL": base])
         _ = await ask(server, host: "example.com")
         #expect(cookies(server) == [go ? "id=1" : nil])
@@ -80,7 +80,7 @@ import WebImageTesting
 
     /// The library connects to the host before the slash. Swift combines the slash and the accent into one character,
     /// so that a search by characters would miss the slash.
-    @Test func anotherHostCannotTakeTheNameOfTheOwn() async throws {
+    @Test func anAccentBehindTheSlashDoesNotHideTheHost() async throws {
         let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
         let path = "/%CC%81@good.test/a.png"
         try server.serve(path)
@@ -102,11 +102,11 @@ import WebImageTesting
         ("http://evil/\u{301}@127.0.0.1/a/b.png", false), ("http://evil?@127.0.0.1/a/b.png", false),
         ("http://evil#@127.0.0.1/a/b.png", false), (" http://127.0.0.1/a/b.png", false),
         ("http:///\u{301}127.0.0.1/a/b.png", false), ("s3://127.0.0.1/a/b.png", false),
-    ]) func onlySourcesInTheFolderOfTheOwnHostGetThem(source: String, go: Bool) throws {
+    ]) func onlySourcesInTheFolderOfTheOwnHostGetCookies(source: String, go: Bool) throws {
         #expect(try passes("http://127.0.0.1/a/", source) == go)
     }
 
-    @Test func hostsInOtherScriptsGetNone() throws {
+    @Test func hostsInOtherScriptsGetNoCookies() throws {
         #expect(try !passes("http://b\u{fc}cher.test/", "http://b\u{fc}cher.test/a"))
     }
 
@@ -119,13 +119,13 @@ import WebImageTesting
         return PassedCookies(settings: settings.cookies).go(to: source, from: request, forwardedHost: nil)
     }
 
-    @Test func allOriginsGetThemWhereTheSettingsSayIt() async throws {
+    @Test func allOriginsGetCookiesIfTheSettingsSaySo() async throws {
         let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true", "IMGPROXY_COOKIE_PASSTHROUGH_ALL": "true"])
         _ = await ask(server, host: "example.com")
         #expect(cookies(server) == ["id=1"])
     }
 
-    @Test func aProxyIsBelievedWhenItIsTrusted() async throws {
+    @Test func aForwardedHostCountsOnlyFromTrustedProxies() async throws {
         let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true", "WEBIMAGE_TRUSTED_PROXIES": "10.0.0.0/8"])
         let forwarded: HTTPFields = [.init("X-Forwarded-Host")!: "127.0.0.1"]
         _ = await ask(server, host: "inner", "id=1", forwarded, from: "192.168.0.1")
@@ -133,7 +133,7 @@ import WebImageTesting
         #expect(cookies(server) == [nil, "id=1"])
     }
 
-    @Test func nobodySeesWhatIsAnothers() async throws {
+    @Test func clientsWithDifferentCookiesShareNoResults() async throws {
         let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
         let one = await ask(server, "id=1")
         try server.serve("/a.png", PixelSize(width: 48, height: 96), headers: [("Cache-Control", "max-age=100")])
@@ -145,7 +145,7 @@ import WebImageTesting
         #expect(cookies(server) == ["id=1", "id=2", nil])
     }
 
-    @Test func aRedirectElsewhereTakesNoneAlong() async throws {
+    @Test func cookiesDoNotFollowARedirectToAnotherHost() async throws {
         let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
         let elsewhere = server.origin.url("/a.png").replacing("127.0.0.1", with: "localhost")
         server.origin.serve("/r", OriginResponse(status: 302, headers: [("Location", elsewhere)]))

@@ -25,7 +25,7 @@ import WebImageTesting
     }
 
     @Test(arguments: ["/a.svg", "/a"], ["w:10", "f:svg/w:10"])
-    func itIsHandedOnWithoutScripts(_ name: String, _ options: String) async throws {
+    func anSVGIsPassedOnWithoutScripts(_ name: String, _ options: String) async throws {
         let server = try server()
         let answer = await server.picture(options, name)
         #expect(answer.status == 200 && answer.text == Self.harmless)
@@ -42,7 +42,7 @@ import WebImageTesting
         #expect(try await answer.image().size == PixelSize(width: 20, height: 15))
     }
 
-    @Test func theSettingsDecideToo() async throws {
+    @Test func settingsForceRasterizingOrSkipSanitizing() async throws {
         let drawn = await (try server(["IMGPROXY_ALWAYS_RASTERIZE_SVG": "1"])).picture("w:20", "/a.svg")
         #expect(drawn.fields[.contentType] == "image/png")
         let asked = await (try server(["IMGPROXY_ALWAYS_RASTERIZE_SVG": "1"])).picture("w:20/f:svg", "/a.svg")
@@ -60,7 +60,7 @@ import WebImageTesting
     }
 
     @Test(arguments: ["<svg><g></svg>", "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)"])
-    func aDamagedOneIsRefused(_ text: String) async throws {
+    func aDamagedSVGIsRefused(_ text: String) async throws {
         let answer = await (try server([:], text)).picture("", "/a.svg")
         #expect(answer.status == 422 && !answer.text.contains("alert"))
     }
@@ -85,7 +85,9 @@ import WebImageTesting
     /// The bit depth and the colour type in the header of a PNG.
     private static func kind(_ bytes: [UInt8]) -> [UInt8] { [bytes[24], bytes[25]] }
 
-    @Test(arguments: [(2, 1), (4, 2), (16, 4), (250, 8)]) func aPaletteStaysOne(_ colors: Int, _ bits: UInt8)
+    @Test(arguments: [(2, 1), (4, 2), (16, 4), (250, 8)]) func aPictureWithAPaletteKeepsAPalette(
+        _ colors: Int, _ bits: UInt8
+    )
         async throws
     {
         let server = try TestServer()

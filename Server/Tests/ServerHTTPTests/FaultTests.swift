@@ -39,7 +39,7 @@ import WebImageTesting
         return bytes + [0, 0, 0, 0, 0, 0, 0, 0, 0]
     }
 
-    @Test func aFaultOfAnOriginIsItsOwn() async throws {
+    @Test func aFaultyOriginDoesNotAffectOtherRequests() async throws {
         let server = try TestServer(Self.limits)
         try server.serve()
         let body = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)

@@ -79,7 +79,7 @@ import WebImageTesting
 
     private func width(_ answer: Answer) async throws -> Int { try await answer.image().size.width }
 
-    @Test func theOriginIsAskedOnceAndThePictureIsMadeOnce() async throws {
+    @Test func requestsOnAllServersShareOneFetchAndOneResult() async throws {
         let rig = try await Rig(4)
         let gate = Gate()
         try rig.serve(Self.small, .hold(gate, at: .beforeHead))
@@ -98,7 +98,7 @@ import WebImageTesting
         }
     }
 
-    @Test func aServerTakesWhatAnotherMadeBefore() async throws {
+    @Test func aServerTakesAResultThatAnotherMadeBefore() async throws {
         let rig = try await Rig(2)
         try rig.serve(Self.small)
         try await rig.run {
@@ -219,7 +219,8 @@ import WebImageTesting
 
     /// While purges may be missed, pictures and info behave alike: each asks the origin once, and the cached answer is
     /// served if the origin is down.
-    @Test(arguments: [false, true]) func whatWasKeptIsServedIfTheOriginIsDownToo(isDown: Bool) async throws {
+    @Test(arguments: [false, true]) func withoutRedisCachedAnswersAreServedIfTheOriginIsDown(isDown: Bool) async throws
+    {
         let rig = try await Rig(1, silenceLimit: 500)
         let (server, body) = (rig.servers[0], try TestServer.bytes(Self.small, as: .png))
         rig.origin.serve("/a.png", OriginResponse(headers: [("Cache-Control", "max-age=1000")], body: body))
@@ -261,7 +262,7 @@ import WebImageTesting
 
     /// When purges may have been lost, a server serves its cached results only after the origin has confirmed that the
     /// source is unchanged.
-    @Test func afterRedisLostAllOriginsAreAsked() async throws {
+    @Test func afterRedisLosesItsDataOriginsAreAskedAgain() async throws {
         let folder = try ScratchDirectory()
         let rig = try await Rig(1, ["WEBIMAGE_CACHE_DIR": folder.path])
         let body = try TestServer.bytes(Self.small, as: .png)

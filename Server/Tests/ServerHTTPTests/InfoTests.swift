@@ -32,7 +32,7 @@ import WebImageTesting
     }
 
     @Test(arguments: ["chs:crc32", "c:x", "c:1:1:zz", "nope:1", "bh:0", "p:65", "p:1", "rs:fit:1:1"])
-    func whatInfoCannotTellIsInvalid(
+    func invalidInfoOptionsAreRefused(
         option: String
     ) async throws {
         let server = try TestServer()
@@ -42,7 +42,7 @@ import WebImageTesting
         #expect(answer.text == "Invalid URL")
     }
 
-    @Test func itIsServedStaleWhereTheSourceIsDown() async throws {
+    @Test func infoIsServedStaleIfTheSourceIsDown() async throws {
         let server = try TestServer(["WEBIMAGE_STALE_IF_ERROR": "1000"])
         try server.serve(headers: [("Cache-Control", "max-age=100")])
         let path = "/info/_/plain/\(server.origin.url("/a.png"))"
@@ -56,7 +56,7 @@ import WebImageTesting
         #expect(await server.get(path).status == 502)
     }
 
-    @Test func itIsKeptAndAskedForAnewWhenItsTimeIsOver() async throws {
+    @Test func infoIsCachedUntilItExpires() async throws {
         let server = try TestServer()
         try server.serve(headers: [("Cache-Control", "max-age=100")])
         let path = "/info/_/avg:1/plain/\(server.origin.url("/a.png"))"
@@ -75,7 +75,7 @@ import WebImageTesting
         #expect(server.origin.hits("/a.png") == hits + 1)
     }
 
-    @Test func aPurgeHoldsForItToo() async throws {
+    @Test func aPurgeRemovesCachedInfo() async throws {
         let server = try TestServer()
         try server.serve(headers: [("Cache-Control", "max-age=100")])
         let path = "/info/_/plain/\(server.origin.url("/a.png"))"
@@ -270,7 +270,7 @@ import WebImageTesting
         ("skp:png/", "", "640w"), ("raw:1/", "", "640w"), ("", "@svg", "20w"), ("f:ico/", "", "256w"),
         ("skp:png/f:jpg/", "", "500w"),
     ])
-    func aSetOfWhatIsNotScaledHasOneWidth(_ options: String, _ suffix: String, _ width: String) async throws {
+    func aSetOfAnUnscaledPictureHasOneWidth(_ options: String, _ suffix: String, _ width: String) async throws {
         let server = try TestServer()
         try server.serve("/a", PixelSize(width: 640, height: 480))
         if suffix == "@svg" {
@@ -329,7 +329,7 @@ import WebImageTesting
         if !first.isEmpty { #expect(answer.text.contains("must begin with the names of presets"), "\(answer.text)") }
     }
 
-    @Test func thePageIsThereForDevelopersOnly() async throws {
+    @Test func theSigningPageExistsOnlyInDevelopment() async throws {
         let plain = try TestServer()
         #expect(await plain.get("/").text == "webimage-server")
         #expect(await plain.get("/sign?path=%2Fw%3A1%2Fplain%2Fx").status == 404)
@@ -359,7 +359,7 @@ import WebImageTesting
         #expect(kept == nil, "nothing was made")
     }
 
-    @Test func metricsCountWhatWasAnswered() async throws {
+    @Test func metricsCountAnswersByStatusErrorAndCache() async throws {
         let server = try TestServer()
         try server.serve(headers: [("Cache-Control", "max-age=100")])
         _ = await server.picture("w:10")

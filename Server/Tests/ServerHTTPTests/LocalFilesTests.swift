@@ -59,7 +59,7 @@ import WebImageTesting
         "local:///outer/s.png", "local:///absolute.png", "local:///loop", "local:///in%20side", "local:///",
         "local://host/a.png", "local:///%25E0", "local:///a.png%2500.jpg", "local:///..%252fsecret/s.png",
         "local:///a.png/", "local:///" + String(repeating: "a", count: 300),
-    ]) func nothingElseIs(_ source: String) async throws {
+    ]) func missingFilesAndThoseOutsideTheFolderAreNotFound(_ source: String) async throws {
         let files = try Files()
         let answer = await (try server(files)).get("/_/w:16/plain/\(source)")
         #expect(answer.status == 404, "\(source)")
@@ -84,7 +84,7 @@ import WebImageTesting
     }
 
     /// Swift's strings compare both names as equal.
-    @Test func aFolderBesideItWithAnEquivalentNameIsAnother() async throws {
+    @Test func aSiblingFolderWithAnEquivalentNameIsOutside() async throws {
         let files = try Files()
         let names = ["caf\u{e9}", "cafe\u{301}"].map { files.all.appending(path: $0) }
         for name in names { try FileManager.default.createDirectory(at: name, withIntermediateDirectories: true) }
@@ -96,12 +96,12 @@ import WebImageTesting
         #expect(await server.get("/_/w:16/plain/local:///a.png").status == 404)
     }
 
-    @Test func withoutAFolderThereAreNone() async throws {
+    @Test func withoutAFolderLocalSourcesAreRefused() async throws {
         let answer = await (try TestServer()).get("/_/w:16/plain/local:///etc/hostname")
         #expect(answer.status == 404 && answer.text == "Source is unreachable")
     }
 
-    @Test func allowedSourcesHoldForThemToo() async throws {
+    @Test func allowedSourcesRestrictLocalFiles() async throws {
         let files = try Files()
         let server = try server(files, ["IMGPROXY_ALLOWED_SOURCES": "local:///in side/"])
         #expect(await server.get("/_/w:16/plain/local:///in%20side/b.png").status == 200)
@@ -111,7 +111,7 @@ import WebImageTesting
     }
 
     /// If a disk fails or no file descriptor is left, cached results stay.
-    @Test func aFileThatCannotBeReadIsNotGone() {
+    @Test func anUnreadableFileDoesNotCountAsGone() {
         func refusal(_ code: WebImageError.Code) -> RequestRefusal {
             RequestRefusal(WebImageError(code, ""), source: "local:///a.png")
         }
@@ -132,7 +132,7 @@ import WebImageTesting
         #expect(await server.get("/_/w:16/plain/local:///a.png").status == 404)
     }
 
-    @Test func aPipeKeepsNobodyWaiting() async throws {
+    @Test func aPipeIsRefusedWithoutWaiting() async throws {
         let files = try Files()
         #expect(mkfifo(files.root.appending(path: "pipe").path, 0o600) == 0)
         #expect(await (try server(files)).get("/_/w:16/plain/local:///pipe").status == 404)
@@ -151,7 +151,7 @@ import WebImageTesting
         #expect(try await new.image().size == PixelSize(width: 16, height: 21))
     }
 
-    @Test func rawGivesPartsOfThem() async throws {
+    @Test func rawServesRangesOfLocalFiles() async throws {
         let files = try Files()
         let answer = await (try server(files)).get("/_/raw:1/plain/local:///a.png", [.range: "bytes=1-3"])
         guard case .stream(let body) = answer.body else {

@@ -10,7 +10,7 @@ import Testing
         func closing(_ name: String) -> @Sendable () -> Void { { self.state.withLock { $0.append(name) } } }
     }
 
-    @Test func theOneThatIsIdleForLongestMakesRoom() {
+    @Test func theConnectionIdleForLongestIsClosedForANewOne() {
         let (connections, closed) = (OpenConnections(most: 3), Closed())
         let ids = ["a", "b", "c"].map { connections.opened(closed.closing($0)) }
         #expect(closed.names.isEmpty)
@@ -25,7 +25,7 @@ import Testing
         #expect(closed.names == ["c", "a again"])
     }
 
-    @Test func whoIsBusyIsLeftAlone() {
+    @Test func aBusyConnectionIsNotClosedForANewOne() {
         let (connections, closed) = (OpenConnections(most: 1), Closed())
         let id = connections.opened(closed.closing("a"))
         connections.becomesBusy(id)
@@ -36,7 +36,7 @@ import Testing
         #expect(connections.count == 0 && connections.idleCount == 0)
     }
 
-    @Test func nothingGrowsWithTheRequests() {
+    @Test func idleConnectionsAreListedOnceAfterManyRequests() {
         let (connections, closed) = (OpenConnections(most: 10), Closed())
         let ids = (0..<10).map { connections.opened(closed.closing("\($0)")) }
         for round in 0..<10_000 {

@@ -76,7 +76,7 @@ import WebImageTesting
     }
 
     /// imgproxy and clients treat an APNG as a PNG.
-    @Test func anAnimatedPNGStaysOne() async throws {
+    @Test func anAnimatedPNGStaysAnimated() async throws {
         let server = try TestServer()
         let animation = try await Image(data: SmallGIF.bytes(width: 40, height: 30))
         let file = try animation.encoded(as: .apng, EncodeOptions())
@@ -89,7 +89,7 @@ import WebImageTesting
         #expect(try await server.picture("w:20/f:png").image().animation == nil)
     }
 
-    @Test func theOriginIsAskedForThePictureAsItIs() async throws {
+    @Test func theOriginIsAskedForAnyTypeAndMustAnswer200() async throws {
         let server = try TestServer()
         try server.serve()
         server.origin.serve(
@@ -99,7 +99,7 @@ import WebImageTesting
         #expect(await server.picture("w:10", "/201").status == 404)
     }
 
-    @Test func animationsStaySoInFormatsThatHoldThem() async throws {
+    @Test func animationsStayAnimatedInFormatsThatHoldThem() async throws {
         let server = try TestServer()
         let bytes = SmallGIF.bytes(width: 32, height: 24)
         server.origin.serve("/a.gif", OriginResponse(body: bytes))
@@ -123,7 +123,7 @@ import WebImageTesting
         #expect(await server.picture("q:100/f:jpg/mb:10").status == 200)
     }
 
-    @Test func formatsThatAreSkippedComeAsTheyAre() async throws {
+    @Test func sourcesInSkippedFormatsAreServedUnchanged() async throws {
         let server = try TestServer()
         try server.serve()
         let original = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
@@ -137,7 +137,7 @@ import WebImageTesting
     }
 
     @Test(.enabled(if: CoderRegistry.standard.encodableFormats.contains(.heic), "there is no encoder of HEIC"))
-    func theSmallCopyOfAHEICIsUsedWhereItIsWanted() async throws {
+    func theThumbnailOfAHEICIsUsedOnRequest() async throws {
         var options = EncodeOptions()
         options.embedsThumbnail = true
         let bytes = try SamplePictures.sunset(PixelSize(width: 640, height: 480)).encoded(as: .heic, options)
@@ -151,7 +151,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whatIsSkippedDependsOnTheFormatOfTheURLAlone() async throws {
+    @Test func skippingDependsOnTheFormatInTheURLNotOnAccept() async throws {
         let server = try TestServer(["IMGPROXY_AUTO_WEBP": "1", "IMGPROXY_SKIP_PROCESSING_FORMATS": "png"])
         try server.serve()
         try server.serve("/a.tiff", as: .tiff)
@@ -176,7 +176,7 @@ import WebImageTesting
         #expect(await server.picture("w:10", "/a.jpg").fields[.contentType] == "image/jpeg")
     }
 
-    @Test func whatTheAspectRatioAddsIsNoAlpha() async throws {
+    @Test func extendingToTheAspectRatioAddsNoAlpha() async throws {
         let server = try TestServer()
         try server.serve("/a.bmp", as: .bmp)
         #expect(await server.picture("exar:1/rs:fit:50:50", "/a.bmp").fields[.contentType] == "image/jpeg")
@@ -227,7 +227,7 @@ import WebImageTesting
     }
 
     /// The remaining time of the origin's `Expires` is passed on. One in the past or one that is not a date is ignored.
-    @Test(arguments: [100, -100, nil]) func whatIsLeftOfExpiresIsHandedOn(_ seconds: Int?) async throws {
+    @Test(arguments: [100, -100, nil]) func theRemainingTimeOfExpiresIsPassedOn(_ seconds: Int?) async throws {
         let server = try TestServer(["IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "1", "IMGPROXY_TTL": "777"])
         server.stopClock()
         let expires = seconds.map { HTTPDateText.text(server.now + $0) } ?? "0"
@@ -244,7 +244,7 @@ import WebImageTesting
         #expect(try await left() == (seconds == 100 ? first - 6 : 777))
     }
 
-    @Test func datesThatAreNoneAreNotHandedOn() async throws {
+    @Test func invalidDatesAreNotPassedOn() async throws {
         let server = try TestServer(["IMGPROXY_LAST_MODIFIED_BUSTER": "2026-01-31T12:00:00Z"])
         try server.serve(headers: [("Last-Modified", "not-a-time")])
         #expect(await server.picture("w:10").fields[.lastModified] == nil)
@@ -269,7 +269,7 @@ import WebImageTesting
         #expect(["max-age=60, public", "max-age=59, public"].contains(short))
     }
 
-    @Test func errorsAreToldWithoutSigningForAnybody() async throws {
+    @Test func developmentErrorsDoNotEnableSigning() async throws {
         let server = try TestServer([
             "IMGPROXY_KEY": "aa11", "IMGPROXY_SALT": "bb22", "IMGPROXY_DEVELOPMENT_ERRORS_MODE": "1",
         ])
@@ -313,7 +313,7 @@ import WebImageTesting
         }
     }
 
-    @Test func metadataGoesButForTheCopyright() async throws {
+    @Test func metadataExceptTheCopyrightIsRemoved() async throws {
         let xmp = """
             <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
             xmlns:dc="http://purl.org/dc/elements/1.1/" dc:rights="Ada" dc:title="secret"/></rdf:RDF>

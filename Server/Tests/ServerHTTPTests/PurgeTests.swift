@@ -16,7 +16,7 @@ import WebImageTesting
 
     /// The origin has a new picture. The old one is served until it is purged, and then the new one in every size, also
     /// in sizes that were never made.
-    @Test(arguments: ["url", "prefix", "tag", "all"]) func whatIsPurgedIsAskedForAnew(kind: String) async throws {
+    @Test(arguments: ["url", "prefix", "tag", "all"]) func purgedPicturesAreFetchedAgain(kind: String) async throws {
         let folder = try ScratchDirectory()
         let server = try TestServer(["WEBIMAGE_CACHE_DIR": folder.path])
         let headers = [("Cache-Control", "max-age=1000"), ("Surrogate-Key", "people cats")]
@@ -48,7 +48,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [#"{"tags": ["dogs"]}"#, #"{"urls": ["http://other/a.png"]}"#, #"{"prefixes": ["http://x"]}"#])
-    func othersStay(order: String) async throws {
+    func aPurgeKeepsOtherPictures(order: String) async throws {
         let server = try TestServer()
         try server.serve(headers: [("Cache-Control", "max-age=1000"), ("Cache-Tag", "cats, people")])
         _ = await server.picture("w:10")
@@ -57,7 +57,7 @@ import WebImageTesting
     }
 
     /// A picture is purged while it is being made. Clients that asked before the purge get the new one, too.
-    @Test func whatIsPurgedWhileItIsMadeIsMadeAgain() async throws {
+    @Test func aPicturePurgedWhileItIsMadeIsMadeAgain() async throws {
         let server = try TestServer()
         let gate = Gate()
         let old = try TestServer.bytes(Self.small, as: .png)
@@ -109,7 +109,7 @@ import WebImageTesting
         ("", 400), ("[]", 400), ("{}", 400), (#"{"url": "a"}"#, 400), (#"{"urls": "a"}"#, 400),
         (#"{"urls": [], "all": false}"#, 400), (#"{"all": 1}"#, 400), (#"{"all": true, "local": true}"#, 200),
     ])
-    func ordersAreRead(order: String, status: Int) async throws {
+    func purgeOrdersAreValidated(order: String, status: Int) async throws {
         let server = try TestServer()
         let answer = await server.admin("/purge", order)
         #expect(answer.status == status)
@@ -117,7 +117,7 @@ import WebImageTesting
         if status == 400 { #expect(answer.text.hasPrefix(#"{"error":""#)) }
     }
 
-    @Test func onlyWhoMayPurgesAndOnlyThere() async throws {
+    @Test func purgingNeedsTheSecretAndTheAdminEndpoint() async throws {
         let server = try TestServer(["IMGPROXY_SECRET": "word"])
         #expect(await server.admin("/purge", #"{"all": true}"#).status == 403)
         #expect(await server.admin("/purge", #"{"all": true}"#, [.authorization: "Bearer word"]).status == 200)

@@ -29,7 +29,7 @@ import WebImageTesting
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test func itIsStreamedAsItIs() async throws {
+    @Test func aRawSourceIsStreamedUnchanged() async throws {
         let answer = await (try server()).picture("raw:1", "/a.bin")
         #expect(answer.fields[.contentType] == "text/x" && answer.fields[.contentLength] == "10")
         #expect(answer.fields[.acceptRanges] == "bytes")
@@ -46,7 +46,7 @@ import WebImageTesting
     }
 
     /// A source that is not a picture fails as a picture, but its bytes are still served raw.
-    @Test func aPictureThatCannotBeMadeChangesNothingForIt() async throws {
+    @Test func rawBytesAreServedEvenIfThePictureFails() async throws {
         let server = try server()
         #expect(await server.picture("w:20", "/a.bin").status == 422)
         #expect(try await text(await server.picture("raw:1", "/a.bin")) == Self.text)
@@ -73,7 +73,7 @@ import WebImageTesting
         #expect(share == nil)
     }
 
-    @Test func itHasTheFieldsThatResultsHave() async throws {
+    @Test func rawAnswersHaveTheFieldsOfResults() async throws {
         let server = try TestServer([
             "IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "1", "IMGPROXY_SET_CANONICAL_HEADER": "1",
         ])
@@ -89,7 +89,7 @@ import WebImageTesting
     @Test(arguments: [
         ("/a.png", "image/png", "a.png"), ("/a.jpeg", "image/jpeg", "a.jpeg"), ("/", "image/png", "image.png"),
         ("/a", "image/jpeg", "a.jpg"), ("/a.b", "image/webp", "a.webp"), ("/a.b", "text/x", "a.b"),
-    ]) func itsNameSaysItsType(_ path: String, _ type: String, _ name: String) async throws {
+    ]) func theFileNameHasTheExtensionOfTheType(_ path: String, _ type: String, _ name: String) async throws {
         let server = try TestServer()
         server.origin.serve(path, OriginResponse(headers: [("Content-Type", type)], body: [1]))
         let answer = await server.picture("raw:1", path)
@@ -110,7 +110,7 @@ import WebImageTesting
     @Test(arguments: [
         "bytes=0-1,3-4", "bytes=x-", "bytes=3-2", "lines=1-2", "bytes=-", "bytes", "bytes=+1-2", "bytes=1-٢",
     ])
-    func whatIsNoSingleRangeIsAsNone(_ range: String) async throws {
+    func invalidAndMultipleRangesAreIgnored(_ range: String) async throws {
         let answer = await (try server()).picture("raw:1", "/a.bin", [.range: range])
         #expect(answer.status == 200)
         #expect(try await text(answer) == Self.text)
@@ -134,7 +134,9 @@ import WebImageTesting
         (HTTPField.Name.ifNoneMatch, "\"0\", W/\"1\"", 304), (.ifNoneMatch, "*", 304), (.ifNoneMatch, "\"2\"", 200),
         (.ifModifiedSince, "Sun, 06 Nov 1994 08:49:37 GMT", 304),
         (.ifModifiedSince, "Sun, 06 Nov 1994 08:49:36 GMT", 200), (.ifModifiedSince, "never", 200),
-    ]) func whoHasItGetsNoBody(_ name: HTTPField.Name, _ value: String, _ status: Int) async throws {
+    ]) func aMatchingConditionIsAnsweredWithoutABody(_ name: HTTPField.Name, _ value: String, _ status: Int)
+        async throws
+    {
         let answer = await (try server()).picture("raw:1", "/a.bin", [name: value, .range: "bytes=0-1"])
         #expect(answer.status == (status == 200 ? 206 : status))
         #expect(answer.fields[.eTag] == "\"1\"")

@@ -34,7 +34,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whatIsTooLargeIsRefusedBeforeItIsDecoded() async throws {
+    @Test func sourcesThatAreTooLargeAreRefused() async throws {
         let server = try TestServer(["IMGPROXY_MAX_SRC_RESOLUTION": "0.002", "IMGPROXY_MAX_SRC_FILE_SIZE": "20000"])
         try server.serve()
         server.origin.serve("/long", OriginResponse(body: [UInt8](repeating: 7, count: 30_000)))
@@ -48,7 +48,7 @@ import WebImageTesting
         ("IMGPROXY_MAX_SRC_FILE_SIZE", "100", "w:10", .png),
         ("WEBIMAGE_MAX_RESULT_RESOLUTION", "0.001", "rs:force:40:40", .png),
         ("IMGPROXY_MAX_ANIMATION_FRAME_RESOLUTION", "0.001", "w:10", .gif),
-    ]) func whatIsTooLargeNamesItsVariable(
+    ]) func theErrorOfALimitNamesItsVariable(
         _ variable: String, _ value: String, _ options: String, _ format: ImageFormat
     ) async throws {
         let server = try TestServer([variable: value, "IMGPROXY_DEVELOPMENT_ERRORS_MODE": "1"])
@@ -64,7 +64,7 @@ import WebImageTesting
     @Test(arguments: [
         ("msfs:100", "max_src_file_size", ImageFormat.png), ("msfs:100/raw:1", "max_src_file_size", .png),
         ("msr:0.001", "max_src_resolution", .png), ("mafr:0.001", "max_animation_frame_resolution", .gif),
-    ]) func whatIsTooLargeForItsURLNamesTheOption(
+    ]) func theErrorOfALimitInTheURLNamesItsOption(
         _ options: String, _ option: String, _ format: ImageFormat
     ) async throws {
         let server = try TestServer(["IMGPROXY_ALLOW_SECURITY_OPTIONS": "1", "IMGPROXY_DEVELOPMENT_ERRORS_MODE": "1"])
@@ -125,7 +125,7 @@ import WebImageTesting
     @Test(arguments: [
         "http://127.0.0.2", "http://0.0.0.0", "http://[::ffff:127.0.0.1]", "file:///etc/passwd", "http://10.0.0.1",
     ])
-    func redirectsLeadNowhereElse(target: String) async throws {
+    func redirectsToForbiddenAddressesAreNotFollowed(target: String) async throws {
         // The only allowed address is that of the origin, by an exception in the policy.
         let server = try TestServer(["IMGPROXY_ALLOWED_SOURCES": "http://127.0.0.1"])
         let other = try OriginServer()
@@ -148,7 +148,7 @@ import WebImageTesting
     }
 
     /// The origin answers 304. That is an answer only if the client's request had a condition.
-    @Test func anOriginMayAnswerThatTheClientHasIt() async throws {
+    @Test func a304OfTheOriginAnswersOnlyConditionalRequests() async throws {
         let server = try TestServer()
         server.origin.serve("/a.png", .status(304))
         for options in ["w:10", "raw:1"] {
@@ -164,7 +164,7 @@ import WebImageTesting
         "http://127.0.0.1:99999/",
         "http://10.0.0.1/x", "local:///a.png",
     ])
-    func aFallbackStandsForWhatCannotBeASource(_ source: String) async throws {
+    func aFallbackStandsForInvalidSources(_ source: String) async throws {
         let server = try TestServer(
             fallback: try TestServer.bytes(PixelSize(width: 40, height: 20), as: .png))
         let answer = await server.get("/_/w:10/plain/" + PercentEncoding.encode(source))
@@ -202,7 +202,7 @@ import WebImageTesting
 
     /// A redirect to a source that is not allowed does not count as an origin that is down: the old result is not
     /// served.
-    @Test func aRedirectToWhatIsNotAllowedIsAnInvalidSource() async throws {
+    @Test func aRedirectToAForbiddenSourceIsAnInvalidSource() async throws {
         let server = try TestServer([
             "IMGPROXY_ALLOWED_SOURCES": "http://127.0.0.1", "WEBIMAGE_STALE_WHILE_REVALIDATE": "0",
         ])
@@ -228,7 +228,7 @@ import WebImageTesting
         #expect(await (try TestServer()).get(one).status == 400)
     }
 
-    @Test func methodsBodiesAndLongURLs() async throws {
+    @Test func otherMethodsBodiesAndLongURLsAreRefused() async throws {
         let server = try TestServer()
         let posted = await server.get("/_/plain/http://a.b/c", method: .post)
         #expect(posted.status == 405)
@@ -312,7 +312,7 @@ import WebImageTesting
         #expect(grammar.logged(path) == logged)
     }
 
-    @Test func requestIDsComeBackWhereTheyAreHarmless() async throws {
+    @Test func onlyHarmlessRequestIDsAreSentBack() async throws {
         let server = try TestServer()
         #expect(await server.get("/health", [.requestID: "abc_1-2"]).fields[.requestID] == "abc_1-2")
         #expect(await server.get("/health", [.requestID: "a b"]).fields[.requestID] != "a b")

@@ -117,7 +117,7 @@ import WebImageTesting
         #expect(ContinuousClock.now - begin < .seconds(15))
     }
 
-    @Test func whatIsLeftOfTheStopIsCountedFromItsBeginning() {
+    @Test func theTimeLeftIsCountedFromTheStartOfDraining() {
         let state = ServerState()
         #expect(state.timeLeft(of: .seconds(20)) == .seconds(20))
         state.become(.draining)

@@ -10,7 +10,7 @@ import WebImageTesting
 @testable import ServerHTTP
 
 @Suite struct ResultCachingTests {
-    @Test func theSecondRequestAsksNobody() async throws {
+    @Test func aRepeatedRequestIsAnsweredFromMemory() async throws {
         let server = try TestServer()
         try server.serve(headers: [("Cache-Control", "max-age=100")])
         let first = await server.picture("w:10/q:50")
@@ -21,7 +21,7 @@ import WebImageTesting
         #expect(server.origin.hits("/a.png") == 1)
     }
 
-    @Test func whatIsInMemoryIsAnsweredAtOnce() async throws {
+    @Test func resultsInMemoryAreAnsweredSynchronously() async throws {
         let server = try TestServer(["IMGPROXY_KEY": "0a", "IMGPROXY_SALT": "0b"])
         try server.serve(headers: [("Cache-Control", "max-age=100")])
         let path = server.endpoint.settings.grammar.signed("/w:10/plain/\(server.origin.url("/a.png"))")
@@ -68,7 +68,7 @@ import WebImageTesting
         #expect(server.origin.hits("/a.png") == 1)
     }
 
-    @Test func whoAsksAtTheSameTimeSharesOneTransfer() async throws {
+    @Test func simultaneousRequestsShareOneTransfer() async throws {
         let server = try TestServer()
         let gate = Gate()
         server.origin.serve(
@@ -221,7 +221,7 @@ import WebImageTesting
         #expect(await server.picture("w:10").status == 502)
     }
 
-    @Test func aSourceThatIsGoneIsGone() async throws {
+    @Test func aSourceThatIsGoneIsNotServedStale() async throws {
         let server = try TestServer(["WEBIMAGE_STALE_WHILE_REVALIDATE": "0"])
         let bytes = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
         server.origin.serve(
@@ -232,7 +232,7 @@ import WebImageTesting
         #expect(await server.picture("w:10").status == 410)
     }
 
-    @Test func noStoreIsNotKept() async throws {
+    @Test func aResultWithNoStoreIsNotCached() async throws {
         let server = try TestServer()
         try server.serve(headers: [("Cache-Control", "no-store")])
         _ = await server.picture("w:10")
@@ -304,7 +304,7 @@ import WebImageTesting
         #expect(await server.picture("w:10", "/3").status == 200)
     }
 
-    @Test func whoGoesTakesTheWorkAlong() async throws {
+    @Test func aCancelledRequestEndsItsWork() async throws {
         let server = try TestServer()
         server.origin.serve("/a.png", OriginResponse(body: [1], behaviours: [.stall(at: .beforeHead)]))
         let task = Task { await server.picture("w:10") }

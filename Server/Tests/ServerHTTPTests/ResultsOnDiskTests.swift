@@ -36,7 +36,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whatWasRenewedIsFreshOnDiskToo() async throws {
+    @Test func renewalsAreWrittenToDisk() async throws {
         let folder = try DiskFolder()
         let cache = folder.open()
         cache.keep(DiskFolder.result(500, freshUntil: 1), "a")
@@ -63,7 +63,7 @@ import WebImageTesting
     }
 
     /// If the disk is too slow, results are not written to it, but stay in memory.
-    @Test func whatIsTooMuchForTheDiskStaysInMemoryOnly() async throws {
+    @Test func resultsTooManyForTheDiskStayInMemory() async throws {
         let folder = try DiskFolder()
         let cache = folder.open(mostUnwritten: 5000)
         cache.keep(DiskFolder.result(10_000), "long")
@@ -94,7 +94,7 @@ import WebImageTesting
     }
 
     /// Results are evicted when there is no more room, not because of their age.
-    @Test func whatIsOnDiskHasNoMaximumAge() throws {
+    @Test func resultsOnDiskHaveNoMaximumAge() throws {
         let server = try TestServer(["WEBIMAGE_CACHE_DIR": "/nowhere/cache"])
         for name in ["results", "originals", "purges"] {
             let disk = ManagerMaking.disk(server.endpoint.settings, name, .mebibytes(1), Logger(label: "test"))

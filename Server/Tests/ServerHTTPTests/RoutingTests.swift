@@ -129,7 +129,7 @@ import WebImageTesting
     /// A server that drains gets no new requests although it still answers. A server that is overloaded keeps its
     /// sources.
     @Test(.enabled(if: Balancer.haproxy.isInstalled, "there is no haproxy"))
-    func whoDrainsGetsNothingNew() async throws {
+    func aDrainingServerGetsNoNewRequests() async throws {
         let rig = try await Rig(.haproxy)
         func share(of server: Int) async throws -> Int {
             var count = 0

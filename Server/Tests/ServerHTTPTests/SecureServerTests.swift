@@ -32,7 +32,7 @@
             return origin
         }
 
-        @Test(arguments: [true, false]) func bothVersionsAreSpoken(isNew: Bool) async throws {
+        @Test(arguments: [true, false]) func http1AndHTTP2AreServed(isNew: Bool) async throws {
             let origin = try picture()
             try await run { server in
                 var configuration = DownloadConfiguration()
@@ -83,7 +83,7 @@
             }
         }
 
-        @Test func whoHasNoRoomIsClosed() async throws {
+        @Test func aClientThatOpensNoWindowIsClosed() async throws {
             let origin = try picture(filledBy: 3_000_000)
             try await run(["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1"]) { server in
                 let client = try await FrameConnection(port: server.port)
@@ -114,7 +114,7 @@
         }
 
         /// The HTTP/2 rapid reset attack, CVE-2023-44487.
-        @Test func whoResetsAllTheTimeIsClosed() async throws {
+        @Test func aClientThatKeepsResettingStreamsIsClosed() async throws {
             let gate = Gate()
             let origin = try picture([.hold(gate, at: .beforeHead)])
             try await run(["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1"]) { server in
@@ -139,7 +139,7 @@
             }
         }
 
-        @Test func whoBreaksTheProtocolIsClosed() async throws {
+        @Test func aClientThatViolatesTheProtocolIsClosed() async throws {
             // An idle client would be closed only after an hour.
             let limits = ["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1", "IMGPROXY_KEEP_ALIVE_TIMEOUT": "3600"]
             try await run(limits) { server in
@@ -187,7 +187,7 @@
 
         /// Each further violation was once reported to the client. If it did not read the reports, they piled up in
         /// memory.
-        @Test func whoGoesOnBreakingTheProtocolIsToldOnce() async throws {
+        @Test func repeatedProtocolViolationsAreReportedOnce() async throws {
             try await run(["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1"]) { server in
                 let client = try await FrameConnection(port: server.port)
                 // CONTINUATION frames without a head.
@@ -199,7 +199,7 @@
         }
 
         /// A client may allow an HPACK table of 4 GiB. The whole table was once searched for each field of each answer.
-        @Test func whatDiffersFromAnswerToAnswerIsNotKeptForCompression() async throws {
+        @Test func varyingFieldsAreNotKeptInTheHPACKTable() async throws {
             try await run { server in
                 let client = try await FrameConnection(port: server.port, tableSize: 1 << 20)
                 for number in 0..<100 { try await client.get("/_/\(number)", 2 * number + 1) }
@@ -212,7 +212,7 @@
             }
         }
 
-        @Test func whoDoesNotAnswerTheFarewellIsClosed() async throws {
+        @Test func aClientThatIgnoresGOAWAYIsClosed() async throws {
             try await run(["IMGPROXY_KEEP_ALIVE_TIMEOUT": "1", "IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1"]) { server in
                 let client = try await FrameConnection(port: server.port)
                 try await client.get("/health", 1)
@@ -252,7 +252,7 @@
             }
         }
 
-        @Test func clientsThatDoNothingAreSentAway() async throws {
+        @Test func idleClientsAreClosed() async throws {
             try await run(["IMGPROXY_KEEP_ALIVE_TIMEOUT": "1", "IMGPROXY_READ_REQUEST_TIMEOUT": "1"]) { server in
                 // The first client has made a request, the second never does, and the third does not even begin TLS.
                 let first = try await FrameConnection(port: server.port)
@@ -266,14 +266,14 @@
             }
         }
 
-        @Test func whoDoesNotSpeakTLSIsClosed() async throws {
+        @Test func aClientThatDoesNotSpeakTLSIsClosed() async throws {
             try await run { server in
                 let text = try await RawConnection.answer("GET /health HTTP/1.1\r\nHost: a\r\n\r\n", port: server.port)
                 #expect(!text.contains("HTTP/1.1"))
             }
         }
 
-        @Test func aServerThatStopsAnswersWhatItHasBegun() async throws {
+        @Test func aServerThatStopsAnswersRequestsItHasBegun() async throws {
             let gate = Gate()
             let origin = try picture([.hold(gate, at: .beforeHead)])
             var client: FrameConnection?
@@ -349,7 +349,7 @@
             #expect(try await !certificate.renew())
         }
 
-        @Test func whatIsNoCertificateIsTold() async throws {
+        @Test func aMissingCertificateIsNamedInTheError() async throws {
             let error = #expect(throws: SettingsError.self) {
                 try ServerCertificate(.init(chain: "/nowhere/a.pem", key: "/nowhere/b.pem"))
             }

@@ -96,7 +96,7 @@ import WebImageTesting
         #expect(writer.state.withLock { $0.bytes == Self.length && $0.mostAhead == 1 })
     }
 
-    @Test func whatIsBeingSentIsFoundAsItIsNow() async throws {
+    @Test func aResultBeingSentIsFoundInItsNewestState() async throws {
         let folder = try ScratchDirectory()
         let sent = SentResults()
         let cache = cache(disk(folder), sent)
@@ -115,7 +115,7 @@ import WebImageTesting
         await cache.flush()
     }
 
-    @Test func whatMustNotBeStoredIsNotFound() throws {
+    @Test func sentResultsThatForbidStoringAreNotFound() throws {
         let sent = SentResults()
         var secret = result()
         secret.freshness.forbidsStoring = true
@@ -123,7 +123,7 @@ import WebImageTesting
         #expect(sent.result("a") == nil && sent.bytes == share.bytes.count)
     }
 
-    @Test func theLimitHolds() throws {
+    @Test func theBytesBeingSentAreLimited() throws {
         let sent = SentResults(most: Self.length * 3 / 2)
         var share = sent.share(result(), "a")
         #expect(share != nil && sent.share(result(), "a") != nil && sent.share(result(2), "b") == nil)
@@ -159,7 +159,7 @@ import WebImageTesting
         withExtendedLifetime(slow) {}
     }
 
-    @Test func whatClientsDoNotReadRefusesOthers() async throws {
+    @Test func unreadResultsOverTheLimitRefuseOtherRequests() async throws {
         let server = try TestServer(sent: SentResults(most: 1))
         try server.serve()
         try server.serve("/b.png", PixelSize(width: 20, height: 30))

@@ -61,7 +61,7 @@ import WebImageTesting
 
     // MARK: Results
 
-    @Test func whatOneServerMadeAnotherNeedNot() async throws {
+    @Test func aResultOfOneServerIsServedByAnother() async throws {
         try serve()
         let (first, second) = (try server(), try server())
         let made = await first.picture("w:10")
@@ -78,7 +78,7 @@ import WebImageTesting
 
     /// A result that was made with a client's cookies is not written to the storage, neither when it is made nor when
     /// it is renewed.
-    @Test func whatOneClientsCookiesGotIsOfNoOther() async throws {
+    @Test func resultsMadeWithCookiesAreNotStored() async throws {
         var response = OriginResponse(
             headers: [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")],
             body: try TestServer.bytes(Self.size, as: .png))
@@ -97,7 +97,7 @@ import WebImageTesting
         #expect(origin.hits("/a.png") == 2 && server.storage?.statistics.writes == 0)
     }
 
-    @Test func whatHasTooManyTagsIsNotWritten() async throws {
+    @Test func resultsWithTooManyTagsAreNotStored() async throws {
         let tags = (0..<100).map { "tag-\($0)" }.joined(separator: ",")
         origin.serve(
             "/a.png",
@@ -111,7 +111,7 @@ import WebImageTesting
     }
 
     /// The objects in the bucket are plain pictures, so that other programs can show them.
-    @Test func anObjectIsThePicture() async throws {
+    @Test func aStoredObjectIsThePlainPicture() async throws {
         try serve()
         let server = try server()
         let made = await server.picture("w:10/f:webp")
@@ -123,7 +123,7 @@ import WebImageTesting
         #expect(Array(object.body.readableBytesView) == made.bytes)
     }
 
-    @Test func whatIsPurgedIsNotTaken() async throws {
+    @Test func purgedResultsAreNotTaken() async throws {
         try serve()
         let (first, second) = (try server(), try server())
         _ = await first.picture("w:10")
@@ -134,7 +134,7 @@ import WebImageTesting
         #expect(origin.hits("/a.png") == 2)
     }
 
-    @Test func whatIsStaleIsServedAndRenewedBehind() async throws {
+    @Test func staleResultsAreServedAndRenewedInTheBackground() async throws {
         try serve(control: "max-age=10")
         let (first, second) = (try server(), try server())
         _ = await first.picture("w:10")
@@ -145,7 +145,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [("\"1\"", "webimage; hit; detail=stored"), ("\"2\"", "webimage; fwd=miss")])
-    func whatMustBeAskedAboutIs(_ tag: String, _ status: String) async throws {
+    func resultsThatMustBeRevalidatedAreConfirmedFirst(_ tag: String, _ status: String) async throws {
         try serve(control: "max-age=10, must-revalidate")
         let (first, second) = (try server(), try server())
         _ = await first.picture("w:10")
@@ -156,7 +156,8 @@ import WebImageTesting
         #expect(origin.hits("/a.png") >= 1)
     }
 
-    @Test(arguments: ["no-store", "private"]) func whatMustNotBeKeptIsNotThere(_ control: String) async throws {
+    @Test(arguments: ["no-store", "private"]) func noStoreAndPrivateResultsAreNotStored(_ control: String) async throws
+    {
         try serve(control: control)
         let server = try server()
         _ = await server.picture("w:10")
@@ -164,7 +165,7 @@ import WebImageTesting
         #expect(server.storage?.statistics.writes == 0)
     }
 
-    @Test func whatIsDamagedIsMadeAnew() async throws {
+    @Test func damagedResultsAreMadeAnew() async throws {
         try serve()
         let (first, second) = (try server(), try server())
         _ = await first.picture("w:10")
@@ -242,7 +243,7 @@ import WebImageTesting
         ("s3://\(S3Server.bucket)/sources/none.png", 404), ("s3://other-bucket/a.png", 404),
         ("s3://denied-bucket/a.png", 404), ("s3://\(S3Server.bucket)", 404), ("s3://\(S3Server.bucket)/", 404),
         ("s3:///a.png", 404), ("s3://No_Bucket/a.png", 404),
-    ]) func whatIsNoSourceIsNotFound(_ source: String, _ status: Int) async throws {
+    ]) func missingAndForbiddenObjectsAreNotFound(_ source: String, _ status: Int) async throws {
         let server = try server(["IMGPROXY_S3_DENIED_BUCKETS": "denied-bucket"])
         #expect(await server.get("/_/w:10/plain/\(source)").status == status)
     }
@@ -265,7 +266,7 @@ import WebImageTesting
         #expect(await server.get("/_/w:10/plain/\(endpoint)/\(S3Server.bucket)/sources/a.png").status == 404)
     }
 
-    @Test func wrongKeysAreRefused() async throws {
+    @Test func wrongS3KeysAreRefused() async throws {
         try await put("a.png")
         let server = try server(["AWS_SECRET_ACCESS_KEY": "another"])
         let answer = await server.get("/_/w:10/plain/s3://\(S3Server.bucket)/sources/a.png")
@@ -276,7 +277,7 @@ import WebImageTesting
 
 /// A public bucket, which is read without credentials.
 @Suite struct OpenBucketTests {
-    @Test(arguments: ["", "s3://open-bucket/"]) func itsObjectsAreSources(_ allowed: String) async throws {
+    @Test(arguments: ["", "s3://open-bucket/"]) func objectsOfAnOpenBucketAreSources(_ allowed: String) async throws {
         let origin = try OriginServer()
         let bytes = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
         origin.serve("/open-bucket/a.png", OriginResponse(body: bytes))

@@ -8,7 +8,7 @@ import WebImageTesting
 
 /// Orientation tags, pictures that a format cannot hold, and the sizes that answers state.
 @Suite struct TaggedAnswerTests {
-    @Test func theSizeOfTheOriginIsAsItIsSeen() async throws {
+    @Test func theSizeOfTheOriginIsTheUprightSize() async throws {
         let server = try TestServer(["IMGPROXY_ENABLE_DEBUG_HEADERS": "1"])
         let turned = try SamplePicture(
             "turned", "", width: 100, height: 200, as: .jpeg, orientation: .right,

@@ -25,7 +25,7 @@ import WebImageTesting
         #expect(try await server.picture("w:32/wm:1/f:ico").image().size.width == 32)
     }
 
-    @Test func aWatermarkIsDrawnWhereItIsWanted() async throws {
+    @Test func aWatermarkIsDrawnAtTheRequestedPlace() async throws {
         let server = try TestServer(watermark: try Self.greenMark())
         try server.serve()
         let marked = try await server.picture("wm:1:soea:2:3/f:png").image()

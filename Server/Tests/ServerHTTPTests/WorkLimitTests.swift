@@ -81,7 +81,7 @@ import WebImageTesting
     }
 
     /// Brackets or quotes in a source's name could once add further links to the field.
-    @Test func aSourceIsOneLinkWhateverItsNameIs() async throws {
+    @Test func theCanonicalLinkEscapesTheNameOfTheSource() async throws {
         let server = try TestServer(
             ["IMGPROXY_SET_CANONICAL_HEADER": "1"],
             fallback: try TestServer.bytes(PixelSize(width: 8, height: 8), as: .png))

@@ -38,7 +38,9 @@ import WebImage
             ("max-age=9, private", nil, true, true), ("max-age=9, private=\"set-cookie\"", nil, false, false),
             ("max-age=9", "Accept, *", true, true), ("max-age=9, no-store=\"x\"", nil, true, true),
         ] as [(String, String?, Bool, Bool)])
-    func whatForbidsIsHeard(control: String, vary: String?, forbidsStaleness: Bool, forbidsStoring: Bool) {
+    func directivesForbidStalenessAndStoring(
+        control: String, vary: String?, forbidsStaleness: Bool, forbidsStoring: Bool
+    ) {
         var fields: HTTPFields = [.cacheControl: control]
         fields[.vary] = vary
         let freshness = SourceFreshness(ResponseHead(status: 200, headers: fields), now: 1000, fallback: 300)
@@ -83,7 +85,9 @@ import WebImage
         #expect(!isSame(freshness(nil, nil), freshness(nil, nil)))
     }
 
-    @Test(arguments: [0, 784_111_777, 951_782_400, 1_709_164_800, 4_102_444_799]) func datesComeBack(seconds: Int) {
+    @Test(arguments: [0, 784_111_777, 951_782_400, 1_709_164_800, 4_102_444_799]) func writtenDatesAreReadBack(
+        seconds: Int
+    ) {
         #expect(HTTPFieldText.date(HTTPDateText.text(seconds), now: seconds) == seconds)
     }
 
@@ -115,7 +119,7 @@ import WebImage
             freshness: SourceFreshness(freshUntil: 0), sourceSize: size, resultSize: size, sourceBytes: 0)
     }
 
-    @Test func theLimitHoldsAndWhatIsAskedForAgainStays() {
+    @Test func theMemoryLimitHoldsAndReusedResultsStay() {
         let memory = ResultMemory(limit: 20 * 1512)
         memory.keep(result(1000), "wanted")
         #expect(memory.result("wanted") != nil)
@@ -130,7 +134,7 @@ import WebImage
 
     /// A result that has grown too long for memory removes the older one, which would otherwise be served, or found
     /// stale, each time.
-    @Test(arguments: [false, true]) func whatHasGrownTooLongTakesTheOldResultAlong(isWantedAgain: Bool) {
+    @Test(arguments: [false, true]) func aResultGrownTooLongRemovesTheOldOne(isWantedAgain: Bool) {
         let memory = ResultMemory(limit: 1 << 20)
         memory.keep(result(1000), "a")
         if isWantedAgain { #expect(memory.result("a") != nil) }

@@ -15,7 +15,7 @@ import WebImageTesting
 
     private static let long = Duration.seconds(1000)
 
-    @Test func whatTheCheapOneHasCounts() async {
+    @Test func aValueOfTheCheapCallIsUsedWithoutTheDearCall() async {
         let calls = Mutex(0)
         let value = await value(patience: Self.long) {
             2
@@ -26,12 +26,12 @@ import WebImageTesting
         #expect(value == 2 && calls.withLock { $0 } == 0)
     }
 
-    @Test func theDearOneIsBegunAtOnceWhereThereIsNothing() async {
+    @Test func theDearCallBeginsAtOnceIfTheCheapOneGivesNothing() async {
         #expect(await value(patience: Self.long, { nil }, orElse: { 4 }) == 4)
         #expect(await value(patience: Self.long, { nil }, orElse: { 5 }) == 5, "also where it is not good")
     }
 
-    @Test func theDearOneIsBegunWhereTheCheapOneTakesTooLong() async {
+    @Test func theDearCallBeginsIfTheCheapOneTakesTooLong() async {
         let gate = Gate()
         let isCancelled = Gate()
         let value = await value(patience: .zero) {
@@ -50,7 +50,7 @@ import WebImageTesting
     }
 
     /// The hedge does not wait for the expensive call, which is no longer needed.
-    @Test func theDearOneIsCancelledWhereTheCheapOneIsFasterAfterAll() async {
+    @Test func theDearCallIsCancelledIfTheCheapOneIsFasterAfterAll() async {
         let (begun, goesOn, isCancelled) = (Gate(), Gate(), Gate())
         let value = await value(patience: .zero) {
             await begun.opened()
@@ -71,7 +71,7 @@ import WebImageTesting
 
     /// For example, the origin fails, and a slow storage may still have the result.
     @Test(arguments: [(2, 2), (nil, 5)] as [(Int?, Int)])
-    func whatIsNotGoodWaitsForTheCheapOne(_ cheap: Int?, _ expected: Int) async {
+    func aBadValueOfTheDearCallWaitsForTheCheapOne(_ cheap: Int?, _ expected: Int) async {
         let isBad = Gate()
         let value = await value(patience: .zero) {
             await isBad.opened()
@@ -83,7 +83,7 @@ import WebImageTesting
         #expect(value == expected)
     }
 
-    @Test func whoIsCancelledEnds() async {
+    @Test func cancellationReachesTheCheapCall() async {
         let (begun, never) = (Gate(), Gate())
         let task = Task {
             await value(patience: Self.long) {

@@ -6,7 +6,7 @@ import WebImageTesting
 @testable import ServerImages
 
 @Suite struct MissGateTests {
-    @Test func whoWaitsTooLongIsToldSo() async throws {
+    @Test func aRequestThatWaitsTooLongTimesOut() async throws {
         // The gate's patience ends when the test opens the clock.
         let clock = Gate()
         let gate = MissGate(
@@ -35,7 +35,7 @@ import WebImageTesting
         #expect(gate.count == 0)
     }
 
-    @Test func whoGoesLeavesTheQueue() async throws {
+    @Test func aCancelledRequestLeavesTheQueue() async throws {
         let gate = MissGate(most: 100, threads: 1, patience: .seconds(1000))
         var places: [MissGate.Place] = []
         for _ in 0..<18 { places.append(try await gate.enter("a")) }
@@ -84,7 +84,7 @@ import WebImageTesting
     }
 
     /// Requests for a dead origin hold their places for long, which must not count against other hosts.
-    @Test func anOverloadOfOneHostIsNoOthers() async throws {
+    @Test func anOverloadOfOneHostDoesNotRefuseOthers() async throws {
         let now = ContinuousClock.now
         let gate = MissGate(most: 20, threads: 2, patience: .seconds(1000), now: { now })
         for _ in 0..<200 { gate.leave(try await gate.enter("fast"), .init(work: 0.01)) }
@@ -130,7 +130,7 @@ import WebImageTesting
     }
 
     /// When slow hosts hold even the spare places, other hosts are refused.
-    @Test func hostsThatHoldAllPlacesFillIt() async throws {
+    @Test func slowHostsThatHoldAllPlacesFillTheGate() async throws {
         let time = Mutex(ContinuousClock.now)
         let gate = MissGate(most: 4, threads: 2, patience: .seconds(1000), now: { time.withLock { $0 } })
         for number in 0..<68 { _ = try await gate.enter("\(number)") }
@@ -156,7 +156,7 @@ import WebImageTesting
         #expect(gate.count == 20)
     }
 
-    @Test func whatCannotBeInTimeIsRefusedAtOnce() async throws {
+    @Test func requestsThatCannotBeInTimeAreRefusedAtOnce() async throws {
         let gate = MissGate(most: 1000, threads: 1, patience: .seconds(10))
         // The gate learns that each picture takes 4 s.
         for _ in 0..<100 { gate.leave(try await gate.enter("a"), .init(work: 4)) }
@@ -169,7 +169,7 @@ import WebImageTesting
     }
 
     /// The pictures cost almost no work. They wait for an origin that takes 4 s for each and sends 18 at a time.
-    @Test func whatASlowHostCannotSendInTimeIsRefusedAtOnce() async throws {
+    @Test func requestsTooManyForASlowHostAreRefusedAtOnce() async throws {
         let time = Mutex(ContinuousClock.now)
         let gate = MissGate(most: 200, threads: 1, patience: .seconds(10), now: { time.withLock { $0 } })
         let first = try await gate.enter("slow")
@@ -213,7 +213,7 @@ extension Task where Success: Sendable, Failure == any Error {
         let seconds = Mutex(0.0)
     }
 
-    @Test func aBurstThenTheRate() {
+    @Test func theRateLimiterAllowsABurstAndThenTheRate() {
         let clock = Clock()
         let limiter = RateLimiter(perSecond: 2, burst: 3) { clock.seconds.withLock { $0 } }
         #expect((0..<3).allSatisfy { _ in limiter.take("a") == nil })
@@ -228,7 +228,7 @@ extension Task where Success: Sendable, Failure == any Error {
         #expect(limiter.take("a") != nil)
     }
 
-    @Test func onlySoManyClientsAreRemembered() {
+    @Test func theRateLimiterRemembersFewClients() {
         let limiter = RateLimiter(perSecond: 1, burst: 1, mostClients: 2) { 0 }
         #expect(limiter.take("a") == nil)
         #expect(limiter.take("a") == 1)

@@ -61,7 +61,7 @@ import Testing
         #expect(queue.enter(19, "a") == .refused)
     }
 
-    @Test func whatRunsIsNeverDropped() {
+    @Test func runningRequestsAreNeverDropped() {
         let queue = HeldQueue(.init(most: 2, running: 2, runningPerHost: 2))
         _ = queue.enter(0, "a")
         _ = queue.enter(1, "a")
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// Pictures of slow origins once held all places, so that those of other origins were refused.
-    @Test func whereAllPlacesRunOthersBeginBeyondThem() {
+    @Test func otherHostsBeginBeyondTheLimitIfAllPlacesRun() {
         let queue = HeldQueue(.init(most: 4, running: 6, runningPerHost: 2, beyond: 2))
         for (number, host) in ["a", "a", "b", "b"].enumerated() { _ = queue.enter(number, host) }
         #expect(queue.running == 4 && !queue.isFull)
@@ -80,7 +80,7 @@ import Testing
         #expect(queue.isFull && queue.enter(8, "e") == .refused)
     }
 
-    @Test func aHostsOwnPicturesTellHowLongTheNextOneWaits() {
+    @Test func theWaitIsEstimatedFromTheHostsOwnPictures() {
         let queue = HeldQueue(.init(most: 100, running: 6, runningPerHost: 2))
         for number in 0..<5 { _ = queue.enter(number, "a") }
         // Without a finished picture, the time is unknown.
@@ -99,7 +99,7 @@ import Testing
         #expect(queue.time(toMakeNextOf: "a") == 0)
     }
 
-    @Test func whoLeavesTheQueueIsForgotten() {
+    @Test func removedRequestsNeverBegin() {
         let queue = HeldQueue(.init(most: 10, running: 1, runningPerHost: 1))
         for number in 0..<3 { _ = queue.enter(number, "a") }
         #expect(queue.remove(1, "a"))

@@ -31,7 +31,7 @@ import Tracing
         tracer.startSpan(name, context: context)
     }
 
-    @Test func whatIsDoneWithinASpanBelongsToIt() {
+    @Test func aSpanWithinASpanIsItsChild() {
         let kept = Kept()
         let tracer = tracer(kept)
         let outer = start(tracer, "outer")
@@ -54,16 +54,16 @@ import Tracing
         "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x",
         "00-+af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-    ]) func whatIsNoTraceIsLeftAlone(_ text: String) {
+    ]) func invalidTraceparentsAreIgnored(_ text: String) {
         #expect(TraceIdentity(traceparent: text) == nil)
     }
 
-    @Test func laterVersionsMayHaveMoreBehindIt() {
+    @Test func laterTraceparentVersionsMayHaveMoreFields() {
         #expect(TraceIdentity(traceparent: Self.parent)?.traceparent == Self.parent)
         #expect(TraceIdentity(traceparent: "01" + Self.parent.dropFirst(2) + "-more")?.spanText == "b7ad6b7169203331")
     }
 
-    @Test(arguments: [true, false]) func tracesOfClientsGoOnWhereThatIsWanted(_ isPropagated: Bool) {
+    @Test(arguments: [true, false]) func tracesOfClientsContinueOnlyIfPropagated(_ isPropagated: Bool) {
         let kept = Kept()
         let tracer = tracer(kept) { $0.isPropagated = isPropagated }
         var context = ServiceContext.topLevel
@@ -141,7 +141,7 @@ import Tracing
         #expect((written["events"] as? [[String: Any]])?.first?["name"] as? String == "exception")
     }
 
-    @Test func spansAreSentInBatchesAndWhatIsTooMuchIsDropped() async {
+    @Test func spansAreSentInBatchesAndDroppedIfTheQueueIsFull() async {
         let messages = Mutex<[[UInt8]]>([])
         var settings = ServerSettings.Tracing()
         (settings.queueSize, settings.batchSize) = (5, 2)
@@ -155,7 +155,7 @@ import Tracing
         #expect(exporter.counts == (5, 2))
     }
 
-    @Test func aCollectorThatIsDownCostsNothingButItsSpans() async {
+    @Test func spansForACollectorThatIsDownAreDropped() async {
         struct Down: Error {}
         let exporter = SpanExporter(
             ServerSettings.Tracing(), send: { _ in throw Down() },

@@ -12,7 +12,7 @@ import Testing
         return try ServerSettings(environment: all, readFile: { _ in nil }, now: { 0 })
     }
 
-    @Test func thereAreNoneUnlessTheyAreWanted() throws {
+    @Test func tracingIsOffUnlessSettingsEnableIt() throws {
         #expect(try tracing([:]) == nil)
         let endpoint = ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318/"]
         #expect(try tracing(endpoint)?.endpoint == "http://collector:4318/v1/traces")
@@ -24,7 +24,7 @@ import Testing
         #expect(try tracing(["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "https://c/x"])?.endpoint == "https://c/x")
     }
 
-    @Test func valuesArrive() throws {
+    @Test func variablesChangeTheirSettings() throws {
         let tracing = try #require(
             try tracing([
                 "OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_EXPORTER_OTLP_HEADERS": "api-key=a%20b, x=1",
@@ -45,7 +45,7 @@ import Testing
         ("OTEL_EXPORTER_OTLP_HEADERS", "nothing"), ("OTEL_TRACES_SAMPLER_ARG", "2"),
         ("IMGPROXY_OPEN_TELEMETRY_ENABLE_METRICS", "true"), ("IMGPROXY_OPEN_TELEMETRY_TRACE_ID_GENERATOR", "xray"),
         ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "collector:4317"),
-    ]) func whatIsWrongIsNamed(_ name: String, _ value: String) {
+    ]) func anInvalidSettingIsNamedInTheError(_ name: String, _ value: String) {
         var variables = [
             "OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_TRACES_SAMPLER": "traceidratio",
         ]

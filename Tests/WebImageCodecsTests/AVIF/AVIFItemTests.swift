@@ -48,7 +48,7 @@
         }
 
         @Test(arguments: [ChromaSubsampling.yuv420, .yuv444])
-        func whatIsCroppedIsAPartOfThePicture(_ chroma: ChromaSubsampling) throws {
+        func aCropGivesThatPartOfThePicture(_ chroma: ChromaSubsampling) throws {
             let image = try Drawings.picture(Self.size.width, Self.size.height)
             let whole = CoderDecode(AVIFCoder(), try file([image], chroma: chroma))
             try #require(whole.error == nil && whole.header?.size == Self.size)
@@ -88,7 +88,7 @@
             }
         }
 
-        @Test func theLimitIsOfWhatIsStored() throws {
+        @Test func thePixelLimitCountsTheUncroppedPicture() throws {
             let image = try Drawings.picture(Self.size.width, Self.size.height)
             let clap = HEIFMaker.crop(width: 3, height: 3, twiceX: 0, twiceY: 0)
             let options = DecodeOptions(limits: DecodeLimits(pixels: 67 * 141 - 1))
@@ -96,7 +96,7 @@
             #expect(result.error?.code == .limitExceeded)
         }
 
-        @Test func theSmallCopyIsDecodedWhereItIsWanted() throws {
+        @Test func theThumbnailIsDecodedOnRequest() throws {
             let images = [try Drawings.picture(200, 120), try Drawings.picture(50, 30), try Drawings.picture(20, 12)]
             let copies = [(type: "thmb", from: 2, to: [1]), (type: "thmb", from: 3, to: [1])]
             var wanted = DecodeOptions()

@@ -11,7 +11,7 @@
         }
 
         @Test(arguments: [(PixelLayout.rgba8, AlphaMode.opaque), (.rgba8, .straight), (.rgba16, .straight)])
-        func whatIsWrittenIsReadAgain(layout: PixelLayout, alpha: AlphaMode) throws {
+        func anEncodedPictureDecodesToAlmostTheSamePixels(layout: PixelLayout, alpha: AlphaMode) throws {
             // The picture has more rows than a band, and odd sides.
             let image = try Drawings.picture(67, 141, layout: layout, alpha: alpha)
             let bytes = try Self.file(image, EncodeOptions(quality: 95))

@@ -65,7 +65,7 @@ import WebImageTesting
 
     /// Each delay was once rounded by itself, so that sixty frames of a sixtieth of a second took 1.02 s.
     @Test(arguments: formats.filter { ![.gif, .tiff].contains($0) })
-    func whatIsRoundedOfADelayIsMadeGoodByTheNext(_ format: ImageFormat) throws {
+    func roundedDelaysAddUpToTheExactTotal(_ format: ImageFormat) throws {
         let frames = try (0..<3).flatMap { _ in try Self.frames(16, 16) }
         let image = DrawnAnimation.image(frames, delay: .seconds(1) / 60)
         let bytes = try Self.registry.encode(image, as: format, Self.options(format))
@@ -104,7 +104,7 @@ import WebImageTesting
 
     /// Once the first frame was written and the others were silently dropped.
     @Test(arguments: [ImageFormat.png, .bmp, .qoi, .pnm])
-    func whereNothingShallBeLostAnAnimationIsNotMadeAStill(_ format: ImageFormat) throws {
+    func aLosslessEncodeDoesNotReduceAnAnimationToAStill(_ format: ImageFormat) throws {
         let image = DrawnAnimation.image(try Self.frames(12, 8), delay: .milliseconds(50))
         let error = #expect(throws: WebImageError.self) {
             try Self.registry.encode(image, as: format, EncodeOptions(isLossless: true))
@@ -129,7 +129,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [ImageFormat.png, .jpeg])
-    func aStillFitsOnce(_ format: ImageFormat) throws {
+    func aStillIsFittedIntoTheMaximalSizeOnce(_ format: ImageFormat) throws {
         var options = EncodeOptions()
         options.maxPixelSize = PixelSize(width: 100, height: 100)
         let still = try Self.frames(301, 100)[0]
@@ -143,7 +143,7 @@ import WebImageTesting
     }
 
     @Test(arguments: formats.filter { $0 != .gif })
-    func whatTheFramesSayIsWritten(_ format: ImageFormat) throws {
+    func profileAndMetadataOfTheFramesAreWritten(_ format: ImageFormat) throws {
         let profile = try #require(ICCProfile.bytes(for: .described(ColorDescription(primaries: 12, transfer: 13))))
         let metadata = ImageMetadata(
             exif: EXIFMaker(density: (300, 300), size: (48, 32), colorSpace: 1).block(),
@@ -175,7 +175,7 @@ import WebImageTesting
     }
 
     @Test(arguments: formats)
-    func highDynamicRangeIsToldOrGone(_ format: ImageFormat) throws {
+    func framesOfHighDynamicRangeAreDescribedOrBecomeSRGB(_ format: ImageFormat) throws {
         let frames = try Self.frames(32, 32) { $0.colorDescription = ColorDescription(primaries: 9, transfer: 16) }
         let bytes = try Self.registry.encode(
             DrawnAnimation.image(frames, delay: .milliseconds(50)), as: format, Self.options(format))
@@ -193,7 +193,7 @@ import WebImageTesting
     private static let formats = CoderRegistry.standard.encodableFormats
 
     @Test(arguments: formats)
-    func aStillIsToldToBeOfHighDynamicRangeOrBecomesSRGB(_ format: ImageFormat) throws {
+    func aStillOfHighDynamicRangeIsDescribedOrBecomesSRGB(_ format: ImageFormat) throws {
         for transfer in [UInt8(16), 18] {
             let image = try Image(size: PixelSize(width: 64, height: 64), layout: .rgba16, alpha: .opaque) { bytes in
                 for index in 0..<64 * 64 {

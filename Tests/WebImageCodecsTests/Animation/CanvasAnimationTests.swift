@@ -48,7 +48,7 @@ import WebImageTesting
         #expect(decoder.workingByteCount == 2 * (try decoder.frame(at: 99)).byteCount.bytes)
     }
 
-    @Test func aFrameThatIsHeldStaysAsItIsAndOneThatIsNotLeavesItsMemoryToTheNext() throws {
+    @Test func heldFramesKeepTheirPixelsAndReleasedOnesShareMemory() throws {
         var random = SeededGenerator(seed: 8)
         let reader = DrawnPatches(random: &random, count: 12, standsAlone: false)
         let expected = reader.framesDrawnFromTheFirst

@@ -35,7 +35,7 @@ import WebImageTesting
     }
 
     /// Once only the frames counted, and every animation that had been played kept its canvases in addition.
-    @Test func whatTheDecoderKeepsCountsToo() async throws {
+    @Test func theDecodersWorkingMemoryCounts() async throws {
         let bench = try FrameBench(frames: 10)
         bench.buffer.bufferLimit = .zero
         for index in [4, 1] {
@@ -48,7 +48,7 @@ import WebImageTesting
     }
 
     /// Decoding a frame may take as long as `DecodeLimits.time`. Releasing memory once waited for it.
-    @Test func framesGoAtOnceWhileAnotherIsDecoded() async throws {
+    @Test func framesAreReleasedAtOnceWhileAnotherIsDecoded() async throws {
         let bench = try FrameBench(frames: 10)
         bench.buffer.bufferLimit = .zero
         _ = try await bench.shown(4)
@@ -75,7 +75,7 @@ import WebImageTesting
 
     /// An animation that was decoding a frame could not release its memory, and trimming once stopped there, before
     /// animations that had been used later.
-    @Test func anAnimationThatIsDecodedDoesNotSpareTheOthers() async throws {
+    @Test func trimmingReachesOtherAnimationsDuringADecode() async throws {
         let budget = FrameBudget(limit: .mebibytes(1))
         let (busy, other) = (try FrameBench(frames: 10, budget: budget), try FrameBench(frames: 10, budget: budget))
         for bench in [busy, other] {
@@ -98,7 +98,7 @@ import WebImageTesting
         #expect(budget.used == busy.buffer.keptByteCount)
     }
 
-    @Test func aBudgetForgetsWhatIsGone() async throws {
+    @Test func aReleasedAnimationFreesItsBudget() async throws {
         let budget = FrameBudget(limit: .mebibytes(1))
         do {
             let bench = try FrameBench(frames: 4, budget: budget)

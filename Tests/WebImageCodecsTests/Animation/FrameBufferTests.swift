@@ -8,7 +8,7 @@ import WebImageTesting
 
 /// Frames on demand: which are decoded, which are kept, and for which viewers.
 @Suite struct FrameBufferTests {
-    @Test func whatIsKeptIsNotDecodedAgain() async throws {
+    @Test func keptFramesAreNotDecodedAgain() async throws {
         let bench = try FrameBench(frames: 10)
         for _ in 0..<3 {
             for index in 0..<10 { #expect(try await bench.shown(index) == index) }
@@ -19,7 +19,7 @@ import WebImageTesting
     }
 
     /// The cost of a picture under two keys, or in two caches, was once updated only in the last one.
-    @Test func everyObserverIsToldOfKeptBytesUntilItWantsNoMore() async throws {
+    @Test func everyKeptBytesObserverIsCalledUntilItReturnsFalse() async throws {
         let bench = try FrameBench(frames: 4)
         let told = Guarded<[String: Int]>([:])
         for (key, isLasting) in [("a", true), ("b", true), ("once", false)] {
@@ -46,7 +46,7 @@ import WebImageTesting
         #expect(bench.decoded == [0, 1, 2, 3, 4, 5, 9])
     }
 
-    @Test func whoGoesBackwardsGetsTheFramesBeforeAhead() async throws {
+    @Test func earlierFramesAreDecodedAheadWhenPlayingBackwards() async throws {
         let bench = try FrameBench(frames: 20)
         _ = try await bench.shown(10)
         bench.executor.hold()
@@ -117,7 +117,7 @@ import WebImageTesting
         #expect(try await bench.shown(3) == 3)
     }
 
-    @Test func framesThatBuildOnEachOtherAreKeptForWhoGoesBackwards() async throws {
+    @Test func dependentFramesAreDecodedOnceWhenPlayedBackwards() async throws {
         let bench = try FrameBench(frames: 64, buildsOnOthers: true)
         for index in (0..<64).reversed() { #expect(try await bench.shown(index) == index) }
         await bench.executor.idle()

@@ -128,7 +128,7 @@
         }
 
         @Test(arguments: Kind.allCases)
-        func aCutKeepsTheFramesBeforeIt(_ kind: Kind) throws {
+        func aCutFileKeepsTheFramesBeforeTheCut(_ kind: Kind) throws {
             let bytes = try Self.file(kind)
             let expected = try Self.frames().map { Self.pixels($0) }
             var most = 0
@@ -220,7 +220,7 @@
         }
 
         @Test(arguments: Kind.allCases)
-        func whatDoesNotFitAnAnimationIsRefused(_ kind: Kind) throws {
+        func aFrameOfAnotherSizeAndAnEmptyAnimationAreRefused(_ kind: Kind) throws {
             let description = AnimationDescription(size: Self.size, loopCount: nil)
             let encoder = try #require(
                 try kind.coder.makeAnimationEncoder(kind.format, description, EncodeOptions()))
@@ -320,7 +320,7 @@
             #expect(result.error == nil && result.pixels.bytes == Self.pixels(image))
         }
 
-        @Test func aDeepPictureIsLosslessOnlyWhereItFits() throws {
+        @Test func sixteenBitsAreLosslessAsJXLAndRefusedAsAVIF() throws {
             let image = try Drawings.picture(20, 10, layout: .rgba16)
             let bytes = try JXLCoder().encode(image, as: .jxl, EncodeOptions(isLossless: true))
             let result = CoderDecode(JXLCoder(), bytes, options: DecodeOptions(keepsBitDepth: true))

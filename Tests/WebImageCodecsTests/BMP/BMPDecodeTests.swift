@@ -78,7 +78,7 @@ import WebImageCore
     }
 
     @Test(arguments: [1, 4, 8, 16, 24, 32], [false, true])
-    func rowsThatComeAtOnceAreThoseThatComeByAndBy(_ bits: Int, isTopDown: Bool) {
+    func aWholeFileGivesTheSameRowsAsItsPieces(_ bits: Int, isTopDown: Bool) {
         let file = BMPMaker(bits, width: 13, height: 150).with { $0.isTopDown = isTopDown }.file
         let whole = decode(file, keepsWhole: false)
         let pieces = decode(file, keepsWhole: false) { 77 }
@@ -125,7 +125,7 @@ import WebImageCore
 
 @Suite struct BMPEncodeTests {
     @Test(arguments: [1, 2, 3, 4, 7, 31])
-    func whatIsWrittenIsReadAgain(width: Int) throws {
+    func anEncodedPictureDecodesToTheSamePixels(width: Int) throws {
         for alpha in [AlphaMode.opaque, .straight] {
             let image = try Drawings.picture(width, 9, alpha: alpha)
             let bytes = try BMPCoder().encode(image, as: .bmp, EncodeOptions())

@@ -57,7 +57,7 @@ import WebImageTesting
         #expect(failures > 20)
     }
 
-    @Test func whatTheCheckpointThrowsEndsTheDecode() {
+    @Test func anErrorOfTheCheckpointEndsTheDecode() {
         for bytes in Self.fixtures {
             let counter = Counter()
             let options = DecodeOptions(checkpoint: { () throws(WebImageError) in

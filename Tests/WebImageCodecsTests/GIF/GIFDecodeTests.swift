@@ -160,7 +160,7 @@ import WebImageTesting
 
     /// Browsers and libvips treat 4 like 3, and ignore larger values.
     @Test(arguments: [(0, 2), (1, 2), (2, 0), (3, 1), (4, 1), (5, 2), (6, 2), (7, 2)])
-    func aFrameGoesAsItsDisposalSays(_ disposal: Int, _ color: Int) throws {
+    func eachDisposalOfAFrameIsApplied(_ disposal: Int, _ color: Int) throws {
         let colors: [[UInt8]] = [[0, 0, 0, 0], [250, 0, 0, 255], [0, 250, 0, 255], [0, 0, 250, 255]]
         // The first frame is red; the second is green on the left; the third is blue on the right. The left then shows
         // how the second frame was disposed of.
@@ -180,7 +180,7 @@ import WebImageTesting
         #expect(try Array(decoder.pixels(at: 2).bytes[12...]) == colors[3])
     }
 
-    @Test func tooManyPixelsAreRefusedBeforeTheyAreAskedFor() {
+    @Test func canvasesAndFilesOverTheLimitsAreRefused() {
         let maker = Self.small { ($0.width, $0.height) = (65_535, 65_535) }
         #expect(decode(maker.file).error?.code == .limitExceeded)
         let long = decode(Self.small().file, options: DecodeOptions(limits: DecodeLimits(bytes: ByteCount(30))))

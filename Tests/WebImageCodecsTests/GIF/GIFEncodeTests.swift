@@ -101,7 +101,7 @@ import WebImageTesting
         #expect(close.maxDifference <= 3 && close.psnr > 45, "\(close)")
     }
 
-    @Test func whatIsLessThanHalfOpaqueIsTransparentAndTheRestOpaque() throws {
+    @Test func alphaBelowHalfBecomesTransparentAndTheRestOpaque() throws {
         let image = try Image(size: PixelSize(width: 256, height: 1), alpha: .straight) { bytes in
             for index in 0..<256 {
                 for (channel, value) in [10, 20, 30, UInt8(index)].enumerated() { bytes[index * 4 + channel] = value }
@@ -113,7 +113,7 @@ import WebImageTesting
         #expect(decoded.format?.alpha == .straight)
     }
 
-    @Test func aPhotographWithHolesKeepsThem() throws {
+    @Test func aPhotographKeepsItsTransparentPixels() throws {
         let picture = try SamplePictures.sunset(size)
         let image = try Image(size: size, alpha: .straight) { bytes in
             picture.withPixels { bytes.copyMemory(from: $0) }
@@ -165,7 +165,7 @@ import WebImageTesting
         #expect(stored.suffix(4) == [.milliseconds(20), .milliseconds(50), .milliseconds(10), .zero])
     }
 
-    @Test func whatDoesNotChangeCostsNothingAlsoInAPhotograph() throws {
+    @Test func unchangedPixelsOfAPhotographCostAlmostNothing() throws {
         let picture = try SamplePictures.sunset(size)
         let one = try GIFCoder().encode(picture, as: .gif, EncodeOptions()).count
         #expect(try encodeAnimation([picture, picture, picture], as: .gif).count - one < 1000)

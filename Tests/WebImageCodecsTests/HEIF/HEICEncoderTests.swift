@@ -13,7 +13,7 @@
         @Test(arguments: [
             (PixelLayout.rgba8, AlphaMode.opaque), (.rgba8, .straight), (.rgba16, .opaque), (.rgba16, .straight),
         ])
-        func whatIsWrittenIsReadAgain(layout: PixelLayout, alpha: AlphaMode) throws {
+        func anEncodedPictureDecodesToAlmostTheSamePixels(layout: PixelLayout, alpha: AlphaMode) throws {
             let image = try Drawings.picture(67, 141, layout: layout, alpha: alpha)
             let bytes = try Self.file(image, EncodeOptions(quality: 95))
             #expect([.heic, .heif].contains(ImageFormat(sniffing: bytes)))
@@ -57,7 +57,7 @@
         }
 
         /// The error once said "Invalid image size", although the picture is far below the longest side.
-        @Test func whatIsTooThinForItsLengthIsRefusedWithTheReason() throws {
+        @Test func aPictureTooThinForItsLengthIsRefusedWithTheReason() throws {
             let error = #expect(throws: WebImageError.self) { try Self.file(try Drawings.picture(4, 4500)) }
             #expect(error?.code == .cannotEncode && error?.message.contains("4x4500") == true, "\(error as Any)")
             #expect(error?.message.contains("32 pixels") == true)
@@ -97,7 +97,7 @@
 
         /// libheif refuses a thumbnail that is not smaller than the picture.
         @Test(arguments: [(61, 47), (160, 160), (161, 1), (1, 1), (400, 5), (1000, 12)])
-        func aSmallPictureNeedsNoSmallCopy(
+        func embeddingAThumbnailAcceptsSmallPictures(
             width: Int, height: Int
         ) throws {
             var options = EncodeOptions()
@@ -106,7 +106,7 @@
             #expect(CoderDecode(HEIFCoder(), file).format?.size == PixelSize(width: width, height: height))
         }
 
-        @Test(arguments: [Orientation.up, .right]) func theSmallCopyIsDecodedWhereItIsWanted(_ orientation: Orientation)
+        @Test(arguments: [Orientation.up, .right]) func theThumbnailIsDecodedOnRequest(_ orientation: Orientation)
             throws
         {
             let image = try SamplePictures.sunset(PixelSize(width: 640, height: 480)).with {
@@ -283,7 +283,7 @@
             }
         }
 
-        @Test func whatIsKeptComesBackAndByDefaultNothingIs() throws {
+        @Test func metadataIsWrittenOnlyOnRequestAndReadBack() throws {
             let metadata = ImageMetadata(
                 exif: EXIFMaker(density: (300, 300)).block(), xmp: XMPMaker.packet(orientation: 1),
                 density: PixelDensity(300))
@@ -298,7 +298,7 @@
             #expect(CoderDecode(HEIFCoder(), try HEICEncoderTests.file(image)).header?.metadata == ImageMetadata())
         }
 
-        @Test func aTurnedPictureIsWrittenUprightAndSaysSo() throws {
+        @Test func aTurnedPictureIsWrittenUprightWithUprightMetadata() throws {
             let metadata = ImageMetadata(
                 exif: EXIFMaker(orientation: 6).block(), xmp: XMPMaker.packet(orientation: 6))
             let bytes = try HEICEncoderTests.file(try Self.picture(metadata, .right), Self.kept)

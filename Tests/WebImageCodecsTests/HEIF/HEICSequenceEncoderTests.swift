@@ -79,7 +79,7 @@
 
         /// Opaque frames may come before and after one with alpha. There is no alpha track if all pixels of all frames
         /// are opaque.
-        @Test func alphaIsATrackOnlyIfAFrameHasIt() throws {
+        @Test func anAlphaTrackIsWrittenOnlyIfAFrameHasAlpha() throws {
             let size = PixelSize(width: 70, height: 50)
             let frames = try Self.frames(size, [.opaque, .straight, .opaque])
             let decoder = try Self.read(Self.file(frames))
@@ -151,7 +151,7 @@
             }
         }
 
-        @Test func whatIsKeptOfTheFirstFrameIsRead() throws {
+        @Test func metadataOfTheFirstFrameIsReadBack() throws {
             let profile = try #require(ICCProfile.bytes(for: .described(ColorDescription(primaries: 12, transfer: 13))))
             let metadata = ImageMetadata(exif: EXIFMaker().block(), xmp: XMPMaker.packet(orientation: 1))
             let frames = try Self.frames(PixelSize(width: 64, height: 48), [.opaque, .opaque]).map {
@@ -174,7 +174,7 @@
             #expect(plain.header?.metadata == ImageMetadata() && plain.header?.iccProfile == profile)
         }
 
-        @Test func cutsAreTold() throws {
+        @Test func everyCutIsTruncatedData() throws {
             let bytes = try Self.file(Self.frames(PixelSize(width: 64, height: 48), [.straight, .opaque, .straight]))
             for length in stride(from: 0, to: bytes.count, by: 61) {
                 let cut = CoderDecode(HEICSequenceCoder(), Array(bytes.prefix(length)))
@@ -182,7 +182,7 @@
             }
         }
 
-        @Test func whatDoesNotFitIsRefused() throws {
+        @Test func unequalFramesAndUnsupportedOptionsAreRefused() throws {
             let size = PixelSize(width: 64, height: 48)
             let frame = try Self.frames(size, [.opaque])[0]
             func encoder() throws -> any AnimationEncoder {

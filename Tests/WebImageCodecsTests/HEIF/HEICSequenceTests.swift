@@ -130,7 +130,7 @@
 
         // MARK: Damage
 
-        @Test func whatIsCutOffIsTold() throws {
+        @Test func everyCutIsTruncatedData() throws {
             let bytes = Maker(hasAlpha: true).file()
             for length in stride(from: 40, to: bytes.count, by: 97) {
                 let frames = Frames(Array(bytes[..<length]))
@@ -141,7 +141,7 @@
         }
 
         /// For pictures that are never shown, a decoder asks for all that follow. Their bytes may not have arrived.
-        @Test func whatHasNotArrivedIsNotRead() throws {
+        @Test func aFrameIsAnErrorUntilItsHiddenPicturesHaveArrived() throws {
             let bytes = Maker(change: { samples in
                 var hidden = samples[1]
                 // A picture of this kind needs pictures before the first one, which begins the sequence (H.265, table

@@ -19,7 +19,7 @@
 
         private static let small = Maker.sequenceSet(64, 64)
 
-        @Test func theHeaderIsReadFromAFileThatIsMadeHere() {
+        @Test func theHeaderOfASyntheticFileIsRead() {
             for layers in [0, 3] {
                 let set = Maker.sequenceSet(72, 64, layers: layers, window: [0, 1, 0, 0])
                 let result = CoderDecode(HEIFCoder(), Self.single(set, 70, 64), wantsRows: false)
@@ -29,7 +29,7 @@
         }
 
         /// With a second list of properties, the items' references lead nowhere.
-        @Test func propertiesThatAreGoneAreNone() {
+        @Test func propertiesReplacedByAnEmptyListAreCorrupt() {
             let file = Maker.file(
                 items: [.init(id: 1, properties: [1, 2], data: Maker.data([[20 << 1, 1, 0x80, 0]]))],
                 properties: [Maker.configuration([Self.small]), Maker.size(64, 64)],
@@ -116,7 +116,7 @@
             }
         }
 
-        @Test func anItemIsOnePictureOfItsOwn() {
+        @Test func anItemThatIsNotOneIndependentPictureIsRefused() {
             let slice: [UInt8] = [20 << 1, 1, 0x80, 0]
             let cases: [([[UInt8]], WebImageError.Code)] = [
                 ([slice, slice], .corruptData), ([], .corruptData), ([[1 << 1, 1, 0x80, 0]], .unsupportedFeature),
@@ -155,7 +155,7 @@
             #expect(result.error == nil && result.header?.size == PixelSize(width: 60, height: 64))
         }
 
-        @Test func gridsAreHeldAgainstTheirTiles() {
+        @Test func gridsThatContradictTheirTilesAreRefused() {
             let good = CoderDecode(
                 HEIFCoder(), Self.grid(rows: 2, columns: 2, 100, 128, tiles: [2, 2, 2, 2]), wantsRows: false)
             #expect(good.error == nil && good.header?.size == PixelSize(width: 100, height: 128))

@@ -58,7 +58,7 @@
         }
 
         @Test(arguments: ["photos/arrow-12mp.heic", "orientation/irot-imir-6.heic"])
-        func exifIsReadAndTurnsNothingTwice(_ path: String) throws {
+        func exifIsReadWithoutChangingTheOrientation(_ path: String) throws {
             let bytes = try #require(Corpus.read(path))
             let row = try #require(Self.rows.first { $0.path == path })
             let header = try #require(CoderDecode(HEIFCoder(), bytes).header)
@@ -130,7 +130,7 @@
     }
 
     @Suite struct ItemFrameTests {
-        @Test func aCropIsOfWhatIsShownThen() {
+        @Test func aCropAfterATurnIsOfTheTurnedPicture() {
             // After the turn the picture is 40 wide and 60 high. Its upper left 30 by 20 pixels are kept.
             for (turns, axis) in [(0, nil), (1, nil), (2, nil), (3, nil), (0, 1), (1, 1), (2, 0), (3, 0)]
                 as [(Int, Int?)]
@@ -156,7 +156,7 @@
             }
         }
 
-        @Test func whatIsNoPartIsNotCropped() {
+        @Test func aCropOutsideThePictureIsIgnored() {
             for numbers in [
                 (0, 1, 0, 1), (5, 0, 0, 1), (5, 1, 0, 0), (11, 1, 0, 1), (5, 1, 9, 1), (5, 1, -9, 1), (-5, 1, 0, 1),
             ] {

@@ -10,7 +10,7 @@ import WebImageCore
     }
 
     @Test(arguments: [PixelLayout.rgba8, .rgba16], [AlphaMode.opaque, .straight])
-    func whatIsWrittenIsReadAgain(_ layout: PixelLayout, _ alpha: AlphaMode) throws {
+    func anEncodedPictureDecodesAsFromPNG(_ layout: PixelLayout, _ alpha: AlphaMode) throws {
         let image = try Drawings.picture(37, 21, layout: layout, alpha: alpha)
         let bytes = try coder.encode(image, as: .ico, EncodeOptions())
         let result = decode(bytes, with: coder)
@@ -92,7 +92,7 @@ import WebImageCore
         #expect(cut.pixels == image.bytes.prefix(cut.rows * 240))
     }
 
-    @Test func whatIsMissingOfABitmapIsTransparent() {
+    @Test func missingRowsOfABitmapAreTransparent() {
         let rows: [[UInt8]] = [[1, 2, 3, 255], [4, 5, 6, 255], [0, 0, 0, 0], [0, 0, 0, 0]]
         let bytes = icon(IconMaker.bitmap(1, 2, bits: 32, rows: rows))
         let cut = decode(Array(bytes.prefix(bytes.count - 12)), with: coder)
@@ -100,7 +100,7 @@ import WebImageCore
     }
 
     /// Two cursors of Pillow's own tests state a length of 8 in their tables, whatever the length of their bitmaps.
-    @Test(arguments: [1, 8], [1, 8, 50]) func aLengthThatIsTooShortIsNotBelieved(_ bits: Int, _ length: Int) {
+    @Test(arguments: [1, 8], [1, 8, 50]) func aLengthThatIsTooShortIsIgnored(_ bits: Int, _ length: Int) {
         let palette = (0..<1 << bits).map { [UInt8]($0 == 1 << bits - 1 ? [255, 255, 255] : [0, 0, 0]) }
         // The picture is one pixel wide. From the bottom: white, black, and the mask, which hides the upper pixel.
         let rows: [[UInt8]] = [[bits == 1 ? 0x80 : 255, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0x80, 0, 0, 0]]

@@ -73,7 +73,7 @@ import WebImageCore
         #expect(try Self.decode(entries, 16).blue == 3)
     }
 
-    @Test func whatIsNotTheSamePictureSmallerIsNoChoice() throws {
+    @Test func entriesOfAnotherShapeOrWithAWrongSizeAreNotChosen() throws {
         // An entry with another aspect ratio, and one whose size in the table is wrong.
         var lying = Self.bitmap(16, 2)
         (lying.width, lying.height) = (32, 32)

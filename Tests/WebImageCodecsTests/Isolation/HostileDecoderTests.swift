@@ -56,7 +56,7 @@ import WebImageTesting
         arguments: [
             Attack.readPasswords, .readEnvironment, .createFile, .changeLimits, .makeMemoryFile, .removeFile,
             .executableMemory, .ownPriority, .changeMode, .truncateFile,
-        ]) func whatTheSystemRefuses(attack: Attack) throws
+        ]) func callsThatTheSandboxDeniesFailWithAnError(attack: Attack) throws
     {
         let error = try #require(try outcome(of: attack).0)
         #expect(error.message == "done: errno 13" || error.message == "done: errno 38", "\(error)")
@@ -67,7 +67,7 @@ import WebImageTesting
         arguments: [
             Attack.socket, .fork, .execute, .kill, .trace, .readOthersMemory, .ioUring, .unshare, .oldCalls,
             .interrupt,
-        ]) func whatEndsTheProcess(attack: Attack) throws
+        ]) func callsThatTheSandboxForbidsEndTheProcess(attack: Attack) throws
     {
         let error = try #require(try outcome(of: attack).0)
         #expect(error.code == .decoderCrashed && error.message.contains("sandbox forbids"), "\(error)")
@@ -89,7 +89,9 @@ import WebImageTesting
         #expect(error.message == "done: limited", "\(error)")
     }
 
-    @Test(arguments: [Attack.spin, .sleep, .stop, .silence, .halfMessage]) func whoDoesNotAnswerIsEnded(attack: Attack)
+    @Test(arguments: [Attack.spin, .sleep, .stop, .silence, .halfMessage]) func aProcessThatDoesNotAnswerIsEnded(
+        attack: Attack
+    )
         throws
     {
         let error = try #require(try outcome(of: attack, limit: .milliseconds(200)).0)
@@ -97,7 +99,7 @@ import WebImageTesting
     }
 
     /// Two decodes that never end hold up no other decode.
-    @Test func nobodyWaitsForThoseThatSpin() throws {
+    @Test func endlessDecodesHoldUpNoOtherDecode() throws {
         #expect(Self.isRegistered)
         let pool = DecoderPool(.all)
         let isOver = Guarded(false)
@@ -121,7 +123,9 @@ import WebImageTesting
         pool.shutDown()
     }
 
-    @Test(arguments: [Attack.spin, .sleep, .silence]) func whoIsShutDownSaysSo(attack: Attack) throws {
+    @Test(arguments: [Attack.spin, .sleep, .silence]) func aDecodeEndedByShutdownFailsWithShutDown(attack: Attack)
+        throws
+    {
         #expect(Self.isRegistered)
         let pool = DecoderPool(.all)
         let options = DecodeOptions {
@@ -134,7 +138,7 @@ import WebImageTesting
     }
 
     @Test(arguments: Attack.allCases.filter { $0.isOfTheProtocol && $0 != .silence && $0 != .halfMessage })
-    func liesAreSeenThrough(attack: Attack) throws {
+    func violationsOfTheProtocolCountAsCrashes(attack: Attack) throws {
         let (failure, sink) = try outcome(of: attack)
         let error = try #require(failure)
         #expect(error.code == .decoderCrashed, "\(attack): \(error)")

@@ -19,7 +19,7 @@ import WebImageTesting
         #expect(outcome.error == nil && outcome.faults.isEmpty && outcome.rows == 7 && outcome.header == header)
     }
 
-    @Test func framesCome() throws {
+    @Test func framesOfAnAnimationAreReceived() throws {
         let header = ImageHeader(format: .webp, size: PixelSize(width: 9, height: 7))
         let packets = ImitatedWorker.conversation(aboutAnimation: header, frames: 3)
         let coder = try #require(ImitatedWorker.coder(WebPCoder(), saying: packets))
@@ -30,7 +30,7 @@ import WebImageTesting
     }
 
     /// Memory that the worker has not written must not become a picture.
-    @Test func aPictureWithoutAllItsRowsIsNone() throws {
+    @Test func missingRowsAreAnError() throws {
         for missing in [[2], [1, 2], [0, 1, 2], [1]] {
             let packets = conversation.indices.filter { !missing.contains($0) }.map { conversation[$0] }
             let outcome = try outcome(packets)
@@ -39,7 +39,7 @@ import WebImageTesting
     }
 
     /// Found by `make fuzz TARGET=wire`: the rows begin too far down and end at the right place.
-    @Test func noRowsAreLeftOut() throws {
+    @Test func rowsThatBeginTooFarDownAreAnError() throws {
         var packets = conversation
         // Five rows, from row 2 on.
         packets[2].replaceSubrange(8..<24, with: [2, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])
@@ -49,7 +49,7 @@ import WebImageTesting
 
     /// Found by `make fuzz TARGET=wire`: the worker claims that only the header was wanted, or ends without asking for
     /// a plan.
-    @Test func noPictureEndsAtItsHeader() throws {
+    @Test func anEndAtTheHeaderOrWithoutAPlanIsAnError() throws {
         var stopped = StillState()
         stopped.hasStoppedAtHeader = true
         var unplanned = StillState()
@@ -61,7 +61,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whoFallsSilentIsGone() throws {
+    @Test func aConversationThatBreaksOffIsAnError() throws {
         for count in 0..<conversation.count {
             #expect(try outcome(Array(conversation.prefix(count))).error?.code == .decoderCrashed)
         }

@@ -11,15 +11,15 @@ import WebImageTesting
     private func isolated(_ coder: any ImageCoder) -> any ImageCoder { IsolatedCoder(coder: coder, pool: Workers.pool) }
     private func pair(_ coder: any ImageCoder) -> CoderPair { CoderPair(coder, elsewhere: isolated) }
 
-    @Test(arguments: files) func aStillIsTheSame(file: SmallPictures.File) throws {
+    @Test(arguments: files) func aStillDecodesAsInThisProcess(file: SmallPictures.File) throws {
         pair(try file.coder()).expectTheSameStill(file)
     }
 
-    @Test(arguments: files) func aStillThatIsCutOrBrokenIsTheSame(file: SmallPictures.File) throws {
+    @Test(arguments: files) func aCutOrBrokenStillDecodesAsInThisProcess(file: SmallPictures.File) throws {
         pair(try file.coder()).expectTheSameOfCutAndBroken(file)
     }
 
-    @Test(arguments: files) func whatAPlanAsksForIsMade(file: SmallPictures.File) throws {
+    @Test(arguments: files) func aPlanIsFollowedAsInThisProcess(file: SmallPictures.File) throws {
         try pair(try file.coder()).expectTheSameOfAPlan(file)
     }
 
@@ -50,11 +50,11 @@ import WebImageTesting
         #expect(error?.code == .cancelled)
     }
 
-    @Test(arguments: files) func anAnimationIsTheSame(file: SmallPictures.File) throws {
+    @Test(arguments: files) func anAnimationDecodesAsInThisProcess(file: SmallPictures.File) throws {
         pair(try file.coder()).expectTheSameAnimation(file)
     }
 
-    @Test func anAnimationTellsWhatItsFramesNeed() throws {
+    @Test func anAnimationReportsItsWorkingMemory() throws {
         let file = try #require(Self.files.first { $0.name == "gif" })
         let (near, far) = try pair(try file.coder()).animationsThatTellTheSame(file)
         far.releaseWorkingMemory()
@@ -65,7 +65,9 @@ import WebImageTesting
     }
 
     /// Rows that are longer than the usual ring buffer, and rows so long that the ring holds two of them.
-    @Test(arguments: [20_000, 140_000, 400_000]) func wideRowsComeThrough(width: Int) throws {
+    @Test(arguments: [20_000, 140_000, 400_000]) func rowsLongerThanTheRingBufferDecodeAsInThisProcess(width: Int)
+        throws
+    {
         let image = try Image(size: PixelSize(width: width, height: 40), alpha: .opaque) { bytes in
             for place in bytes.indices {
                 bytes[place] = place % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: place / 4 + place / 4096)
@@ -93,7 +95,7 @@ import WebImageTesting
     }
 
     @Test(.enabled(if: Corpus.isAvailable), arguments: Corpus.rows.filter { $0.byteCount < 3_000_000 })
-    func theCorpusIsTheSame(_ row: CorpusRow) throws {
+    func theCorpusDecodesAsInThisProcess(_ row: CorpusRow) throws {
         let bytes = try #require(Corpus.read(row.path))
         guard
             let coder = try? bytes.withUnsafeBytes({

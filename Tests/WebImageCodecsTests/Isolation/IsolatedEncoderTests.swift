@@ -71,7 +71,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [Attack.garbage, .unknownKind, .otherSession, .endlessMessage, .closeSocket])
-    func whoDoesNotKeepToTheProtocolIsEnded(attack: Attack) throws {
+    func afterAProtocolViolationTheNextEncodeWorks(attack: Attack) throws {
         let pool = DecoderPool(.automatic)
         let error = try error(of: attack, in: pool)
         #expect(error.code == .cannotEncode && (error.cause as? WebImageError)?.code == .decoderCrashed, "\(error)")
@@ -80,7 +80,7 @@ import WebImageTesting
     }
 
     /// The libraries cannot be interrupted, but their process can be ended.
-    @Test(arguments: [Attack.spin, .sleep, .silence]) func whatIsCancelledEndsAtOnce(attack: Attack) throws {
+    @Test(arguments: [Attack.spin, .sleep, .silence]) func aCancelledEncodeEndsItsProcess(attack: Attack) throws {
         let pool = DecoderPool(.automatic)
         var options = EncodeOptions()
         options.context.checkpoint = { () throws(WebImageError) in
@@ -95,7 +95,9 @@ import WebImageTesting
 
     /// The error was once `cannotEncode` and counted as a crash, although only the shutdown of the pool had ended the
     /// process.
-    @Test(arguments: [Attack.spin, .sleep, .silence]) func whoIsShutDownSaysSo(attack: Attack) throws {
+    @Test(arguments: [Attack.spin, .sleep, .silence]) func anEncodeEndedByShutdownFailsWithShutDown(attack: Attack)
+        throws
+    {
         let pool = DecoderPool(.automatic)
         var options = EncodeOptions()
         options.context.checkpoint = {
@@ -125,7 +127,7 @@ import WebImageTesting
         pool.shutDown()
     }
 
-    @Test func whereThereIsNoSandboxItEncodesHere() throws {
+    @Test func withoutASandboxPicturesAreEncodedInThisProcess() throws {
         let pool = DecoderPool(.automatic, hiddenOptions: WI_WORKER_WITHOUT_SECCOMP)
         for _ in 0..<2 {
             let file = try hostile(pool).encode(try picture(nil), as: HostileCoder.format, EncodeOptions())
@@ -138,7 +140,7 @@ import WebImageTesting
     // MARK: Files
 
     /// The pictures have different depths, alpha, profiles, metadata and orientations.
-    @Test func stillsAreTheSame() throws {
+    @Test func stillsAreEncodedAsInThisProcess() throws {
         let pool = DecoderPool(.automatic)
         for coder in CoderRegistry.builtIn where WorkerKind(of: coder) == .photos {
             let isolated = try #require(pool.isolating(coder) as? IsolatedCoder)
@@ -182,7 +184,7 @@ import WebImageTesting
         ]
     }
 
-    @Test func animationsAreTheSame() throws {
+    @Test func animationsAreEncodedAsInThisProcess() throws {
         let pool = DecoderPool(.automatic)
         let frames = try (0..<3).map { _ in try Drawings.noise(48, 32) }
         let animation = AnimationDescription(size: PixelSize(width: 48, height: 32), loopCount: 2)

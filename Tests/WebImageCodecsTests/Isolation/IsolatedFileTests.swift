@@ -78,7 +78,8 @@ import WebImageTesting
         }
     }
 
-    @Test(arguments: SmallPictures.all()) func aFileIsThePicture(_ picture: SmallPictures.File) throws {
+    @Test(arguments: SmallPictures.all()) func aFileDecodesAsItsBytesInThisProcess(_ picture: SmallPictures.File) throws
+    {
         let coder = try coder(for: picture.bytes)
         // The whole file, half of it, and a damaged one.
         var broken = picture.bytes
@@ -97,7 +98,7 @@ import WebImageTesting
     }
 
     /// A file that was sent to a worker that died is sent to the next worker.
-    @Test func aWorkerThatDiesIsFollowedByAnother() throws {
+    @Test func aFileOfAWorkerThatDiedIsSentToTheNextWorker() throws {
         let picture = try #require(SmallPictures.all().first { $0.format == .tiff })
         let coder = try coder(for: picture.bytes)
         let pool = DecoderPool(.all)
@@ -140,7 +141,7 @@ import WebImageTesting
 
     /// The TIFF decoder reads files by itself also in this process.
     @Test(arguments: SmallPictures.all().filter { [.tiff, .bigTIFF].contains($0.format) })
-    func aTIFFIsReadFromAFileHereToo(_ picture: SmallPictures.File) throws {
+    func aTIFFIsReadFromAFileInThisProcess(_ picture: SmallPictures.File) throws {
         let coder = try coder(for: picture.bytes)
         func read(_ file: HeldFile, behind push: () throws -> Void = {}) -> Outcome {
             decode(coder) { (decoder) throws(WebImageError) in

@@ -37,7 +37,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whatOthersHelpWithIsTheSame() throws {
+    @Test func helpingThreadsDecodeTheSamePixels() throws {
         for (format, bytes) in try Self.files() {
             let coder = try bytes.withUnsafeBytes { try CoderRegistry.standard.coder(for: format, prefix: $0) }
             let near = DecodeOutcome(coder, bytes)

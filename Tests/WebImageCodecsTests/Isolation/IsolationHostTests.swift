@@ -35,22 +35,24 @@ import WebImageTesting
 
     /// If standard streams are closed, files of a worker could get their numbers. If SIGCHLD is ignored, there are no
     /// children to wait for. A program with 500 MB of memory must not be copied for a worker.
-    @Test(arguments: ["plain", "closed", "sigchld", "large"]) func aProgram(mode: String) throws {
+    @Test(arguments: ["plain", "closed", "sigchld", "large"]) func aHostProgramDecodesInUnusualEnvironments(
+        mode: String
+    ) throws {
         #expect(try run([mode]) == 0)
     }
 
-    @Test(.enabled(if: geteuid() == 0, "takes the rights of root")) func aProgramOfNobody() throws {
+    @Test(.enabled(if: geteuid() == 0, "takes the rights of root")) func aHostProgramDecodesAsUserNobody() throws {
         #expect(try run(["nobody"]) == 0)
     }
 
     /// As a plug-in would do it, whose executable is another program.
-    @Test func aProgramThatStartsWebImageDecoder() throws {
+    @Test func aHostProgramMayStartWebImageDecoder() throws {
         let decoder = try path(of: "webimage-decoder")
         #expect(try run(["plain", decoder]) == 3, "it has no hostile decoder, and answers so")
         #expect(try run(["plain", "/does/not/exist"]) == 1)
     }
 
-    @Test func theDecoderSaysWhatItIs() throws {
+    @Test func theDecoderStartedByHandExitsWithStatus2() throws {
         let process = try PeerProcess.spawn([try path(of: "webimage-decoder")], input: 0, output: 1, errors: 2)
         var status: Int32 = 0
         while waitpid(process, &status, 0) == -1 && errno == EINTR {}

@@ -40,7 +40,7 @@ import WebImageTesting
         pool.shutDown()
     }
 
-    @Test func withoutSeccompTheyAreDecodedHereByRequest() throws {
+    @Test func withoutSeccompPicturesAreDecodedHereOnRequest() throws {
         let pool = DecoderPool(
             DecoderIsolation(.automatic, withoutSandbox: .decodeHere), hiddenOptions: WI_WORKER_WITHOUT_SECCOMP)
         #expect(try outcome(.webp, pool).error == nil)

@@ -35,7 +35,7 @@ import WebImageTesting
         #expect(count(AnimationDescription(size: size, loopCount: 1)) == 2)
     }
 
-    @Test func whatAnEncoderGetsComesWhole() throws {
+    @Test func encodeOptionsAndImageInfoComeWhole() throws {
         var options = EncodeOptions(
             quality: 33, isLossless: true, progressive: true, compressionLevel: 2, dithers: false,
             background: RGBColor(red: 1, green: 2, blue: 3), embedsICCProfile: false, keepsMetadata: true)
@@ -142,7 +142,7 @@ import WebImageTesting
     }
 
     /// Found by `make fuzz TARGET=wire`: the magnitude of the least number is not representable.
-    @Test(arguments: [Int.min, Int.max, 1 << 50]) func noNumberIsTooSmallForADuration(number: Int) {
+    @Test(arguments: [Int.min, Int.max, 1 << 50]) func durationsOutOfRangeAreRefused(number: Int) {
         var writer = WireWriter()
         writer.put(false)
         writer.put(1)

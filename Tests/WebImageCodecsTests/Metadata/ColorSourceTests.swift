@@ -40,7 +40,7 @@ import WebImageProcessing
         #expect(try Self.header([Self.gamma]).colors == .calibrated(ColorCalibration(decodingExponent: 1)))
     }
 
-    @Test func whatIsNoneOrComesTooLateIsNotBelieved() throws {
+    @Test func invalidAndLateColourChunksAreIgnored() throws {
         let others: [(String, [UInt8])] = [
             ("cICP", [9, 16, 1, 1]), ("cICP", [2, 2, 0, 1]), ("cICP", [9, 16, 0]), ("gAMA", [0, 1]), ("cHRM", [1]),
         ]
@@ -89,7 +89,7 @@ import WebImageProcessing
         #expect(try pixels(EncodeOptions(isLossless: true)).bytes == image.bytes)
     }
 
-    @Test func pixelsThatStayAsTheyAreCarryAProfileWhereOneWillDo() throws {
+    @Test func unconvertedPixelsCarryAProfileIfOneDescribesThem() throws {
         let linear = try Self.header([Self.gamma])
         let profile = try #require(linear.colorsOfPixels.profile)
         #expect(profile.count > 128 && profile[16..<20].elementsEqual("RGB ".utf8))

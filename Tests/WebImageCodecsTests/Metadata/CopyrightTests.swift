@@ -21,7 +21,7 @@ import WebImageTesting
         ImageMetadata(xmp: packet(descriptions)).copyrightOnly.xmp.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test func elementsOfXMPAreKeptAsTheyAre() throws {
+    @Test func copyrightElementsOfXMPAreKeptUnchanged() throws {
         let rights = #"<dc:rights><rdf:Alt><rdf:li xml:lang="x-default">© Ada &amp; Co</rdf:li></rdf:Alt></dc:rights>"#
         let own = #"<r:Marked>True</r:Marked>"#
         let text = try #require(
@@ -51,7 +51,7 @@ import WebImageTesting
     }
 
     /// The rights of other pictures from which this one was made are not its own.
-    @Test func ofOtherPicturesNothingIsKept() {
+    @Test func copyrightOfSourcePicturesIsNotKept() {
         let dc = #"xmlns:dc="http://purl.org/dc/elements/1.1/""#
         let other = "<rdf:Description><dc:creator>secret</dc:creator></rdf:Description>"
         let from = #"<m:DerivedFrom xmlns:m="http://ns.adobe.com/xap/1.0/mm/">\#(other)</m:DerivedFrom>"#
@@ -64,13 +64,13 @@ import WebImageTesting
         #"<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/" dc:rights="a"><b>"#,
         #"<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/" dc:rights="<"/>"#,
         String(repeating: "<a>", count: 100) + String(repeating: "</a>", count: 100),
-    ]) func damageSaysNothing(_ descriptions: String) { #expect(kept(descriptions) == nil) }
+    ]) func damagedXMPGivesNoCopyright(_ descriptions: String) { #expect(kept(descriptions) == nil) }
 
     private func dataset(_ record: UInt8, _ number: UInt8, _ text: String) -> [UInt8] {
         [0x1C, record, number, 0, UInt8(text.utf8.count)] + Array(text.utf8)
     }
 
-    @Test func ofIPTCTheNamesAreKept() {
+    @Test func creatorAndCopyrightOfIPTCAreKept() {
         let all =
             dataset(1, 90, "\u{1B}%G") + dataset(2, 5, "secret") + dataset(2, 80, "Ada") + dataset(2, 116, "© Ada")
         let own = dataset(1, 90, "\u{1B}%G") + dataset(2, 80, "Ada") + dataset(2, 116, "© Ada")
@@ -131,7 +131,7 @@ import WebImageTesting
         #expect(kept > 100)
     }
 
-    @Test func resourcesOfPhotoshopAreReadWhateverTheyHold() {
+    @Test func iptcIsFoundAmongOtherPhotoshopResources() {
         let iptc = dataset(2, 116, "© Ada")
         let own = PhotoshopResources.holding(iptc: iptc)
         // Another resource, with a name and an odd number of bytes.

@@ -27,7 +27,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [true, false])
-    func aBlockThatIsRightStaysAsItIs(isBigEndian: Bool) {
+    func aCorrectBlockIsUnchanged(isBigEndian: Bool) {
         let block = EXIFMaker(isBigEndian: isBigEndian, density: (72, 72)).block()
         #expect(EXIFBlock.bytes(block, Self.facts) == block)
     }
@@ -46,7 +46,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [true, false])
-    func theThumbnailGoes(isBigEndian: Bool) throws {
+    func theThumbnailIsRemoved(isBigEndian: Bool) throws {
         var maker = Self.full
         maker.isBigEndian = isBigEndian
         #expect(contains(maker.block(), EXIFMaker.thumbnail))
@@ -89,7 +89,7 @@ import WebImageTesting
         #expect(EXIFBlock(EXIFBlock.bytes(other, facts))?.density == facts.density)
     }
 
-    @Test func nothingToSayIsNothing() {
+    @Test func noBlockIsWrittenIfThereIsNothingToStore() {
         #expect(EXIFBlock.bytes(nil, Self.facts).isEmpty)
         #expect(EXIFBlock.bytes([1, 2, 3], Self.facts).isEmpty)
     }

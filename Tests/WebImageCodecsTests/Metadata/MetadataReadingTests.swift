@@ -110,7 +110,7 @@ import WebImageCore
         // A reference to a part that does not exist, and no reference.
         ("<rdf:Description xmpNote:HasExtendedXMP='\(guid.lowercased())'/>", nil), ("<rdf:Description/>", nil),
     ])
-    func whatDoesNotFitIntoAMarkerOfAJPEGIsJoined(_ inside: String, _ joined: String?) throws {
+    func extendedXMPOfAJPEGIsJoined(_ inside: String, _ joined: String?) throws {
         let packet = Array("<x:xmpmeta><rdf:RDF xmlns:rdf='r'>\(inside)</rdf:RDF></x:xmpmeta>".utf8)
         let longer = Self.long("x")
         let whole = joined.map { Array(("<x:xmpmeta><rdf:RDF xmlns:rdf='r'>" + $0).utf8) + longer[34...] }

@@ -24,7 +24,7 @@ import WebImageProcessing
     }
 
     @Test(arguments: formats)
-    func whatIsKeptComesBackAndByDefaultNothingIs(_ format: ImageFormat) throws {
+    func metadataIsWrittenOnlyOnRequestAndReadBack(_ format: ImageFormat) throws {
         let metadata = ImageMetadata(
             exif: EXIFMaker(density: (300, 300), size: (40, 30), colorSpace: 1).block(),
             xmp: XMPMaker.packet(orientation: 1))
@@ -46,7 +46,7 @@ import WebImageProcessing
     }
 
     @Test(arguments: formats)
-    func theFirstBytesTellWhatWasWritten(_ format: ImageFormat) throws {
+    func metadataIsReadFromTheFirstBytes(_ format: ImageFormat) throws {
         let metadata = ImageMetadata(
             exif: EXIFMaker(orientation: 1).block(), xmp: XMPMaker.packet(orientation: 1), density: PixelDensity(96))
         let image = try Drawings.noise(300, 200, alpha: .opaque).with { $0.metadata = metadata }
@@ -125,7 +125,7 @@ import WebImageProcessing
         #expect(result.error == nil && result.header?.metadata == ImageMetadata())
     }
 
-    @Test func whatDoesNotFitIntoAJPEGIsRefused() throws {
+    @Test func metadataTooLongForAJPEGIsRefused() throws {
         for metadata in [
             ImageMetadata(exif: EXIFMaker().block() + [UInt8](repeating: 1, count: 65_600)),
             ImageMetadata(xmp: [UInt8](repeating: 0x41, count: 65_505)),

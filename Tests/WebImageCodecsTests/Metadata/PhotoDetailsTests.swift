@@ -80,14 +80,14 @@ import WebImageTesting
         ("2024:13:17 09:30:01", nil), ("0000:00:00 00:00:00", nil), ("    :  :     :  :  ", nil), ("2024", nil),
         ("2024-05-17T09:30:01", "2024-05-17T09:30:01"), ("2024:05:17 24:00:00", nil), ("-1:05:17 09:30:01:1", nil),
     ])
-    func aDateIsOneOrNone(text: String, shown: String?) {
+    func onlyValidDatesAreRead(text: String, shown: String?) {
         var camera = Camera()
         camera.add(camera.text(306, text))
         camera.add(camera.text(305, "a program"))
         #expect(ImageMetadata(exif: camera.block).photo?.date?.description == shown)
     }
 
-    @Test func aPlaceThatCannotBeIsNone() {
+    @Test func anImpossiblePlaceIsNil() {
         var camera = Camera()
         camera.position = [
             camera.text(1, "N"), camera.rationals(2, [(91, 1)]), camera.text(3, "E"), camera.rationals(4, [(1, 1)]),
@@ -98,7 +98,7 @@ import WebImageTesting
         #expect(ImageMetadata(exif: camera.block).photo?.place == nil)
     }
 
-    @Test func whatSaysNothingOfAPhotographIsNil() {
+    @Test func metadataWithoutPhotoDetailsGivesNil() {
         #expect(ImageMetadata().photo == nil)
         #expect(ImageMetadata(exif: Array("no block".utf8)).photo == nil)
         #expect(ImageMetadata(exif: EXIFOrientation.block(.right)).photo == nil)
@@ -108,7 +108,7 @@ import WebImageTesting
     }
 
     /// Blocks that are cut off anywhere or have flipped bits are read without a trap.
-    @Test func damageIsNoHarm() {
+    @Test func damagedBlocksAreReadWithoutATrap() {
         var random = SeededGenerator(seed: 11)
         let block = camera(isBigEndian: false).block
         for length in 0..<block.count { _ = ImageMetadata(exif: Array(block.prefix(length))).photo }

@@ -13,7 +13,7 @@ import WebImageProcessing
         return Array(jpeg.prefix(2)) + marker + jpeg.dropFirst(2)
     }
 
-    @Test func ofAJPEG() throws {
+    @Test func aJPEGUsesOnlyAProfileThatFitsItsColours() throws {
         let color = try Drawings.jpeg(16, 16)
         let level = JPEGMaker.manyScans(2)
         let inks = JPEGMaker.flatCMYK([9, 9, 9, 9], width: 8, height: 8, hasAdobeMarker: false)
@@ -29,7 +29,7 @@ import WebImageProcessing
         }
     }
 
-    @Test func ofAWebP() throws {
+    @Test func aWebPUsesNoProfileOfGray() throws {
         let still = try WebPCoder().encode(Drawings.picture(8, 8), as: .webp, EncodeOptions())
         let file = WebPMaker.file([
             WebPMaker.extended(0x20, PixelSize(width: 8, height: 8)), WebPMaker.chunk("ICCP", Self.gray),
@@ -40,7 +40,7 @@ import WebImageProcessing
     }
 
     #if TIFF
-        @Test func ofATIFF() throws {
+        @Test func aTIFFUsesOnlyAProfileThatFitsItsColours() throws {
             for (photometric, samples, counts) in [(2, 3, false), (1, 1, true)] {
                 var maker = TIFFMaker.random(5, 5, photometric: photometric, samples: samples)
                 maker.profile = Self.gray
@@ -50,7 +50,7 @@ import WebImageProcessing
         }
     #endif
 
-    @Test func anotherDescriptionCountsInItsPlace() {
+    @Test func aColourDescriptionReplacesAProfileThatDoesNotFit() {
         var header = ImageHeader(format: .avif, size: PixelSize(width: 1, height: 1), iccProfile: Self.gray)
         header.colorDescription = ColorDescription(primaries: 12, transfer: 13)
         #expect(header.colors == .described(ColorDescription(primaries: 12, transfer: 13)))

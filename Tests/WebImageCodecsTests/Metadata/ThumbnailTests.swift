@@ -17,7 +17,7 @@ import WebImageTesting
         return try block?.thumbnail.map { try CoderRegistry.standard.decode($0).image }
     }
 
-    @Test func aJPEGHasASmallOneOfItselfOnRequest() throws {
+    @Test func aJPEGGetsAThumbnailOnRequest() throws {
         let image = try Drawings.picture(400, 300)
         let file = try JPEGCoder().encode(image, as: .jpeg, Self.options())
         let small = try #require(try Self.thumbnail(of: file))
@@ -31,7 +31,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [true, false])
-    func itIsTurnedAsThePictureIsAndTakesAnOldOnesPlace(isBigEndian: Bool) throws {
+    func theThumbnailIsTurnedLikeThePictureAndReplacesAnOldOne(isBigEndian: Bool) throws {
         let old = EXIFMaker(isBigEndian: isBigEndian, orientation: 6, hasThumbnail: true).block()
         let image = try Drawings.picture(400, 300).with {
             $0.orientation = .right
@@ -50,7 +50,7 @@ import WebImageTesting
 
     #if HEIF
         @Test(.enabled(if: !HEIFCoder().encodableFormats.isEmpty))
-        func aHEICHasASmallOneThatIsNoFrame() throws {
+        func theThumbnailOfAHEICIsNoFrame() throws {
             let image = try Drawings.picture(400, 300)
             let plain = try HEIFCoder().encode(image, as: .heic, EncodeOptions(quality: 90))
             let file = try HEIFCoder().encode(image, as: .heic, Self.options())

@@ -52,7 +52,7 @@ import WebImageTesting
         #expect(String(decoding: read, as: UTF8.self) == wanted)
     }
 
-    @Test func anyPacketIsTakenAsItIs() {
+    @Test func cutPacketsKeepTheirLengthAndLookalikesTheirText() {
         let whole = XMPMaker.packet(orientation: 3)
         for length in 0...whole.count {
             let cut = Array(whole.prefix(length))

@@ -24,7 +24,7 @@ import WebImageTesting
         ((1, 10), Duration.milliseconds(100)), ((7, 0), .milliseconds(70)), ((0, 5), .zero), ((3, 1), .seconds(3)),
         ((65_535, 1), .seconds(65_535)), ((1, 64), .microseconds(15_625)),
     ])
-    func aDelayIsAFractionWhoseDenominatorIsAHundredWhenItIsNone(_ stored: (Int, Int), _ delay: Duration) throws {
+    func aDelayIsAFractionAndDenominatorZeroMeansHundredths(_ stored: (Int, Int), _ delay: Duration) throws {
         var maker = APNGMaker.random(seed: 1)
         maker.frames[0].delay = stored
         #expect(try animationDecoder(maker.file()).storedDelays[0] == delay)
@@ -43,7 +43,7 @@ import WebImageTesting
         #expect(decoder.header?.frameCount == 1)
     }
 
-    @Test func aPictureThatIsHiddenIsNoneOfTheFrames() throws {
+    @Test func aHiddenDefaultPictureIsNoFrame() throws {
         let (red, blue) = (solid([255, 0, 0, 255]), solid([0, 0, 255, 255]))
         let bytes = APNGMaker(frames: [.init(picture: blue)], hidden: red).file()
         let decoder = try animationDecoder(bytes)
@@ -55,7 +55,7 @@ import WebImageTesting
 
     /// All chunks of these kinds were once passed to each frame's decoder, so that a file of 20 MB cost as much for
     /// each of its frames.
-    @Test(arguments: [PNGMaker.Color.palette, .rgb, .grey]) func chunksThatCountForNothingAreNotKept(
+    @Test(arguments: [PNGMaker.Color.palette, .rgb, .grey]) func superfluousTransparencyChunksAreNotKept(
         _ color: PNGMaker.Color
     )
         throws

@@ -40,7 +40,7 @@ import WebImageCore
         }
     }
 
-    @Test func whatAnOpaqueAnimationLeavesOutIsSaidByAColour() throws {
+    @Test func anOpaqueAnimationMarksUnchangedPixelsByAKeyColour() throws {
         let noise = try opaque(try Drawings.noise(64, 64))
         let moved = try Image(size: noise.size, alpha: .opaque) { bytes in
             noise.withPixels { bytes.copyMemory(from: $0) }
@@ -97,13 +97,13 @@ import WebImageCore
         #expect(try animationDecoder(bytes).storedDelays[0] == .milliseconds(read))
     }
 
-    @Test func whatDoesNotChangeCostsNothing() throws {
+    @Test func unchangedFramesCostAlmostNothing() throws {
         let noise = try Drawings.noise(100, 100)
         let one = try encodeAnimation([noise], as: .apng).count
         #expect(try encodeAnimation([noise, noise, noise], as: .apng).count - one < 400)
     }
 
-    @Test func aPartThatChangesCostsLittleAlsoWhenItIsInTwoCorners() throws {
+    @Test func changesInTwoCornersCostLittle() throws {
         let noise = try Drawings.noise(100, 100, alpha: .opaque)
         let other = try Image(size: noise.size, alpha: .straight) { bytes in
             noise.withPixels { bytes.copyMemory(from: $0) }

@@ -129,7 +129,9 @@ import WebImageTesting
         }
     }
 
-    @Test(arguments: Kind.allCases, Manner.allCases) func pixelsAndErrorsAreTheSame(_ kind: Kind, _ manner: Manner)
+    @Test(arguments: Kind.allCases, Manner.allCases) func pixelsAndErrorsAreTheSameWithHelpingThreads(
+        _ kind: Kind, _ manner: Manner
+    )
         throws
     {
         let helpers = Helpers(manner)

@@ -15,7 +15,9 @@ import WebImageTesting
         } + [Drawings.noise(150, 90), Drawings.noise(7, 7, seed: 2)]
     }
 
-    @Test(arguments: [false, true], [1, 6, 9]) func whatOneWritesTheOtherReads(zlibWrites: Bool, level: Int) throws {
+    @Test(arguments: [false, true], [1, 6, 9]) func zlibAndItsReplacementReadEachOthersFiles(
+        zlibWrites: Bool, level: Int
+    ) throws {
         for picture in try Self.pictures() {
             let options = EncodeOptions(compressionLevel: level)
             let bytes = try PNGCoder(usesZlib: zlibWrites).encode(picture, as: .png, options)
@@ -30,7 +32,7 @@ import WebImageTesting
     }
 
     /// The files of both have the same chunks with right checksums, and nothing follows the picture.
-    @Test func bothWriteTheSameChunks() throws {
+    @Test func bothLibrariesWriteTheSameChunks() throws {
         let picture = try Drawings.picture(300, 200)
         let names = try [false, true].map { usesZlib in
             var (names, at) = ([String](), 8)
@@ -73,7 +75,9 @@ import WebImageTesting
 
     /// Found by fuzzing: ISA-L counts a copy from before the beginning of the stream as done, although it has written
     /// nothing.
-    @Test(arguments: [false, true], [1, 3, 100_000]) func noRowIsMadeOfACopyFromNowhere(usesZlib: Bool, length: Int)
+    @Test(arguments: [false, true], [1, 3, 100_000]) func copiesFromBeforeTheStreamAreCorruptData(
+        usesZlib: Bool, length: Int
+    )
         throws
     {
         // A gray picture with 24 pixels a row: four and a half rows of literals, then a copy of 258 bytes from 32 768

@@ -52,7 +52,7 @@ import WebImageTesting
     }
 
     /// In a lossless encode, the colours of fully transparent pixels are kept, too.
-    @Test(arguments: [true, false]) func coloursThatCannotBeSeenAreKeptWhereAllIs(_ isLossless: Bool) throws {
+    @Test(arguments: [true, false]) func losslessPalettesKeepColoursOfTransparentPixels(_ isLossless: Bool) throws {
         let image = try Image(size: PixelSize(width: 5, height: 1), alpha: .straight) { bytes in
             bytes.copyBytes(from: [0, 0, 0, 0, 9, 8, 7, 0, 1, 2, 3, 255, 4, 5, 6, 255, 9, 8, 7, 0] as [UInt8])
         }
@@ -64,7 +64,7 @@ import WebImageTesting
         #expect(bytes[25] == 3 && isSame == isLossless)
     }
 
-    @Test func moreColoursThanAllowedStayWhereNothingMayBeLost() throws {
+    @Test func aLosslessPictureOfTooManyColoursGetsNoPalette() throws {
         let image = try picture(200)
         let bytes = try encode(image) {
             $0.paletteColors = 199
@@ -80,7 +80,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [2, 7, 64, 256], [false, true])
-    func aPhotographIsNearIt(_ count: Int, _ dithers: Bool) throws {
+    func aPhotographInAPaletteComesClose(_ count: Int, _ dithers: Bool) throws {
         let image = try SamplePictures.sunset(PixelSize(width: 160, height: 120))
         let bytes = try encode(image) {
             $0.paletteColors = count
@@ -94,7 +94,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [AlphaMode.straight, .premultiplied], [false, true])
-    func whatCanBeSeenThroughKeepsItsAlpha(_ alpha: AlphaMode, _ dithers: Bool) throws {
+    func translucentPixelsKeepTheirAlphaInAPalette(_ alpha: AlphaMode, _ dithers: Bool) throws {
         let size = PixelSize(width: 120, height: 90)
         // Over a gradient, alpha goes from transparent on the left to opaque on the right.
         let image = try Image(size: size, alpha: alpha) { bytes in
@@ -125,7 +125,7 @@ import WebImageTesting
         #expect(Double(difference) / Double(count) < 8)
     }
 
-    @Test func holesStayHolesAndTheRestOpaque() throws {
+    @Test func pixelsStayEitherTransparentOrOpaqueInAPalette() throws {
         let size = PixelSize(width: 100, height: 80)
         let sunset = try SamplePictures.sunset(size).bytes.bytes
         let image = try Image(size: size, alpha: .straight) { bytes in
@@ -190,7 +190,7 @@ import WebImageTesting
         #expect(whole.bytes == plain.bytes)
     }
 
-    @Test func anAnimationHasNeither() throws {
+    @Test func anAnimationIsWrittenWithoutPaletteAndInterlacing() throws {
         let image = try picture(5)
         var options = EncodeOptions(progressive: true)
         options.paletteColors = 16

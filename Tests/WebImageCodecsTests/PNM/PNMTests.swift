@@ -126,7 +126,7 @@ import WebImageCore
     }
 
     @Test(arguments: [PixelLayout.rgba8, .rgba16], [AlphaMode.opaque, .straight])
-    func whatIsWrittenIsReadAgain(_ layout: PixelLayout, _ alpha: AlphaMode) throws {
+    func anEncodedPictureDecodesToTheSamePixels(_ layout: PixelLayout, _ alpha: AlphaMode) throws {
         let image = try Drawings.picture(37, 41, layout: layout, alpha: alpha)
         let bytes = try coder.encode(image, as: .pnm, EncodeOptions())
         #expect(bytes.starts(with: (alpha == .opaque ? "P6\n" : "P7\n").utf8))
@@ -173,7 +173,7 @@ import WebImageCore
         #expect((result.pixels == image.bytes) == keepsColors)
     }
 
-    @Test func whatLosesColoursOrAlphaIsNotLossless() throws {
+    @Test func losslessRefusesKindsWithoutColoursOrAlpha() throws {
         var options = EncodeOptions(isLossless: true)
         for kind in PortableAnymap.allCases {
             options.anymap = kind

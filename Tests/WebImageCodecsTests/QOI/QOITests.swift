@@ -46,7 +46,7 @@ import WebImageCore
     }
 
     @Test(arguments: [AlphaMode.opaque, .straight])
-    func whatIsWrittenIsReadAgain(_ alpha: AlphaMode) throws {
+    func anEncodedPictureDecodesToTheSamePixels(_ alpha: AlphaMode) throws {
         for image in [
             try Drawings.picture(61, 47, alpha: alpha), try Drawings.picture(300, 5, alpha: alpha),
             try Drawings.noise(33, 40, alpha: .straight),
@@ -63,7 +63,7 @@ import WebImageCore
         #expect(try coder.encode(image, as: .qoi, EncodeOptions()).count < 200 * 200 * 2)
     }
 
-    @Test func whatTheFormatCannotSayIsDoneToThePixels() throws {
+    @Test func orientationAndPremultipliedAlphaAreAppliedToThePixels() throws {
         let turned = try Drawings.picture(6, 4).with { $0.orientation = .right }
         #expect(decode(try coder.encode(turned, as: .qoi, EncodeOptions()), with: coder).header?.size.width == 4)
         let premultiplied = try Image(size: PixelSize(width: 1, height: 1), alpha: .premultiplied) {

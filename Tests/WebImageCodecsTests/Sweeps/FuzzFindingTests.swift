@@ -57,7 +57,7 @@ import WebImageTesting
     #if JXL
         /// Later frames were once read before the first one was decoded. Whether damage in them lost the first one,
         /// too, depended on the pieces in which the bytes came.
-        @Test func damageBehindTheFirstFrameLosesOnlyWhatComesThen() throws {
+        @Test func damageBehindTheFirstFrameLosesOnlyLaterFrames() throws {
             let frames = try (0..<3).map { try Drawings.noise(40, 30, alpha: .opaque, seed: UInt64($0)) }
             let description = AnimationDescription(size: frames[0].size, loopCount: 0)
             let encoder = try #require(
@@ -83,7 +83,7 @@ import WebImageTesting
     #if AVIF
         /// A still with the tables of a sequence. The table of delays claims four thousand million runs, and all were
         /// once counted, although the first was enough.
-        @Test func aTableThatClaimsToBeEndlessIsLeft() throws {
+        @Test func aDelayTableWithBillionsOfRunsIsNotCounted() throws {
             let description = AnimationDescription(size: PixelSize(width: 16, height: 16), loopCount: 0)
             let made = try AVIFCoder().makeAnimationEncoder(.avifSequence, description, EncodeOptions())
             let encoder = try #require(made)

@@ -32,7 +32,7 @@
 
         /// After a damaged strip the tags are read again, and with them the length of rows. A longer row was once
         /// written beyond the memory for a row.
-        @Test(arguments: changed.indices) func aFileWithOtherTagsIsRefused(_ index: Int) throws {
+        @Test(arguments: changed.indices) func aFileWhoseTagsChangeDuringTheDecodeIsRefused(_ index: Int) throws {
             let folder = try ScratchFolder()
             let (files, path) = (PosixFileSystem(), folder.path + "/a.tif")
             let place = URL(fileURLWithPath: path)

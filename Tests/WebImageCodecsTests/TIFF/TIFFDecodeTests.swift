@@ -151,7 +151,7 @@
         }
 
         /// The last strip or tile then ends after the end of the file. The number of pixels tells where it really ends.
-        @Test(arguments: [nil, 16], [1, 100, 1 << 30]) func partsThatAreSaidToBeTooLongAreRead(
+        @Test(arguments: [nil, 16], [1, 100, 1 << 30]) func stripsAndTilesDeclaredTooLongAreRead(
             _ tile: Int?, _ excess: Int
         ) {
             var maker = TIFFMaker.random(41, 35)
@@ -241,7 +241,7 @@
             #expect(decode(maker.file(), options: short).header?.iccProfile == nil)
         }
 
-        @Test func pagesThatGoInCirclesEnd() {
+        @Test func aCircleOfPagesEnds() {
             var maker = TIFFMaker.random(4, 3)
             let directory = 8 + 4 * 3 * 3
             maker.next = directory

@@ -73,7 +73,7 @@
             #expect(decode(try Self.encode(image)).header?.orientation == orientation)
         }
 
-        @Test func aProfileIsWrittenIfItIsOneForRGBAndWanted() throws {
+        @Test func onlyAWantedProfileForRGBIsWritten() throws {
             let profile = EncoderTests.profile(space: "RGB ", count: 5000)
             let image = try Drawings.picture(12, 9).with { $0.iccProfile = profile }
             #expect(decode(try Self.encode(image)).header?.iccProfile.map(Pixels.init) == Pixels(profile))

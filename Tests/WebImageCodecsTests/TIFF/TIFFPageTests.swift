@@ -26,7 +26,7 @@
         }
 
         @Test(arguments: [false, true])
-        func eachPageIsAsIfItWereAloneInWhateverOrderTheyAreAsked(isBig: Bool) throws {
+        func pagesInAnyOrderDecodeLikeSeparateFiles(isBig: Bool) throws {
             let makers = Self.makers(isBig: isBig)
             let options = DecodeOptions(keepsBitDepth: true)
             let reader = try TIFFPageReader(TIFFMaker.pages(makers), options)
@@ -42,7 +42,7 @@
 
         /// Each page of a long file was once decoded from all bytes of the file, which took 54 s for 6000 pages.
         @Test(arguments: [false, true], [false, true])
-        func aPageHasThePixelsThatItHasInAFileOfItsOwn(isBig: Bool, isTiled: Bool) throws {
+        func anExcerptOfOnePageDecodesLikeThatPage(isBig: Bool, isTiled: Bool) throws {
             var makers = Self.makers(isBig: isBig)
             if isTiled { makers[0].tile = 16 }
             for index in makers.indices { makers[index].isPlanar = isTiled && index == 2 }
@@ -78,7 +78,7 @@
         }
 
         @Test(arguments: [ImageFormat.tiff, .bigTIFF])
-        func pagesAreWrittenEachAsItIs(_ format: ImageFormat) throws {
+        func pagesKeepTheirSizesLayoutsAndOrientations(_ format: ImageFormat) throws {
             let options = DecodeOptions(keepsBitDepth: true)
             let reader = try TIFFPageReader(TIFFMaker.pages(Self.makers()), options)
             let encoder = try CoderRegistry.standard.pageEncoder(for: format)

@@ -33,7 +33,7 @@
             expectShown(maker) { Double($0 ^ sign) / Double(most) }
         }
 
-        @Test(arguments: [false, true]) func numbersWithAPointGoFromZeroToOne(isBigEndian: Bool) {
+        @Test(arguments: [false, true]) func floatingPointSamplesGoFromZeroToOne(isBigEndian: Bool) {
             for isPlanar in [false, true] {
                 var maker = TIFFMaker.random(13, 9)
                 (maker.isBigEndian, maker.isPlanar, maker.sampleFormat) = (isBigEndian, isPlanar, 3)
@@ -56,7 +56,7 @@
         ]
 
         /// libtiff once turned white into (255, 252, 222).
-        @Test(arguments: [8, 16], [nil, 1, 2]) func labIsSeenByTheWhiteOfPrint(depth: Int, sampleFormat: Int?) {
+        @Test(arguments: [8, 16], [nil, 1, 2]) func labIsConvertedByTheWhiteOfPrint(depth: Int, sampleFormat: Int?) {
             for (isPlanar, extra) in [(false, nil), (true, nil), (false, 2)] as [(Bool, Int?)] {
                 var maker = TIFFMaker(
                     width: Self.labs.count, height: 1, depth: depth, photometric: 8, samples: extra == nil ? 3 : 4,
@@ -126,7 +126,7 @@
             #expect(decode(maker.file()).error?.code == .unsupportedFeature)
         }
 
-        @Test func halfNumbersAndThoseThatAreNoneAreShown() {
+        @Test func halfFloatsInfinitiesAndNaNsAreShown() {
             // 0, the smallest positive number, 1/3, 1/2, 1, -1, 2, infinity, and not a number.
             let halves = [0, 1, 0x3555, 0x3800, 0x3C00, 0xBC00, 0x4000, 0x7C00, 0x7E00]
             let shown = [0, 0, 85, 128, 255, 0, 255, 255, 255]

@@ -45,7 +45,7 @@
             "svg 200 groups with opacity", "svg a font of 1e9", "svg dashes of a curve", "pdf a million saved states",
             "pdf a bitmap of 60 000 a side", "pdf a bitmap of 2 billion a side", "pdf dashes of 5000 curves",
         ])
-        func whatCanBeToldIsRefused(_ name: String) throws {
+        func visiblyCostlyDocumentsAreRefusedBeforeDrawing(_ name: String) throws {
             let document = try #require(CostlyDocument.all.first { $0.name == name })
             let error = decode(document, side: 4096).error
             #expect(error?.code == .limitExceeded && error?.message.contains("took longer") == false, "\(error as Any)")
@@ -61,7 +61,7 @@
             "<path d='M0 0L999 999' stroke='red' stroke-width='9' stroke-dasharray='5 3'/>",
             "<g opacity='.5'><g opacity='.5'><text y='500' font-size='300'>WebImage</text></g></g>",
         ])
-        func whatPeopleDrawIsDrawn(_ content: String) throws {
+        func ordinaryDocumentsAreDrawnAtLargeSizes(_ content: String) throws {
             let bytes = Drawn.svg("width='1000' height='1000' viewBox='0 0 1000 1000'", content)
             let result = decode(.svg, bytes, side: 2048)
             let (error, count) = (result.error, result.pixels.count)

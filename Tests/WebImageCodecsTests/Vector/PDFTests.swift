@@ -37,7 +37,7 @@
             #expect(result.pixel(1, 1) == [255, 0, 0, 255] && result.pixel(8, 18) == [255, 255, 255, 255])
         }
 
-        @Test func whatCannotBeDrawnHasATypedError() throws {
+        @Test func encryptedEmptyAndCutFilesGiveATypedError() throws {
             let encrypted = PDFMaker(isEncrypted: true).file()
             #expect(CoderDecode(PDFCoder(), encrypted).error?.code == .unsupportedFeature)
             #expect(CoderDecode(PDFCoder(), PDFMaker(pages: 0).file()).error?.code == .corruptData)

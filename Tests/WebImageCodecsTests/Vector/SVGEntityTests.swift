@@ -86,7 +86,7 @@
             "<!ATTLIST rect x (a|a) 'a'>", "<!ATTLIST rect x NOTATION (a|a) 'a'>",
             "<!ATTLIST rect x NOTATION (a|b) 'a' x NOTATION (a|a) #IMPLIED>", "<!ELEMENT a (b|b)*><!ELEMENT a (b)>",
         ])
-        func whatTwiceStandsInADeclarationDoesNotEndTheProcess(_ declaration: String) throws {
+        func repeatedNamesInADeclarationDoNotCrash(_ declaration: String) throws {
             #expect(decode(declaration, Self.red).pixel(4, 4) == [255, 0, 0, 255])
         }
 
@@ -94,7 +94,7 @@
             "<? <!DOCTYPE svg [<!ATTLIST a b (c|c) 'c'>]> ?>", "<?xml version='1.0'><!DOCTYPE svg [<!ENTITY a 'b'>]>",
             "x<!DOCTYPE svg [<!ENTITY a 'b'>]>",
         ])
-        func aDocumentTypeCannotHide(_ before: String) throws {
+        func aHiddenDocumentTypeIsCorrupt(_ before: String) throws {
             let bytes = Drawn.svg("width='8' height='8'", "", before: before)
             #expect(CoderDecode(SVGCoder(), bytes).error?.code == .corruptData)
         }

@@ -112,7 +112,7 @@
             ("", "<x:include xmlns:x='http://www.w3.org/2001/XInclude' href='data:text/xml,%3Cg/%3E'/>"),
             ("", "<include xmlns='http://www.w3.org/2001/XInclude' href='&#100;ata:text/xml,%3Cg/%3E'></include>"),
         ])
-        func whatMayHideElementsIsRefused(_ before: String, _ content: String) throws {
+        func constructsThatMayHideElementsAreRefused(_ before: String, _ content: String) throws {
             let bytes = Drawn.svg("width='8' height='8'", content, before: before)
             #expect(CoderDecode(SVGCoder(), bytes).error?.code == .unsupportedFeature)
         }
@@ -127,7 +127,7 @@
             "<g transform='scale(1e400) scale(0)'><circle r='1e400'/></g>",
             "<text font-size='1e400' stroke-width='1e400' stroke='red'>a</text>",
         ])
-        func endlessNumbersEndNothing(_ content: String) {
+        func infiniteNumbersAreDrawnOrOverALimit(_ content: String) {
             let result = CoderDecode(SVGCoder(), Drawn.svg("width='8' height='8'", content))
             #expect(result.error == nil || result.error?.code == .limitExceeded, "\(String(describing: result.error))")
         }

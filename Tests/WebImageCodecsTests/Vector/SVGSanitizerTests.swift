@@ -20,7 +20,7 @@
             "<foreignObject><div xmlns='http://www.w3.org/1999/xhtml'>x</div></foreignObject>",
             "<g first='1'\n\ttwo = '2' />",
             "<text>javascript: is a language</text>",
-        ]) func whatRunsNothingStaysAsItIs(_ inner: String) throws {
+        ]) func contentWithoutScriptsIsUnchanged(_ inner: String) throws {
             let text = "<?xml version='1.0' encoding='utf-8'?>\n" + Self.start + inner + "</svg>\n"
             // Attributes are unchanged; only the space before the end of an element is removed.
             #expect(try cleaned(text) == text.replacing("'2' />", with: "'2'/>"))
@@ -40,7 +40,7 @@
             ("<set attributeName='onclick' to='x'/>", "<set to='x'/>"),
             ("<use href='data:image/svg+xml;base64,AAAA#x'/>", "<use/>"), ("<a href='data:text/html,x'/>", "<a/>"),
             ("<?xml-stylesheet href='x.xsl'?><g/>", "<g/>"), ("<meta http-equiv='refresh' content='0'/>", ""),
-        ]) func whatRunsIsTakenOut(_ inner: String, _ rest: String) throws {
+        ]) func scriptsAndHandlersAreRemoved(_ inner: String, _ rest: String) throws {
             #expect(try cleaned(Self.start + inner + "</svg>") == Self.start + rest + "</svg>")
         }
 
@@ -55,11 +55,11 @@
             ),
             ("<script><![CDATA[x]]></script><!-- -->", ""),
             ("<?xml version='1.0' a='><script>x</script>'?>", ""), ("<g/><?xml version='1.0'?>", "<g/>"),
-        ]) func whatHTMLReadsInAnotherWayIsNotCopied(_ inner: String, _ rest: String) throws {
+        ]) func constructsThatHTMLReadsOtherwiseAreNotCopied(_ inner: String, _ rest: String) throws {
             #expect(try cleaned(Self.start + inner + "</svg>") == Self.start + rest + "</svg>")
         }
 
-        @Test func aDeclarationThatHidesMarksGoes() throws {
+        @Test func anXMLDeclarationThatHidesMarkupIsRemoved() throws {
             #expect(
                 try cleaned("<?xml version='1.0' a='><script>x</script>'?>" + Self.start + "</svg>") == Self.start
                     + "</svg>")
@@ -78,14 +78,14 @@
             }
         }
 
-        @Test func entitiesAreReadBeforeTheyAreJudged() throws {
+        @Test func entitiesAreExpandedBeforeScriptsAreRemoved() throws {
             let text =
                 "<!DOCTYPE svg [<!ENTITY s '<script>x</script>'><!ENTITY j 'javascript:x'><!ENTITY n 'name'>"
                 + "<!ATTLIST svg onload CDATA 'x'>]>" + Self.start + "&s;<a href='&j;' id='&n;'/></svg>"
             #expect(try cleaned(text) == Self.start + "<a id='name'/></svg>")
         }
 
-        @Test func aDocumentTypeGoes() throws {
+        @Test func aDocumentTypeIsRemoved() throws {
             let type =
                 "<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd\">"
             #expect(try cleaned(type + Self.start + "</svg>") == Self.start + "</svg>")
@@ -98,7 +98,7 @@
             "<svg>< g/></svg>",
             "<svg><g a='x'b='y'/></svg>", "<svg><g / a='x'></svg>", "<!DOCTYPE svg [ <svg/>", "<svg/><!DOCTYPE svg>",
             "<svg><?x </svg>",
-        ]) func whatIsNotWellFormedIsRefused(_ text: String) {
+        ]) func documentsThatAreNotWellFormedAreRefused(_ text: String) {
             #expect(throws: WebImageError.self) { try cleaned(text) }
         }
 

@@ -9,7 +9,7 @@ import WebImageTesting
     ]
 
     @Test(arguments: [UInt64(1), 2, 3])
-    func everyWayToBeDrawnAndToGoGivesTheRightFramesInAnyOrder(_ seed: UInt64) throws {
+    func everyBlendingAndDisposalDecodesInAnyOrder(_ seed: UInt64) throws {
         let maker = try WebPAnimationMaker.all(seed: seed)
         let shown = maker.shown()
         let result = try WebPFrames(try maker.file(), length: randomLengths(seed: seed, most: 300))
@@ -21,7 +21,7 @@ import WebImageTesting
         }
     }
 
-    @Test func allWaysFollowEachOther() throws {
+    @Test func theFixtureHasEverySuccessionOfBlendingAndDisposal() throws {
         let frames = try WebPAnimationMaker.all(seed: 1).frames
         let pairs = zip(frames, frames.dropFirst()).map { before, after in
             [before.replaces, before.isCleared, after.replaces, after.isCleared]
@@ -130,7 +130,7 @@ import WebImageTesting
         #expect(failures > 30)
     }
 
-    @Test func aFrameThatIsNotAsItSaysIsRefusedAndThoseBeforeStay() throws {
+    @Test func aContradictoryFrameIsCorruptAndEarlierFramesStay() throws {
         let picture = LosslessMaker.colorful(8, 6)
         let (other, canvas) = (PixelSize(width: 9, height: 6), PixelSize(width: 10, height: 8))
         let good = WebPMaker.frame(x: 2, y: 2, picture.size, picture.chunk())
@@ -151,7 +151,7 @@ import WebImageTesting
         }
     }
 
-    @Test func chunksThatNobodyKnowsArePassedOver() throws {
+    @Test func unknownChunksAreSkipped() throws {
         let picture = LosslessMaker.colorful(8, 6)
         let strange = WebPMaker.chunk("what", [1, 2, 3])
         let frame = WebPMaker.frame(x: 0, y: 0, picture.size, strange + picture.chunk() + strange)
@@ -164,7 +164,7 @@ import WebImageTesting
         #expect(try result.frame(0).seen == picture.pixels.seen)
     }
 
-    @Test func whatIsOverALimitIsRefused() throws {
+    @Test func animationsOverALimitAreRefused() throws {
         let bytes = try WebPAnimationMaker.all(seed: 7, count: 6).file()
         let pixels = 21 * 17
         let refused = [

@@ -34,7 +34,7 @@ import WebImageCore
     }
 
     @Test(arguments: [AlphaMode.opaque, .straight])
-    func framesComeBackExactlyWhenTheyShall(_ alpha: AlphaMode) throws {
+    func losslessFramesComeBackExactly(_ alpha: AlphaMode) throws {
         let frames = try scene(8, alpha: alpha)
         let delays = [10, 20, 2000, 0, 70_000, 33, 40, 50]
         let result = try WebPFrames(try encode(frames, delays: delays, loopCount: 3, EncodeOptions(isLossless: true)))
@@ -89,7 +89,7 @@ import WebImageCore
         #expect(try encode(noise, EncodeOptions(isLossless: true))[20] & 0x12 == 0x02)
     }
 
-    @Test func onlyWhatChangesIsEncodedAgain() throws {
+    @Test func onlyChangedPartsOfFramesAreEncodedAgain() throws {
         let noise = try Drawings.noise(64, 48, alpha: .opaque)
         let (one, eight) = (try encode(scene(1, on: noise)), try encode(scene(8, on: noise)))
         #expect(eight.count < one.count * 2)
@@ -135,7 +135,7 @@ import WebImageCore
         for index in 0..<result.count { #expect(try result.frame(index).meanDifference(to: straight) < 12) }
     }
 
-    @Test func whatCannotBeIsRefused() throws {
+    @Test func unsupportedSizesDepthsAndFormatsAreRefused() throws {
         let wide = AnimationDescription(size: PixelSize(width: 16_384, height: 1), loopCount: 0)
         let small = try Drawings.picture(4, 4)
         let deep = try Drawings.picture(8, 8, layout: .rgba16)

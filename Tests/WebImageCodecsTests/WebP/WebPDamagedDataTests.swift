@@ -115,7 +115,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whatIsOverALimitIsRefusedBeforeMemoryIsAskedFor() throws {
+    @Test func aPictureOverALimitIsRefusedBeforeMemoryIsAskedFor() throws {
         let huge = PixelSize(width: 1 << 24, height: 1 << 24)
         let bomb = decodeWebP(WebPMaker.file([WebPMaker.extended(0x12, huge)]))
         #expect(bomb.error?.code == .limitExceeded && bomb.format == nil)

@@ -75,7 +75,7 @@ import WebImageCore
         #expect(result.pixels == Pixels(expected))
     }
 
-    @Test func theNumberOfFramesIsToldWhenItIsKnown() throws {
+    @Test func theFrameCountIsNilUntilItIsKnown() throws {
         let bytes = WebPMaker.animated(LosslessMaker.colorful(7, 5))
         func plannedCount(_ length: Int) throws -> (Int?, ImageHeader?) {
             var planned: ImageHeader?
@@ -91,7 +91,7 @@ import WebImageCore
         #expect(atOnce == 2 && early == nil && late?.frameCount == 2 && late?.loopCount == 3)
     }
 
-    @Test func aProbeGoesOnForWhatStandsBehindThePicture() throws {
+    @Test func aProbeMayExtendItsHeaderByChunksBehindThePicture() throws {
         let moving = WebPMaker.animated(.colorful(7, 5))
         let turned = try encodeWebP(Drawings.picture(60, 40).with { $0.orientation = .right })
         let plain = try encodeWebP(Drawings.picture(60, 40))
@@ -126,7 +126,7 @@ import WebImageCore
         try decoder.finish()
     }
 
-    @Test func whatPlanAndSinkAndCheckpointThrowEndsTheDecode() throws {
+    @Test func errorsOfPlanSinkAndCheckpointEndTheDecode() throws {
         let bytes = try encodeWebP(Drawings.picture(64, 64))
         let sink = StrictSink()
         sink.failure = (20, .cancelled)

@@ -70,7 +70,7 @@ import WebImageCore
         }
     }
 
-    @Test func whatTheFormatCannotHoldIsRefused() throws {
+    @Test func oversizedPicturesAndForeignFormatsAreRefused() throws {
         let wide = try Image(size: PixelSize(width: 16_384, height: 1)) { _ in }
         for (image, format) in [(wide, ImageFormat.webp), (try Drawings.picture(2, 2), .png)] {
             let error = #expect(throws: WebImageError.self) {

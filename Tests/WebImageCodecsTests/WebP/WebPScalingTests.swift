@@ -5,7 +5,7 @@ import WebImageCore
 /// WebP pictures that are decoded at a reduced size.
 @Suite struct WebPScalingTests {
     @Test(arguments: [2, 3, 4, 5, 7, 8, 16])
-    func eachPixelIsTheMeanOfThoseItStandsFor(_ scale: Int) throws {
+    func scaledPixelsAreMeansOfTheFullPicture(_ scale: Int) throws {
         for (width, height) in [(112, 96), (113, 97), (101, 81)] {
             for isLossless in [true, false] {
                 let image = try smooth(width, height)
@@ -60,7 +60,7 @@ import WebImageCore
         return Pixels(means)
     }
 
-    @Test func whatIsNoWholePixelIsAsTheOneBefore() throws {
+    @Test func aPartialLastPixelRepeatsThePixelBefore() throws {
         let bytes = try encodeWebP(Drawings.picture(101, 81))
         let result = decodeWebP(bytes, scale: 8)
         let bytesPerRow = 13 * 4
@@ -146,7 +146,7 @@ import WebImageCore
         return Pixels(means)
     }
 
-    @Test func aFrameThatIsSmallerThanItsCanvasIsMadeSmallerWithIt() throws {
+    @Test func aFrameSmallerThanItsCanvasIsScaledWithTheCanvas() throws {
         let frame = LosslessMaker.colorful(7, 5)
         let bytes = WebPMaker.file([
             WebPMaker.extended(0b10, PixelSize(width: 12, height: 10)), WebPMaker.animation(loops: 0),
@@ -157,7 +157,7 @@ import WebImageCore
         #expect(result.pixels == weightedMeans(of: full.pixels.bytes, width: 12, height: 10, scale: 3))
     }
 
-    @Test func whatMovesIsDecodedInFull() throws {
+    @Test func animationsAreDecodedInFullSize() throws {
         let files = [
             (try encodeWebP(Drawings.picture(9, 9)), true),
             (try encodeWebP(Drawings.picture(9, 9, alpha: .straight)), true),

@@ -175,7 +175,7 @@ extension AnswerCase {
 }
 
 @Suite struct CacheAnswerTests {
-    @Test(arguments: AnswerCase.all) func answers(_ one: AnswerCase) throws {
+    @Test(arguments: AnswerCase.all) func everyAnswerHasItsExpectedOutcome(_ one: AnswerCase) throws {
         #expect(AnswerCase.Outcome(try one.answer()) == one.expected, "\(one.name)")
     }
 
@@ -193,7 +193,7 @@ extension AnswerCase {
         #expect(exchange.unconditional.fields.isEmpty && !exchange.unconditional.isConditional)
     }
 
-    @Test func aReloadFromTheOriginTellsCachesOnTheWay() {
+    @Test func onlyReloadFromOriginSendsCacheControlNoCache() {
         for (mode, value) in [(CacheMode.reload, nil), (.reloadFromOrigin, "no-cache"), (.noStore, nil)] {
             guard case .fetch(let exchange) = cacheRules.decide(mode, CacheRequest(), stored: nil, now: 0) else {
                 Issue.record("\(mode) does not fetch")
@@ -203,7 +203,7 @@ extension AnswerCase {
         }
     }
 
-    @Test func a304MayNarrowForWhomAnEntryIs() throws {
+    @Test func a304MayAddFieldsToVary() throws {
         let entry = try #require(storedResponse(["ETag: \"a\"", "Vary: Accept"], mode: .cacheFirst))
         let request = CacheRequest(fields: httpFields(["Accept-Language: de"]))
         guard
@@ -250,7 +250,7 @@ extension AnswerCase {
         #expect(freshness(-1).redirects == .limited(0) && freshness(-1).forbidsStaleness)
     }
 
-    @Test func theErrorsSayWhatHappened() throws {
+    @Test func failuresHaveTheirOwnErrorCodes() throws {
         let cases: [(AnswerCase, WebImageError.Code)] = [
             (.init("", .reload, nil, .head(304, []), .fail), .notModified),
             (.init("", .reload, nil, .head(206, []), .fail), .protocolError),
@@ -269,7 +269,7 @@ extension AnswerCase {
         #expect(error.code == .cacheMiss)
     }
 
-    @Test func a304RenewsWhatItSaysAndNothingElse() throws {
+    @Test func a304UpdatesCacheFieldsButNotTheContentType() throws {
         let old = [
             "ETag: \"a\"", "Cache-Control: max-age=100", "Age: 90", "Date: \(date(-90))", "Content-Type: image/png",
             "Last-Modified: \(date(-9000))",
@@ -300,7 +300,7 @@ extension AnswerCase {
         }
     }
 
-    @Test func theGraceOfTheRulesIsForSilentOrigins() throws {
+    @Test func staleIfErrorOfTheRulesHoldsForFailedRevalidations() throws {
         var rules = cacheRules
         rules.staleIfError = 500
         let entry = try #require(storedResponse(["ETag: \"a\"", "Cache-Control: max-age=100"]))

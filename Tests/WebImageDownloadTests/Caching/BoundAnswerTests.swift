@@ -33,7 +33,7 @@ import Testing
         cacheRules.isFor(request, try #require(stored))
     }
 
-    @Test func whatWasSentCountsAndNotWhatWasToBeSent() throws {
+    @Test func anEntryIsBoundToTheFieldsActuallySent() throws {
         let entry = stored(fresh, [hop(["Authorization: Bearer b"])])
         #expect(try isFor(CacheRequest(fields: [.authorization: "Bearer b"]), entry))
         #expect(try !isFor(CacheRequest(), entry) && !isFor(CacheRequest(fields: [.authorization: "Bearer a"]), entry))
@@ -42,7 +42,7 @@ import Testing
         #expect(try !isFor(CacheRequest(), varying))
     }
 
-    @Test func cookiesAreThoseOfEachPlaceOnTheWay() throws {
+    @Test func anEntryIsBoundToTheCookiesOfEachHop() throws {
         let (first, second) = ("", "http://cdn.test/a")
         let entry = stored(
             fresh, [hop(cookies: "s=1"), hop(place: second, cookies: "t=1")], redirects: [head(301)],
@@ -57,14 +57,14 @@ import Testing
         #expect(try isFor(asker([:]), strangers) && !isFor(asker([first: "s=1"]), strangers))
     }
 
-    @Test func theyOutliveAnEntry() throws {
+    @Test func boundCookiesSurviveTheEncodingOfAnEntry() throws {
         let entry = try #require(
             stored(fresh, [hop(cookies: "s=1"), hop(place: "http://cdn.test/a")], request: asker([:])))
         #expect(StoredResponse(encoded: entry.encoded()) == entry && entry.cookies.count == 2)
         #expect(!entry.storedFields.contains { $0.value.contains("s=1") && !$0.value.contains("<") })
     }
 
-    @Test func whatIsPublicIsForEverybodyUnlessItVariesWithThem() throws {
+    @Test func publicEntriesAreSharedUnlessTheyVaryWithCredentials() throws {
         let entry = stored(shared, [hop(["Authorization: Bearer a"], cookies: "s=1")], request: asker([:]))
         #expect(try isFor(CacheRequest(), entry) && isFor(asker(["": "s=2"]), entry) && isFor(open(), entry))
         for name in ["Cookie", "Authorization"] {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func oneWhoseModifierWasNotAskedGetsWhatIsForAll() throws {
+    @Test func withAnUnaskedModifierOnlyPublicEntriesAreUsed() throws {
         #expect(try !isFor(open(), stored(fresh, [hop()])))
         #expect(try isFor(open(), stored(shared, [hop()])))
         #expect(try !isFor(open(), stored(shared + ["Vary: Accept"], [hop()])))
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// A look-up could not tell what would be sent to a later hop.
-    @Test func whatOnlyALaterHopSaidIsNotKept() {
+    @Test func entriesBoundToFieldsOfALaterHopAreNotStored() {
         let place = "http://cdn.test/a"
         let later = [hop(), hop(["Authorization: Bearer a"], place: place)]
         #expect(stored(fresh, later, redirects: [head(301)]) == nil)
@@ -103,7 +103,7 @@ import Testing
         #expect(stored(fresh, dropped, redirects: [head(301)]) != nil)
     }
 
-    @Test func whereARedirectLeadsMayVaryToo() throws {
+    @Test func anEntryVariesByTheVaryOfItsRedirects() throws {
         let hops = [hop(["Accept-Language: de"]), hop(["Accept-Language: de"], place: "http://a.example/de")]
         let entry = stored(shared, hops, redirects: [head(301, ["Vary: Accept-Language"])])
         #expect(try isFor(CacheRequest(fields: [.acceptLanguage: "de"]), entry))
@@ -111,7 +111,7 @@ import Testing
         #expect(stored(shared, hops, redirects: [head(301, ["Vary: *"])]) == nil)
     }
 
-    @Test func whereAModifierSentItCounts() throws {
+    @Test func anEntryIsBoundToTheURLThatAModifierChose() throws {
         var moved = hop()
         moved.target = "http://a.example/anna"
         let entry = stored(fresh, [moved])

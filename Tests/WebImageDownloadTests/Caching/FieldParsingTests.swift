@@ -94,7 +94,7 @@ import WebImageTesting
         "bytes 5-9/10/11", "bytes 5 - 9/10", "bytes=5-9/10", "items 5-9/10", "bytes +5-9/10", "bytes 5-9/-10",
         "bytes 0-9223372036854775807/*", "bytes 0-99999999999999999999/*", "bytes 5-9/10, bytes 5-9/10", "bytes 0-0/",
     ])
-    func whatIsNoContentRange(_ text: String) { #expect(ContentRange(text) == nil) }
+    func invalidContentRangesAreRefused(_ text: String) { #expect(ContentRange(text) == nil) }
 
     @Test(
         arguments: [

@@ -18,7 +18,7 @@ import WebImageCore
     }
 
     @Test(arguments: [HTTPRequest.Method.post, .put, .delete, .patch])
-    func aChangeThatWentWellTakesTheEntryAlong(_ method: HTTPRequest.Method) throws {
+    func aSuccessfulUnsafeRequestRemovesTheEntry(_ method: HTTPRequest.Method) throws {
         for status in [200, 201, 204, 303] {
             #expect(try plan(method, status) == StorePlan(removesStored: true))
         }
@@ -28,7 +28,7 @@ import WebImageCore
     }
 
     @Test(arguments: [HTTPRequest.Method.head, .options, .trace])
-    func lookingChangesNothing(_ method: HTTPRequest.Method) throws {
+    func safeMethodsRemoveNoEntry(_ method: HTTPRequest.Method) throws {
         #expect(try plan(method, 200) == StorePlan())
     }
 }

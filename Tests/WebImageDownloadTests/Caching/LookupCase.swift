@@ -73,7 +73,7 @@ struct LookupCase: Sendable, CustomTestStringConvertible {
         #expect(one.outcome() == one.expected, "\(one.name)")
     }
 
-    @Test(arguments: LookupCase.whoMayHaveWhat) func whoMayHaveWhat(_ one: LookupCase) {
+    @Test(arguments: LookupCase.whoMayHaveWhat) func entriesAreServedOnlyToMatchingRequests(_ one: LookupCase) {
         #expect(one.outcome() == one.expected, "\(one.name)")
     }
 

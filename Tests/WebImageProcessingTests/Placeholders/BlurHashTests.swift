@@ -47,13 +47,13 @@ import WebImageTesting
         ("00M|é", "character at 4"), ("00M|T\"", "character at 5"), (String(repeating: "0", count: 200), "200 bytes"),
         (String(repeating: "\u{1F600}", count: 1_000_000), "4000000 bytes"),
     ])
-    func aTextThatIsNoneIsRefusedWithAReason(text: String, reason: String) {
+    func anInvalidTextIsRefusedWithAReason(text: String, reason: String) {
         let error = #expect(throws: WebImageError.self) { try BlurHash(text) }
         #expect(error?.code == .badImageData && error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
     /// Texts with valid letters and length may encode impossible values, such as an average brighter than white.
-    @Test func whateverATextSaysIsDrawnOrRefused() throws {
+    @Test func anyTextIsDrawnOrRefused() throws {
         var random = SeededGenerator(seed: 41)
         let letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".map { $0 }
         var drawn = 0
@@ -115,7 +115,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whatIsTransparentShowsTheBackground() throws {
+    @Test func transparentPixelsShowTheBackground() throws {
         let clear = try PlaceholderPicture.image("clear", 6, 5)
         #expect(try BlurHash(of: clear).averageColor == .white)
         let green = RGBColor(red: 10, green: 200, blue: 30)

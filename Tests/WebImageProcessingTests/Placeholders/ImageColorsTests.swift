@@ -17,7 +17,7 @@ import WebImageTesting
         return Image(pixels: buffer, info: Image.Info(alpha: alpha))
     }
 
-    @Test func oneColourIsAllThereIs() throws {
+    @Test func aPictureOfOneColourHasOnlyThatColour() throws {
         let colors = try ImageColors(of: try PlaceholderPicture.image("flat", 1, 1))
         let color = RGBColor(red: 200, green: 100, blue: 50)
         #expect(colors.average == color && colors.dominant == color)
@@ -38,7 +38,7 @@ import WebImageTesting
         }
     }
 
-    @Test func whatCannotBeSeenDoesNotCount() throws {
+    @Test func transparentPixelsDoNotCount() throws {
         let hidden = [0, 255, 0, 0]
         let colors = try ImageColors(of: try image([hidden, hidden, hidden, Self.red]))
         #expect(colors.average == RGBColor(red: 220, green: 30, blue: 20) && colors.palette.count == 1)
@@ -68,7 +68,7 @@ import WebImageTesting
     }
 
     @Test(arguments: [(-3, 1), (0, 1), (1, 1), (4, 4), (9, 9), (1000, 64)])
-    func thereAreAsManyColoursAsAreAskedForWhereThePictureHasThem(count: Int, found: Int) throws {
+    func thePaletteHasTheRequestedNumberOfColoursUpTo64(count: Int, found: Int) throws {
         let picture = try PlaceholderPicture.image("hills", 60, 50)
         let colors = try ImageColors(of: picture, count: count)
         #expect(colors.palette.count == found)

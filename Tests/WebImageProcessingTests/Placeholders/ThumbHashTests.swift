@@ -57,7 +57,7 @@ import WebImageTesting
         "df07000e84320246515381053663944675",
         "df07020e84320246515381053663944675735470b79cfb00", "1c19820c82",
     ])
-    func bytesThatAreNoneAreRefused(hexadecimal: String) throws {
+    func invalidBytesAreRefused(hexadecimal: String) throws {
         let error = #expect(throws: WebImageError.self) {
             try ThumbHash(bytes: PlaceholderGoldens.bytes(hexadecimal.count % 2 == 0 ? hexadecimal : hexadecimal + "0"))
         }
@@ -65,12 +65,12 @@ import WebImageTesting
     }
 
     @Test(arguments: ["", "!", "3OcRJYB4d3h/iIeHeEh3eIhw+j2", "é", String(repeating: "A", count: 1_000_000)])
-    func textsThatAreNoneAreRefused(text: String) {
+    func invalidTextsAreRefused(text: String) {
         let error = #expect(throws: WebImageError.self) { try ThumbHash(base64: text) }
         #expect(error?.code == .badImageData)
     }
 
-    @Test func whateverBytesSayIsDrawnOrRefused() throws {
+    @Test func anyBytesAreDrawnOrRefused() throws {
         var random = SeededGenerator(seed: 42)
         var drawn = 0
         for _ in 0..<3000 {

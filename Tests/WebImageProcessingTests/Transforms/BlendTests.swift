@@ -121,7 +121,7 @@ import WebImageTesting
     }
 
     /// As in SDWebImage, a tint colours what is visible and leaves transparent pixels transparent.
-    @Test func aTintPaintsWhatCanBeSeen() throws {
+    @Test func aTintColoursOnlyVisiblePixels() throws {
         let pixels = try PixelBuffer.make(PixelSize(2, 1), [10, 20, 30, 255, 9, 9, 9, 0])
         let image = Image(pixels: pixels, info: Image.Info(alpha: .straight))
         let made = try image.transformed(by: [.tint(RGBAColor(red: 0, green: 200, blue: 0))])

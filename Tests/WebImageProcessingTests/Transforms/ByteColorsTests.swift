@@ -87,7 +87,7 @@ import WebImageTesting
     }
 
     /// Successive matrices that do not mix channels are one step. Bounds that no colour can exceed are not clamped.
-    @Test func aChainIsAsShortAsItCanBe() throws {
+    @Test func adjacentMatricesAreMergedAndNeedlessClampsDropped() throws {
         func steps(_ chain: [ColorMatrix]) -> [wi_color_step] {
             ByteColors(ColorSteps(steps: chain.compactMap { MatrixOperation(matrix: $0).colorStep })).steps
         }

@@ -62,7 +62,7 @@ import WebImageProcessing
     }
 
     /// From end to end: the transforms make pictures of the sizes in the table.
-    @Test(arguments: cases) func picturesComeInThoseSizes(_ test: Case) throws {
+    @Test(arguments: cases) func picturesHaveTheSizesOfTheTable(_ test: Case) throws {
         let image = Image(
             pixels: try PixelBuffer.random(test.source, alpha: .opaque, seed: 3), info: Image.Info(alpha: .opaque))
         let chain = try ImageTransform.parse("imgproxy:\(test.spec)|imgproxy-canvas:\(test.spec)")

@@ -13,7 +13,7 @@ import WebImageCore
             .plan(stored: stored, orientation: orientation, isTagged: isTagged, isVector: false).crop
     }
 
-    @Test func aCropOfATurnedPictureIsRoundedWhereItLies() throws {
+    @Test func aCropOfATurnedPictureIsRoundedInTheStoredPicture() throws {
         var geometry = ImgproxyGeometry()
         (geometry.cropWidth, geometry.cropHeight) = (50, 77)
         geometry.cropGravity = .init(.center, x: -0.05, y: 7)
@@ -76,7 +76,7 @@ import WebImageCore
     ]
 
     /// A smart crop has the same size as any other crop. Its place depends on the pixels.
-    @Test(arguments: shrunk) func aSmartCropIsRoundedToWhatTheDecoderMakes(_ test: Shrunk) throws {
+    @Test(arguments: shrunk) func aSmartCropIsRoundedToPixelsOfTheScaledPicture(_ test: Shrunk) throws {
         var geometry = try #require(try ImageTransform.imgproxyGeometry(of: "imgproxy:" + test.spec))
         geometry.cropGravity = .init(.smart)
         var original = OriginalPicture(
@@ -99,7 +99,7 @@ import WebImageCore
 
     /// imgproxy crops the picture that its decoder has scaled down, so that the crop is rounded to pixels of the scaled
     /// picture.
-    @Test(arguments: shrunk) func aCropIsRoundedToWhatTheDecoderMakes(_ test: Shrunk) throws {
+    @Test(arguments: shrunk) func aCropIsRoundedToPixelsOfTheScaledPicture(_ test: Shrunk) throws {
         let geometry = try #require(try ImageTransform.imgproxyGeometry(of: "imgproxy:" + test.spec))
         let plan = try LeadingGeometry(nil, [.imgproxy(geometry)]).plan(
             stored: test.stored, orientation: test.orientation, isVector: false, shrinking: test.shrinking)

@@ -26,7 +26,7 @@ import WebImageTesting
 
     /// Within a pass, each stage calls the next one and keeps some rows for it. A long chain is therefore split into
     /// several passes.
-    @Test func aPassHasNoMoreStagesThanItCanHave() throws {
+    @Test func aLongChainIsSplitIntoSeveralPasses() throws {
         let size = PixelSize(5, 4)
         let program = try TransformProgram(
             Array(repeating: Self.identity, count: 150), size: size, isOpaque: true)
@@ -40,7 +40,7 @@ import WebImageTesting
     }
 
     /// The stages around the end of a pass change the size, the alpha and the orientation.
-    @Test func aPassEndsAnywhere() throws {
+    @Test func anyTransformMayStandAtTheEndOfAPass() throws {
         let image = try picture(PixelSize(40, 30))
         let steps: [[ImageTransform]] = [
             [.pad(3)], [.resize(width: 20, height: 31, fit: .fill)], [.turn(quarters: 1)],

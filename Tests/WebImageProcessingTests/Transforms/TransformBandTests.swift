@@ -50,7 +50,7 @@ import WebImageTesting
     ]
 
     @Test(arguments: 0..<stages.count, [PixelLayout.rgba8, .rgba16])
-    func bandsAreThePicture(_ number: Int, _ layout: PixelLayout) throws {
+    func bandsOfSeveralThreadsGiveTheWholePicture(_ number: Int, _ layout: PixelLayout) throws {
         let chain = Self.stages[number]
         for alpha in [AlphaMode.opaque, .straight, .premultiplied] {
             let pixels = try PixelBuffer.random(PixelSize(130, 203), layout, alpha: alpha, seed: UInt64(number))

@@ -131,7 +131,7 @@ import WebImageTesting
 
     /// Fully transparent pixels become black when they are made visible. Otherwise a picture would depend on whether
     /// the result of its first steps was already in memory.
-    @Test func whatCouldNotBeSeenIsBlackWhereItIsShown() throws {
+    @Test func transparentPixelsAreBlackOnceMadeVisible() throws {
         let pixels = try PixelBuffer.random(PixelSize(41, 41), .rgba16, alpha: .straight, seed: 4)
         let image = Image(pixels: pixels, info: .init(alpha: .straight))
         let rows: [Float] = [1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0.5, 0.5]

@@ -41,7 +41,7 @@ import WebImageTesting
         #expect(try ImageTransform.parse(ImageTransform.text(of: chain), resources: Self.resources) == chain)
     }
 
-    @Test func everyStepThatIsKnownIsAmongThem() {
+    @Test func everyKnownTransformIsAmongTheTexts() {
         let names = ImageTransform.usages.map { $0.prefix { $0.isLetter || $0 == "-" } }
         for name in names {
             #expect(Self.texts.contains { $0.split(separator: "|").contains { $0.hasPrefix(name) } }, "\(name)")
@@ -77,7 +77,7 @@ import WebImageTesting
         ("brightness", "brightness needs an amount", ""),
         ("invert:1", "does not know \"1\"", "1"), ("größe|blur:2", "there is no transform", "größe"),
     ])
-    func anErrorTellsWhatAndWhere(text: String, message: String, marked: String) throws {
+    func anErrorHasAMessageAndTheRangeOfText(text: String, message: String, marked: String) throws {
         let error = #expect(throws: TransformSyntaxError.self) {
             try ImageTransform.parse(text, resources: Self.resources)
         }

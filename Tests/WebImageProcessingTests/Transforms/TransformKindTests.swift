@@ -48,7 +48,7 @@ import WebImageTesting
 
     // MARK: smart crops
 
-    @Test func theSmartPartHoldsWhatCatchesTheEye() throws {
+    @Test func aSmartCropKeepsSkinTonesAndEdges() throws {
         // Skin tones and hard edges on the right, and only gray elsewhere.
         let image = try image(PixelSize(320, 100)) { x, y in
             (240..<290).contains(x) && (20..<80).contains(y)
@@ -137,7 +137,7 @@ import WebImageTesting
         "LUT_1D_SIZE 2\n0 0\n1 1 1", "LUT_1D_SIZE 2\n0 0 0 0\n1 1 1", "hello",
         "LUT_1D_SIZE 2\nDOMAIN_MAX 2 2 2\n0 0 0\n1 1 1",
     ])
-    func whatIsNoCubeIsRefused(text: String) {
+    func invalidCubesAreRefused(text: String) {
         #expect(throws: WebImageError.self) { try ColorCube(text: text) }
     }
 
@@ -197,7 +197,7 @@ import WebImageTesting
     }
 
     /// Closures may return infinite values and values that are not numbers.
-    @Test func whatIsNoNumberEndsNothing() throws {
+    @Test func infiniteAndNaNPixelsDoNotTrap() throws {
         let image = try image(PixelSize(8, 8)) { x, _ in [x * 30, 1, 2, x < 4 ? 0 : 255] }
         let odd: [ImageTransform] = [
             .customPixels(id: "odd") { stretch in
@@ -217,7 +217,7 @@ import WebImageTesting
     }
 
     /// Transforms that give different pixels are not equal.
-    @Test func whatIsTurnedOrSeenThroughIsAnother() throws {
+    @Test func transformsThatDifferInOrientationOrOpacityAreNotEqual() throws {
         let mark = try image(PixelSize(3, 3)) { x, y in [x * 80, y * 80, 0, 255] }
         var info = mark.info
         info.orientation = .right

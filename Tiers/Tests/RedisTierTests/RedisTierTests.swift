@@ -43,7 +43,7 @@ struct RedisTierTests {
         try await tier.store.client.send(["TTL", RESPArgument("{wi:t1}:o:\(tier.seal.name(of: key))")]).integer ?? 0
     }
 
-    @Test func whatOnePutsAnotherFinds() async throws {
+    @Test func anEntryOfOneTierIsFoundByAnother() async throws {
         let other = try Self.tier(redis)
         let entry = entry(("etag", "\"1\""), ("cache-control", "max-age=60"), body: Array(repeating: 7, count: 100_000))
         #expect(try await other.entry(for: key) == nil)
@@ -55,7 +55,7 @@ struct RedisTierTests {
     }
 
     /// Removals are published on a channel, to which not every user may subscribe.
-    @Test func aChannelThatIsRefusedIsTold() async throws {
+    @Test func aRefusedSubscriptionIsReported() async throws {
         let words = ["ACL", "SETUSER", "limited", "on", ">secret", "~*", "+@all", "resetchannels"]
         _ = try await tier.store.client.send(words.map { RESPArgument($0) })
         let notices = EventLog<RedisClient.Notice>()
@@ -69,7 +69,7 @@ struct RedisTierTests {
         await limited.close()
     }
 
-    @Test func anEntryIsRenewedWhereItIsStillThat() async throws {
+    @Test func onlyAMatchingEntryIsRenewed() async throws {
         try await tier.put(entry(("etag", "\"1\"")), for: key)
         #expect(try await tier.renew(key) { $0.value(of: "etag") == "\"2\"" ? $0 : nil } == false)
         let isRenewed = try await tier.renew(key) { old in
@@ -83,7 +83,7 @@ struct RedisTierTests {
         #expect(try await tier.renew(CacheKey("other")) { $0 } == false)
     }
 
-    @Test func whatIsReplacedMeanwhileIsLookedAtAgain() async throws {
+    @Test func aHeadIsNotReplacedIfTheEntryHasChanged() async throws {
         try await tier.put(entry(("etag", "\"1\"")), for: key)
         let head = try #require(try await tier.store.head(tier.seal.name(of: key)))
         try await tier.put(entry(("etag", "\"2\"")), for: key)
@@ -108,7 +108,7 @@ struct RedisTierTests {
         #expect(try await tier.remove(key) == false)
     }
 
-    @Test func entriesEnd() async throws {
+    @Test func entriesExpireWithTheirLifetime() async throws {
         try await tier.put(entry(), for: key)
         #expect((86_390...86_400).contains(try await life(key)))
         try await tier.put(entry(("cache-control", "max-age=9, s-maxage=600")), for: key)
@@ -122,7 +122,7 @@ struct RedisTierTests {
         #expect((290...300).contains(try await life(key)))
     }
 
-    @Test(arguments: ["private", "no-store", "s-maxage=0"]) func whatOthersMustNotHaveIsNotThere(
+    @Test(arguments: ["private", "no-store", "s-maxage=0"]) func entriesThatMustNotBeSharedAreNotStored(
         _ control: String
     ) async throws {
         try await tier.put(entry(), for: key)
@@ -139,7 +139,7 @@ struct RedisTierTests {
         #expect(tier.statistics.refusals == 1)
     }
 
-    @Test func whatIsTooLongIsNotThere() async throws {
+    @Test func entriesThatAreTooLongAreNotStored() async throws {
         let small = try Self.tier(redis) { $0.longestBody = ByteCount(3) }
         #expect(try await small.put(entry(), for: key))
         #expect(try await small.put(entry(body: [1, 2, 3, 4]), for: key) == false)
@@ -147,7 +147,7 @@ struct RedisTierTests {
     }
 
     /// Somebody who can write to Redis but does not know the secret can remove an entry, but not forge one.
-    @Test func whatIsNotSignedIsNotTaken() async throws {
+    @Test func entriesThatAreNotSignedAreNotTaken() async throws {
         try await tier.put(entry(), for: key)
         let name = RESPArgument("{wi:t1}:o:\(tier.seal.name(of: key))")
         let client = tier.store.client

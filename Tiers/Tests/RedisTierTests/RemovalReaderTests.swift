@@ -21,7 +21,7 @@ import Testing
         #expect(reader.last == "7-0")
     }
 
-    @Test func whatCameSinceIsTold() {
+    @Test func removalsSinceTheLastReadingAreReported() {
         var reader = RemovalReader()
         _ = reader.take(News(last: "0-0", items: []))
         #expect(reader.take(news(list(1...3), after: 0)) == .init(removals: [[[1]], [[2]], [[3]]]))
@@ -39,7 +39,7 @@ import Testing
     }
 
     /// The oldest removals were trimmed from the list, among them some that had not been read.
-    @Test func whatWasCutOffIsNoticed() {
+    @Test func trimmedRemovalsAreNoticed() {
         var reader = RemovalReader()
         _ = reader.take(News(last: "2-0", items: []))
         let step = reader.take(news(list(5...6), after: 2))

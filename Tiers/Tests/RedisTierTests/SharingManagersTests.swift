@@ -78,7 +78,7 @@ struct SharingManagersTests {
         }
     }
 
-    @Test func whatOneProgramFetchedOthersNeedNot() async throws {
+    @Test func aPictureFetchedByOneProgramIsSharedWithOthers() async throws {
         origin.answer(url, .bytes(picture, contentType: "image/png", headers: [.cacheControl: "max-age=1000"]))
         let (first, second) = (try Program(redis, origin), try Program(redis, origin))
         #expect(try await first.source(url) == .network)
@@ -89,7 +89,7 @@ struct SharingManagersTests {
         #expect(origin.hits(url) == 1)
     }
 
-    @Test func whatIsPrivateIsFetchedByEach() async throws {
+    @Test func privatePicturesAreFetchedByEachProgram() async throws {
         origin.answer(url, .bytes(picture, contentType: "image/png", headers: [.cacheControl: "private, max-age=1000"]))
         let (first, second) = (try Program(redis, origin), try Program(redis, origin))
         #expect(try await first.source(url) == .network)
@@ -97,7 +97,7 @@ struct SharingManagersTests {
         #expect(first.tier.statistics.refusals == 1 && first.tier.statistics.puts == 0)
     }
 
-    @Test(arguments: [nil, "public"]) func whatNeedsCredentialsIsSharedWhereTheOriginSaysSo(
+    @Test(arguments: [nil, "public"]) func picturesBehindCredentialsAreSharedOnlyIfPublic(
         _ control: String?
     ) async throws {
         origin.answer(
@@ -110,7 +110,7 @@ struct SharingManagersTests {
         #expect(first.tier.statistics.puts == (control == nil ? 0 : 1))
     }
 
-    @Test func aRemovalReachesAll() async throws {
+    @Test func aRemovalReachesAllPrograms() async throws {
         origin.answer(url, .bytes(picture, contentType: "image/png"))
         let (first, second) = (try Program(redis, origin), try Program(redis, origin))
         _ = try await first.source(url)
@@ -124,7 +124,7 @@ struct SharingManagersTests {
         #expect(first.tier.statistics.removalsHeard == 0, "nobody hears of his own")
     }
 
-    @Test func whatWasRemovedWhileTheConnectionWasLostIsHeard() async throws {
+    @Test func removalsDuringALostConnectionAreHeard() async throws {
         origin.answer(url, .bytes(picture, contentType: "image/png"))
         let (first, second) = (try Program(redis, origin), try Program(redis, origin))
         _ = try await first.source(url)
@@ -151,7 +151,7 @@ struct SharingManagersTests {
 
     /// The list of removals has a lifetime. The first removal after its end once seemed to follow others that the
     /// program had missed.
-    @Test func nothingWasMissedWhereNothingWasRemovedForLong() async throws {
+    @Test func afterTheListOfRemovalsExpiresNothingCountsAsMissed() async throws {
         origin.answer(url, .bytes(picture, contentType: "image/png"))
         let (first, second) = (try Program(redis, origin), try Program(redis, origin))
         _ = try await second.source(url)
@@ -185,7 +185,7 @@ struct SharingManagersTests {
         #expect(try await program.isOnDisk(url))
     }
 
-    @Test func aServerThatStandsStillOrIsGoneStopsNobody() async throws {
+    @Test func aPausedOrLostRedisDoesNotStopLoading() async throws {
         origin.answer(url, .bytes(picture, contentType: "image/png"))
         let other = "http://pictures.test/b.png"
         origin.answer(other, .bytes(picture, contentType: "image/png"))

@@ -32,7 +32,7 @@ import WebImage
         return TierEntry(body: body, metadata: metadata)
     }
 
-    @Test func whatOnePutsAnotherFinds() async throws {
+    @Test func anEntryOfOneTierIsFoundByAnother() async throws {
         let other = S3Tier(client)
         for body in [[], [1], [UInt8](repeating: 7, count: 300_000)] {
             #expect(try await tier.put(entry(body: body), for: key))
@@ -57,7 +57,7 @@ import WebImage
         #expect(tier.statistics.hits == 2 && tier.statistics.damaged == 0)
     }
 
-    @Test func whatIsTooOldIsAbsent() async throws {
+    @Test func entriesOlderThanTheLifetimeAreAbsent() async throws {
         var old = entry()
         old.metadata.storedAt = 1_000_000_000
         #expect(try await tier.put(old, for: key))
@@ -89,7 +89,9 @@ import WebImage
         #expect(try await tier.renew(CacheKey("other"), change) == false)
     }
 
-    @Test(arguments: ["private", "no-store"]) func whatOthersMustNotHaveIsNotThere(_ control: String) async throws {
+    @Test(arguments: ["private", "no-store"]) func entriesThatMustNotBeSharedAreNotStored(_ control: String)
+        async throws
+    {
         try await tier.put(entry(), for: key)
         #expect(try await tier.put(entry(control), for: key) == false)
         #expect(try await tier.entry(for: key) == nil)
@@ -105,7 +107,7 @@ import WebImage
         #expect(tier.statistics.refusals == 3)
     }
 
-    @Test func whatIsDamagedIsNotTaken() async throws {
+    @Test func damagedEntriesAreNotTaken() async throws {
         try await tier.put(entry(), for: key)
         let other = CacheKey("http://pictures.test/b.png")
         try await tier.put(entry(body: [9]), for: other)

@@ -26,7 +26,7 @@ import WebImage
         #expect(seal.entry(head: seal.head(of: empty, for: key), body: [], for: key) == empty)
     }
 
-    @Test func noBitMayBeAnother() throws {
+    @Test func anyChangedBitIsDetected() throws {
         let head = seal.head(of: entry, for: key)
         for position in 0..<head.count * 8 {
             var changed = head
@@ -65,7 +65,7 @@ import WebImage
         #expect(seal.head(Array(head.dropLast()), with: metadata, for: key) == nil)
     }
 
-    @Test func aCodeOfAMessageIsNoneOfAnother() throws {
+    @Test func aCodeIsValidOnlyForItsMessage() throws {
         let code = seal.code(of: "removed")
         #expect(seal.accepts(code, of: "removed") && !seal.accepts(code, of: "removes"))
         #expect(!seal.accepts([], of: "removed"))
