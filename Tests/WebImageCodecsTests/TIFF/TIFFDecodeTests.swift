@@ -32,6 +32,14 @@
             }
         }
 
+        @Test func messagesOfLibtiffBeginWithWords() {
+            // The offset of the first page is behind the end.
+            for file in [[0x49, 0x49, 42, 0, 200, 0, 0, 0], Array(TIFFMaker.random(4, 4).file().dropLast(30))] {
+                let message = decode(file).error?.message ?? ""
+                #expect(message.hasPrefix("libtiff: ") && message.dropFirst(9).first?.isLetter == true, "\(message)")
+            }
+        }
+
         /// libdeflate calls a strip good that holds more than its rows; what it did not write must not be chance memory.
         @Test func aStripThatHoldsMoreThanItsRowsGivesTheSameEachTime() throws {
             let image = try Image(size: PixelSize(width: 60, height: 40), alpha: .opaque) { bytes in
