@@ -148,22 +148,31 @@ public final class CoderRegistry: Sendable {
         for format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> any ImageCoder {
         let coder = try encoder(for: format)
-        guard !options.isLossless || coder.losslessFormats.contains(format) else {
+        guard !options.isLossless || coder.losslessFormats.contains(written(format)) else {
             throw WebImageError(.cannotEncode, "\(format.rawValue) cannot be lossless here", format: format)
         }
         return coder
     }
 
-    /// Returns the coder that writes `format`.
+    /// Returns the coder that writes `format`. An AVIF sequence is written by the coder for AVIF.
     ///
     /// - Throws: `formatNotBuilt` when no coder here does.
     public func encoder(for format: ImageFormat) throws(WebImageError) -> any ImageCoder {
-        if let coder = coders.first(where: { $0.encodableFormats.contains(format) }) {
+        let written = written(format)
+        if let coder = coders.first(where: { $0.encodableFormats.contains(written) }) {
             return pool?.isolating(coder) ?? coder
         }
         throw WebImageError(
             .formatNotBuilt,
-            "there is no encoder for \(format.rawValue)\(Self.advice(for: format, isWriting: true))",
+            "there is no encoder for \(format.rawValue)\(Self.advice(for: written, isWriting: true))",
             format: format)
+    }
+
+    /// The format as which `format` is written: AVIF for an AVIF sequence, unless a coder writes that by itself.
+    func written(_ format: ImageFormat) -> ImageFormat {
+        guard format == .avifSequence, !coders.contains(where: { $0.encodableFormats.contains(format) }) else {
+            return format
+        }
+        return .avif
     }
 }

@@ -19,7 +19,9 @@ struct CacheImportCommand: AsyncParsableCommand {
     var urls: [String] = []
 
     @Option(
-        help: ArgumentHelp("A file with one URL per line; - is standard input.", valueName: "FILE|-"),
+        help: ArgumentHelp(
+            "A file with one URL per line; - is standard input. Lines that begin with # are skipped.",
+            valueName: "FILE|-"),
         completion: .file()
     )
     var inputList: String?

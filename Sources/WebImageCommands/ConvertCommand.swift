@@ -43,7 +43,9 @@ struct ConvertCommand: AsyncParsableCommand {
     @OptionGroup var limits: InputOptions
 
     @Option(
-        help: ArgumentHelp("A file with one input per line; - is standard input.", valueName: "FILE|-"),
+        help: ArgumentHelp(
+            "A file with one input per line; - is standard input. Lines that begin with # are skipped.",
+            valueName: "FILE|-"),
         completion: .file())
     var inputList: String?
 

@@ -34,7 +34,9 @@ struct FetchCommand: AsyncParsableCommand {
     var progressive: String?
 
     @Option(
-        help: ArgumentHelp("A file with one URL or path per line; - is standard input.", valueName: "FILE|-"),
+        help: ArgumentHelp(
+            "A file with one URL or path per line; - is standard input. Lines that begin with # are skipped.",
+            valueName: "FILE|-"),
         completion: .file()
     )
     var inputList: String?

@@ -205,7 +205,7 @@ enum PictureEncoding {
         of image: Image, asked: ImageFormat?, output: String, coders: CoderRegistry
     ) -> ImageFormat {
         if let asked { return asked }
-        for format in [format(namedBy: output), image.info.format] {
+        for format in [format(namedBy: output), image.info.format.map(encoded)] {
             if let format, (try? coders.encoder(for: format)) != nil { return format }
         }
         return image.alpha == .opaque ? .jpeg : .png

@@ -234,6 +234,12 @@ struct ConvertCommandTests {
             let info = try #require(try await bench.run("info", output, "--json").objects.first)
             #expect(info.text("format") == "avif-sequence" && info.number("frames") == 3)
         }
+        // Where no name says otherwise, a picture keeps its format.
+        let sequence = try #require(bench.read("out.avifs"))
+        let piped = try await bench.run(["convert", "-", "-", "--effort", "1"], input: sequence)
+        #expect(piped.code == 0)
+        let info = try #require(try await bench.run("info", "-", "--json", input: piped.output).objects.first)
+        #expect(info.text("format") == "avif-sequence" && info.number("frames") == 3)
     }
 
     @Test(.enabled(if: writes("heics")))

@@ -103,7 +103,7 @@ struct InfoCommandTests {
         #expect(run.code == 1)
         #expect(run.lines.count == 1 && run.text.hasPrefix("a.png: png 90x60"))
         #expect(run.errors.contains("unknownFormat") && run.errors.contains("fileNotFound"))
-        #expect(run.errors.contains("notAFile"))
+        #expect(run.errors.contains("notAFile: this is a folder, not a file"))
         let json = try await bench.run("info", "text.jpg", "gone.png", "a.png", "--json")
         #expect(json.code == 1 && json.errors == "")
         #expect(try json.objects.map { $0.text("status") } == ["error", "error", "ok"])

@@ -144,6 +144,10 @@ private struct RetriesAndCredentials {
         CredentialProvider(name: "bearer of anna", asksAhead: true) { _ in .bearer(try await token()) }
     }
 
+    func withToken(_ url: String, _ provider: CredentialProvider) -> ImageRequest {
+        ImageRequest(url) { $0.http.credentialProvider = provider }
+    }
+
     func signed(_ url: String, for user: String) -> ImageRequest {
         ImageRequest(url) { $0.http.credentialScope = user }
     }
@@ -315,6 +319,14 @@ private struct Extending {
             },
         ]
         return ImageManager(configuration: configuration)
+    }
+
+    func smallerWhenMetered(_ isMetered: @escaping @Sendable () -> Bool) -> RequestRule {
+        RequestRule { request in
+            guard isMetered(), !request.url.contains("?") else { return }
+            let options = request.options
+            request = ImageRequest(request.url + "?quality=low") { $0 = options }
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 // The Swift snippets of the guides to views, word for word: see DocumentationSnippets.swift. Nothing here is called.
+import Dispatch
 import WebImage
 
 #if canImport(Glibc)
@@ -51,4 +52,18 @@ extension Tile {
         var waiting = pollfd(fd: MainActorLoop.fileDescriptor, events: Int16(POLLIN), revents: 0)
         while poll(&waiting, 1, -1) >= 0 { MainActorLoop.serve() }
     }
+}
+
+@MainActor private final class Cell {
+    func show(_ result: Result<ImageResponse, WebImageError>) {}
+}
+
+// GettingStarted.md
+private func showOnTheMainActor(manager: ImageManager, request: ImageRequest, cell: Cell) {
+    let onMain = CallbackExecutor { DispatchQueue.main.async(execute: $0) }
+    let token = manager.load(request, on: onMain) { event in
+        guard case .finished(let result) = event else { return }
+        MainActor.assumeIsolated { cell.show(result) }
+    }
+    _ = token
 }

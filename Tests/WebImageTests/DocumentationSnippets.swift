@@ -284,6 +284,20 @@ private func playFrames(_ manager: ImageManager) async throws {
 }
 
 // FormatsAndLimits.md
+private func writeFramesOneByOne(animation: ImageAnimation, send: ([UInt8]) -> Void) async throws {
+    let coder = try CoderRegistry.standard.encoder(for: .webp)
+    let description = AnimationDescription(size: PixelSize(width: 100, height: 80), loopCount: animation.loopCount)
+    if let encoder = try coder.makeAnimationEncoder(.webp, description, EncodeOptions(quality: 80)) {
+        for index in 0..<animation.frameCount {
+            let part = PixelRect(x: 10, y: 10, width: 100, height: 80)
+            let frame = try await animation.frame(at: index).cropped(to: part)
+            try encoder.add(frame, delay: animation.delays[index] / 2)
+        }
+        send(try encoder.finish())
+    }
+}
+
+// FormatsAndLimits.md
 private func bringACoder() {
     var request = ImageRequest("https://example.com/upload.png")
     struct TextureCoder: WholeImageCoder {

@@ -18,6 +18,10 @@ import WebImageTesting
         #if TIFF
             names.append(("c.tif", .tiff))
         #endif
+        #if AVIF
+            // A sequence of one frame is a still.
+            if CoderRegistry.standard.encodableFormats.contains(.avif) { names.append(("d.avifs", .avif)) }
+        #endif
         return names
     }()
 

@@ -23,6 +23,12 @@ struct LoadObserverTests {
         #expect(book.lines.count == 5)
     }
 
+    /// A server that could not start said that its disk cache had failed.
+    @Test func aCancelledCallIsNoTrouble() {
+        LoadObserver(logger: book.logger).cacheFailed(.cancelled)
+        #expect(book.lines == [])
+    }
+
     /// A full cache once logged nothing.
     @Test func skippedStoresAreLoggedAtPowersOfTen() {
         let observer = LoadObserver(logger: book.logger)

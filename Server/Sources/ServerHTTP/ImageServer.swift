@@ -143,9 +143,9 @@ public struct ImageServer: Sendable {
             services: services, gracefulShutdownSignals: Self.endingSignals, logger: logger)
         group.maximumGracefulShutdownDuration = settings.drainDelay + settings.gracefulTimeout + .seconds(1)
         do { try await ServiceGroup(configuration: group).run() } catch let error as IOError {
-            throw WebImageError(
-                .permissionDenied, "the server cannot listen at one of \(addresses.joined(separator: ", "))",
-                cause: error)
+            let reason = String(cString: strerror(error.errnoCode))
+            throw ListenError(
+                description: "the server cannot listen at one of \(addresses.joined(separator: ", ")): \(reason)")
         }
     }
 
@@ -183,7 +183,7 @@ public struct ImageServer: Sendable {
             let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             guard let other = try? await bootstrap.connect(unixDomainSocketPath: path).get() else { continue }
             try? await other.close()
-            throw WebImageError(.permissionDenied, "the server cannot listen at \(name) (\(path)): another server does")
+            throw ListenError(description: "the server cannot listen at \(name) (\(path)): another server does")
         }
     }
 
@@ -267,6 +267,11 @@ private struct MetricsResponder: HTTPResponder {
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
+}
+
+/// The reason why a server with valid settings does not start.
+struct ListenError: Error, CustomStringConvertible {
+    let description: String
 }
 
 /// Connects the operators' endpoint to Hummingbird.

@@ -86,7 +86,10 @@ struct ManagerMaking {
     }
 
     private static func problem(_ directory: String, _ use: Int32, _ consequence: String) -> String? {
-        fileProblem(directory, use | X_OK).map { "\(consequence) (\($0))" }
+        var status = stat()
+        let isFile = stat(directory, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
+        let problem = isFile ? "\(directory) is not a folder" : fileProblem(directory, use | X_OK)
+        return problem.map { "\(consequence) (\($0))" }
     }
 
     /// - Returns: the path, and why it cannot be used; nil if it can.

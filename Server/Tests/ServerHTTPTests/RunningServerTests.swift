@@ -51,10 +51,22 @@ import WebImageTesting
         try await RunningServer.run(variables) { running in
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             let second = try await ImageServer(settings: running.settings, now: { 0 }, logger: logger)
-            let error = await #expect(throws: WebImageError.self) { try await second.run() }
+            let error = await #expect(throws: ListenError.self) { try await second.run() }
             #expect(error?.description.contains(path) == true)
         }
         try await RunningServer.run(variables) { _ in }
+    }
+
+    @Test func aPortThatIsTakenIsNamed() async throws {
+        try await RunningServer.run { running in
+            var settings = running.settings
+            settings.address = .tcp(host: "127.0.0.1", port: running.port)
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let second = try await ImageServer(settings: settings, now: { 0 }, logger: logger)
+            let error = await #expect(throws: ListenError.self) { try await second.run() }
+            let reason = "IMGPROXY_BIND (127.0.0.1:\(running.port)): Address already in use"
+            #expect(error?.description == "the server cannot listen at one of \(reason)")
+        }
     }
 
     /// An address without a host means all addresses, as in servers written in Go.
@@ -93,6 +105,8 @@ import WebImageTesting
         let problems = ManagerMaking.directoryProblems(settings)
         #expect(problems.count == 2 && problems[0].contains("WEBIMAGE_CACHE_DIR"), "\(problems)")
         #expect(problems.last?.contains("webimage-nowhere: No such file") == true)
+        (settings.cacheDirectory, settings.localRoot) = (nil, "/bin/sh")
+        #expect(ManagerMaking.directoryProblems(settings).last?.hasSuffix("(/bin/sh is not a folder)") == true)
     }
 
     @Test func metricsTellOfWorkersFormatsAndConnections() async throws {

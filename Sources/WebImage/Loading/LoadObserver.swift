@@ -31,7 +31,9 @@ final class LoadObserver: Sendable {
 
     func joined() { joins.increment() }
 
+    /// A cancelled call is no failure of the cache.
     func cacheFailed(_ error: WebImageError) {
+        guard error.code != .cancelled else { return }
         cacheFailures.increment()
         guard let times = troubles.withLock({ $0.note(error.code) }) else { return }
         logger.warning(

@@ -53,7 +53,7 @@ extension Loader {
             }
             return response
         } catch {
-            if error.code != .cancelled { observer.cacheFailed(error) }
+            observer.cacheFailed(error)
             return nil
         }
     }
@@ -82,7 +82,7 @@ extension Loader {
             if metadata.status != nil { response.head = origin.head(of: metadata.storedResponse) }
             return response
         } catch {
-            if error.code != .cancelled { observer.cacheFailed(error) }
+            observer.cacheFailed(error)
             return nil
         }
     }

@@ -36,7 +36,7 @@
         package func encode(
             _ image: Image, as format: ImageFormat, _ options: EncodeOptions
         ) throws(WebImageError) -> [UInt8] {
-            guard format == .avif else {
+            guard format == .avif || format == .avifSequence else {
                 throw WebImageError(.cannotEncode, "the AVIF coder does not write \(format.rawValue)", format: format)
             }
             let encoder = try AVIFEncoder(options)

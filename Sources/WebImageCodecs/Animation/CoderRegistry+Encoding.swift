@@ -14,6 +14,7 @@ extension CoderRegistry {
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
     ) throws(WebImageError) -> [UInt8] {
         let coder = try encoder(for: format, options)
+        let format = written(format)
         let size = options.writtenSize(of: image.displaySize)
         if let animation = image.animation, animation.frameCount > 1, !options.firstFrameOnly {
             let isTold = format.has(.orientedFrames)

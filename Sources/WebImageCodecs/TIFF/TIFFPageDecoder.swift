@@ -133,7 +133,8 @@
         }
 
         private func check(_ result: Int32, _ reader: OpaquePointer) throws(WebImageError) {
-            let detail = String(cString: wi_tiff_message(reader))
+            // Many of libtiff's messages begin with the file's name, which is empty.
+            let detail = String(String(cString: wi_tiff_message(reader)).drop { ": ".contains($0) })
             let message = "libtiff: \(detail.isEmpty ? "it cannot read the file and does not say why" : detail)"
             switch Int(result) {
             case WI_TIFF_OK: return

@@ -20,7 +20,8 @@ final class OpenFile: @unchecked Sendable {
         }
         size = Int(clamping: status.size)
         guard status.isRegularFile else {
-            throw WebImageError(.notAFile, "this is not a readable file", location: path)
+            let what = status.isDirectory ? "this is a folder, not a file" : "this is not a readable file"
+            throw WebImageError(.notAFile, what, location: path)
         }
         guard size <= limit else { throw Self.tooLarge(limit, path) }
     }

@@ -33,6 +33,14 @@
             }
         }
 
+        @Test func messagesOfLibtiffBeginWithWords() {
+            // The offset of the first page is behind the end.
+            for file in [[0x49, 0x49, 42, 0, 200, 0, 0, 0], Array(TIFFMaker.random(4, 4).file().dropLast(30))] {
+                let message = decode(file).error?.message ?? ""
+                #expect(message.hasPrefix("libtiff: ") && message.dropFirst(9).first?.isLetter == true, "\(message)")
+            }
+        }
+
         /// libdeflate accepts a strip that holds more than its rows. The memory that it has not written must not become
         /// pixels.
         @Test func aStripThatHoldsMoreThanItsRowsGivesTheSameEachTime() throws {
