@@ -31,8 +31,8 @@ enum CodingFuzz {
     }
 
     /// The limit of decompressed bytes, since a few bytes may expand to many.
-    private static let mostBytes = 1 << 20
-    private static let mostAtOnce = 64 << 10
+    private static let maxBytes = 1 << 20
+    private static let maxAtOnce = 64 << 10
 
     static func run(_ input: [UInt8]) {
         guard input.count >= 2 else { return }
@@ -65,10 +65,10 @@ enum CodingFuzz {
             var isPaused = false
             let outcome = GuardedBytes.with(piece) { bytes in
                 decoder.decode(bytes) { made in
-                    check(!made.isEmpty && made.count <= mostAtOnce, coding, "\(made.count) bytes at once")
+                    check(!made.isEmpty && made.count <= maxAtOnce, coding, "\(made.count) bytes at once")
                     check(!isPaused, coding, "bytes for a receiver that has paused")
                     unpacked.bytes += made
-                    unpacked.isCut = unpacked.bytes.count > mostBytes
+                    unpacked.isCut = unpacked.bytes.count > maxBytes
                     isPaused = unpacked.isCut || pauses()
                     return !isPaused
                 }

@@ -9,7 +9,7 @@ enum WritingFuzz {
         (.avif, .avifSequence), (.heicSequence, .heicSequence), (.jxl, .jxl),
     ].filter { pair in (try? CoderRegistry.standard.encoder(for: pair.0)) != nil }
     /// The most frames. More would make every round slow.
-    private static let mostFrames = 6
+    private static let maxFrames = 6
     private static let longestSide = 40
 
     /// Returns the input's bytes as choices, one after the other; 0 after the end of the input.
@@ -38,7 +38,7 @@ enum WritingFuzz {
             var options = EncodeOptions(quality: 1 + choices.below(100), isLossless: isLossless)
             options.avifSpeed = 5 + choices.below(6)
             options.jxlEffort = 1 + choices.below(4)
-            let count = 2 + choices.below(mostFrames - 1)
+            let count = 2 + choices.below(maxFrames - 1)
             delays = (0..<count).map { _ in Duration.milliseconds(choices.below(256) * choices.below(20)) }
             frames = (0..<count).compactMap { try? frame($0, size, layout, &choices) }
             (self.format, self.size, self.layout, self.options) = (format, size, layout, options)

@@ -36,7 +36,7 @@ extension DiskCache {
         let path = folder.layout.path(of: id)
         try writeStaged(id)
         index.finishScan()
-        for _ in 0..<Self.mostTries {
+        for _ in 0..<Self.maxTries {
             // Ordered before the entry is read, so that a removal or store from here on cancels the change.
             let order = DiskWriteOrder(id, unwritten)
             let update: MetadataUpdate
@@ -60,7 +60,7 @@ extension DiskCache {
         throw WebImageError(.locked, "others keep changing this entry", location: path)
     }
 
-    private static let mostTries = 8
+    private static let maxTries = 8
 
     private enum MetadataUpdate {
         case done, none
@@ -70,7 +70,7 @@ extension DiskCache {
         case rewrite([UInt8], KnownEntry, DiskMetadata)
     }
 
-    private static let mostDeadBytes: Int64 = 64 << 10
+    private static let maxDeadBytes: Int64 = 64 << 10
 
     /// Nil if the key has no intact entry.
     private func findKnown(_ key: CacheKey, _ id: EntryID) throws(FileFault) -> KnownEntry? {
@@ -88,7 +88,7 @@ extension DiskCache {
     ) throws(FileFault) -> MetadataUpdate {
         let footer = known.tail.footer
         let length = footer.trailerOffset + footer.trailerLength + Int64(DiskFooter.length)
-        if length - footer.bodyLength > Self.mostDeadBytes {
+        if length - footer.bodyLength > Self.maxDeadBytes {
             guard let file = try EntryFile.open(folder.layout.path(of: id), folder.files) else { return .none }
             defer { file.close() }
             guard case .passed(let content) = try file.readAll(file.status(), most: longestEntry) else { return .none }

@@ -4,7 +4,7 @@ import WebImageSystem
 // Reads entries that the cache lacks from read-only sources.
 extension DiskCache {
     /// Larger files of a source are not read.
-    private static let mostForeignBytes: Int64 = 256 << 20
+    private static let maxForeignBytes: Int64 = 256 << 20
 
     /// Looks for an entry in the read-only sources. Call it after a miss was counted: if an entry is found, the miss
     /// becomes a hit.
@@ -49,12 +49,12 @@ extension DiskCache {
         for path in paths(key, id, in: source) {
             guard let file = try? EntryFile.open(path, folder.files, .read) else { continue }
             defer { file.close() }
-            guard let status = try? file.status(), status.isRegularFile, status.size <= Self.mostForeignBytes else {
+            guard let status = try? file.status(), status.isRegularFile, status.size <= Self.maxForeignBytes else {
                 continue
             }
             switch source.kind {
             case .cache:
-                guard case .passed(let content)? = try? file.readAll(status, most: Self.mostForeignBytes),
+                guard case .passed(let content)? = try? file.readAll(status, most: Self.maxForeignBytes),
                     content.trailer.isOf(key, id),
                     content.trailer.isAlive(at: folder.clock.wallTime)
                 else { continue }

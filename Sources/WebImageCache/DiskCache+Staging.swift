@@ -15,7 +15,7 @@ extension DiskCache {
     ///   - priority: the priority of the write.
     ///   - completion: called once, on the executor or on the caller's thread: with true when the entry is on disk,
     ///     with false when it was skipped for want of room, or was removed or replaced meanwhile.
-    /// - Returns: false if too many bytes already wait (``DiskCacheConfiguration/mostStaged``): the entry is then not
+    /// - Returns: false if too many bytes already wait (``DiskCacheConfiguration/maxStaged``): the entry is then not
     ///   accepted. After ``flush()`` there is room again.
     @discardableResult
     public func stage(
@@ -39,7 +39,7 @@ extension DiskCache {
         var metadata = metadata
         metadata.storedAt = metadata.storedAt ?? wallTime
         let staged = unwritten.stage(
-            id, key, body, metadata, most: configuration.mostStaged.bytes, completion: completion)
+            id, key, body, metadata, most: configuration.maxStaged.bytes, completion: completion)
         guard let (number, tellReplaced) = staged else { return nil }
         whenOpen { [self] in
             executor.run(priority) {

@@ -60,7 +60,7 @@ public struct DiskCacheConfiguration: Sendable {
     public var readOnlySources: [DiskSource] = []
     /// How many bytes of bodies may wait in memory to be written; see ``DiskCache/stage(_:_:_:priority:completion:)``.
     /// One body may always wait. Default: 64 MiB.
-    public var mostStaged = ByteCount.mebibytes(64)
+    public var maxStaged = ByteCount.mebibytes(64)
     /// How often expired entries are removed, on the file executor, even while the cache is not used; at least one
     /// second. Expired entries are never served, whether they are removed or not. Nil: they are removed only when the
     /// cache is opened and used. Default one hour.

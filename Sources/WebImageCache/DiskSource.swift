@@ -42,7 +42,7 @@ package struct SDWebImagePicture: Sendable {
 /// key has as a URL.
 package enum SDWebImageNaming {
     /// 255 bytes for a name, less 32 digits and a dot.
-    private static let mostExtensionBytes = 222
+    private static let maxExtensionBytes = 222
 
     /// Where the file of a key is. Files from before version 3.7 have no extension.
     static func paths(in directory: String, for key: String) -> [String] {
@@ -54,7 +54,7 @@ package enum SDWebImageNaming {
     package static func fileName(for key: String) -> String {
         let digest = md5(key)
         let text = fileExtension(of: key)
-        return text.isEmpty || text.utf16.count > mostExtensionBytes ? digest : digest + "." + text
+        return text.isEmpty || text.utf16.count > maxExtensionBytes ? digest : digest + "." + text
     }
 
     static func fileExtension(of key: String) -> String {

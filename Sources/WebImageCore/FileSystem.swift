@@ -13,13 +13,13 @@ package struct FileFault: Error, Hashable, Sendable {
 
 /// The status of a file: what is known without reading it.
 ///
-/// Sizes and dates that only a broken or hostile file system reports are cut to ``mostBytes`` and ``mostSeconds``, so
+/// Sizes and dates that only a broken or hostile file system reports are cut to ``maxBytes`` and ``maxSeconds``, so
 /// that sums of them do not overflow.
 package struct FileStatus: Hashable, Sendable {
     /// 16 TiB.
-    package static let mostBytes: Int64 = 1 << 44
+    package static let maxBytes: Int64 = 1 << 44
     /// Two hundred years before and after 1970.
-    package static let mostSeconds: Int64 = 6_311_390_400
+    package static let maxSeconds: Int64 = 6_311_390_400
 
     package var size: Int64
     /// The bytes that the file takes on disk: its allocated blocks, not its length.
@@ -44,9 +44,9 @@ package struct FileStatus: Hashable, Sendable {
         size: Int64, allocated: Int64, isDirectory: Bool, isRegularFile: Bool, inode: UInt64, modified: Int64,
         accessed: Int64, modifiedNanoseconds: Int64, isLink: Bool, owner: UInt32, permissions: UInt32
     ) {
-        func cut(_ seconds: Int64) -> Int64 { min(max(seconds, -Self.mostSeconds), Self.mostSeconds) }
-        self.size = min(max(size, 0), Self.mostBytes)
-        self.allocated = min(max(allocated, 0), Self.mostBytes)
+        func cut(_ seconds: Int64) -> Int64 { min(max(seconds, -Self.maxSeconds), Self.maxSeconds) }
+        self.size = min(max(size, 0), Self.maxBytes)
+        self.allocated = min(max(allocated, 0), Self.maxBytes)
         self.isDirectory = isDirectory
         self.isRegularFile = isRegularFile
         self.inode = inode

@@ -11,12 +11,12 @@ extension WebImageError: Codable {
     }
 
     /// The most nested causes that are decoded, since the encoded error may come from an untrusted source.
-    private static let mostCauses = 8
+    private static let maxCauses = 8
 
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         var cause: (any Error & Sendable)?
-        if decoder.codingPath.count < Self.mostCauses, values.contains(.cause) {
+        if decoder.codingPath.count < Self.maxCauses, values.contains(.cause) {
             if let own = try? values.decode(WebImageError.self, forKey: .cause) {
                 cause = own
             } else {

@@ -196,11 +196,11 @@
 
         private func hasRoom(for part: GTKWidget) -> Bool {
             guard let room = box.allocation else { return false }
-            let least = leastSize(of: part)
+            let least = minSize(of: part)
             return least.width <= room.width && least.height <= room.height
         }
 
-        private func leastSize(of part: GTKWidget) -> (width: Int, height: Int) {
+        private func minSize(of part: GTKWidget) -> (width: Int, height: Int) {
             func minimum(_ orientation: GtkOrientation) -> Int {
                 var minimum: Int32 = 0
                 gtk_widget_measure(part.cWidget, orientation, -1, &minimum, nil, nil, nil)
@@ -275,7 +275,7 @@
 
         /// The size that the view's content requests: its picture or placeholder, or the button of a failed load.
         private func wantedSize(_ allocation: BoxSize) -> (width: Int, height: Int) {
-            if buttonGivesSize { return leastSize(of: retry) }
+            if buttonGivesSize { return minSize(of: retry) }
             return box.fixedSize == nil ? box.naturalSize(inWidth: allocation.width) : (0, 0)
         }
 

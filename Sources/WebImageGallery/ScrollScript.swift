@@ -16,7 +16,7 @@
         private let inspector: CellInspector
         private var looks = 0
         private var cellsSeen = 0
-        private var mostLoads = 0
+        private var maxLoads = 0
 
         /// - Returns: the error message; nil if there was no error.
         static func run() async -> String? {
@@ -107,7 +107,7 @@
             looks += 1
             cellsSeen += report.sights.count
             let loads = parts.manager.runningLoads
-            mostLoads = max(mostLoads, loads)
+            maxLoads = max(maxLoads, loads)
             // Prefetches that are no longer wanted end a moment later.
             let most = window.grid.cells.visible.count + 2 * parts.prefetcher.options.width
             guard loads <= most else {
@@ -177,7 +177,7 @@
 
         private func report() {
             print("looks \(looks) cells \(cellsSeen) wrong 0")
-            print("loads \(mostLoads) at most; \(window.grid.cells.cellCount) cells made")
+            print("loads \(maxLoads) at most; \(window.grid.cells.cellCount) cells made")
             print("asked \(origin.server.requests().count) times for \(NumberedOrigin.count) pictures")
             print("callbacks \(TimeReport(CallbackTimes.take()).text)")
             print("turns \(TimeReport(LoopTimes.take()).text)")

@@ -162,12 +162,12 @@ package struct PosixFileSystem: FileSystem {
         // A network file system, or one in user space, may report any number.
         func bytes(_ blocks: some FixedWidthInteger) -> Int64 {
             let (bytes, overflow) = Int64(clamping: blocks).multipliedReportingOverflow(by: unit)
-            return overflow ? Self.mostSpace : min(bytes, Self.mostSpace)
+            return overflow ? Self.maxSpace : min(bytes, Self.maxSpace)
         }
         return (bytes(space.f_bavail), bytes(space.f_blocks), unit)
     }
 
-    private static let mostSpace: Int64 = 1 << 61
+    private static let maxSpace: Int64 = 1 << 61
 
     package func touch(_ path: String, at time: Int64?) throws(FileFault) {
         guard let time else {
@@ -234,9 +234,9 @@ extension FileStatus {
     fileprivate init(_ status: wi_status) {
         let kind = status.mode & UInt32(S_IFMT)
         // Some file systems have dates that overflow in nanoseconds.
-        let seconds = min(max(status.modified, -Self.mostSeconds), Self.mostSeconds)
+        let seconds = min(max(status.modified, -Self.maxSeconds), Self.maxSeconds)
         self.init(
-            size: status.size, allocated: min(status.blocks, Self.mostBytes / 512) * 512,
+            size: status.size, allocated: min(status.blocks, Self.maxBytes / 512) * 512,
             isDirectory: kind == UInt32(S_IFDIR),
             isRegularFile: kind == UInt32(S_IFREG), inode: status.inode, modified: status.modified,
             accessed: status.accessed,

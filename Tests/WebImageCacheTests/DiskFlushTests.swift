@@ -119,7 +119,7 @@ struct DiskFlushTests {
     @Test func aWaitForRoomIgnoresTheErrorsOfOtherEntries() async throws {
         let (scratch, files) = (try Scratch(), FaultyFileSystem())
         var configuration = DiskCacheConfiguration(directory: scratch.path)
-        configuration.mostStaged = 1000
+        configuration.maxStaged = 1000
         let (pool, hold) = (ThreadPool(name: "wi-test", width: 1), Gate())
         let cache = DiskCache(configuration, executor: pool, files: files)
         pool.run(.high) { hold.wait() }

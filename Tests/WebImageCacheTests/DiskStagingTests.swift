@@ -84,7 +84,7 @@ struct DiskStagingTests {
     @Test func theBytesOfStagedEntriesAreLimited() throws {
         let scratch = try Scratch()
         var configuration = DiskCacheConfiguration(directory: scratch.path)
-        configuration.mostStaged = 1000
+        configuration.maxStaged = 1000
         let executor = HeldExecutor()
         let cache = DiskCache(configuration, executor: executor, clock: ManualClock())
         #expect(cache.stage(CacheKey("a"), [UInt8](repeating: 1, count: 2000), DiskMetadata()))

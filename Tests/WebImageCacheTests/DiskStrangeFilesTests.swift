@@ -104,7 +104,7 @@ struct DiskStrangeFilesTests {
 
     @Test(arguments: [Int64.min, -1, 0, .max]) func extremeSizesAndDatesDoNotOverflow(number: Int64) {
         let status = status(size: number, modified: number)
-        #expect((0...FileStatus.mostBytes).contains(status.size))
+        #expect((0...FileStatus.maxBytes).contains(status.size))
         #expect(status.blockBytes >= status.size)
         var record = status.record(of: EntryID(CacheKey("a")))
         _ = record.use(at: ManualClock.start)
@@ -112,7 +112,7 @@ struct DiskStrangeFilesTests {
         #expect(ledger.isExpired(date: .min, at: ManualClock.start))
         #expect(!ledger.isExpired(date: .max, at: .min))
         let promise = DiskPromise(length: status.size)
-        #expect(promise.blocks >= 0 && promise.blocks <= FileStatus.mostBytes >> 11)
+        #expect(promise.blocks >= 0 && promise.blocks <= FileStatus.maxBytes >> 11)
     }
 
     /// Such files once crashed every process that opened the cache.

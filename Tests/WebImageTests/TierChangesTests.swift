@@ -12,7 +12,7 @@ import WebImageTesting
     private let key = CacheKey("a")
 
     private func makeChanges(running: Int = 2, bytes: Int = 100) -> TierChanges {
-        TierChanges(mostRunning: running, mostBytes: bytes)
+        TierChanges(maxRunning: running, maxBytes: bytes)
     }
 
     private func next(_ changes: inout TierChanges) -> TierChanges.Change? { changes.takeNext() }

@@ -17,7 +17,7 @@ public struct Circuit: Sendable {
         case recovered
     }
 
-    static let mostFailures = 5
+    static let maxFailures = 5
     static let trialSuccesses = 5
     static let firstPause = TimeAmount.seconds(1)
     static let longestPause = TimeAmount.seconds(30)
@@ -49,7 +49,7 @@ public struct Circuit: Sendable {
         guard !isOpen else { return .nothing }
         successes = 0
         failures += 1
-        guard failures >= Self.mostFailures else { return .nothing }
+        guard failures >= Self.maxFailures else { return .nothing }
         isOpen = true
         if pause != nil { return prolong() }
         pause = Self.firstPause

@@ -169,7 +169,7 @@ public final class Fleet: Sendable {
 
     private func beginWait() -> Bool {
         state.withLock { state in
-            guard state.waits < configuration.mostWaits else { return false }
+            guard state.waits < configuration.maxWaits else { return false }
             state.waits += 1
             return true
         }
@@ -240,7 +240,7 @@ public final class Fleet: Sendable {
         guard !purges.isEmpty else { return }
         let members = purges.map(PurgeMember.init)
         let last = try await commands.purge(
-            members, newList: Self.token(), life: configuration.purgeLife, most: configuration.mostPurges)
+            members, newList: Self.token(), life: configuration.purgeLife, most: configuration.maxPurges)
         state.withLock { state in
             for (index, member) in members.enumerated() {
                 state.reader.add(member, at: last - members.count + 1 + index)
@@ -282,13 +282,13 @@ public final class Fleet: Sendable {
     /// The maximum number of parts that one reading requests; a complete list has fewer. If every answer comes from
     /// another list, as with two Redis servers behind one name, reading restarts each time: the limit ends that until
     /// the next reading.
-    private static let mostParts = 100
+    private static let maxParts = 100
 
     /// Reads the purges since the last reading.
     private func read() async {
         do throws(RedisError) {
             var hasMore = true
-            for _ in 0..<Self.mostParts where hasMore {
+            for _ in 0..<Self.maxParts where hasMore {
                 let last = state.withLock { $0.reader.last }
                 let news = try await commands.read(
                     after: last, most: 5000, server: configuration.server, newList: Self.token(),

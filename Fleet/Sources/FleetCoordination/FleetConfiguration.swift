@@ -12,9 +12,9 @@ public struct FleetConfiguration: Sendable {
     public var silenceLimit = 60_000
     /// How long purges are remembered, and how many.
     public var purgeLife = 31 * 86_400_000
-    public var mostPurges = 100_000
+    public var maxPurges = 100_000
     /// How many requests may wait for other servers at a time; for further ones, this server does the work itself.
-    public var mostWaits = 10_000
+    public var maxWaits = 10_000
 
     public init(server: String) { self.server = server }
 

@@ -21,7 +21,7 @@ struct PurgeReader {
     /// Purges that Redis has not received, or may have lost, with their times.
     private(set) var unsent: [PurgeMember: Int] = [:]
     /// The number of unsent purges above which everything is purged instead.
-    private static let mostUnsent = 100_000
+    private static let maxUnsent = 100_000
     /// Whether everything was read at least once.
     private(set) var isComplete = false
 
@@ -89,7 +89,7 @@ struct PurgeReader {
 
     /// Adds a purge that Redis cannot be told now.
     mutating func addUnsent(_ member: PurgeMember, at time: Int) {
-        let member = unsent.count < Self.mostUnsent ? member : PurgeMember(.all)
+        let member = unsent.count < Self.maxUnsent ? member : PurgeMember(.all)
         let time = max(time, table.latest + 1)
         table.add(member, at: time)
         unsent[member] = time

@@ -14,7 +14,7 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
     init(_ configuration: RedisConfiguration, _ link: RedisLink) {
         self.configuration = configuration
         self.link = link
-        pending = PendingCommands(most: configuration.mostInFlight)
+        pending = PendingCommands(most: configuration.maxInFlight)
         link.observe(
             RedisLink.Observer(
                 ready: { [weak self] in self?.writeWaiting() },

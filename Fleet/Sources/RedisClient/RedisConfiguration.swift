@@ -24,7 +24,7 @@ public struct RedisConfiguration: Sendable {
     /// The time without an answer after which a connection is closed and opened again. Default 5 s.
     public var stallLimit = TimeAmount.seconds(5)
     /// How many commands of one event loop may wait for answers. Default 1024.
-    public var mostInFlight = 1024
+    public var maxInFlight = 1024
     /// How long to wait before a lost connection is opened again, the first time and at most. The pause doubles each
     /// time, until a connection has lasted for a second, and is shortened at random by up to a half. Default 100 ms and
     /// 5 s.

@@ -30,7 +30,7 @@ struct AnswerReader {
     private var isError: Bool { head.map { $0.status.code >= 300 } ?? false }
 
     /// The limit for the body, which is lower for errors.
-    private var mostBytes: Int { isError ? ErrorDocument.longest : longestBody }
+    private var maxBytes: Int { isError ? ErrorDocument.longest : longestBody }
 
     private mutating func begin(_ head: HTTPResponseHead) -> Step {
         guard head.status.code >= 200 else { return .failed(.malformed("the status \(head.status.code)")) }
@@ -38,13 +38,13 @@ struct AnswerReader {
         guard !isHead, let length = head.headers.first(name: "content-length").flatMap({ Int($0) }) else {
             return .unfinished
         }
-        if length > mostBytes, !isError { return .failed(.tooLarge(limit: longestBody)) }
-        body.reserveCapacity(min(length, mostBytes))
+        if length > maxBytes, !isError { return .failed(.tooLarge(limit: longestBody)) }
+        body.reserveCapacity(min(length, maxBytes))
         return .unfinished
     }
 
     private mutating func append(_ bytes: ByteBuffer) -> Step {
-        guard body.readableBytes + bytes.readableBytes <= mostBytes else {
+        guard body.readableBytes + bytes.readableBytes <= maxBytes else {
             guard isError else { return .failed(.tooLarge(limit: longestBody)) }
             return finish(isComplete: false)
         }

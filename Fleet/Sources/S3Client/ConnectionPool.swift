@@ -33,7 +33,7 @@ final class ConnectionPool: Sendable {
         connectTimeout = configuration.connectTimeout
         loops = Array(group.makeIterator())
         state = Mutex(
-            State(mostConnections: configuration.mostConnections, mostWaiting: configuration.mostWaiting))
+            State(maxConnections: configuration.maxConnections, maxWaiting: configuration.maxWaiting))
         do throws(SecureConnectionError) {
             secure =
                 endpoint.scheme == .https

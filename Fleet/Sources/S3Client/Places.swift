@@ -22,8 +22,8 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         var wantsNew = false
     }
 
-    private let mostConnections: Int
-    private let mostWaiting: Int
+    private let maxConnections: Int
+    private let maxWaiting: Int
     /// All open connections, including unused ones.
     private var connections: Set<Connection> = []
     /// The most recently used one is used next, so that the others expire.
@@ -32,9 +32,9 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
     private var waiting: [Waiting] = []
     private(set) var isClosed = false
 
-    init(mostConnections: Int, mostWaiting: Int) {
-        self.mostConnections = max(mostConnections, 1)
-        self.mostWaiting = max(mostWaiting, 0)
+    init(maxConnections: Int, maxWaiting: Int) {
+        self.maxConnections = max(maxConnections, 1)
+        self.maxWaiting = max(maxWaiting, 0)
     }
 
     /// Existing connections and those being opened.
@@ -44,9 +44,9 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
 
     mutating func add(_ request: Request) -> [Action] {
         if isClosed { return [.fail(request, .closed)] }
-        let hasPlace = !unused.isEmpty || count < mostConnections
+        let hasPlace = !unused.isEmpty || count < maxConnections
         // A request for which a connection is being opened does not count as waiting.
-        guard hasPlace || waiting.count - connecting < mostWaiting else { return [.fail(request, .overloaded)] }
+        guard hasPlace || waiting.count - connecting < maxWaiting else { return [.fail(request, .overloaded)] }
         waiting.append(Waiting(request: request))
         return assign()
     }
@@ -126,7 +126,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
             actions.append(.start(waiting.remove(at: index).request, unused.removeLast()))
         }
         while waiting.count > connecting {
-            if count >= mostConnections {
+            if count >= maxConnections {
                 // A request that needs a new connection replaces an unused one.
                 guard !unused.isEmpty else { break }
                 let oldest = unused.removeFirst()

@@ -25,9 +25,9 @@ public struct S3Configuration: Sendable {
     /// The time after which an unused connection is closed. Default 30 s.
     public var idleLimit = TimeAmount.seconds(30)
     /// The maximum number of connections. Default 32.
-    public var mostConnections = 32
+    public var maxConnections = 32
     /// How many requests may wait for a free connection. Default 256.
-    public var mostWaiting = 256
+    public var maxWaiting = 256
     /// The maximum length of an object that is read or written, in bytes. Default 8 MiB.
     public var longestBody = 8 << 20
     /// The path of a PEM file with the certificates of the trusted authorities. Default: the system's authorities.

@@ -27,7 +27,7 @@ import Testing
     /// Thousands of concurrent commands share a few connections.
     @Test func everyCommandGetsItsOwnAnswer() async throws {
         let server = try await RedisServer()
-        let client = try client(of: server.url, change: { $0.mostInFlight = 5000 })
+        let client = try client(of: server.url, change: { $0.maxInFlight = 5000 })
         let wrong = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<4000 {
                 group.addTask {
@@ -118,7 +118,7 @@ import Testing
 
     @Test func noMoreCommandsWaitThanMay() async throws {
         let server = try await RedisServer()
-        let client = try client(of: server.url, loops: 1, change: { $0.mostInFlight = 10 })
+        let client = try client(of: server.url, loops: 1, change: { $0.maxInFlight = 10 })
         _ = try await client.send(["PING"])
         server.pause()
         let outcomes = EventLog<RedisError?>()

@@ -20,7 +20,7 @@ struct RedisSoakTests {
     /// Three million commands, of which each tenth carries 2 kB. Every answer is right, and memory does not grow.
     @Test func threeMillionCommandsTakeNoMoreMemory() async throws {
         let server = try await RedisServer()
-        let client = try client(of: server.url, change: { $0.mostInFlight = 5000 })
+        let client = try client(of: server.url, change: { $0.maxInFlight = 5000 })
         let (rounds, tasks, each) = (30, 100, 1000)
         var sizes: [Int] = []
         for round in 0..<rounds {

@@ -103,7 +103,7 @@ import Testing
     /// All connections are lost while many requests are on their way.
     @Test func manyConnectionsMayBeLostAtOnce() async throws {
         let server = try await ScriptedServer { $0.number == 3 ? [.close] : answerNumber($0) }
-        let client = try client(of: server.endpoint, change: { $0.mostConnections = 4 })
+        let client = try client(of: server.endpoint, change: { $0.maxConnections = 4 })
         let failures = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<200 { group.addTask { (try? await client.get("\(number)")) == nil } }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -141,7 +141,7 @@ import Testing
     @Test func requestsThatWaitForAConnectionTimeOut() async throws {
         let server = try await ScriptedServer { _ in [] }
         let client = try client(
-            of: server.endpoint, change: { ($0.readDeadline, $0.mostConnections) = (.milliseconds(100), 1) })
+            of: server.endpoint, change: { ($0.readDeadline, $0.maxConnections) = (.milliseconds(100), 1) })
         await withTaskGroup { group in
             for number in 0..<20 {
                 group.addTask {
@@ -155,7 +155,7 @@ import Testing
     @Test func aCancelledTaskStopsWaitingAtOnce() async throws {
         let server = try await ScriptedServer { _ in [] }
         let client = try client(
-            of: server.endpoint, change: { ($0.readDeadline, $0.mostConnections) = (.hours(1), 1) })
+            of: server.endpoint, change: { ($0.readDeadline, $0.maxConnections) = (.hours(1), 1) })
         let first = Task { await Result.of { () throws(S3Error) in try await client.get("a") } }
         await server.events.wait { $0.last == .asked(0) }
         // The second request waits for the only connection.
@@ -188,7 +188,7 @@ import Testing
     @Test func closingEndsAllThatWait() async throws {
         let server = try await ScriptedServer { _ in [] }
         let client = try client(
-            of: server.endpoint, change: { ($0.readDeadline, $0.mostConnections) = (.hours(1), 2) })
+            of: server.endpoint, change: { ($0.readDeadline, $0.maxConnections) = (.hours(1), 2) })
         let tasks = (0..<6).map { number in
             Task { await Result.of { () throws(S3Error) in try await client.get("\(number)") } }
         }
@@ -213,7 +213,7 @@ import Testing
         let server = try await ScriptedServer { _ in [] }
         let client = try client(
             of: server.endpoint,
-            change: { ($0.readDeadline, $0.mostConnections, $0.mostWaiting) = (.hours(1), 2, 3) })
+            change: { ($0.readDeadline, $0.maxConnections, $0.maxWaiting) = (.hours(1), 2, 3) })
         let outcomes = EventLog<Result<S3Object?, S3Error>>()
         let tasks = (0..<20).map { number in
             Task { outcomes.append(await Result.of { () throws(S3Error) in try await client.get("\(number)") }) }

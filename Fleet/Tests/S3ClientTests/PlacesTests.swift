@@ -8,7 +8,7 @@ import Testing
     private typealias Subject = Places<Int, Int>
 
     private func places(_ connections: Int = 2, _ waiting: Int = 2) -> Subject {
-        Subject(mostConnections: connections, mostWaiting: waiting)
+        Subject(maxConnections: connections, maxWaiting: waiting)
     }
 
     @Test func aConnectionIsMadeForEachRequestUpToALimit() {
@@ -133,7 +133,7 @@ private struct Walk {
 
     init(limit: Int) {
         self.limit = limit
-        places = Places(mostConnections: limit, mostWaiting: 6)
+        places = Places(maxConnections: limit, maxWaiting: 6)
     }
 
     mutating func step(_ kind: Int, _ numbers: inout SeededNumbers) {

@@ -190,7 +190,7 @@ import Testing
     @Test func aHundredAtOnceShareFewConnections() async throws {
         let client = try client(
             of: try await Self.server.endpoint, prefix: "many",
-            change: { ($0.mostConnections, $0.readDeadline, $0.writeDeadline) = (4, .minutes(2), .minutes(2)) })
+            change: { ($0.maxConnections, $0.readDeadline, $0.writeDeadline) = (4, .minutes(2), .minutes(2)) })
         let wrong = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<100 {
                 group.addTask {

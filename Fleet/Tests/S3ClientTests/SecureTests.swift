@@ -47,7 +47,7 @@
                 of: "https://127.0.0.1:\(server.port)",
                 change: {
                     $0.certificateAuthorities = files.certificate
-                    $0.mostConnections = 1
+                    $0.maxConnections = 1
                 })
             for number in 0..<3 {
                 let task = Task { await Result.of { () throws(S3Error) in try await client.get("silent") } }

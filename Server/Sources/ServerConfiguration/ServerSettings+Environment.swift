@@ -37,7 +37,7 @@ extension ServerSettings {
     }
 
     /// Stands for "no limit".
-    private static let mostClients = 1_000_000
+    private static let maxClients = 1_000_000
 
     private mutating func readListening(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
         let network = reader.text("IMGPROXY_NETWORK") ?? "tcp"
@@ -92,8 +92,8 @@ extension ServerSettings {
         workers = reader.whole("IMGPROXY_WORKERS", 0, in: 0...1024)
         let queue = reader.whole("IMGPROXY_REQUESTS_QUEUE_SIZE", 0, in: 0...1_000_000)
         queueSize = queue > 0 ? queue : nil
-        let clients = reader.whole("IMGPROXY_MAX_CLIENTS", 2048, in: 0...Self.mostClients)
-        maxClients = clients > 0 ? clients : Self.mostClients
+        let clients = reader.whole("IMGPROXY_MAX_CLIENTS", 2048, in: 0...Self.maxClients)
+        maxClients = clients > 0 ? clients : Self.maxClients
         overloadStatus = reader.whole("WEBIMAGE_OVERLOAD_STATUS", 429, in: 429...503)
         if ![429, 503].contains(overloadStatus) { reader.fail("WEBIMAGE_OVERLOAD_STATUS is 429 or 503") }
         readClients(&reader)

@@ -56,7 +56,7 @@ struct PurgeOrder: Decodable {
 /// The endpoint for operators, at an address of its own: purges, metrics, health.
 struct AdminEndpoint: Sendable {
     static let longestBody = 1 << 20
-    private static let mostPurges = 1000
+    private static let maxPurges = 1000
 
     let endpoint: ImageEndpoint
 
@@ -90,8 +90,8 @@ struct AdminEndpoint: Sendable {
             return Self.failure(Self.text(error), status: 400)
         }
         let purges = order.purges
-        guard !purges.isEmpty, purges.count <= Self.mostPurges else {
-            return Self.failure("a purge names 1 to \(Self.mostPurges) things, not \(purges.count)", status: 400)
+        guard !purges.isEmpty, purges.count <= Self.maxPurges else {
+            return Self.failure("a purge names 1 to \(Self.maxPurges) things, not \(purges.count)", status: 400)
         }
         try await endpoint.service.purging.purge(purges, onlyHere: order.local == true)
         let fleet = endpoint.service.purging.fleet

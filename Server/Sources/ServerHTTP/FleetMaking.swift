@@ -41,7 +41,7 @@ struct FleetMaking {
         }
         var configuration = FleetConfiguration(server: Self.name)
         configuration.keys = FleetKeys(prefix: settings.redisPrefix)
-        configuration.mostWaits = settings.maxClients
+        configuration.maxWaits = settings.maxClients
         return Fleet(configuration, client) {
             var time = timespec()
             clock_gettime(CLOCK_REALTIME, &time)

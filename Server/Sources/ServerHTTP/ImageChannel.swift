@@ -36,9 +36,9 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
     ) throws -> Value {
         let pipeline = channel.pipeline.syncOperations
         var parsing = NIOHTTPDecoderLimitConfiguration()
-        parsing.maxHeaderFieldSize = Self.mostHeaderBytes
-        parsing.maxHeaderListSize = Self.mostHeaderBytes
-        parsing.maxHeaderFieldCount = Self.mostHeaderFields
+        parsing.maxHeaderFieldSize = Self.maxHeaderBytes
+        parsing.maxHeaderListSize = Self.maxHeaderBytes
+        parsing.maxHeaderFieldCount = Self.maxHeaderFields
         // NIO's encoder does not know the request, so ``ConnectionRequests`` frames the answer.
         var writing = HTTPResponseEncoder.Configuration()
         writing.automaticallySetFramingHeaders = false
@@ -55,8 +55,8 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
             wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
     }
 
-    static let mostHeaderBytes = 16 << 10
-    static let mostHeaderFields = 100
+    static let maxHeaderBytes = 16 << 10
+    static let maxHeaderFields = 100
 
     func handle(value: Value, logger: Logger) async { await handleHTTP(asyncChannel: value, logger: logger) }
 }

@@ -11,7 +11,7 @@ import WebImage
 #endif
 
 extension ImageEndpoint {
-    private static let mostWidths = 32
+    private static let maxWidths = 32
 
     /// One of the pictures that a set may consist of.
     private struct Candidate {
@@ -47,9 +47,9 @@ extension ImageEndpoint {
         let separator = settings.grammar.argumentsSeparator
         let parts = list.components(of: separator)
         let widths = parts.dropFirst().compactMap { Int($0) }
-        guard parts.first == "w", !widths.isEmpty, widths.count == parts.count - 1, widths.count <= Self.mostWidths,
+        guard parts.first == "w", !widths.isEmpty, widths.count == parts.count - 1, widths.count <= Self.maxWidths,
             widths.allSatisfy({ (1...16_384).contains($0) })
-        else { throw .invalidURL("/srcset must begin with w:WIDTH:WIDTH..., with at most \(Self.mostWidths) widths") }
+        else { throw .invalidURL("/srcset must begin with w:WIDTH:WIDTH..., with at most \(Self.maxWidths) widths") }
         // The width follows the other options, because later ones win, and precedes the source.
         return try widths.sorted().map { width throws(RequestRefusal) in
             try candidate(settings.grammar.inserting("w\(separator)\(width)", before: tail))
@@ -58,9 +58,9 @@ extension ImageEndpoint {
 
     private func presets(_ list: Substring, of tail: String) throws(RequestRefusal) -> [Candidate] {
         let names = list.components(of: settings.grammar.argumentsSeparator)
-        guard names.count <= Self.mostWidths, names.allSatisfy({ settings.grammar.presets[$0] != nil }) else {
+        guard names.count <= Self.maxWidths, names.allSatisfy({ settings.grammar.presets[$0] != nil }) else {
             throw .invalidURL(
-                "with IMGPROXY_ONLY_PRESETS, /srcset must begin with the names of presets, at most \(Self.mostWidths), "
+                "with IMGPROXY_ONLY_PRESETS, /srcset must begin with the names of presets, at most \(Self.maxWidths), "
                     + "one for each picture")
         }
         return try names.map { name throws(RequestRefusal) in try candidate("\(name)/\(tail)") }

@@ -20,12 +20,12 @@
         let certificate: ServerCertificate
 
         /// How many streams of one client are answered at the same time.
-        private static let mostStreams = 100
+        private static let maxStreams = 100
         /// High, because a client that scrolls through many pictures cancels many requests.
-        private static let mostResets = 1000
+        private static let maxResets = 1000
         /// With this many waiting parts of answers, Hummingbird answers all further requests of the connection, even
         /// for results in memory: see ``MemoryAnswers``.
-        private static let mostWaitingParts = 16
+        private static let maxWaitingParts = 16
 
         func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
             let version = channel.eventLoop.makeCompletedFuture {
@@ -55,10 +55,10 @@
         ) throws -> NIOHTTP2Handler.AsyncStreamMultiplexer<Stream> {
             var handling = NIOHTTP2Handler.Configuration()
             handling.connection.initialSettings = [
-                HTTP2Setting(parameter: .maxConcurrentStreams, value: Self.mostStreams),
-                HTTP2Setting(parameter: .maxHeaderListSize, value: ImageChannel.mostHeaderBytes),
+                HTTP2Setting(parameter: .maxConcurrentStreams, value: Self.maxStreams),
+                HTTP2Setting(parameter: .maxHeaderListSize, value: ImageChannel.maxHeaderBytes),
             ]
-            handling.stream.streamResetFrameRateLimit.maximumCount = Self.mostResets
+            handling.stream.streamResetFrameRateLimit.maximumCount = Self.maxResets
             let management = NIOHTTP2ServerConnectionManagementHandler(
                 eventLoop: channel.eventLoop,
                 configuration: .init(
@@ -74,7 +74,7 @@
                     try pipeline.addHandler(StreamRequest(connectionGuard.value))
                     try pipeline.addHandler(ClientPresence(goesWithInput: false))
                     if let makeAnswers = images.memoryAnswers {
-                        let answers = makeAnswers { connectionGuard.value.waitingParts < Self.mostWaitingParts }
+                        let answers = makeAnswers { connectionGuard.value.waitingParts < Self.maxWaitingParts }
                         try pipeline.addHandler(answers)
                     }
                     return try Stream(wrappingChannelSynchronously: stream)

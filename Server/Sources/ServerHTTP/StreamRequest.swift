@@ -26,7 +26,7 @@
                 isRunning = true
                 connectionGuard.requestBegan()
                 connectionGuard.requestEnded()
-                isRefused = head.headerFields.count > ImageChannel.mostHeaderFields
+                isRefused = head.headerFields.count > ImageChannel.maxHeaderFields
                 if isRefused { refuse(context) }
             case .body: break
             case .end: hasEnded = true

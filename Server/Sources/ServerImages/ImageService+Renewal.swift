@@ -7,7 +7,7 @@ import WebImage
 /// Renewal of stale results: they are confirmed by the origin or made again.
 extension ImageService {
     /// How many results are renewed at the same time. Further stale results are renewed by later requests.
-    private static let mostRenewals = 64
+    private static let maxRenewals = 64
     /// In seconds.
     private static let longFreshness = 3600
 
@@ -16,7 +16,7 @@ extension ImageService {
         _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
     ) {
         // Only one renewal of a result runs at a time. Without this check every stale answer would add a waiter to it.
-        guard !gate.isFull, renewals.count < Self.mostRenewals, renewals.waiters(key) == 0 else { return }
+        guard !gate.isFull, renewals.count < Self.maxRenewals, renewals.waiters(key) == 0 else { return }
         Task { [self] in
             _ = await renewals.value(key) { [self] in await renew(result, key, url, choice, certainly: false) }
         }

@@ -148,10 +148,10 @@ public final class ImageService: Sendable {
     }
 
     /// How often a result is made at most if it is purged each time before it is finished.
-    private static let mostAttempts = 3
+    private static let maxAttempts = 3
 
     /// Joins or starts the work for a key. If the result was purged while it was made, it is made again, up to
-    /// ``mostAttempts`` times in all.
+    /// ``maxAttempts`` times in all.
     func flightResult(
         _ key: String, _ source: String, _ work: @escaping @Sendable () async -> FlightResult
     ) async throws(RequestRefusal) -> Found {
@@ -161,7 +161,7 @@ public final class ImageService: Sendable {
             let (answer, joined) = await flights.value(key, work)
             guard let answer else { throw .clientGone }
             let made = try answer.result.get()
-            if attempts < Self.mostAttempts, purging.verdict(made.result, source) == .purged { continue }
+            if attempts < Self.maxAttempts, purging.verdict(made.result, source) == .purged { continue }
             let place = answer.source ?? (joined ? .collapsed : .miss)
             return Found(result: made.result, source: place, cost: place == .miss ? made.cost : nil)
         }

@@ -231,11 +231,11 @@ public final class MissGate: Sendable {
             state.overloadedAt = nil
         }
         guard state.overloadedAt != nil else {
-            state.queue.mostPerHost = most
+            state.queue.maxPerHost = most
             return
         }
         let useful = Self.reserve * Double(threads) * (state.cost.work + state.cost.fetch) / state.cost.work
-        state.queue.mostPerHost = min(most, max(2 * threads, Int(min(useful, 1e6).rounded(.up))))
+        state.queue.maxPerHost = min(most, max(2 * threads, Int(min(useful, 1e6).rounded(.up))))
     }
 
     private func refusal(_ state: State, host: String) -> RequestRefusal? {

@@ -51,7 +51,7 @@ struct MissQueue {
     private let limits: Limits
     /// How many pictures of one host may be made or wait at the moment. Lowering the limit does not affect pictures
     /// that are already in the queue.
-    var mostPerHost: Int
+    var maxPerHost: Int
     private var hosts: [String: Host] = [:]
     /// The hosts with waiting pictures, in the order of their turns.
     private var turns: [String] = []
@@ -60,7 +60,7 @@ struct MissQueue {
 
     init(_ limits: Limits) {
         self.limits = limits
-        mostPerHost = limits.most
+        maxPerHost = limits.most
     }
 
     var count: Int { running + waiting }
@@ -110,7 +110,7 @@ struct MissQueue {
     }
 
     mutating func enter(_ number: Int, _ host: String) -> Entry {
-        if hosts[host]?.count ?? 0 >= mostPerHost { return .refused }
+        if hosts[host]?.count ?? 0 >= maxPerHost { return .refused }
         var dropped: Int?
         if count >= limits.most {
             dropped = dropNewest(inFavourOf: host)

@@ -64,7 +64,7 @@ public struct PicturePlan: Sendable {
         }
     }
 
-    private static let leastFrameLimit = ServerSettings().limits.animationFrames
+    private static let minFrameLimit = ServerSettings().limits.animationFrames
 
     private var limits: DecodeLimits {
         var limits = DecodeLimits.default
@@ -74,7 +74,7 @@ public struct PicturePlan: Sendable {
         limits.bytes = max(limits.bytes, options.security.bodyLimit ?? settings.limits.bodyLimit)
         limits.animationPixels = max(200_000_000, limits.pixels)
         // Entries of an icon and layers of a still picture count as frames, too, however few frames are wanted.
-        limits.frames = max(frames, Self.leastFrameLimit)
+        limits.frames = max(frames, Self.minFrameLimit)
         limits.time = .seconds(5)
         limits.drawingTime = .seconds(5)
         return limits

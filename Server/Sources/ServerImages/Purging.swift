@@ -29,8 +29,8 @@ public final class Purging: Sendable {
     private let count = Mutex(0)
     private let logger: Logger
 
-    private static let mostPurges = 100_000
-    private static let mostAsked = 100_000
+    private static let maxPurges = 100_000
+    private static let maxAsked = 100_000
     private static let key = CacheKey("purges")
     /// For how many seconds a server that has lost its fleet uses a result without asking the origin.
     static let longestSilence = 60
@@ -109,7 +109,7 @@ public final class Purging: Sendable {
         guard floor > 0 else { return }
         asked.withLock { asked in
             guard asked.floor == floor else { return }
-            if asked.sources.count >= Self.mostAsked { asked.sources = [] }
+            if asked.sources.count >= Self.maxAsked { asked.sources = [] }
             asked.sources.insert(StableHash.of(source))
         }
     }
@@ -134,7 +134,7 @@ public final class Purging: Sendable {
             }
         } else {
             for purge in purges { book.add(purge, now: now() * 1000) }
-            book.trim(to: Self.mostPurges)
+            book.trim(to: Self.maxPurges)
             await keep()
         }
         count.withLock { $0 += purges.count }

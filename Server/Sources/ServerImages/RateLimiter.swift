@@ -16,22 +16,22 @@ final class RateLimiter: Sendable {
     let interval: Double
     /// The number of seconds by which requests may come too early.
     let tolerance: Double
-    private let mostClients: Int
+    private let maxClients: Int
     private let now: @Sendable () -> Double
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - perSecond: the number of requests that a client may make each second.
     ///   - burst: the number of requests that it may make at once after a pause; at least 1.
-    ///   - mostClients: the size of each of the two tables; clients that have not been seen for longest are forgotten.
+    ///   - maxClients: the size of each of the two tables; clients that have not been seen for longest are forgotten.
     ///   - now: returns seconds on a monotonic clock.
     init(
-        perSecond: Double, burst: Int, mostClients: Int = 32_768,
+        perSecond: Double, burst: Int, maxClients: Int = 32_768,
         now: @escaping @Sendable () -> Double = RateLimiter.uptime
     ) {
         interval = 1 / perSecond
         tolerance = interval * Double(max(burst, 1) - 1)
-        self.mostClients = mostClients
+        self.maxClients = maxClients
         self.now = now
     }
 
@@ -50,7 +50,7 @@ final class RateLimiter: Sendable {
             let wait = due - now - tolerance
             // Tolerates rounding errors.
             if wait > 1e-9 { return wait }
-            if state.due.count >= mostClients, state.due[client] == nil {
+            if state.due.count >= maxClients, state.due[client] == nil {
                 state.older = state.due
                 state.due = [:]
             }

@@ -7,14 +7,14 @@ public final class RepeatedWarnings: Sendable {
     private let logger: Logger
     private let counts = Mutex<[String: Int]>([:])
     /// Further kinds are counted as one.
-    private static let mostKinds = 200
+    private static let maxKinds = 200
 
     public init(_ logger: Logger) { self.logger = logger }
 
     /// - Parameter kind: identifies the problem whose repetitions are counted.
     public func warn(_ kind: String, _ text: @autoclosure () -> Logger.Message, metadata: Logger.Metadata = [:]) {
         let count = counts.withLock { counts in
-            let kind = counts[kind] != nil || counts.count < Self.mostKinds ? kind : ""
+            let kind = counts[kind] != nil || counts.count < Self.maxKinds ? kind : ""
             counts[kind, default: 0] += 1
             return counts[kind] ?? 1
         }

@@ -30,24 +30,24 @@ public final class ResultCache: Sendable {
     private let sent: SentResults
     private let disk: DiskCache?
     private let reads = Flights<StoredResult?>()
-    private let mostUnwritten: Int
+    private let maxUnwritten: Int
     private let writes = Mutex(Writes())
     private let warnings: RepeatedWarnings
 
     /// - Parameters:
     ///   - memoryLimit: bytes.
     ///   - disk: nil: results are kept in memory only.
-    ///   - mostUnwritten: how many bytes may wait to be written; further results are kept in memory only. Default 64
+    ///   - maxUnwritten: how many bytes may wait to be written; further results are kept in memory only. Default 64
     ///   MiB.
     ///   - sent: counts the results on their way to clients.
     public init(
-        memoryLimit: Int, disk: DiskCache?, mostUnwritten: Int = 64 << 20, sent: SentResults = SentResults(),
+        memoryLimit: Int, disk: DiskCache?, maxUnwritten: Int = 64 << 20, sent: SentResults = SentResults(),
         logger: Logger
     ) {
         memory = ResultMemory(limit: memoryLimit)
         self.sent = sent
         self.disk = disk
-        self.mostUnwritten = mostUnwritten
+        self.maxUnwritten = maxUnwritten
         warnings = RepeatedWarnings(logger)
     }
 
@@ -110,7 +110,7 @@ public final class ResultCache: Sendable {
         guard let disk else { return }
         writes.withLock { writes in
             // If the disk is too far behind, the result is not written.
-            guard writes.wait(key, result, isOnDisk: isOnDisk, most: mostUnwritten) else { return }
+            guard writes.wait(key, result, isOnDisk: isOnDisk, most: maxUnwritten) else { return }
             if writes.tasks[key] == nil { writes.tasks[key] = Task { [self] in await writeAll(of: key, to: disk) } }
         }
     }

@@ -38,16 +38,16 @@ public final class SharedResults: Sendable {
     private static let longestAbout = 2048
 
     public let client: S3Client
-    private let mostUnwritten: Int
+    private let maxUnwritten: Int
     private let state = Mutex(State())
     private let logger: Logger
     private let warnings: RepeatedWarnings
 
-    /// - Parameter mostUnwritten: how many bytes may wait to be written; further results are not stored. Default 64
+    /// - Parameter maxUnwritten: how many bytes may wait to be written; further results are not stored. Default 64
     ///   MiB.
-    public init(_ client: S3Client, mostUnwritten: Int = 64 << 20, logger: Logger) {
+    public init(_ client: S3Client, maxUnwritten: Int = 64 << 20, logger: Logger) {
         self.client = client
-        self.mostUnwritten = mostUnwritten
+        self.maxUnwritten = maxUnwritten
         self.logger = logger
         warnings = RepeatedWarnings(logger)
     }
@@ -89,7 +89,7 @@ public final class SharedResults: Sendable {
     func keep(_ result: StoredResult, _ key: String) {
         guard result.bytes.count <= Self.longest, client.isAvailable else { return }
         state.withLock { state in
-            guard state.unwrittenBytes + result.cost <= mostUnwritten else {
+            guard state.unwrittenBytes + result.cost <= maxUnwritten else {
                 state.statistics.skips += 1
                 return
             }

@@ -4,7 +4,7 @@ public import WebImage
 /// The tags of a picture from its origin's answer, by which it can be purged: `Cache-Tag` (separated by commas),
 /// `Surrogate-Key` and `xkey` (separated by spaces).
 public enum SourceTags {
-    private static let mostTags = 128
+    private static let maxTags = 128
 
     public static let fields: [HTTPField.Name] = ["Cache-Tag", "Surrogate-Key", "xkey"].compactMap {
         HTTPField.Name($0)
@@ -16,7 +16,7 @@ public enum SourceTags {
         var tags: [UInt64] = []
         for name in fields {
             for tag in (headers[name] ?? "").split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
-                guard tags.count < mostTags else { return tags }
+                guard tags.count < maxTags else { return tags }
                 tags.append(StableHash.of(String(tag)))
             }
         }

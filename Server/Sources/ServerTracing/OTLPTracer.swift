@@ -108,7 +108,7 @@ public final class OTLPSpan: Span {
         var hasEnded = false
     }
 
-    private static let mostEvents = 128
+    private static let maxEvents = 128
 
     public let context: ServiceContext
     private let identity: TraceIdentity
@@ -143,7 +143,7 @@ public final class OTLPSpan: Span {
 
     public func addEvent(_ event: SpanEvent) {
         state.withLock { state in
-            if state.events.count < Self.mostEvents { state.events.append(event) }
+            if state.events.count < Self.maxEvents { state.events.append(event) }
         }
     }
 

@@ -13,7 +13,7 @@ struct LineLogHandler: LogHandler {
     private let format: ServerSettings.LogFormat
     private let label: String
 
-    private static let mostWaiting = 10_000
+    private static let maxWaiting = 10_000
     private static let queue = DispatchQueue(label: "webimage-server.log")
     private static let waiting = Atomic(0)
     private static let dropped = Atomic(0)
@@ -51,7 +51,7 @@ struct LineLogHandler: LogHandler {
         var all = metadata
         for (key, value) in event.metadata ?? [:] { all[key] = value }
         let (level, message) = (event.level, event.message)
-        guard Self.waiting.load(ordering: .relaxed) < Self.mostWaiting else {
+        guard Self.waiting.load(ordering: .relaxed) < Self.maxWaiting else {
             Self.dropped.add(1, ordering: .relaxed)
             return
         }

@@ -52,7 +52,7 @@ import WebImageTesting
     /// More pictures are missing at a time than requests may wait for the storage.
     @Test func aStorageThatHangsIsNotLoggedForEachPicture() async throws {
         origin.serve(under: "/") { _ in OriginResponse(behaviours: [.stall(at: .beforeHead)]) }
-        let storage = try storage { ($0.mostConnections, $0.mostWaiting) = (1, 1) }
+        let storage = try storage { ($0.maxConnections, $0.maxWaiting) = (1, 1) }
         await withTaskGroup { group in
             for number in 0..<120 { group.addTask { _ = await storage.result("\(number)") } }
             // The other two requests wait for answers that do not come.

@@ -17,9 +17,9 @@ import WebImageTesting
 
         init() throws { folder = try ScratchDirectory() }
 
-        func open(mostUnwritten: Int = 64 << 20) -> ResultCache {
+        func open(maxUnwritten: Int = 64 << 20) -> ResultCache {
             let disk = DiskCache(DiskCacheConfiguration(directory: folder.path, namespace: "results"))
-            return ResultCache(memoryLimit: 1 << 20, disk: disk, mostUnwritten: mostUnwritten, logger: logger)
+            return ResultCache(memoryLimit: 1 << 20, disk: disk, maxUnwritten: maxUnwritten, logger: logger)
         }
 
         /// The result on disk for this key, after all pending writes.
@@ -65,7 +65,7 @@ import WebImageTesting
     /// If the disk is too slow, results are not written to it, but stay in memory.
     @Test func resultsTooManyForTheDiskStayInMemory() async throws {
         let folder = try DiskFolder()
-        let cache = folder.open(mostUnwritten: 5000)
+        let cache = folder.open(maxUnwritten: 5000)
         cache.keep(DiskFolder.result(10_000), "long")
         cache.keep(DiskFolder.result(1000), "short")
         #expect(cache.cachedResult("long")?.bytes.count == 10_000)

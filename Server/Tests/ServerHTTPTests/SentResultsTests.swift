@@ -93,7 +93,7 @@ import WebImageTesting
         let writer = WatchingWriter(loop)
         let answer = Answer(body: .bytes([UInt8](repeating: 1, count: Self.length)))
         try await ImageResponder.body(answer, loop).write(writer)
-        #expect(writer.state.withLock { $0.bytes == Self.length && $0.mostAhead == 1 })
+        #expect(writer.state.withLock { $0.bytes == Self.length && $0.maxAhead == 1 })
     }
 
     @Test func aResultBeingSentIsFoundInItsNewestState() async throws {
@@ -179,7 +179,7 @@ private final class WatchingWriter: ResponseBodyWriter, Sendable {
     struct State {
         var bytes = 0
         var ahead = 0
-        var mostAhead = 0
+        var maxAhead = 0
     }
 
     let state = Mutex(State())
@@ -191,7 +191,7 @@ private final class WatchingWriter: ResponseBodyWriter, Sendable {
         state.withLock { state in
             state.bytes += buffer.readableBytes
             state.ahead += 1
-            state.mostAhead = max(state.mostAhead, state.ahead)
+            state.maxAhead = max(state.maxAhead, state.ahead)
         }
         loop.execute { self.state.withLock { $0.ahead -= 1 } }
     }

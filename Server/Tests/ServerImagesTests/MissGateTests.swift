@@ -229,7 +229,7 @@ extension Task where Success: Sendable, Failure == any Error {
     }
 
     @Test func theRateLimiterRemembersFewClients() {
-        let limiter = RateLimiter(perSecond: 1, burst: 1, mostClients: 2) { 0 }
+        let limiter = RateLimiter(perSecond: 1, burst: 1, maxClients: 2) { 0 }
         #expect(limiter.take("a") == nil)
         #expect(limiter.take("a") == 1)
         for name in ["b", "c"] { #expect(limiter.take(name) == nil) }

@@ -9,7 +9,7 @@ struct Removals {
     }
 
     /// The most removals that are remembered. A load that began before all of them counts as removed.
-    private static let mostKept = 64
+    private static let maxKept = 64
 
     /// The number of removals so far, which a load records when it begins.
     private(set) var count = 0
@@ -17,7 +17,7 @@ struct Removals {
 
     mutating func note(_ original: CacheKey?, from layers: CacheLayers) {
         count += 1
-        if latest.count == Self.mostKept { latest.removeFirst() }
+        if latest.count == Self.maxKept { latest.removeFirst() }
         latest.append(Removal(original: original, layers: layers))
     }
 

@@ -16,12 +16,12 @@ final class AnswerBook: Sendable {
     private struct State {
         var entries: [CacheKey: Entry] = [:]
         /// When the book has this many entries, those without pictures are dropped.
-        var mostEntries = 256
+        var maxEntries = 256
 
         mutating func tidy() {
-            guard entries.count >= mostEntries else { return }
+            guard entries.count >= maxEntries else { return }
             entries = entries.filter { $0.value.record != nil }
-            mostEntries = max(256, entries.count * 2)
+            maxEntries = max(256, entries.count * 2)
         }
     }
 

@@ -14,7 +14,7 @@ struct PreloadWindow {
     private static let stillAfter = 0.5
 
     private let ahead: Int
-    private let mostAhead: Int
+    private let maxAhead: Int
     private var shown: Range<Int>?
     private var time = 0.0
     /// Rows a second, smoothed; below 0 towards the beginning.
@@ -28,7 +28,7 @@ struct PreloadWindow {
     ///   - most: how many rows are loaded ahead at most, however fast the list moves.
     init(ahead: Int, most: Int) {
         self.ahead = max(ahead, 0)
-        mostAhead = max(most, self.ahead)
+        maxAhead = max(most, self.ahead)
     }
 
     /// - Parameters:
@@ -38,7 +38,7 @@ struct PreloadWindow {
     mutating func show(_ visible: Range<Int>, of count: Int, now: Double) -> Change {
         let visible = visible.clamped(to: 0..<max(count, 0))
         note(visible, now)
-        let reach = min(max(ahead, Int((abs(speed) * Self.lead).rounded(.up))), mostAhead)
+        let reach = min(max(ahead, Int((abs(speed) * Self.lead).rounded(.up))), maxAhead)
         // Some of the rows that were passed are kept, in case the list moves back.
         let behind = min(ahead / 4, reach)
         let (after, before) = direction > 0 ? (reach, behind) : (behind, reach)

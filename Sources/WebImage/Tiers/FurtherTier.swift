@@ -9,7 +9,7 @@ import WebImageSystem
 /// calls, ordered changes of each key, and a pause for a tier that keeps failing.
 final class FurtherTier: OriginalTier {
     private struct State {
-        var changes = TierChanges(mostRunning: FurtherTier.mostCalls / 2, mostBytes: 64 << 20)
+        var changes = TierChanges(maxRunning: FurtherTier.maxCalls / 2, maxBytes: 64 << 20)
         var readCount = 0
         var circuit = CircuitBreaker(
             policy: CircuitPolicy(failures: 5, firstPause: .seconds(1), longestPause: .seconds(30)))
@@ -24,7 +24,7 @@ final class FurtherTier: OriginalTier {
     }
 
     /// The most calls at a time: half of them reads, half of them changes.
-    private static let mostCalls = 64
+    private static let maxCalls = 64
     /// The kinds of calls that the circuit counts separately: a tier may be too slow for reads and yet make every
     /// change in time.
     private enum Use: String {
@@ -81,7 +81,7 @@ final class FurtherTier: OriginalTier {
     ) {
         let mayRead = state.withLock { state in
             // An entry that is about to be removed counts as missing.
-            guard !state.changes.isRemoving(key), state.readCount < Self.mostCalls / 2,
+            guard !state.changes.isRemoving(key), state.readCount < Self.maxCalls / 2,
                 state.circuit.admits(Use.reads.rawValue, at: clock.now)
             else { return false }
             state.readCount += 1

@@ -30,7 +30,7 @@ struct TierChanges {
         /// The number of announced stores that were neither added nor withdrawn.
         var reserved = 0
         /// Stores with a lower number are obsolete.
-        var leastWanted: UInt64 = 0
+        var firstWanted: UInt64 = 0
         var waiting: [Change] = []
         var isRunning = false
         var isRemoving = false
@@ -41,11 +41,11 @@ struct TierChanges {
     }
 
     /// How many changes may wait.
-    private static let mostWaiting = 10_000
+    private static let maxWaiting = 10_000
 
-    private let mostRunning: Int
+    private let maxRunning: Int
     /// The most bytes of stores that may wait, and of those that may run; one store may always do either.
-    private let mostBytes: Int
+    private let maxBytes: Int
     private var lines: [CacheKey: Line] = [:]
     /// Keys whose first change may begin, in order.
     private var ready = FIFO<CacheKey>()
@@ -55,9 +55,9 @@ struct TierChanges {
     private(set) var runningBytes = 0
     private(set) var runningCount = 0
 
-    init(mostRunning: Int, mostBytes: Int) {
-        self.mostRunning = mostRunning
-        self.mostBytes = mostBytes
+    init(maxRunning: Int, maxBytes: Int) {
+        self.maxRunning = maxRunning
+        self.maxBytes = maxBytes
     }
 
     /// Whether no change runs or waits.
@@ -105,18 +105,18 @@ struct TierChanges {
         let length = if case .put(let log, _) = action { log.receivedCount } else { 0 }
         let change = Change(
             key: key, action: action, number: number ?? takeNumber(), length: length, then: then)
-        guard waitingCount < Self.mostWaiting else { return Added(isRefused: true) }
+        guard waitingCount < Self.maxWaiting else { return Added(isRefused: true) }
         var line = lines[key, default: Line()]
         defer { lines[key] = line.isIdle ? nil : line }
         var beaten: [Change] = []
         switch action {
         case .remove:
-            line.leastWanted = nextNumber
+            line.firstWanted = nextNumber
             beaten = line.waiting
         case .put:
-            guard change.number >= line.leastWanted else { return Added(beaten: [change]) }
-            guard waitingBytes == 0 || waitingBytes + length <= mostBytes else { return Added(isRefused: true) }
-            line.leastWanted = change.number
+            guard change.number >= line.firstWanted else { return Added(beaten: [change]) }
+            guard waitingBytes == 0 || waitingBytes + length <= maxBytes else { return Added(isRefused: true) }
+            line.firstWanted = change.number
             beaten = line.waiting.filter { !$0.isRemoval }
         case .renew: break
         }
@@ -131,8 +131,8 @@ struct TierChanges {
 
     /// The next change that may begin now; it counts as running until ``end(_:)``.
     mutating func takeNext() -> Change? {
-        guard runningCount < mostRunning, let key = ready.first, var line = lines[key], let change = line.waiting.first,
-            runningBytes == 0 || runningBytes + change.length <= mostBytes
+        guard runningCount < maxRunning, let key = ready.first, var line = lines[key], let change = line.waiting.first,
+            runningBytes == 0 || runningBytes + change.length <= maxBytes
         else { return nil }
         _ = ready.popFirst()
         line.waiting.removeFirst()

@@ -139,9 +139,9 @@ enum IndexFrame: Hashable {
 
     /// Whether a file can have that size and these dates.
     private static func isPlausible(_ record: DiskIndex.Record) -> Bool {
-        (0...FileStatus.mostBytes).contains(record.bytes) && (0...FileStatus.mostBytes).contains(record.length)
-            && record.date.magnitude <= FileStatus.mostSeconds
-            && record.recordedDate.magnitude <= FileStatus.mostSeconds
+        (0...FileStatus.maxBytes).contains(record.bytes) && (0...FileStatus.maxBytes).contains(record.length)
+            && record.date.magnitude <= FileStatus.maxSeconds
+            && record.recordedDate.magnitude <= FileStatus.maxSeconds
     }
 
     private static func uses(_ content: UnsafeRawBufferPointer) -> IndexFrame? {
@@ -152,7 +152,7 @@ enum IndexFrame: Hashable {
             }
             return Use(id: EntryPrefix(words: [word(0), word(1)]), date: Int64(bitPattern: word(2)))
         }
-        return uses.allSatisfy { $0.date.magnitude <= FileStatus.mostSeconds } ? .uses(uses) : nil
+        return uses.allSatisfy { $0.date.magnitude <= FileStatus.maxSeconds } ? .uses(uses) : nil
     }
 
     private static func counts(_ content: UnsafeRawBufferPointer) -> IndexFrame? {

@@ -18,7 +18,7 @@ final class IndexKeeper: Sendable {
     let flushTurn = Guarded([KnownIndexFile?](repeating: nil, count: IndexStore.fileCount))
 
     /// With fewer entries, reading the files again costs less than writing the index.
-    private static let leastIndexCount = 1000
+    private static let minIndexedCount = 1000
 
     init(_ folder: DiskFolder, _ books: GuardedBooks, _ executor: any WorkExecutor) {
         (self.folder, self.books, self.executor) = (folder, books, executor)
@@ -40,7 +40,7 @@ final class IndexKeeper: Sendable {
                     &found.index, shardTimes: found.times, strays: found.strays, freeSpace: space?.free)
                 books.journal.earlierCounts = found.counts
                 // Reading a few files is faster than writing them.
-                if books.index.count >= Self.leastIndexCount, found.scanned.count >= 8 {
+                if books.index.count >= Self.minIndexedCount, found.scanned.count >= 8 {
                     books.journal.changes.note(shards: found.scanned)
                 }
                 return books.scheduleFlush()

@@ -40,7 +40,7 @@ struct IndexStore {
     /// How long to wait while other processes append to a file.
     private static let patience: Duration = .milliseconds(20)
     /// Longer files were not written by a cache.
-    private static let mostBytes: Int64 = 1 << 30
+    private static let maxBytes: Int64 = 1 << 30
 
     let layout: CacheLayout
     let files: any FileSystem
@@ -61,7 +61,7 @@ struct IndexStore {
     }
 
     private func read(_ file: Int32, _ status: FileStatus) throws(FileFault) -> IndexFile {
-        guard status.isRegularFile, status.size <= Self.mostBytes else { return IndexFile() }
+        guard status.isRegularFile, status.size <= Self.maxBytes else { return IndexFile() }
         return IndexFile(try files.readAll(file, Int(status.size), at: 0))
     }
 

@@ -5,14 +5,14 @@ import WebImageSystem
 /// Pieces of work that any number of threads take one after the other. The thread that needs the results works, too,
 /// and waits only for threads that have begun, so that it does not depend on free threads of the executor.
 final class SharedWork<Result: Sendable>: Sendable {
-    private static var mostHelpers: Int { 3 }
+    private static var maxHelpers: Int { 3 }
 
     private let count: Int
     private let next = Atomic<Int>(0)
     private let body: @Sendable (Int) -> Result
     private let results = Guarded<[Result]>([])
     /// Each is held by a helper while it works.
-    private let turns = (0..<mostHelpers).map { _ in Turn() }
+    private let turns = (0..<maxHelpers).map { _ in Turn() }
 
     private final class Turn: Sendable {
         let lock = Guarded(())

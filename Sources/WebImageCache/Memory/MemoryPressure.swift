@@ -102,11 +102,11 @@ package struct MemoryPressureGauge: Sendable {
 
     /// Whether work waits for memory or, if the kernel does not report that, there is hardly any left.
     private func isShort(_ reading: MemoryPressureReading) -> Bool {
-        reading.someStalled.map { $0 >= Self.leastStall } ?? (fill(of: reading) > .none)
+        reading.someStalled.map { $0 >= Self.minStall } ?? (fill(of: reading) > .none)
     }
 
     /// In percent of the time.
-    private static let leastStall = 1.0
+    private static let minStall = 1.0
 }
 
 extension MemoryCache {

@@ -16,7 +16,7 @@ final class ReaderLocks: @unchecked Sendable {
     private typealias Lock = Guarded<Counts>
 
     /// Further processors share the locks of these.
-    private static let mostProcessors = 16
+    private static let maxProcessors = 16
     private static let lineLength = 128
 
     private let base: UnsafeMutableRawPointer
@@ -27,7 +27,7 @@ final class ReaderLocks: @unchecked Sendable {
 
     init(shardCount: Int, processors: Int = Processors.count) {
         var count = 1
-        while count < min(processors, Self.mostProcessors) { count *= 2 }
+        while count < min(processors, Self.maxProcessors) { count *= 2 }
         self.shardCount = shardCount
         processorMask = count - 1
         let length = shardCount * MemoryLayout<Lock>.stride

@@ -28,7 +28,7 @@ extension DiskBooks {
 
     mutating func reserve(_ bytes: Int64) -> RoomAnswer {
         let capacity = ledger.capacity
-        guard bytes <= capacity, ledger.mostEntries != 0 else { return .refused }
+        guard bytes <= capacity, ledger.maxEntries != 0 else { return .refused }
         if reserveFreeRoom(bytes) { return .granted }
         let victims = takeVictims { books in
             books.remaining > capacity - bytes || books.isOverCount
@@ -44,7 +44,7 @@ extension DiskBooks {
     var remaining: Int64 { used - ledger.leavingBytes }
 
     private var isOverCount: Bool {
-        guard let limit = ledger.mostEntries else { return false }
+        guard let limit = ledger.maxEntries else { return false }
         // If nothing can be evicted, one entry may be written nevertheless, unless the limit is zero.
         return index.count + max(ledger.entriesBeingWritten, 1) > limit && (index.count > 0 || limit == 0)
     }

@@ -14,7 +14,7 @@ extension DiskBooks {
     /// - Parameter isLast: nothing more will be stored.
     mutating func tellTotal(isLast: Bool = false) -> (DiskTotal, DiskPromise) {
         let (grain, reserved) = (ledger.grain, ledger.reserved)
-        let wanted = min(grain, Self.mostHeadroom)
+        let wanted = min(grain, Self.maxHeadroom)
         let headroom = !isLast && used <= ledger.highWater - wanted ? wanted : 0
         let total = ledger.share.tell(known: known, headroom: headroom)
         // Rounded up, so that not every store changes it.
@@ -22,5 +22,5 @@ extension DiskBooks {
         return (total, DiskPromise(bytes: promised + headroom, headroom: headroom))
     }
 
-    private static let mostHeadroom: Int64 = 4 << 20
+    private static let maxHeadroom: Int64 = 4 << 20
 }

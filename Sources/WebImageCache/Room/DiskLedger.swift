@@ -54,7 +54,7 @@ struct DiskLedger {
 
     var age: Duration? { limits.age }
     var ageBasis: DiskCacheConfiguration.AgeBasis { limits.ageBasis }
-    var mostEntries: Int? { limits.count.map { max($0, 0) } }
+    var maxEntries: Int? { limits.count.map { max($0, 0) } }
     var byteLimit: Int64 { limits.bytes.map { Int64(max($0.bytes, 0)) } ?? automaticLimit }
     /// No entry is longer than the limit, which may have been higher before.
     var longestEntry: Int64 { max(byteLimit, 1 << 30) }
@@ -72,7 +72,7 @@ struct DiskLedger {
     /// The given tenths of the maximum number of entries.
     func countAt(tenths: Int) -> Int {
         // In two parts, because the maximum may be `Int.max`.
-        mostEntries.map { $0 / 10 * tenths + ($0 % 10 * tenths + 9) / 10 } ?? .max
+        maxEntries.map { $0 / 10 * tenths + ($0 % 10 * tenths + 9) / 10 } ?? .max
     }
 
     mutating func setLimits(_ limits: DiskCacheConfiguration.Limits) {
@@ -148,11 +148,11 @@ struct DiskLedger {
     }
 
     /// No disk is that large; the sum of two such sizes does not overflow.
-    private static let mostSpace = 1 << 61
+    private static let maxSpace = 1 << 61
 
     /// - Parameter free: the bytes that can still be written to the disk; reserved bytes are subtracted.
     mutating func setFreeSpace(_ free: Int64) {
-        spareSpace = limits.freeSpace.map { free - Int64(min(max($0.bytes, 0), Self.mostSpace)) - reserved }
+        spareSpace = limits.freeSpace.map { free - Int64(min(max($0.bytes, 0), Self.maxSpace)) - reserved }
         unmeasuredBytes = 0
     }
 

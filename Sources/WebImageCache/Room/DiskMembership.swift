@@ -22,7 +22,7 @@ struct DiskMembership {
 struct DiskTotal: Hashable {
     private static let magic: UInt64 = 0x3345_5355_474D_4957
     /// No disk is that large.
-    private static let mostBytes: Int64 = 1 << 60
+    private static let maxBytes: Int64 = 1 << 60
 
     /// The bytes of all caches, including ``headroom``.
     var bytes: Int64
@@ -41,8 +41,8 @@ struct DiskTotal: Hashable {
             bytes: Int64(bitPattern: words[1].littleEndian), headroom: Int64(bitPattern: words[2].littleEndian),
             recounts: words[3].littleEndian)
         guard count == words.count * 8, words[0].littleEndian == magic,
-            words[4].littleEndian == total.checksum, total.headroom >= 0, total.headroom <= mostBytes,
-            total.bytes.magnitude <= mostBytes
+            words[4].littleEndian == total.checksum, total.headroom >= 0, total.headroom <= maxBytes,
+            total.bytes.magnitude <= maxBytes
         else { return nil }
         return total
     }

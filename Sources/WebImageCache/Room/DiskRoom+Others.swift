@@ -7,7 +7,7 @@ import WebImageSystem
 // common file's lock.
 extension DiskRoom {
     /// How many entries are read, at most, while other caches wait: some milliseconds of work.
-    static let mostReadWhileLocked = 1000
+    static let maxReadWhileLocked = 1000
 
     /// The other caches that write to the directory.
     struct Others {
@@ -88,7 +88,7 @@ extension DiskRoom {
             if !books.ledger.common.isStranger, !first.dead.isEmpty || first.names.isEmpty { return true }
             return !first.names.isEmpty && books.ledger.isTotalWrong(promised: promised)
         }
-        for _ in 0..<Self.mostRounds {
+        for _ in 0..<Self.maxRounds {
             let began = recounts ? folder.timeOfFiles() : nil
             if recounts { for shard in folder.existingShards() { index.reconcile(shard) } }
             if finishLearning(first, strays, recounts: recounts, since: began) { return }
@@ -104,7 +104,7 @@ extension DiskRoom {
         }
     }
 
-    private static let mostRounds = 3
+    private static let maxRounds = 3
 
     /// Publishes the result to the other caches, unless so much has changed meanwhile that the directory must be read
     /// again.
@@ -118,7 +118,7 @@ extension DiskRoom {
                 return true
             }
             let others = countOthers()
-            guard index.adoptChanges(most: Self.mostReadWhileLocked, since: began) else {
+            guard index.adoptChanges(most: Self.maxReadWhileLocked, since: began) else {
                 unlockTotal(membership)
                 return false
             }

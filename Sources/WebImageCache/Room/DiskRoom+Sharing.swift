@@ -157,7 +157,7 @@ extension DiskRoom {
                 throw error
             }
             // The first store of a new cache finds only the directory that it has made itself.
-            let knowsAll = others.dead.isEmpty && index.adoptChanges(most: Self.mostReadWhileLocked)
+            let knowsAll = others.dead.isEmpty && index.adoptChanges(most: Self.maxReadWhileLocked)
             index.measureOwnFiles()
             books.withLock { books in
                 // Bytes that are not known yet count as those of other caches.

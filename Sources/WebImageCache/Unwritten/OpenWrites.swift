@@ -4,12 +4,12 @@ struct OpenWrites {
     private struct Open {
         var count = 0
         /// Writes with a lower number are cancelled.
-        var leastWanted: UInt64 = 0
+        var firstWanted: UInt64 = 0
     }
 
     private var open: [EntryID: Open] = [:]
     private var nextNumber: UInt64 = 1
-    private var leastWanted: UInt64 = 0
+    private var firstWanted: UInt64 = 0
 
     /// - Returns: the write's place in the order of all writes.
     mutating func begin(_ id: EntryID) -> UInt64 {
@@ -19,7 +19,7 @@ struct OpenWrites {
     }
 
     func wants(_ number: UInt64, _ id: EntryID) -> Bool {
-        number >= leastWanted && number >= open[id]?.leastWanted ?? 0
+        number >= firstWanted && number >= open[id]?.firstWanted ?? 0
     }
 
     /// A write has given its file the entry's name.
@@ -34,11 +34,11 @@ struct OpenWrites {
     /// Cancels writes of an entry that began before the one with that number.
     mutating func cancel(of id: EntryID, before number: UInt64) {
         guard var others = open[id] else { return }
-        others.leastWanted = max(others.leastWanted, number)
+        others.firstWanted = max(others.firstWanted, number)
         open[id] = others
     }
 
-    mutating func cancelAll(of id: EntryID) { open[id]?.leastWanted = nextNumber }
+    mutating func cancelAll(of id: EntryID) { open[id]?.firstWanted = nextNumber }
 
-    mutating func cancelAll() { leastWanted = nextNumber }
+    mutating func cancelAll() { firstWanted = nextNumber }
 }

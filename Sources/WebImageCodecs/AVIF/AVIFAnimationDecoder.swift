@@ -52,7 +52,7 @@
                 try options.limits.check(frames: file.frameCount, of: header.size, format: header.format)
             } catch {
                 refusal = error
-                delays = Array(delays.prefix(options.limits.mostFrames(of: header.size)))
+                delays = Array(delays.prefix(options.limits.maxFrames(of: header.size)))
             }
         }
 

@@ -74,12 +74,12 @@
         }
 
         /// Each further thread takes more memory and gains less.
-        private static let mostHelpers = 3
+        private static let maxHelpers = 3
 
         private func decode() throws(WebImageError) {
             guard let header, let sink else { return }
             try options.checkpoint?()
-            file.threads = 1 + min(options.idleThreads?.idleCount ?? 0, Self.mostHelpers)
+            file.threads = 1 + min(options.idleThreads?.idleCount ?? 0, Self.maxHelpers)
             guard try file.decode(0) else { return }
             let image = file.handle.pointee.image.pointee
             let format = RowFormat(
@@ -110,12 +110,12 @@
 
     /// Limits how often the boxes are parsed, so that tiny pieces cost little: libavif begins from the start each time.
     struct ParseAttempts {
-        private static let leastGrowth = 1 << 10
+        private static let minGrowth = 1 << 10
         private var next = 0
 
         mutating func isDue(at count: Int) -> Bool {
             guard count >= next else { return false }
-            next = count + max(count / 8, Self.leastGrowth)
+            next = count + max(count / 8, Self.minGrowth)
             return true
         }
     }

@@ -5,7 +5,7 @@
     /// Writes one AVIF with the AV1 encoder that libavif was built with: a still, or a sequence frame by frame. Not
     /// thread-safe.
     final class AVIFEncoder {
-        private static let mostHelpers = 3
+        private static let maxHelpers = 3
         private static let longestSide = 65_536
         private static let defaultQuality = 60
         static let defaultSpeed = 6
@@ -44,7 +44,7 @@
             // libaom encodes rows in several threads. With one thread it would make another file than with two or more,
             // which all make the same. So it gets two even if no thread is idle; that takes no more processor time.
             let helperCount = max(options.context.idleThreads?.idleCount ?? 0, 1)
-            handle.pointee.maxThreads = 1 + Int32(min(helperCount, Self.mostHelpers))
+            handle.pointee.maxThreads = 1 + Int32(min(helperCount, Self.maxHelpers))
             handle.pointee.speed = Int32(min(max(options.avifSpeed ?? speed, 0), 10))
             handle.pointee.timescale = 1000
             handle.pointee.keyframeInterval = Self.keyframeInterval

@@ -39,7 +39,7 @@
 
     extension DecodeLimits {
         /// The number of frames whose positions libavif may store, in a few megabytes.
-        private static let mostListed = 65_536
+        private static let maxListed = 65_536
 
         func apply(to decoder: UnsafeMutablePointer<avifDecoder>) {
             decoder.pointee.strictFlags = AVIF_STRICT_DISABLED.rawValue
@@ -48,7 +48,7 @@
             decoder.pointee.imageDimensionLimit = 65_536
             // A file of a few bytes can claim any number of frames. Frames beyond `frames` are left out or refused by
             // the decoders.
-            decoder.pointee.imageCountLimit = UInt32(clamping: max(frames, Self.mostListed))
+            decoder.pointee.imageCountLimit = UInt32(clamping: max(frames, Self.maxListed))
         }
     }
 #endif

@@ -94,7 +94,7 @@ public struct AnimationDescription: Hashable, Sendable {
 
 extension DecodeLimits {
     /// The maximum number of frames that ``check(frames:of:format:)`` accepts.
-    func mostFrames(of canvas: PixelSize) -> Int {
+    func maxFrames(of canvas: PixelSize) -> Int {
         max(min(frames, animationPixels / max(canvas.pixelCount ?? .max, 1)), 0)
     }
 
@@ -110,7 +110,7 @@ extension DecodeLimits {
         guard !overflow, pixels <= animationPixels else {
             throw WebImageError(
                 over: .animationPixels,
-                "the animation has more than \(mostFrames(of: canvas)) frames of \(canvas), and together more than "
+                "the animation has more than \(maxFrames(of: canvas)) frames of \(canvas), and together more than "
                     + "\(animationPixels) pixels",
                 format: format)
         }

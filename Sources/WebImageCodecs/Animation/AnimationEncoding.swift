@@ -29,7 +29,7 @@ struct DelayClock {
     private var owed: Duration = .zero
 
     /// - Parameters:
-    ///   - shortest: the fewest ticks that players show as they are stored, see ``Swift/Duration/leastShown``. A frame
+    ///   - shortest: the fewest ticks that players show as they are stored, see ``Swift/Duration/shortestShown``. A frame
     ///     with at least that delay gets at least these ticks.
     ///   - longest: the most ticks that a frame can have.
     init(ticksPerSecond: Int = 1000, shortest: Int = 0, longest: Int) {
@@ -44,7 +44,7 @@ struct DelayClock {
         let wanted = min(max(delay, .zero), most) + owed
         let (seconds, attoseconds) = (max(wanted, .zero) * ticksPerSecond).components
         let ticks = min(Int(seconds) + (attoseconds >= 500_000_000_000_000_000 ? 1 : 0), longest)
-        if ticks < shortest, delay >= .leastShown {
+        if ticks < shortest, delay >= .shortestShown {
             // The excess is not subtracted from later frames: hundreds of frames may be rounded up like this one.
             owed = .zero
             return shortest

@@ -155,10 +155,10 @@ final class CanvasAnimationDecoder: AnimationDecoder {
 private struct CanvasSnapshots {
     private static let limit = 32 << 20
     private static let most = 32
-    private static let leastStep = 8
+    private static let minStep = 8
 
     private var kept: [Int: PixelBuffer] = [:]
-    private var step = leastStep
+    private var step = minStep
 
     func nearest(upTo index: Int) -> (Int, PixelBuffer)? {
         kept.keys.filter { $0 <= index }.max().flatMap { frame in kept[frame].map { (frame, $0) } }

@@ -135,7 +135,7 @@ package final class FrameBuffer: FrameSource {
     private var isCut: Bool { state.withLock { $0.timeline.delays.count >= frameLimit } }
 
     private static func shown(_ stored: Duration) -> Duration {
-        stored < .leastShown ? .milliseconds(100) : stored
+        stored < .shortestShown ? .milliseconds(100) : stored
     }
 
     // MARK: what is known

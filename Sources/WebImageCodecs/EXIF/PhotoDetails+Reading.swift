@@ -112,7 +112,7 @@ private struct EXIFDirectories {
     }
 
     /// Cameras do not write longer values into these fields.
-    private static let mostBytes = 1 << 20
+    private static let maxBytes = 1 << 20
     private static let detailsTag: UInt16 = 0x8769
     private static let positionTag: UInt16 = 0x8825
     private static let mainTags: Set<UInt16> = [270, 271, 272, 305, 306, 315, 33432, detailsTag, positionTag]
@@ -128,7 +128,7 @@ private struct EXIFDirectories {
     init?(_ block: [UInt8]) {
         let found = block.withUnsafeBytes { bytes -> (Directory, Directory, Directory)? in
             guard let layout = TIFFLayout(bytes), let start = layout.firstDirectory(of: bytes) else { return nil }
-            var room = Self.mostBytes
+            var room = Self.maxBytes
             func directory(at place: Int?, _ tags: Set<UInt16>) -> Directory {
                 guard let place else { return Directory(layout: layout) }
                 let fields = layout.fields(of: bytes, at: place, room: &room) { tags.contains($0) }

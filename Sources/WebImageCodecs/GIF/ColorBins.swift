@@ -5,7 +5,7 @@ struct ColorBins {
     private static let few = 1 << 10
     private static let slotBits: UInt32 = 17
     /// The maximum number of pixels that are used. If there are more, some are skipped evenly.
-    private static let mostPixels = 1 << 21
+    private static let maxPixels = 1 << 21
 
     /// Mean red, green and blue, and the number of pixels.
     private(set) var bins: [SIMD4<Float>] = []
@@ -22,7 +22,7 @@ struct ColorBins {
         var keys: [UInt32] = []
         var sums: [SIMD4<UInt32>] = []
         let isDone = slots.withUnsafeMutableBufferPointer { slots in
-            for index in stride(from: 0, to: pixels.count, by: 1 + pixels.count / mostPixels) {
+            for index in stride(from: 0, to: pixels.count, by: 1 + pixels.count / maxPixels) {
                 let pixel = pixels[index]
                 guard pixel != 0 else { continue }
                 let key = pixel & mask

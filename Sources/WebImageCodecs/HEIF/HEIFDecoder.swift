@@ -16,7 +16,7 @@
         }
 
         /// How many more bytes must arrive before parsing the header is tried again, so that tiny pieces cost little.
-        private static let leastGrowth = 1 << 10
+        private static let minGrowth = 1 << 10
 
         let options: DecodeOptions
         let bytes: CollectedBytes
@@ -119,7 +119,7 @@
         }
 
         private func readHeader() throws(WebImageError) {
-            nextAttempt = bytes.count + max(bytes.count / 8, Self.leastGrowth)
+            nextAttempt = bytes.count + max(bytes.count / 8, Self.minGrowth)
             guard let items else { return }
             let picture: HEIFPicture
             do throws(WebImageError) {

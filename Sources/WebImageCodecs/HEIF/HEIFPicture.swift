@@ -13,7 +13,7 @@
         let iccProfile: [UInt8]?
 
         /// Derived items that only rotate or crop another one.
-        private static let mostAliases = 8
+        private static let maxAliases = 8
         static let alphaTypes: Set = [
             "urn:mpeg:hevc:2015:auxid:1", "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:avc:2015:auxid:1",
         ]
@@ -58,7 +58,7 @@
             while let last = chain.last, items.items[last]?.type == "iden" {
                 let sources = items.references.filter { $0.type == "dimg" && $0.from == last }.flatMap(\.to)
                 guard sources.count == 1, let next = sources.first, !chain.contains(next),
-                    chain.count <= mostAliases
+                    chain.count <= maxAliases
                 else {
                     throw WebImageError(.corruptData, "the picture's items refer to each other", format: .heif)
                 }

@@ -11,7 +11,7 @@
         let parameters: HEVCParameters
 
         /// A grid of many small tiles is slow, because each needs a decoder of its own.
-        private static let mostTiles = 4096
+        private static let maxTiles = 4096
         /// How much larger than its box says a picture may be: one coding block, to which sizes are rounded up.
         private static let largestBlock = 64
         /// Apple's encoder makes no picture under 160 pixels, and crops it instead, so small pictures may be larger.
@@ -40,9 +40,9 @@
                 throw WebImageError(
                     .corruptData, "a grid of \(grid.columns) by \(grid.rows) has \(tiles.count) tiles", format: .heif)
             }
-            guard tiles.count <= Self.mostTiles else {
+            guard tiles.count <= Self.maxTiles else {
                 throw WebImageError(
-                    .limitExceeded, "the picture has \(tiles.count) tiles, more than \(Self.mostTiles)", format: .heif)
+                    .limitExceeded, "the picture has \(tiles.count) tiles, more than \(Self.maxTiles)", format: .heif)
             }
             parameters = try Self.configuration(of: first, items, limits).parameters
             tileSize = parameters.size

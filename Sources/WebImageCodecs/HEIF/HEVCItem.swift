@@ -11,9 +11,9 @@
         private static let sequenceSet: UInt8 = 33
         private static let parameterSets: ClosedRange<UInt8> = 32...34
         /// libde265 stores tables of the picture's size for each set.
-        private static let mostSets = 12
+        private static let maxSets = 12
         /// In bytes: the maximum number of sets with their maximum length. It is read for each tile.
-        static let longest = mostSets << 16
+        static let longest = maxSets << 16
         /// Pictures that do not depend on others (H.265, table 7-1).
         private static let intraSlices: ClosedRange<UInt8> = 16...21
         /// The pictures among these for which a decoder needs no memory for earlier pictures.
@@ -55,9 +55,9 @@
                     other.chromaDepth == parameters.chromaDepth
                 else { throw WebImageError(.corruptData, "the HEVC data contradicts itself", format: .heif) }
             }
-            guard sets.count < Self.mostSets else {
+            guard sets.count < Self.maxSets else {
                 throw WebImageError(
-                    .limitExceeded, "the HEVC data has more than \(Self.mostSets) parameter sets", format: .heif)
+                    .limitExceeded, "the HEVC data has more than \(Self.maxSets) parameter sets", format: .heif)
             }
             sets.append(unit)
         }

@@ -16,7 +16,7 @@
         /// The longest part of a set up to the last value that is read here.
         private static let longestHead = 512
         /// How many pictures a decoder keeps at most (H.265, A.4.1).
-        static let mostReferences = 16
+        static let maxReferences = 16
 
         /// - Parameter unit: a whole NAL unit with its two-byte header.
         /// - Throws: `corruptData` for invalid values, `unsupportedFeature` for what libde265 does not decode.
@@ -57,7 +57,7 @@
             let first = try bits.next(1) == 1 ? 0 : layers
             for _ in first...layers {
                 let references = try bits.golomb()
-                try Self.demand(references < Self.mostReferences)
+                try Self.demand(references < Self.maxReferences)
                 try Self.demand(try bits.golomb() <= references)
                 _ = try bits.golomb()
             }

@@ -52,7 +52,7 @@ struct ICODirectory {
             }
             try limits.check(byteCount: offset + length, of: format)
             // Some cursors state a wrong length. Other readers use the entry's own header instead.
-            let isLength = length >= IconBitmap.leastLength
+            let isLength = length >= IconBitmap.minLength
             let depth = format == .ico ? word(bytes, at + 6) : 0
             entries.append(
                 Entry(

@@ -7,7 +7,7 @@ struct IconBitmap {
     /// These bytes contain everything except the palette.
     static let headerLength = 40
     /// The oldest header, a row of colours and one of the mask: no entry is shorter.
-    static let leastLength = coreHeaderLength + 4 + 4
+    static let minLength = coreHeaderLength + 4 + 4
 
     let size: PixelSize
     let bitsPerPixel: Int

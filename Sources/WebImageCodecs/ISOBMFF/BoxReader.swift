@@ -9,14 +9,14 @@
         }
 
         /// Further boxes at the same level are ignored.
-        private static let mostBoxes = 20_000
+        private static let maxBoxes = 20_000
         let bytes: UnsafeRawBufferPointer
 
         /// The consecutive complete boxes in a range, after `skip` bytes; an invalid box ends the list.
         func boxes(in range: Range<Int>, skip: Int = 0) -> [Box] {
             var boxes: [Box] = []
             var at = min(range.lowerBound + skip, range.upperBound)
-            while boxes.count < Self.mostBoxes, let (box, length) = head(at: at, in: range) {
+            while boxes.count < Self.maxBoxes, let (box, length) = head(at: at, in: range) {
                 guard let length, length <= range.upperBound - at else { break }
                 let start = at + contentOffset(at: at, in: range)
                 boxes.append(Box(type: box, typeField: at + 4..<at + 8, content: start..<at + length))

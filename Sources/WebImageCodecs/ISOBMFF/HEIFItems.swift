@@ -29,9 +29,9 @@
             let typeField: Range<Int>
         }
 
-        static let mostItems = 10_000
+        static let maxItems = 10_000
         /// libheif's own limit.
-        static let mostExtents = 32
+        static let maxExtents = 32
 
         /// The boxes in the bytes so far; must be set again when more bytes have arrived.
         var boxes: BoxReader
@@ -119,9 +119,9 @@
                 guard let id = fields.next(version < 2 ? 2 : 4), let method = fields.next(version == 0 ? 0 : 2),
                     let source = fields.next(2), let base = fields.next(widths.base), let extents = fields.next(2)
                 else { return }
-                guard extents <= Self.mostExtents else {
+                guard extents <= Self.maxExtents else {
                     throw WebImageError(
-                        .limitExceeded, "an item's data lies in \(extents) places, more than \(Self.mostExtents)",
+                        .limitExceeded, "an item's data lies in \(extents) places, more than \(Self.maxExtents)",
                         format: .heif)
                 }
                 var list: [(offset: Int, length: Int)] = []
@@ -180,9 +180,9 @@
         }
 
         private mutating func change(_ id: Int, _ change: (inout Item) -> Void) throws(WebImageError) {
-            guard items.count < Self.mostItems || items[id] != nil else {
+            guard items.count < Self.maxItems || items[id] != nil else {
                 throw WebImageError(
-                    .limitExceeded, "the file has more than \(Self.mostItems) items", format: .heif)
+                    .limitExceeded, "the file has more than \(Self.maxItems) items", format: .heif)
             }
             change(&items[id, default: Item()])
         }

@@ -12,9 +12,9 @@ final class IsolatedEncoder: AnimationEncoder {
         case over(WebImageError)
     }
 
-    /// A file may be at most this many times as long as the pixels, plus ``mostMore`` bytes.
-    private static let mostGrowth = 2
-    private static let mostMore = 16 << 20
+    /// A file may be at most this many times as long as the pixels, plus ``maxMoreBytes`` bytes.
+    private static let maxGrowth = 2
+    private static let maxMoreBytes = 16 << 20
 
     private let here: any AnimationEncoder
     private let pool: DecoderPool
@@ -22,7 +22,7 @@ final class IsolatedEncoder: AnimationEncoder {
     private let checkpoint: DecoderPool.Checkpoint?
     private var state = State.unused
     /// The most bytes that the file may have.
-    private var mostBytes = IsolatedEncoder.mostMore
+    private var maxBytes = IsolatedEncoder.maxMoreBytes
     private let isFresh: Bool
     /// Whether the process was lost, and had encoded other pictures, which may have damaged it.
     private(set) var mayTryAnew = false
@@ -42,7 +42,7 @@ final class IsolatedEncoder: AnimationEncoder {
 
     func add(_ frame: Image, delay: Duration) throws(WebImageError) {
         let picture = PictureToEncode(frame, delay: delay).wireBytes
-        mostBytes += picture.count + Self.mostGrowth * frame.pixels.byteCount.bytes
+        maxBytes += picture.count + Self.maxGrowth * frame.pixels.byteCount.bytes
         let isElsewhere: Void? = try callElsewhere { (process, session) throws(DecoderProcess.Failure) in
             try process.put(.picture, session, picture, checkpoint)
             try frame.pixels.withBytes { (bytes) throws(DecoderProcess.Failure) in
@@ -128,7 +128,7 @@ final class IsolatedEncoder: AnimationEncoder {
     private func answer(
         of process: DecoderProcess, _ session: UInt32
     ) throws(DecoderProcess.Failure) -> (WorkerReply, MessageSocket.Message) {
-        let (reply, message) = try process.receive(session, longest: mostBytes, checkpoint)
+        let (reply, message) = try process.receive(session, longest: maxBytes, checkpoint)
         guard reply != .failed else { throw .decoderError(try DecoderProcess.value(message)) }
         return (reply, message)
     }

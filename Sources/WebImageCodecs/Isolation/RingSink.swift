@@ -49,7 +49,7 @@ final class RingSink: RowSink {
     func band(at row: Int, count: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
         guard let shape else { preconditionFailure("a band was asked for before begin") }
         if let whole { return whole.row(row) }
-        if count <= shape.mostRows {
+        if count <= shape.maxRows {
             let place = reserve(count, shape)
             band = place
             return memory.ring + place.position % shape.capacity
@@ -91,7 +91,7 @@ final class RingSink: RowSink {
     }
 
     private func copy(_ rows: UnsafeMutableRawPointer, _ row: Int, _ count: Int, _ shape: RingShape) {
-        let most = max(1, shape.mostRows / 2)
+        let most = max(1, shape.maxRows / 2)
         var done = 0
         while done < count {
             let next = min(most, count - done)

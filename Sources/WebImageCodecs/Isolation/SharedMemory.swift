@@ -7,8 +7,8 @@ struct SharedMemory {
     /// Bytes are written in pieces of half its size, so that one is written while the other is decoded.
     static let inputPieces = 2
     /// Only the used part takes memory: 4 MiB, except for pictures with rows longer than half of that.
-    static let mostRingCount = 64 << 20
-    static let byteCount = inputCount + mostRingCount
+    static let maxRingCount = 64 << 20
+    static let byteCount = inputCount + maxRingCount
 
     let base: UnsafeMutableRawPointer
 
@@ -32,7 +32,7 @@ struct RingShape {
     /// - Throws: `limitExceeded` if two rows are longer than the ring can be.
     init(_ format: RowFormat) throws(WebImageError) {
         let (bytes, overflow) = format.size.width.multipliedReportingOverflow(by: format.layout.bytesPerPixel)
-        guard !overflow, bytes > 0, bytes <= SharedMemory.mostRingCount / 2 else {
+        guard !overflow, bytes > 0, bytes <= SharedMemory.maxRingCount / 2 else {
             throw WebImageError(
                 .limitExceeded, "rows of \(format.size.width) pixels are longer than an isolated decoder can give")
         }
@@ -45,7 +45,7 @@ struct RingShape {
     var worthTelling: Int { min(256 << 10, capacity / 4) }
 
     /// How many rows may be contiguous in the ring.
-    var mostRows: Int { capacity / 2 / bytesPerRow }
+    var maxRows: Int { capacity / 2 / bytesPerRow }
 
     /// Whether `count` rows do not fit after `end` and so begin at the ring's start.
     func wraps(_ count: Int, behind end: Int) -> Bool { end % capacity + count * bytesPerRow > capacity }

@@ -243,12 +243,12 @@ extension DecodePlan: WireValue {
 /// An error of a decoder: a code that concerns pictures, a message, a format and causes of the same kind.
 extension WebImageError: WireValue {
     /// Errors are read to this depth.
-    private static let mostCauses = 4
+    private static let maxCauses = 4
     private static let longestMessage = 2000
 
     func write(to writer: inout WireWriter) {
         var errors = [self]
-        while errors.count < Self.mostCauses, let cause = errors[errors.count - 1].cause {
+        while errors.count < Self.maxCauses, let cause = errors[errors.count - 1].cause {
             errors.append(cause as? WebImageError ?? WebImageError(.corruptData, "\(cause)"))
         }
         writer.put(errors) { writer, error in
@@ -274,7 +274,7 @@ extension WebImageError: WireValue {
             }
             return error
         }
-        guard var error = errors.last, errors.count <= Self.mostCauses else { throw Fault() }
+        guard var error = errors.last, errors.count <= Self.maxCauses else { throw Fault() }
         for outer in errors.dropLast().reversed() {
             let cause = error
             error = WebImageError(outer.code, outer.message, cause: cause, format: outer.format)

@@ -4,7 +4,7 @@ import WebImageCore
 extension JPEGDecoder {
     /// The limit for scans. A scan of a few bytes may cost a pass over the whole picture; ordinary pictures have ten
     /// scans.
-    private static let mostScans = 500
+    private static let maxScans = 500
     /// Rows of blocks between two checkpoints.
     private static let stepsBetweenCheckpoints: Int32 = 32
 
@@ -15,8 +15,8 @@ extension JPEGDecoder {
         while true {
             try options.checkpoint?()
             let result = try check(wi_jpeg_consume(handle, Self.stepsBetweenCheckpoints))
-            guard wi_jpeg_scan(handle) <= Self.mostScans else {
-                throw WebImageError(.limitExceeded, "the JPEG has more than \(Self.mostScans) scans", format: .jpeg)
+            guard wi_jpeg_scan(handle) <= Self.maxScans else {
+                throw WebImageError(.limitExceeded, "the JPEG has more than \(Self.maxScans) scans", format: .jpeg)
             }
             if result == WI_JPEG_NEEDS_BYTES { return false }
             guard result == WI_JPEG_READY else { continue }

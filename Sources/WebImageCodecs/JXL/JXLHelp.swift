@@ -6,9 +6,9 @@
     /// Lets idle threads do parts of libjxl's work. The result does not depend on them.
     final class JXLHelp: Sendable {
         /// libjxl takes memory for each thread.
-        private static let mostThreads = 4
+        private static let maxThreads = 4
         /// A loop with fewer parts ends before a helper arrives, which is then late for the next loop.
-        private static let leastParts = 32
+        private static let minParts = 32
 
         private let threads: any IdleThreads
 
@@ -36,7 +36,7 @@
 
         private func run(_ loop: Loop, _ prepare: JxlParallelRunInit, _ start: UInt32, _ end: UInt32) -> Int32 {
             let count = Int(end) - Int(start)
-            let threadCount = count < Self.leastParts ? 1 : max(1, min(1 + threads.idleCount, Self.mostThreads))
+            let threadCount = count < Self.minParts ? 1 : max(1, min(1 + threads.idleCount, Self.maxThreads))
             let code = prepare(loop.work, threadCount)
             guard code == 0, count > 0 else { return code }
             guard threadCount > 1 else {

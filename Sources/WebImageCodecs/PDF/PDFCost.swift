@@ -9,11 +9,11 @@
     /// FlateDecode are not scanned.
     struct PDFCost {
         /// The limit for all running decodes together, without what the libraries need for themselves.
-        private static let mostMemory = 464 << 20
+        private static let maxMemory = 464 << 20
         /// Real pages save some dozen states.
-        private static let mostSaved = 20_000
+        private static let maxSaved = 20_000
         /// The total unpacked length for one page: the largest maps have some dozen megabytes.
-        private static let mostUnpacked = 128 << 20
+        private static let maxUnpacked = 128 << 20
         /// Measured with poppler 22.12.
         private enum Weight {
             static let pixel = 4
@@ -40,13 +40,13 @@
                     continue
                 }
                 guard stream.isContent else { continue }
-                let room = Self.mostUnpacked - unpacked
+                let room = Self.maxUnpacked - unpacked
                 let content = stream.withContent(most: room + 1) { content in
                     unpacked += content.count
                     return PDFOperators(content)
                 }
-                guard unpacked <= Self.mostUnpacked else {
-                    throw Self.error("its streams unpack to more than \(ByteCount(Self.mostUnpacked))")
+                guard unpacked <= Self.maxUnpacked else {
+                    throw Self.error("its streams unpack to more than \(ByteCount(Self.maxUnpacked))")
                 }
                 // Streams may be nested when they are drawn.
                 saved += content.saved
@@ -54,8 +54,8 @@
                 length = max(length, content.length)
                 dash = min(dash, content.dash)
             }
-            guard saved <= Self.mostSaved else {
-                throw Self.error("it saves \(saved) states within each other, more than \(Self.mostSaved)")
+            guard saved <= Self.maxSaved else {
+                throw Self.error("it saves \(saved) states within each other, more than \(Self.maxSaved)")
             }
             let bitmap = pixels.multipliedReportingOverflow(by: Weight.pixel)
             memory = bitmap.overflow ? .max / 4 : min(bitmap.partialValue, .max / 4)
@@ -70,9 +70,9 @@
         func check(_ canvas: PixelSize) throws(WebImageError) {
             let total = memory + min(canvas.pixelCount ?? .max, .max / 8) * 4
             // The canvas alone is limited by `DecodeLimits.pixels`.
-            guard memory < 1 << 20 || total <= Self.mostMemory else {
+            guard memory < 1 << 20 || total <= Self.maxMemory else {
                 throw Self.error(
-                    "drawing it takes up to \(ByteCount(total)), more than \(ByteCount(Self.mostMemory))")
+                    "drawing it takes up to \(ByteCount(total)), more than \(ByteCount(Self.maxMemory))")
             }
         }
 

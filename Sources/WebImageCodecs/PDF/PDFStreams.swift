@@ -57,7 +57,7 @@
         }
 
         /// Longer dictionaries are rare, and only their end is scanned.
-        private static let mostOfDictionary = 4096
+        private static let maxDictionaryLength = 4096
 
         private let file: UnsafeRawBufferPointer
         private var at = 0
@@ -80,7 +80,7 @@
 
         /// The bytes between the object's number and its stream.
         private func dictionary(before mark: Int) -> UnsafeRawBufferPointer {
-            let least = max(mark - Self.mostOfDictionary, 0)
+            let least = max(mark - Self.maxDictionaryLength, 0)
             var start = mark
             while start > least {
                 let next = slice(start, min(start + 3, mark))

@@ -9,10 +9,10 @@ import WebImageProcessing
 /// third edition, 4.3).
 package struct PNGCoder: ImageCoder {
     /// The rows of larger pictures are compressed in pieces by zlib, which takes longer but hardly any memory.
-    private static let mostAtOnce = ByteCount.mebibytes(256)
+    private static let maxAtOnce = ByteCount.mebibytes(256)
 
     private let usesZlib: Bool
-    private let leastPixelsForHelp: Int
+    private let minPixelsForHelp: Int
 
     package init() { self.init(usesZlib: false) }
 
@@ -20,12 +20,12 @@ package struct PNGCoder: ImageCoder {
     ///
     /// - Parameters:
     ///   - usesZlib: whether zlib compresses, even if a faster library is available.
-    ///   - leastPixelsForHelp: the size from which an idle thread helps. Measured on two cores, photographs of 1 to 22
+    ///   - minPixelsForHelp: the size from which an idle thread helps. Measured on two cores, photographs of 1 to 22
     ///     megapixels then take 0.57 to 0.71 of the time and 1.02 to 1.05 of the processor time; pictures that compress
     ///     well (palettes, much transparency) take 0.69 to 0.98 of the time, and up to 1.14 of the processor time.
-    package init(usesZlib: Bool = false, leastPixelsForHelp: Int = 500_000) {
+    package init(usesZlib: Bool = false, minPixelsForHelp: Int = 500_000) {
         self.usesZlib = usesZlib
-        self.leastPixelsForHelp = leastPixelsForHelp
+        self.minPixelsForHelp = minPixelsForHelp
     }
 
     package var decodableFormats: Set<ImageFormat> { [.png, .apng] }
@@ -36,7 +36,7 @@ package struct PNGCoder: ImageCoder {
     package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {
-        try PNGDecoder(options, usesZlib: usesZlib, leastPixelsForHelp: leastPixelsForHelp, plan: plan)
+        try PNGDecoder(options, usesZlib: usesZlib, minPixelsForHelp: minPixelsForHelp, plan: plan)
     }
 
     package func makeAnimationDecoder(
@@ -88,7 +88,7 @@ package struct PNGCoder: ImageCoder {
         (picture.width, picture.height) = (UInt32(image.size.width), UInt32(image.size.height))
         picture.is_interlaced = options.progressive ? 1 : 0
         picture.level = Int32(min(max(options.compressionLevel, 0), 9))
-        picture.most_at_once = usesZlib ? 0 : Self.mostAtOnce.bytes
+        picture.most_at_once = usesZlib ? 0 : Self.maxAtOnce.bytes
         (picture.has_cicp, picture.cicp) = (metadata.color == nil ? 0 : 1, cicp(metadata.color))
         (picture.density_x, picture.density_y) = (dots(density?.horizontal), dots(density?.vertical))
         var output = wi_png_output()

@@ -34,17 +34,17 @@ final class PNGDecoder: ImageDecoder {
     private var isLateOver = false
 
     /// The number of pixels from which another thread helps.
-    private let leastPixelsForHelp: Int
+    private let minPixelsForHelp: Int
     private var isHelped = false
 
     /// - Parameters:
     ///   - usesZlib: whether zlib inflates, even if a faster library is available. For tests.
-    ///   - leastPixelsForHelp: the number of pixels from which another thread helps.
+    ///   - minPixelsForHelp: the number of pixels from which another thread helps.
     init(
-        _ options: DecodeOptions, usesZlib: Bool = false, leastPixelsForHelp: Int = .max, plan: @escaping DecodePlanner
+        _ options: DecodeOptions, usesZlib: Bool = false, minPixelsForHelp: Int = .max, plan: @escaping DecodePlanner
     ) throws(WebImageError) {
         self.options = options
-        self.leastPixelsForHelp = leastPixelsForHelp
+        self.minPixelsForHelp = minPixelsForHelp
         self.planner = plan
         let metadata = max(options.limits.metadata.bytes, 0)
         chunks = PNGChunkReader(metadataLimit: metadata)
@@ -158,7 +158,7 @@ final class PNGDecoder: ImageDecoder {
 
     private func isWorthHelp(_ size: PixelSize) -> Bool {
         guard let helpers = options.idleThreads, helpers.idleCount > 0 else { return false }
-        return size.pixelCount ?? 0 >= leastPixelsForHelp
+        return size.pixelCount ?? 0 >= minPixelsForHelp
     }
 
     /// The call of the shim that another thread makes.

@@ -73,7 +73,7 @@ struct PNGPalette {
 private struct TranslucentPalette {
     private static let rounds = 4
     /// With more bins the search is slow, so they are made coarser.
-    private static let mostBins = 1 << 15
+    private static let maxBins = 1 << 15
     /// Square roots of the weights of red, green, blue and alpha.
     private static let scale = SIMD4<Float>(2, 2.83, 1.73, 2.74)
 
@@ -89,7 +89,7 @@ private struct TranslucentPalette {
     init(_ words: [UInt32], atMost limit: Int, hasHoles: Bool) {
         self.hasHoles = hasHoles
         var bins = Self.bins(words, bits: 5)
-        if bins.count > Self.mostBins { bins = Self.bins(words, bits: 4) }
+        if bins.count > Self.maxBins { bins = Self.bins(words, bits: 4) }
         colors = Self.split(&bins, into: limit - (hasHoles ? 1 : 0))
         for _ in 0..<Self.rounds { move(to: bins) }
     }

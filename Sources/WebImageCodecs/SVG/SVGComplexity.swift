@@ -10,9 +10,9 @@
     struct SVGComplexity {
         /// Measured for every kind of reference: 5 to 15 KiB.
         private static let stackPerLevel = 32 << 10
-        private static let leastStack = 8 << 20
+        private static let minStackSize = 8 << 20
         /// The stack for these levels has 1 GiB, of which only the used part takes memory.
-        private static let mostLevels = 32_768
+        private static let maxLevels = 32_768
 
         /// The maximum stack for the document.
         let stackSize: Int
@@ -27,17 +27,17 @@
             try scanner.scan()
             var levels = scanner.elements
             // Most documents have few elements, and need no closer check.
-            if levels > Self.mostLevels {
-                let references = SVGReferences.count(in: text, most: Self.mostLevels)
+            if levels > Self.maxLevels {
+                let references = SVGReferences.count(in: text, most: Self.maxLevels)
                 let byReference = (references + 1).multipliedReportingOverflow(by: scanner.depth)
                 if !byReference.overflow { levels = min(levels, byReference.partialValue) }
             }
-            guard levels <= Self.mostLevels else {
+            guard levels <= Self.maxLevels else {
                 throw WebImageError(
-                    .limitExceeded, "the document may be nested \(levels) levels deep, more than \(Self.mostLevels)",
+                    .limitExceeded, "the document may be nested \(levels) levels deep, more than \(Self.maxLevels)",
                     format: .svg)
             }
-            stackSize = Self.leastStack + levels * Self.stackPerLevel
+            stackSize = Self.minStackSize + levels * Self.stackPerLevel
             isWhole = scanner.isWhole
             elementCount = scanner.elements
         }

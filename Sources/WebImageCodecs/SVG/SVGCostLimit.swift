@@ -5,14 +5,14 @@
     struct SVGCostLimit {
         /// How much memory librsvg may use at once with the canvas: the limit for all running decodes together, without
         /// what the libraries need for themselves.
-        private static let mostMemory = Double(464 << 20)
+        private static let maxMemory = Double(464 << 20)
         /// The estimate is higher than the cost of most drawings, so it may exceed the time limit by this factor. A
         /// drawing that does take longer than the limit is abandoned.
         private static let timeMargin = 10.0
         /// Larger fonts crash the process: Pango counts in 1024ths of a unit.
         private static let largestFont = 100_000.0
         /// Pixels of all bitmaps together. librsvg keeps each until the end, and for a moment twice.
-        private static let mostBitmapPixels = 40 << 20
+        private static let maxBitmapPixels = 40 << 20
         /// librsvg's memory for a document: 1200 bytes for each element, and its attributes.
         private static let bytesPerElement = 1400
         private static let bytesPerByte = 12
@@ -31,11 +31,11 @@
             of text: UnsafeRawBufferPointer, elementCount: Int, as format: ImageFormat, _ options: DecodeOptions
         ) throws(WebImageError) {
             documentBytes = Double(elementCount * Self.bytesPerElement + text.count * Self.bytesPerByte)
-            guard documentBytes <= Self.mostMemory else {
+            guard documentBytes <= Self.maxMemory else {
                 throw WebImageError(
                     .limitExceeded, "the document is too complex: it has \(elementCount) elements", format: format)
             }
-            bitmapPixels = UInt64(min(max(options.limits.pixels, 0), Self.mostBitmapPixels))
+            bitmapPixels = UInt64(min(max(options.limits.pixels, 0), Self.maxBitmapPixels))
             survey = try SVGSurvey(of: text, bitmapPixels: bitmapPixels, checkpoint: options.checkpoint)
             self.format = format
             limits = options.limits
@@ -64,11 +64,11 @@
             let pixels = Double(size.pixelCount ?? .max)
             let estimate = try SVGEstimate(
                 survey, size: size, scale: viewScale(width, height), checkpoint: checkpoint)
-            let bitmaps = survey.hasBitmaps ? Double(Self.mostBitmapPixels) : 0
-            let fixed = min(documentBytes + bitmaps, Self.mostMemory)
+            let bitmaps = survey.hasBitmaps ? Double(Self.maxBitmapPixels) : 0
+            let fixed = min(documentBytes + bitmaps, Self.maxMemory)
             // Includes the canvas on which the library draws. An estimate above the limit is refused anyway.
             return DrawingMemory(
-                bytesPerPixel: 4 + min(Self.mostMemory, estimate.memory) / pixels, fixed: ByteCount(Int(fixed)))
+                bytesPerPixel: 4 + min(Self.maxMemory, estimate.memory) / pixels, fixed: ByteCount(Int(fixed)))
         }
 
         private func viewScale(_ width: Double, _ height: Double) -> Double {
@@ -83,9 +83,9 @@
             let canvas = Double(size.pixelCount ?? .max) * 4
             // The canvas alone is limited by `DecodeLimits.pixels`.
             let extra = estimate.memory + documentBytes
-            guard estimate.memory <= 0 || extra + canvas <= Self.mostMemory else {
+            guard estimate.memory <= 0 || extra + canvas <= Self.maxMemory else {
                 let bytes = ByteCount(Int(min(0x1p60, extra + canvas)))
-                let most = ByteCount(Int(Self.mostMemory))
+                let most = ByteCount(Int(Self.maxMemory))
                 throw error("drawing it at \(size) takes up to \(bytes), more than \(most); ask for a smaller size")
             }
             let seconds = estimate.nanoseconds / 1e9

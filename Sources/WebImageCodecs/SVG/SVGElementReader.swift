@@ -109,14 +109,14 @@
         }
 
         /// librsvg 2.54 reads 400 numbers of a kernel, and crashes if its size demands more.
-        private static let mostOfKernel = 400.0
+        private static let maxKernelValues = 400.0
 
         private mutating func readKernel(_ sides: [Double]) throws(WebImageError) {
             guard let columns = sides.first else { return }
             let count = abs(columns * (sides.count > 1 ? sides[1] : columns))
-            guard count <= Self.mostOfKernel else {
+            guard count <= Self.maxKernelValues else {
                 throw WebImageError(
-                    .limitExceeded, "a convolution has \(count) numbers, more than \(Int(Self.mostOfKernel))",
+                    .limitExceeded, "a convolution has \(count) numbers, more than \(Int(Self.maxKernelValues))",
                     format: .svg)
             }
             traits.primitive?.time += Self.kernelTime * count
@@ -133,9 +133,9 @@
         mutating func finish(_ sheet: SVGStyleSheet, parent: SVGTraits?) throws(WebImageError) {
             sheet.add(to: &traits, name: name, id: id, classes: classes)
             if let parent { traits.inherit(parent) }
-            guard traits.references <= SVGTraits.mostReferences else {
+            guard traits.references <= SVGTraits.maxReferences else {
                 throw WebImageError(
-                    .limitExceeded, "an element has more than \(SVGTraits.mostReferences) references", format: .svg)
+                    .limitExceeded, "an element has more than \(SVGTraits.maxReferences) references", format: .svg)
             }
             switch name {
             case "rect", "image", "foreignObject":

@@ -8,7 +8,7 @@ struct SVGEntities {
     private enum Place { case content, attribute }
 
     /// libxml2's own limit.
-    private static let mostLevels = 40
+    private static let maxLevels = 40
 
     private var values: [[UInt8]: [UInt8]] = [:]
     /// The text so far.
@@ -94,7 +94,7 @@ struct SVGEntities {
     private mutating func append(
         _ text: UnsafeRawBufferPointer, _ place: Place, level: Int
     ) throws(WebImageError) {
-        guard level <= Self.mostLevels else { throw Self.damaged("an entity refers to itself") }
+        guard level <= Self.maxLevels else { throw Self.damaged("an entity refers to itself") }
         var cursor = XMLCursor(text)
         while !cursor.isAtEnd {
             let start = cursor.at

@@ -24,7 +24,7 @@
             checkpoint: (() throws(WebImageError) -> Void)? = nil
         ) throws(WebImageError) {
             let order = try SVGDrawingOrder(survey, checkpoint: checkpoint)
-            let stretch = try order.mostStretch(survey, checkpoint: checkpoint)
+            let stretch = try order.maxStretch(survey, checkpoint: checkpoint)
             let canvas = SVGCost.Canvas(
                 side: Double(max(size.width, size.height)), scale: min(max(scale * stretch, 1e-12), 1e12),
                 font: survey.largestFont)
@@ -87,7 +87,7 @@
         }
 
         /// The maximum total scale of nested transforms.
-        func mostStretch(
+        func maxStretch(
             _ survey: SVGSurvey, checkpoint: (() throws(WebImageError) -> Void)? = nil
         ) throws(WebImageError) -> Double {
             var reach: [Int32: Double] = [:]

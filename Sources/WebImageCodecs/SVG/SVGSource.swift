@@ -19,7 +19,7 @@
             if Self.isPacked(text) {
                 format = .svgz
                 let handle = try SVGHandle(format)
-                text = try handle.unpacked(text, most: SVGPacking.mostUnpacked(of: text.count, limits))
+                text = try handle.unpacked(text, most: SVGPacking.maxUnpacked(of: text.count, limits))
                 owner = handle
                 // librsvg would unpack the document again, without a limit.
                 guard !Self.isPacked(text) else {

@@ -95,7 +95,7 @@
                 selectorParts += selector.split { " >+~".contains($0) }.count
                 let subject = Self.subject(of: selector)
                 rules[subject, default: SVGTraits()].add(traits)
-                guard rules[subject]?.references ?? 0 <= SVGTraits.mostReferences else {
+                guard rules[subject]?.references ?? 0 <= SVGTraits.maxReferences else {
                     throw WebImageError(
                         .limitExceeded, "too many rules of style hold for the same elements", format: .svg)
                 }

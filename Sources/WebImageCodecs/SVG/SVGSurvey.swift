@@ -199,7 +199,7 @@
         }
 
         /// The maximum number of default values for an element's name. Each is read for each such element.
-        private static let mostDefaults = 256
+        private static let maxDefaults = 256
 
         /// `!ATTLIST element attribute CDATA 'value'>`, as ``SVGDocumentType`` writes it.
         private mutating func readDefault(_ text: UnsafeRawBufferPointer) throws(WebImageError) {
@@ -217,9 +217,9 @@
             guard let value = cursor.literal() else { return }
             if attribute == "href", !mayBeDrawn(value) { hide(text, place) }
             defaults[element, default: []].append((attribute, SVGTag.decoded(value)))
-            guard defaults[element]?.count ?? 0 <= Self.mostDefaults else {
+            guard defaults[element]?.count ?? 0 <= Self.maxDefaults else {
                 throw WebImageError(
-                    .limitExceeded, "more than \(Self.mostDefaults) attributes of an element have defaults",
+                    .limitExceeded, "more than \(Self.maxDefaults) attributes of an element have defaults",
                     format: .svg)
             }
         }

@@ -6,7 +6,7 @@ enum SVGText {
     static func resolved(
         _ text: UnsafeRawBufferPointer, _ limits: DecodeLimits
     ) throws(WebImageError) -> [UInt8]? {
-        let limit = max(SVGPacking.mostUnpacked(of: text.count, limits), text.count + 64)
+        let limit = max(SVGPacking.maxUnpacked(of: text.count, limits), text.count + 64)
         guard let narrow = narrowed(text) else { return try SVGDocumentType.resolved(text, limit: limit) }
         return try narrow.withUnsafeBufferPointer { buffer throws(WebImageError) -> [UInt8] in
             let text = withoutDeclaration(UnsafeRawBufferPointer(buffer))

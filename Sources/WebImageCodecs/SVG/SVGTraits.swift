@@ -94,7 +94,7 @@
 
         /// The maximum number of references of an element, and of the rules of a style sheet for one name. Each of
         /// these counts for each element with the name.
-        static let mostReferences = 256
+        static let maxReferences = 256
 
         /// How many other elements it refers to.
         var references: Int {
@@ -111,7 +111,7 @@
                 (\.paints, other.paints), (\.markers, other.markers),
             ] {
                 // More are refused.
-                for name in names where references <= Self.mostReferences && !self[keyPath: path].contains(name) {
+                for name in names where references <= Self.maxReferences && !self[keyPath: path].contains(name) {
                     self[keyPath: path].append(name)
                 }
             }
@@ -158,7 +158,7 @@
             // Most values are colours.
             guard value.utf8.contains(UInt8(ascii: "#")), value.contains("url") else { return }
             for part in value.split(separator: "(").dropFirst() {
-                guard names.count <= mostReferences else { return }
+                guard names.count <= maxReferences else { return }
                 let url = part.prefix { $0 != ")" }.filter { !"\"'".contains($0) }
                 if let name = fragment(of: url), !names.contains(name) { names.append(name) }
             }

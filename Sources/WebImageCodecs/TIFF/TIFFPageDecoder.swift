@@ -7,7 +7,7 @@
     /// Decodes one page of a complete TIFF.
     final class TIFFPageDecoder {
         /// The minimum that libtiff may allocate for one tag or strip, in addition to the pixels.
-        private static let leastMemory = 64 << 20
+        private static let minMemory = 64 << 20
 
         private(set) var header: ImageHeader?
         private let options: DecodeOptions
@@ -90,11 +90,11 @@
             }
         }
 
-        /// The memory of `pixels` pixels with 16 bits a channel, at least ``leastMemory``. `.max` on overflow, because
+        /// The memory of `pixels` pixels with 16 bits a channel, at least ``minMemory``. `.max` on overflow, because
         /// a limit may be any number.
         private static func memory(pixels: Int) -> Int {
             let (bytes, overflow) = pixels.multipliedReportingOverflow(by: PixelLayout.rgba16.bytesPerPixel)
-            return overflow ? .max : max(leastMemory, bytes)
+            return overflow ? .max : max(minMemory, bytes)
         }
 
         /// - Parameters:

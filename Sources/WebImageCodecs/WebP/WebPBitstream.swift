@@ -26,7 +26,7 @@ final class WebPBitstream {
     private var gathered: UnsafeMutableBufferPointer<UInt8>?
     /// How many of its bytes have arrived, and how many libwebp has seen.
     private var (received, decoded) = (0, 0)
-    private var leastPiece = 1
+    private var minPieceLength = 1
 
     /// - Parameters:
     ///   - memory: for the pixels that come out, RGBA, rows `bytesPerRow` apart; it must outlive this object.
@@ -83,7 +83,7 @@ final class WebPBitstream {
     func read(inPlace bytes: UnsafeBufferPointer<UInt8>, isLossless: Bool) {
         guard received == 0 else { return }
         whole = bytes.baseAddress
-        if isLossless { leastPiece = Self.losslessPiece.inPlace }
+        if isLossless { minPieceLength = Self.losslessPiece.inPlace }
     }
 
     /// Announces a lossless picture of that many bytes.
@@ -95,7 +95,7 @@ final class WebPBitstream {
         let bytes = memory.bindMemory(to: UInt8.self, capacity: byteCount)
         gathered = UnsafeMutableBufferPointer(start: bytes, count: byteCount)
         whole = UnsafePointer(bytes)
-        leastPiece = max(Self.losslessPiece.bytes, byteCount / Self.losslessPiece.part)
+        minPieceLength = max(Self.losslessPiece.bytes, byteCount / Self.losslessPiece.part)
     }
 
     /// Takes the next bytes; bytes after the picture's end are ignored.
@@ -112,7 +112,7 @@ final class WebPBitstream {
             }
             gathered.baseAddress?.advanced(by: begin).update(from: base, count: bytes.count)
         }
-        if received - decoded >= leastPiece { try flush() }
+        if received - decoded >= minPieceLength { try flush() }
     }
 
     /// Decodes bytes that wait to form a longer piece.

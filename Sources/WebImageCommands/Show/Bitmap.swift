@@ -3,7 +3,7 @@ import WebImage
 /// The pixels of a picture for drawing, with 8 bits a channel and straight alpha.
 struct Bitmap: Sendable {
     /// Pixels with a lower alpha are not drawn, so that the terminal's background shows.
-    static let leastAlpha = 16
+    static let minAlpha = 16
 
     let width: Int
     let height: Int
@@ -24,7 +24,7 @@ struct Bitmap: Sendable {
         guard y < height else { return nil }
         let place = (y * width + x) * 4
         let alpha = Int(bytes[place + 3])
-        guard alpha >= Self.leastAlpha else { return nil }
+        guard alpha >= Self.minAlpha else { return nil }
         func mixed(_ value: UInt8, _ under: UInt8) -> UInt8 {
             UInt8((Int(value) * alpha + Int(under) * (255 - alpha) + 127) / 255)
         }

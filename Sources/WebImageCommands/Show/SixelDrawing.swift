@@ -3,10 +3,10 @@ import WebImage
 /// Draws with DEC's sixel graphics (STD 070, chapter 9): bands of six rows, which are sent once for each colour.
 enum SixelDrawing {
     /// The number of colours that nearly all terminals support for sixels.
-    static let mostColors = 256
+    static let maxColors = 256
 
     static func bytes<Palette: ColorPalette>(of bitmap: Bitmap, by: Palette.Type) -> [UInt8] {
-        var palette = Palette.make(for: bitmap, most: mostColors)
+        var palette = Palette.make(for: bitmap, most: maxColors)
         let indices = dithered(bitmap, &palette)
         // 1: pixels that are not drawn stay unchanged. The numbers after the quote are the aspect ratio of pixels,
         // which are square, and the size.

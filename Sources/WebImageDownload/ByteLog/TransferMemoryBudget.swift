@@ -18,13 +18,13 @@ package final class TransferMemoryBudget: Sendable {
     package init(limit: Int = 64 << 20) { self.limit = limit }
 
     /// The most bytes that all logs together keep in memory beyond the limit because the disk fails.
-    private var mostStranded: Int { max(limit / 4, 16 << 20) }
+    private var maxStranded: Int { max(limit / 4, 16 << 20) }
 
     /// Reserves memory for bytes that no file can take, for as long as their log lives. Returns false if there is none:
     /// nobody waits for such memory.
     func strand(_ bytes: Int) -> Bool {
         state.withLock { state in
-            guard state.stranded + bytes <= mostStranded else { return false }
+            guard state.stranded + bytes <= maxStranded else { return false }
             state.stranded += bytes
             return true
         }
@@ -39,14 +39,14 @@ package final class TransferMemoryBudget: Sendable {
     func take(_ bytes: Int) -> Bool {
         state.withLock { state in
             state.used += bytes
-            return state.used <= mostKept
+            return state.used <= maxKept
         }
     }
 
-    private var mostKept: Int { limit - limit / 4 }
+    private var maxKept: Int { limit - limit / 4 }
 
     /// Whether a log may keep bytes in memory that it can also read from a file.
-    var mayKeepMore: Bool { state.withLock { $0.used < mostKept } }
+    var mayKeepMore: Bool { state.withLock { $0.used < maxKept } }
 
     var isOver: Bool { state.withLock { $0.used > limit } }
 

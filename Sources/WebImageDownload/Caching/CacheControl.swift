@@ -32,7 +32,7 @@ package struct CacheControl: Hashable, Sendable {
     package private(set) var staleWhileRevalidate: Int64?
     package private(set) var staleIfError: Int64?
 
-    private static let mostFields = 32
+    private static let maxFields = 32
 
     private enum Argument {
         case none
@@ -98,7 +98,7 @@ package struct CacheControl: Hashable, Sendable {
         guard let text = argument.text else { return .everything }
         let names = FieldScanner.elements(of: text)
         let areNames = names.allSatisfy { FieldScanner.isToken($0) }
-        guard areNames, !names.isEmpty, names.count <= mostFields else { return .everything }
+        guard areNames, !names.isEmpty, names.count <= maxFields else { return .everything }
         return .fields(names.map { $0.lowercased() })
     }
 }

@@ -5,7 +5,7 @@ enum FieldCoding {
 
     private static let version: UInt8 = 1
     /// We never write more than this.
-    private static let mostBytes = 256 << 10
+    private static let maxBytes = 256 << 10
 
     static func encode(_ fields: [Field]) -> [UInt8] {
         var bytes = [version]
@@ -20,7 +20,7 @@ enum FieldCoding {
 
     /// Nil if the bytes are truncated, of another version, or not text.
     static func decode(_ bytes: [UInt8]) -> [Field]? {
-        guard bytes.first == version, bytes.count <= mostBytes else { return nil }
+        guard bytes.first == version, bytes.count <= maxBytes else { return nil }
         var rest = bytes.dropFirst()
         var fields: [Field] = []
         while !rest.isEmpty {

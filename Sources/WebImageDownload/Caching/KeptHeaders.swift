@@ -33,7 +33,7 @@ public struct KeptHeaders: Hashable, Sendable, ExpressibleByArrayLiteral {
 
     /// A longer field is not stored, nor is an answer that needs such a field.
     static let longestValue = 8 << 10
-    private static let mostFurther = 64
+    private static let maxFurtherFields = 64
 
     private static let never: Set<String> = [
         "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "proxy-connection",
@@ -59,6 +59,6 @@ public struct KeptHeaders: Hashable, Sendable, ExpressibleByArrayLiteral {
                 value.utf8.count <= Self.longestValue
             else { return nil }
             return StoredResponse.Field(name: name.canonicalName, value: value)
-        }.prefix(Self.mostFurther).map { $0 }
+        }.prefix(Self.maxFurtherFields).map { $0 }
     }
 }

@@ -6,7 +6,7 @@ enum VaryRule: Hashable, Sendable {
     /// `*`, or an invalid value: the answer is valid for no other request.
     case never
 
-    private static let mostFields = 32
+    private static let maxFields = 32
 
     init(_ value: String?) {
         guard let value else {
@@ -14,7 +14,7 @@ enum VaryRule: Hashable, Sendable {
             return
         }
         let names = Set(FieldScanner.elements(of: value).map { $0.lowercased() })
-        let isUnderstood = names.allSatisfy { FieldScanner.isToken($0) && $0 != "*" } && names.count <= Self.mostFields
+        let isUnderstood = names.allSatisfy { FieldScanner.isToken($0) && $0 != "*" } && names.count <= Self.maxFields
         self = isUnderstood ? .fields(names.sorted()) : .never
     }
 

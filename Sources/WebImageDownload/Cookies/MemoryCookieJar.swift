@@ -14,8 +14,8 @@ public final class MemoryCookieJar: CookieJar {
         var added = 0
     }
 
-    private static let mostOfAnAnswer = 50
-    fileprivate static let mostOfADomain = 50
+    private static let maxPerResponse = 50
+    fileprivate static let maxPerDomain = 50
     private static let most = 3000
 
     private let clock: any LoadClock
@@ -54,7 +54,7 @@ public final class MemoryCookieJar: CookieJar {
     public func store(_ fields: [String], from url: String) {
         guard let url = try? WebURL(url) else { return }
         let now = clock.wallTime
-        let fresh = fields.prefix(Self.mostOfAnAnswer).compactMap { Cookie($0, from: url, at: now) }
+        let fresh = fields.prefix(Self.maxPerResponse).compactMap { Cookie($0, from: url, at: now) }
         state.withLock { state in
             for cookie in fresh { state.put(cookie, at: now) { noteChange() } }
             if state.count > Self.most { state.makeRoom(for: Self.most, at: now) }
@@ -91,7 +91,7 @@ extension MemoryCookieJar.State {
             same.append(cookie)
         }
         same.removeAll { $0.isExpired(at: now) }
-        if same.count > MemoryCookieJar.mostOfADomain { same.removeFirst(same.count - MemoryCookieJar.mostOfADomain) }
+        if same.count > MemoryCookieJar.maxPerDomain { same.removeFirst(same.count - MemoryCookieJar.maxPerDomain) }
         count += same.count
         cookies[cookie.domain] = same.isEmpty ? nil : same
     }

@@ -21,7 +21,7 @@ enum NetrcMark {
     }
 
     private static let longest = 256 << 10
-    private static let mostKnown = 16
+    private static let maxKnown = 16
     /// In seconds: a file that was changed more recently may change again without a visible difference.
     private static let restless = 3
     private static let known = Guarded<[String: (stamp: Stamp, text: String)]>([:])
@@ -35,7 +35,7 @@ enum NetrcMark {
         clock_gettime(CLOCK_REALTIME, &now)
         if Int(now.tv_sec) - stamp.changed > restless {
             known.withLock { known in
-                if known.count >= mostKnown { known.removeAll() }
+                if known.count >= maxKnown { known.removeAll() }
                 known[path] = (stamp, text)
             }
         }

@@ -40,8 +40,8 @@ package struct TransferQueue: Sendable {
         fileprivate var lowTotal: Int { max(total - reserved, 1) }
         fileprivate var lowPerHost: Int { max(perHost - reserved, 1) }
         /// The limit including slow transfers.
-        fileprivate var mostTotal: Int { total + spare }
-        fileprivate var mostPerHost: Int { perHost + min(spare, 2 * perHost) }
+        fileprivate var maxTotal: Int { total + spare }
+        fileprivate var maxPerHost: Int { perHost + min(spare, 2 * perHost) }
         /// Transfers of very low priority leave a quarter of the spare slots to others.
         fileprivate func most(_ priority: LoadPriority) -> Int {
             total + (priority <= .low ? spare - spare / 4 : spare)
@@ -117,7 +117,7 @@ package struct TransferQueue: Sendable {
         /// Whether the host's limits allow one more.
         func admits(_ priority: LoadPriority, _ limits: Limits) -> Bool {
             running.isWithin(
-                total: limits.perHost, low: limits.lowPerHost, most: limits.mostPerHost, for: priority)
+                total: limits.perHost, low: limits.lowPerHost, most: limits.maxPerHost, for: priority)
         }
     }
 
@@ -170,7 +170,7 @@ package struct TransferQueue: Sendable {
 
     /// Whether the limits allow one more transfer.
     private func hasSlot(for priority: LoadPriority) -> Bool {
-        running.isWithin(total: limits.total, low: limits.lowTotal, most: limits.mostTotal, for: priority)
+        running.isWithin(total: limits.total, low: limits.lowTotal, most: limits.maxTotal, for: priority)
     }
 
     /// Whether the first transfer of a host may run beyond the limits.

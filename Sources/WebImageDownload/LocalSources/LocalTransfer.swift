@@ -6,7 +6,7 @@ import WebImageCore
 /// system's cache is read where the transfer begins, because waking another thread takes longer.
 final class LocalTransfer: Transfer {
     private static let pieceSize = 256 << 10
-    private static let mostAtOnce = 32 << 10
+    private static let maxAtOnce = 32 << 10
 
     let id: TransferQueue.ID
     let log: ByteLog
@@ -104,9 +104,9 @@ final class LocalTransfer: Transfer {
     private func readAtOnce(_ path: String) -> Bool {
         guard let file = files.openAtOnce(FilePath(path)) else { return false }
         defer { files.close(file) }
-        return withUnsafeTemporaryAllocation(byteCount: Self.mostAtOnce + 1, alignment: 16) { buffer in
+        return withUnsafeTemporaryAllocation(byteCount: Self.maxAtOnce + 1, alignment: 16) { buffer in
             guard let count = files.readAtOnce(file, into: buffer, at: 0), count > 0,
-                count <= min(Self.mostAtOnce, limit)
+                count <= min(Self.maxAtOnce, limit)
             else { return false }
             // The bytes so far may be only those in the cache, and not the whole file.
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])

@@ -2,7 +2,7 @@ public import WebImageCore
 
 extension BlurHash {
     /// The most pixels that are drawn: 1 Mi.
-    private static let mostPixels = 1 << 20
+    private static let maxPixels = 1 << 20
 
     /// Draws the placeholder, opaque, with the pixels that the reference implementation draws (woltapp/blurhash,
     /// decode.c).
@@ -20,10 +20,10 @@ extension BlurHash {
     /// - Complexity: the pixels times the components; 32x32 of 4x3 takes less than 0.1 ms. Memory for the result.
     public func image(width: Int, height: Int, punch: Double = 1) throws(WebImageError) -> Image {
         let size = PixelSize(width: width, height: height)
-        guard let count = size.pixelCount, count > 0, count <= Self.mostPixels else {
+        guard let count = size.pixelCount, count > 0, count <= Self.maxPixels else {
             throw WebImageError(
                 .limitExceeded,
-                "a placeholder of \(size) is not drawn: it may have 1 to \(Self.mostPixels) pixels, and 32x32 do")
+                "a placeholder of \(size) is not drawn: it may have 1 to \(Self.maxPixels) pixels, and 32x32 do")
         }
         guard punch >= 0, punch.isFinite else {
             throw WebImageError(.transformFailed, "the contrast of a placeholder cannot be \(punch)")

@@ -5,7 +5,7 @@ import WebImageCore
 struct ColorClusters {
     /// Colours that are nearer are hardly distinguishable and make one group.
     private static let nearest = 0.04 * 0.04
-    private static let mostRounds = 24
+    private static let maxRounds = 24
 
     /// The bins of each group; none is empty.
     let groups: [[ColorBins.Bin]]
@@ -14,7 +14,7 @@ struct ColorClusters {
     init(_ bins: [ColorBins.Bin], count: Int) {
         var centers = Self.firstCenters(bins, count: count)
         var places: [Int] = []
-        for _ in 0..<Self.mostRounds {
+        for _ in 0..<Self.maxRounds {
             let next = bins.map { Self.place(of: $0.lab, in: centers) }
             if next == places { break }
             places = next

@@ -72,7 +72,7 @@ enum BlurPlan {
     private static let coarseSigma = 0.85
     private static let coarseReach = 3.0 / 0.85
     /// From this sigma on, blurring through a smaller picture is faster.
-    private static let leastCoarse = 2.5
+    private static let minCoarseSigma = 2.5
     /// A bell that is cut at a greater distance is replaced by a whole one of the same width, because its cost would
     /// grow with the distance.
     private static let farthestCut = 32
@@ -89,7 +89,7 @@ enum BlurPlan {
             guard weights.count > farthestCut else { return [direct(size, weights)] }
             return gaussian(size, sigma: spread(of: weights))
         }
-        guard sigma >= leastCoarse else {
+        guard sigma >= minCoarseSigma else {
             return [direct(size, bell(sigma, reach: Int((3.2 * sigma).rounded(.up))))]
         }
         let step = sigma / (coarseSigma * 2.0.squareRoot())

@@ -12,9 +12,9 @@ struct HeldRows {
 
 /// The currently needed rows of a picture, with memory for the next ones right after them.
 final class RowWindow {
-    private static let leastCapacity = 32
+    private static let minCapacity = 32
     /// The least free part after kept rows are moved, so that each row is moved only a few times.
-    private static let leastFree = 4
+    private static let minFree = 4
 
     private let bytesPerRow: Int
     private let height: Int
@@ -51,9 +51,9 @@ final class RowWindow {
         let held = row - kept
         let (old, offset) = (memory, (kept - first) * bytesPerRow)
         let needed = held + count
-        let grows = needed > capacity || (needed > capacity - capacity / Self.leastFree && capacity < height)
+        let grows = needed > capacity || (needed > capacity - capacity / Self.minFree && capacity < height)
         if grows {
-            let wanted = max(needed, min(max(needed + needed / 2, Self.leastCapacity), height))
+            let wanted = max(needed, min(max(needed + needed / 2, Self.minCapacity), height))
             let (bytes, overflow) = wanted.multipliedReportingOverflow(by: bytesPerRow)
             memory = try AlignedMemory(byteCount: overflow ? .max : bytes)
             capacity = wanted

@@ -10,7 +10,7 @@ public final class OriginServer: Sendable {
     public typealias Handler = @Sendable (RecordedRequest) -> OriginResponse
 
     /// The most connections that are served at a time; further ones wait until one ends.
-    public static let mostConnections = 256
+    public static let maxConnections = 256
 
     private let state: OriginState
     public let port: Int

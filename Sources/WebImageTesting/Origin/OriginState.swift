@@ -25,7 +25,7 @@ final class OriginState: Sendable {
     private let routes = Guarded(Routes())
     private let doors = Guarded(Doors())
     private let listener: LoopbackSocket
-    private let threads = ThreadPool(name: "wi-origin-conn", width: OriginServer.mostConnections)
+    private let threads = ThreadPool(name: "wi-origin-conn", width: OriginServer.maxConnections)
 
     init(_ listener: LoopbackSocket) { self.listener = listener }
 

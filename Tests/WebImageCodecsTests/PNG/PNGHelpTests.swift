@@ -120,7 +120,7 @@ import WebImageTesting
         let pieces = length.map { length in { length } }
         for keepsWhole in [true, false] {
             let alone = DecodeOutcome(PNGCoder(), bytes, options, keepsWhole: keepsWhole, length: pieces)
-            let coder = PNGCoder(leastPixelsForHelp: 1)
+            let coder = PNGCoder(minPixelsForHelp: 1)
             let other = DecodeOutcome(coder, bytes, helped, keepsWhole: keepsWhole, length: pieces)
             #expect(other.header == alone.header && other.format == alone.format, "\(what)")
             #expect(other.rows == alone.rows && other.pixels == alone.pixels, "\(what)")

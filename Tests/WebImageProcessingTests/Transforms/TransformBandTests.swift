@@ -60,7 +60,7 @@ import WebImageTesting
             let whole = try program.run(image)
             for idle in [1, 2, 7] {
                 let threads = Backwards(idle)
-                let helpers = TransformProgram.Helpers(threads, leastPixels: 0, mostRepeated: .infinity)
+                let helpers = TransformProgram.Helpers(threads, minPixels: 0, maxRepeated: .infinity)
                 let made = try program.run(image, with: helpers)
                 #expect(made.size == whole.size && made.pixels.channels == whole.pixels.channels, "\(idle) \(alpha)")
                 #expect(threads.shared.load(ordering: .relaxed) >= 1)
@@ -83,13 +83,13 @@ import WebImageTesting
             return threads.parts.load(ordering: .relaxed)
         }
         #expect(try parts([.blur(sigma: 2)], 1) { TransformProgram.Helpers($0) } == 0)
-        #expect(try parts([.blur(sigma: 60)], 1) { TransformProgram.Helpers($0, leastPixels: 0) } == 0)
-        #expect(try parts([.gray()], 1) { TransformProgram.Helpers($0, leastPixels: 0) } == 0)
+        #expect(try parts([.blur(sigma: 60)], 1) { TransformProgram.Helpers($0, minPixels: 0) } == 0)
+        #expect(try parts([.gray()], 1) { TransformProgram.Helpers($0, minPixels: 0) } == 0)
         let two: [ImageTransform] = [.gamma(2), .saturation(2)]
-        #expect(try parts(two, 0) { TransformProgram.Helpers($0, leastPixels: 0) } == 0)
-        #expect(try parts(two, 1) { TransformProgram.Helpers($0, leastPixels: 0) } == 4)
+        #expect(try parts(two, 0) { TransformProgram.Helpers($0, minPixels: 0) } == 0)
+        #expect(try parts(two, 1) { TransformProgram.Helpers($0, minPixels: 0) } == 4)
         // A chain with a canvas runs on one thread.
-        #expect(try parts([.blur(sigma: 1), .pad(3)], 1) { TransformProgram.Helpers($0, leastPixels: 0) } == 0)
+        #expect(try parts([.blur(sigma: 1), .pad(3)], 1) { TransformProgram.Helpers($0, minPixels: 0) } == 0)
     }
 
     /// The error of one band is the error of the whole chain.

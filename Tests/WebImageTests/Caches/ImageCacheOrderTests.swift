@@ -152,7 +152,7 @@ import WebImageTesting
 
     @Test func aStoreWaitsWhileTooManyBytesAreStaged() async throws {
         let folder = try TemporaryFolder()
-        let bench = CacheBench(folder.path) { $0.disk?.mostStaged = 1000 }
+        let bench = CacheBench(folder.path) { $0.disk?.maxStaged = 1000 }
         bench.fileExecutor.hold()
         let bodies = (0..<5).map { [UInt8](repeating: UInt8($0), count: 600) }
         let stores = bodies.enumerated().map { index, body in

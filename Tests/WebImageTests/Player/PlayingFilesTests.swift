@@ -45,7 +45,7 @@ import WebImageTesting
         for one in watched {
             #expect(one.wrong == 0 && one.late == 0)
             #expect(one.shown.count >= Self.frames && one.player.currentLoop >= 1)
-            #expect(one.mostKept <= one.player.animation.bufferLimit.bytes + 3 * Self.width * Self.height * 4)
+            #expect(one.maxKept <= one.player.animation.bufferLimit.bytes + 3 * Self.width * Self.height * 4)
         }
     }
 
@@ -55,7 +55,7 @@ import WebImageTesting
         private(set) var shown: [Int] = []
         private(set) var wrong = 0
         private(set) var late = 0
-        private(set) var mostKept = 0
+        private(set) var maxKept = 0
         private let delay: Duration
 
         init(_ image: Image, _ clock: ManualFrameClock) throws {
@@ -67,7 +67,7 @@ import WebImageTesting
                 if color != BlinkingGIF.colors[index % 4] { wrong += 1 }
                 // The test's clock advances in steps of ten milliseconds, so the check is no more exact than that.
                 if index != expected(at: clock.now) { late += 1 }
-                mostKept = max(mostKept, player.animation.keptByteCount.bytes)
+                maxKept = max(maxKept, player.animation.keptByteCount.bytes)
             }
         }
 

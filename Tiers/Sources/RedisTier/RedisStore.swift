@@ -24,16 +24,16 @@ struct RedisStore: Sendable {
 
         /// The ID of the latest removal; `0-0` if there is none.
         var last: String
-        /// At most ``mostRead``.
+        /// At most ``maxRead``.
         var items: [Item]
     }
 
     /// How many removals are kept, for programs that are cut off for a while.
-    private static let mostRemovals = 100_000
+    private static let maxRemovals = 100_000
     /// The seconds without a new removal after which the list is deleted: 31 days. The ID of the last removal is kept,
     /// because the next one would otherwise seem to begin a new list, and every program would clear its caches.
     private static let removalLife = 31 * 86_400
-    static let mostRead = 500
+    static let maxRead = 500
 
     let client: RedisClient
     private let start: String
@@ -109,7 +109,7 @@ struct RedisStore: Sendable {
         let value = try await client.send(
             [
                 "EVAL", RESPArgument(script), "3", key(name), removals, lastRemoval,
-                RESPArgument(Self.mostRemovals), RESPArgument(Self.removalLife), RESPArgument(channel),
+                RESPArgument(Self.maxRemovals), RESPArgument(Self.removalLife), RESPArgument(channel),
             ] + fields.map { RESPArgument(ByteBuffer(bytes: $0)) })
         return value.integer == 1
     }
@@ -124,7 +124,7 @@ struct RedisStore: Sendable {
             """
         let value = try await client.send([
             "EVAL", RESPArgument(script), "2", removals, lastRemoval, RESPArgument(id ?? ""),
-            RESPArgument(Self.mostRead),
+            RESPArgument(Self.maxRead),
         ])
         guard let parts = value.members, parts.count == 2, let last = parts[0].text, let items = parts[1].members else {
             throw .refused("an unexpected answer")

@@ -157,7 +157,7 @@ public final class RedisTier: BytesTier {
         _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?
     ) async throws(WebImageError) -> Bool {
         let name = seal.name(of: key)
-        for _ in 0..<Self.mostTries {
+        for _ in 0..<Self.maxTries {
             let old = try await failing { () throws(RedisError) in try await store.head(name) }
             guard let old, let known = seal.metadata(of: old, for: key), let changed = change(known),
                 let head = seal.head(old, with: changed, for: key)
@@ -173,7 +173,7 @@ public final class RedisTier: BytesTier {
         throw WebImageError(.locked, "others keep changing this entry in Redis")
     }
 
-    private static let mostTries = 8
+    private static let maxTries = 8
 
     /// Removes an entry, and notifies the other programs that follow removals.
     @discardableResult

@@ -24,7 +24,7 @@ struct RemovalReader {
             step.removals.append(item.fields)
             place = item.id
         }
-        step.hasMore = news.items.count >= RedisStore.mostRead
+        step.hasMore = news.items.count >= RedisStore.maxRead
         // Everything was read, but the latest removal is not the last one that was read.
         if !step.hasMore, place != news.last {
             step.missedSome = true

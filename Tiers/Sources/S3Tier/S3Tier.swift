@@ -37,7 +37,7 @@ public final class S3Tier: BytesTier {
     private static let seal = EntrySeal.checksum
 
     private let client: S3Client
-    private let mostBytes: Int
+    private let maxBytes: Int
     private let lifetime: Int64
     public let readDeadline: Duration
     public let changeDeadline = Duration.seconds(30)
@@ -54,12 +54,12 @@ public final class S3Tier: BytesTier {
         lifetime: Duration = .seconds(30 * 86_400), deadline: Duration = .milliseconds(500)
     ) {
         self.client = client
-        mostBytes = longestBody.bytes
+        maxBytes = longestBody.bytes
         self.lifetime = max(lifetime.components.seconds, 1)
         readDeadline = deadline
     }
 
-    public var longestBody: ByteCount? { ByteCount(mostBytes) }
+    public var longestBody: ByteCount? { ByteCount(maxBytes) }
 
     public var statistics: Statistics { state.withLock { $0 } }
 
@@ -101,7 +101,7 @@ public final class S3Tier: BytesTier {
 
     @discardableResult
     public func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool {
-        guard entry.body.count <= mostBytes, entry.metadata.sharedLifetime(most: lifetime) != nil else {
+        guard entry.body.count <= maxBytes, entry.metadata.sharedLifetime(most: lifetime) != nil else {
             return try await refuse(key)
         }
         let blob = ByteBuffer(bytes: SealedBlob.bytes(entry, Self.seal, for: key))

@@ -12,7 +12,7 @@ import Testing
 
     private func news(_ all: [News.Item], after number: Int) -> News {
         let read = all.filter { Int($0.id.dropLast(2)) ?? 0 > number }
-        return News(last: all.last?.id ?? "0-0", items: Array(read.prefix(RedisStore.mostRead)))
+        return News(last: all.last?.id ?? "0-0", items: Array(read.prefix(RedisStore.maxRead)))
     }
 
     @Test func theFirstReadingTellsNothing() {

@@ -26,7 +26,7 @@
             }
             let configuration = try Self.configuration(of: track, limits, reader)
             let size = configuration.parameters.size
-            let most = limits.mostFrames(of: size)
+            let most = limits.maxFrames(of: size)
             func samples(_ track: SequenceTrack) throws(WebImageError) -> SampleTable {
                 try SampleTable(track, most: max(most, 1), limit: limits.bytes.bytes, reader)
             }

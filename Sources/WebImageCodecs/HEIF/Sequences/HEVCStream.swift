@@ -29,7 +29,7 @@
         /// than in the order of showing, but not by more pictures than a decoder keeps. One more is needed, because
         /// libde265 recognises the end of a picture by the beginning of the next.
         func dataEnd(of index: Int) -> Int {
-            samples.ends[min(index + HEVCParameters.mostReferences + 1, count - 1)]
+            samples.ends[min(index + HEVCParameters.maxReferences + 1, count - 1)]
         }
 
         /// The first picture that must be decoded to show this one.

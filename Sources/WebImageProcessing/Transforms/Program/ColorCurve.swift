@@ -19,7 +19,7 @@ struct ColorCurve {
     /// The largest number below 1.
     static let most = Float(1).nextDown
     /// The maximum error in levels of 255.
-    private static let mostError = 0.03
+    private static let maxError = 0.03
     private static let count = 32
 
     /// The numbers of the parabolas in the order of `wi_color_row_8`.
@@ -51,7 +51,7 @@ struct ColorCurve {
                 let first = ends[0] - start * (second + start * third)
                 for part in [0.125, 0.25, 0.375, 0.625, 0.75, 0.875] {
                     let x = start + part * width
-                    guard abs(first + x * (second + x * third) - wanted(x)) <= Self.mostError else { return nil }
+                    guard abs(first + x * (second + x * third) - wanted(x)) <= Self.maxError else { return nil }
                 }
                 let place = Int(wi_color_curve_index(Float(start)))
                 for (index, number) in [first, second, third].enumerated() {

@@ -15,7 +15,7 @@ extension TransformPass {
     func bands(_ helpers: TransformProgram.Helpers?) -> [PassBand] {
         let whole = band(0..<output.height)
         let pixels = view.width * view.height + Double(output.width) * Double(output.height)
-        guard let helpers, canBeParted, takesLong, output.height > 1, pixels >= helpers.leastPixels else {
+        guard let helpers, canBeParted, takesLong, output.height > 1, pixels >= helpers.minPixels else {
             return [whole]
         }
         let idle = helpers.threads.idleCount
@@ -23,7 +23,7 @@ extension TransformPass {
         let most = (1 + idle) * TransformProgram.Helpers.bandsPerThread
         let middle = output.height / 2
         let shared = band(0..<middle).source.upperBound - band(middle..<output.height).source.lowerBound
-        let allowed = helpers.mostRepeated * view.height / Double(max(shared, 1))
+        let allowed = helpers.maxRepeated * view.height / Double(max(shared, 1))
         let count = min(most, output.height, 1 + Int(min(allowed, Double(most))))
         let edges = (0...count).map { output.height * $0 / count }
         return (0..<count).map { band(edges[$0]..<edges[$0 + 1]) }

@@ -5,7 +5,7 @@ import WebImageCore
 struct ProgramBuilder {
     /// The most stages of a pass; further stages are in another pass. Each stage keeps some rows of floats, and calls
     /// the next one.
-    static let mostStages = 64
+    static let maxStages = 64
 
     /// The current size of the picture.
     private(set) var size: PixelSize
@@ -152,7 +152,7 @@ extension ProgramBuilder {
     }
 
     private mutating func add(_ work: TransformPass.Stage.Work, from input: PixelSize, to output: PixelSize) {
-        if stages.count == Self.mostStages {
+        if stages.count == Self.maxStages {
             endPass(turnedBy: .up)
             begin(input)
         }

@@ -36,14 +36,14 @@ package struct TransformProgram: Sendable {
 
         let threads: any IdleThreads
         /// From this number of pixels on, source and result together, another thread is worthwhile.
-        let leastPixels: Double
+        let minPixels: Double
         /// The share of the source that all bands together may read more than once.
-        let mostRepeated: Double
+        let maxRepeated: Double
 
-        package init(_ threads: any IdleThreads, leastPixels: Double = 1_000_000, mostRepeated: Double = 0.05) {
+        package init(_ threads: any IdleThreads, minPixels: Double = 1_000_000, maxRepeated: Double = 0.05) {
             self.threads = threads
-            self.leastPixels = leastPixels
-            self.mostRepeated = mostRepeated
+            self.minPixels = minPixels
+            self.maxRepeated = maxRepeated
         }
     }
 
