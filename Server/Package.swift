@@ -107,8 +107,10 @@ let package = Package(
         tests(
             "ServerTracingTests",
             ["ServerTracing", "ServerHTTP", "ServerConfiguration", tracing, logging, library, testing]),
-        tests("ServerGrammarTests", ["ServerGrammar", "ServerConfiguration", library]),
-        tests("ServerImagesTests", ["ServerImages", "ServerGrammar", "ServerConfiguration", fleet, library, testing]),
+        tests("ServerGrammarTests", ["ServerGrammar", "ServerConfiguration", fleetTesting, library]),
+        tests(
+            "ServerImagesTests",
+            ["ServerImages", "ServerGrammar", "ServerConfiguration", fleet, fleetTesting, library, testing]),
         tests(
             "ServerHTTPTests",
             [

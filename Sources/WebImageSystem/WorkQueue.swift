@@ -33,7 +33,7 @@ struct WorkQueue {
     static let patience = 8
 
     /// How many elements are kept while nothing waits.
-    private static let keptPlaces = 1024
+    static let keptPlaces = 1024
 
     /// Two for each priority; the last list goes first.
     private var lists = [List](repeating: List(), count: 2 * LoadPriority.allCases.count)
@@ -45,6 +45,9 @@ struct WorkQueue {
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
+
+    /// How many pieces of work the queue has memory for.
+    var placeCount: Int { places.count }
 
     private static func list(_ priority: LoadPriority, completes: Bool) -> Int {
         2 * priority.rawValue + (completes ? 1 : 0)

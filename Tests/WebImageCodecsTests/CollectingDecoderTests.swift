@@ -44,9 +44,9 @@ import WebImageTesting
     /// Decodes bytes of which the first `count` are pushed as a file in an array.
     private func decodeFile(
         _ bytes: [UInt8], _ count: Int, _ options: DecodeOptions = DecodeOptions()
-    ) -> PieceDecode {
+    ) -> CoderDecode {
         let sink = PixelBufferSink()
-        var result = PieceDecode()
+        var result = CoderDecode()
         do throws(WebImageError) {
             let decoder = try makeDecoder(bytes, options) { (_) throws(WebImageError) in DecodePlan(sink: sink) }
             guard let collecting = decoder as? any CollectingDecoder else { return result }

@@ -76,7 +76,7 @@ import WebImageTesting
     /// The largest difference of a gray picture at a quarter of the size from the low frequencies of the full picture,
     /// and the number of blocks that were compared. Blocks with values of 0 or 255 are not, because they may have been
     /// clamped.
-    private static func difference(_ part: PieceDecode, _ full: PieceDecode, width: Int, height: Int) -> (Double, Int) {
+    private static func difference(_ part: CoderDecode, _ full: CoderDecode, width: Int, height: Int) -> (Double, Int) {
         var (most, count) = (0.0, 0)
         for (blockY, blockX) in (0..<height / 8 * (width / 8)).map({ ($0 / (width / 8), $0 % (width / 8)) }) {
             let values = (0..<64).map { full.pixels.bytes[((blockY * 8 + $0 / 8) * width + blockX * 8 + $0 % 8) * 4] }

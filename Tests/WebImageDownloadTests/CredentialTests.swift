@@ -78,14 +78,6 @@ import WebImageTesting
         #expect(rejected.withLock { $0 } == [false])
     }
 
-    private func eventually(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<1_000_000 {
-            if condition() { return true }
-            await Task.yield()
-        }
-        return false
-    }
-
     /// The provider's answer for the previous user was once kept and sent for the next user.
     @Test func credentialsForgottenDuringTheirRequestAreNotKept() async throws {
         let rig = try Rig()

@@ -101,20 +101,7 @@ import WebImageTesting
     }
 
     private func compressed() -> OriginResponse {
-        .bytes(gzip(body), contentType: "image/png").with(header: "Content-Encoding", "gzip")
-    }
-
-    /// A gzip stream of one stored block (RFC 1951, section 3.2.4; RFC 1952).
-    private func gzip(_ bytes: [UInt8]) -> [UInt8] {
-        func little(_ value: UInt32, _ count: Int) -> [UInt8] {
-            (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) }
-        }
-        let sum = ~bytes.reduce(~UInt32(0)) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
-        }
-        let length = UInt32(bytes.count)
-        return [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 1] + little(length, 2) + little(~length, 2) + bytes + little(sum, 4)
-            + little(length, 4)
+        .bytes(DeflateWriter.gzip(body), contentType: "image/png").with(header: "Content-Encoding", "gzip")
     }
 }
 

@@ -29,14 +29,6 @@ import WebImageTesting
         _ = download.log.whenEnded { counter.increment() }
     }
 
-    private func eventually(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<2_000_000 {
-            if condition() { return true }
-            await Task.yield()
-        }
-        return false
-    }
-
     @Test func joiningRacesWithTheEnd() async throws {
         let (downloader, transport) = make()
         let answers = Counter()

@@ -89,13 +89,18 @@ import WebImageTesting
         #expect(lifetime == .seconds(seconds ?? 300))
     }
 
-    @Test func limitsOfOneRequestDoNotCountForOthers() {
+    @Test func limitsOfOneRequestDoNotCountForOthers() throws {
         let policy = FailedURLPolicy()
         for (cause, seconds) in [
             (WebImageError.Code.limitExceeded, 0), (.truncatedData, 0), (.corruptData, 30), (.unknownFormat, 30),
         ] {
             let error = WebImageError(.badImageData, "", cause: WebImageError(cause, ""))
             #expect(policy.lifetime(of: error, url: "", retryAfter: nil) == .seconds(seconds))
+            let failed = FailedURLs(clock: clock)
+            failed.failed(try request("x"), error)
+            // Another request for the same download, whose picture may have other limits.
+            let refusal = failed.refusal(of: try request("x"), retriesFailed: false)
+            #expect((refusal != nil) == (seconds > 0), "\(cause.name)")
         }
     }
 

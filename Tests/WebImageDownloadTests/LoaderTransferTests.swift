@@ -35,14 +35,6 @@ import WebImageTesting
         return rig.downloader.download(request, priority: priority)
     }
 
-    private func eventually(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<1_000_000 {
-            if condition() { return true }
-            await Task.yield()
-        }
-        return false
-    }
-
     @Test func fieldsFromALoaderBecomeTheResponseHead() async throws {
         struct Teller: ImageLoader {
             let name = "teller"

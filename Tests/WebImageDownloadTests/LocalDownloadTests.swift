@@ -223,6 +223,31 @@ import WebImageTesting
 
     @Test func aReadThatIsLeftStops() async throws {
         defer { cleanUp() }
+        let files = FaultyFileSystem()
+        let pool = ThreadPool(name: "test", width: 1)
+        let downloader = ImageDownloader(
+            configuration: DownloadConfiguration(), transport: FakeTransport(), clock: ManualClock(), executor: pool,
+            files: files)
+        let body = pattern(700_000)
+        let second = files.delay(.read, at: 1)
+        let download = downloader.download(DownloadRequest(path: try write(body, to: "a")))
+        await second.made()
+        let first = download.log.receivedCount
+        #expect(first > 0 && first < body.count / 2 && download.log.end == nil)
+        download.cancel()
+        #expect(download.log.end?.name == "cancelled" && downloader.counters.running == 0)
+        second.release()
+        // The pool's only thread comes to this when it has left the file.
+        let left = Gate()
+        pool.run(.normal) { left.open() }
+        await left.opened()
+        #expect(files.count(of: .read) == 2, "the rest of the file was read")
+        #expect(download.log.receivedCount == first)
+        #expect(download.log.end?.name == "cancelled" && downloader.counters.running == 0)
+    }
+
+    @Test func aReadThatIsLeftBeforeItBeginsReadsNothing() async throws {
+        defer { cleanUp() }
         let executor = HeldExecutor()
         let files = FaultyFileSystem()
         let downloader = ImageDownloader(

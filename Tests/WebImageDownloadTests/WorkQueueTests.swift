@@ -102,13 +102,26 @@ import WebImageTesting
         var queue = WorkQueue()
         let owner = Owner()
         let done = Guarded(0)
-        for _ in 0..<3 {
-            for _ in 0..<3000 {
+        func pass(_ count: Int) -> Int {
+            for _ in 0..<count {
                 queue.append(.normal, owner: ObjectIdentifier(owner), completes: false) { done.withLock { $0 += 1 } }
             }
+            let most = queue.placeCount
             while let work = queue.next() { work() }
+            return most
+        }
+        for _ in 0..<3 {
+            #expect(pass(3000) == 3000)
+            #expect(queue.placeCount == 0)
         }
         #expect(done.withLock { $0 } == 9000 && queue.isEmpty)
+        // The places of a small crowd are kept for the next one.
+        for count in [WorkQueue.keptPlaces, 10] {
+            #expect(pass(count) == WorkQueue.keptPlaces)
+            #expect(queue.placeCount == WorkQueue.keptPlaces)
+        }
+        #expect(pass(WorkQueue.keptPlaces + 1) == WorkQueue.keptPlaces + 1)
+        #expect(queue.placeCount == 0 && queue.isEmpty)
     }
 
     private final class Owner {}

@@ -137,10 +137,28 @@ import WebImageProcessing
         #expect(last == 1)
     }
 
-    @Test func highlightsKeepTheirHue() throws {
-        // An orange of some 4000 cd/m²: its channels keep their order.
-        let bright = try converted([0.9, 0.82, 0.6], described(1, 16))
-        #expect(bright[0] == 1 && bright[1] > 0.5 && bright[1] < 0.9 && bright[2] < bright[1])
+    /// Converts a value of PQ to light in cd/m² (SMPTE ST 2084).
+    private static func nits(_ value: Double) -> Double {
+        let root = value.power(1 / 78.84375)
+        return 10_000 * (max(root - 0.8359375, 0) / (18.8515625 - 18.6875 * root)).power(1 / 0.1593017578125)
+    }
+
+    private static func perceptual(_ nits: Double) -> Double {
+        let power = (nits / 10_000).power(0.1593017578125)
+        return ((0.8359375 + 18.8515625 * power) / (1 + 18.6875 * power)).power(78.84375)
+    }
+
+    /// An orange, a blue and a green of some 4000 cd/m², compared with a hundredth of their light, which the tone curve
+    /// leaves as it is.
+    @Test(arguments: [[0.9, 0.82, 0.6], [0.5, 0.75, 0.9], [0.7, 0.9, 0.65]])
+    func highlightsKeepTheirHue(_ color: [Double]) throws {
+        let bright = try converted(color, described(1, 16))
+        #expect(bright.max() == 1)
+        let dim = try converted(color.map { Self.perceptual(Self.nits($0) / 100) }, described(1, 16))
+        #expect(isNear(dim, color.map { Self.encoded(Self.nits($0) / 100 / 203) }, levels: 0.5), "\(dim)")
+        // Equal parts of linear light, up to a factor, are the same hue and saturation.
+        let factor = Self.light(dim.max() ?? 0)
+        #expect(isNear(dim, bright.map { Self.encoded(Self.light($0) * factor) }, levels: 0.5), "\(bright) \(dim)")
     }
 
     @Test func aPictureInPQBecomesOneInSRGB() throws {

@@ -61,6 +61,17 @@ import WebImageTesting
         #expect(bench.manager.failedURLs.list().count == 1 && bench.transport.hits(url) == 2)
     }
 
+    @Test func aPictureOverTheLimitsOfOneRequestIsLoadedForTheNext() async throws {
+        let (bench, _) = try makeBench()
+        var small = request(.cacheFirst)
+        small.decoding.limits.pixels = 255
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: small) }
+        #expect(error?.code == .badImageData && (error?.cause as? WebImageError)?.code == .limitExceeded)
+        let image = try await bench.manager.image(for: request(.cacheFirst)).image
+        #expect(image.size == PixelSize(width: 16, height: 16))
+        #expect(bench.manager.failedURLs.list().isEmpty)
+    }
+
     @Test func retryAfterBlocksTheURLForItsTime() async throws {
         let clock = ManualClock()
         let (bench, origin) = try makeBench(clock: clock)

@@ -67,7 +67,7 @@ struct FleetWalk {
 
     private enum Event {
         case ask(Int, step: Int, notBefore: Int)
-        case answer(Int, step: Int, FleetCommands.Begin, sent: Int)
+        case answer(Int, step: Int, FleetCommands.Begin)
         case timeOut(Int, step: Int)
         case wake(Int, step: Int)
         case message(Int)
@@ -167,11 +167,10 @@ struct FleetWalk {
             let begin = redis.begin(
                 "result", source: "source", token: requests[number].token, lease: Self.lease, notBefore: notBefore)
             if case .known(let outcome) = begin.answer, outcome.begun <= notBefore { problems.append("an old answer") }
-            let sent = requests[number].leads
             if !happens(trouble.lostCommands) {
-                schedule(.answer(number, step: step, begin, sent: sent), in: latency())
+                schedule(.answer(number, step: step, begin), in: latency())
             }
-        case .answer(let number, let step, let begin, let sent): answer(number, step, begin, sent)
+        case .answer(let number, let step, let begin): answer(number, step, begin)
         case .worked(let number, let begun, let version): worked(number, begun, version)
         case .renew(let number):
             guard isAlive(number), requests[number].isWorking, !requests[number].isSilent else { return }
@@ -263,7 +262,7 @@ struct FleetWalk {
         }
     }
 
-    private mutating func answer(_ number: Int, _ step: Int, _ begin: FleetCommands.Begin, _ sent: Int) {
+    private mutating func answer(_ number: Int, _ step: Int, _ begin: FleetCommands.Begin) {
         guard isCurrent(number, step) else { return }
         let server = requests[number].server
         let isKnown = if case .known = begin.answer { true } else { false }

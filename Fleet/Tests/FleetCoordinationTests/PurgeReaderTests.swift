@@ -130,14 +130,12 @@ struct PurgeReaderTests {
     /// The server has read further in the old list than the replica's list reaches.
     @Test func afterAFailoverTheListIsReadFromItsStart() {
         var (server, redis) = (Server(), ModelRedis(now: 2000))
-        var replica = redis
         redis.now = 5000
         _ = purge("a", &redis)
         server.read(&redis)
+        var replica = redis
         replica.run = "replica"
-        replica = {
-            var copy = redis; copy.run = "replica"; copy.setPurges([], dropped: 0); return copy
-        }()
+        replica.setPurges([], dropped: 0)
         replica.now = 3000
         let time = purge("b", &replica)
         #expect(time < 5000)

@@ -1,3 +1,4 @@
+import FleetTesting
 import Testing
 import WebImage
 
@@ -221,7 +222,7 @@ import WebImage
     }
 
     @Test func randomPathsNeverCrash() {
-        var random = SplitMix(state: 7)
+        var random = SeededNumbers(seed: 7)
         let pieces = [
             "w:", "rs:", "fit", ":", "/", "plain/", "%3A", "%", "@", ".", "png", "http:/", "//", "1", "-", "e9", "sm",
             "g:fp", "é",
@@ -230,20 +231,9 @@ import WebImage
         var grammar = URLGrammar()
         try? grammar.addPresets(["default=w:1"])
         for _ in 0..<20_000 {
-            let path = (0..<Int(random.next() % 12)).map { _ in pieces[Int(random.next() % UInt64(pieces.count))] }
+            let path = (0..<Int.random(in: 0..<12, using: &random))
+                .map { _ in pieces[Int.random(in: 0..<pieces.count, using: &random)] }
             _ = try? grammar.parse(target: "/_/" + path.joined())
         }
-    }
-}
-
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-        return value ^ (value >> 31)
     }
 }

@@ -20,7 +20,6 @@ final class TestServer: Sendable {
     let purging: Purging
     let storage: SharedResults?
     let cache: ResultCache
-    private let time: Mutex<Int>
 
     /// Makes a server with these settings, by their environment variables. Sources on loopback are allowed.
     init(
@@ -54,7 +53,6 @@ final class TestServer: Sendable {
         state.become(.ready)
         endpoint = ImageEndpoint(
             settings: settings, service: service, state: state, now: { time.now }, logger: logger)
-        self.time = Mutex(0)
         clock = time
     }
 

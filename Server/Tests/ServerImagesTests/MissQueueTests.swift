@@ -1,3 +1,4 @@
+import FleetTesting
 import Testing
 
 @testable import ServerImages
@@ -112,14 +113,14 @@ import Testing
 
     /// Random walks: the limits hold, no picture is lost, and no picture waits that could begin.
     @Test(arguments: 0..<20) func randomWalksKeepTheLimits(seed: Int) {
-        var random = SplitMix(state: UInt64(seed))
+        var random = SeededNumbers(seed: UInt64(seed))
         let limits = MissQueue.Limits(most: 9, running: 4, runningPerHost: 2)
         let queue = HeldQueue(limits)
         var running: [Int: String] = [:]
         var waiting: [Int: String] = [:]
         for number in 0..<2000 {
-            let host = "h\(random.next() % 5)"
-            switch random.next() % 4 {
+            let host = "h\(Int.random(in: 0..<5, using: &random))"
+            switch Int.random(in: 0..<4, using: &random) {
             case 0, 1:
                 switch queue.enter(number, host) {
                 case .begins(let turn, let dropped):
@@ -175,17 +176,4 @@ private final class HeldQueue {
     func time(toMakeNextOf host: String) -> Double { queue.time(toMakeNextOf: host) }
     func newestWaiting(of host: String) -> (number: Int, time: Double)? { queue.newestWaiting(of: host) }
     func remove(_ number: Int, _ host: String) -> Bool { queue.remove(number, host) }
-}
-
-/// A generator of random numbers that gives the same numbers for the same seed.
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> Int {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-        return Int((value ^ (value >> 31)) >> 1)
-    }
 }

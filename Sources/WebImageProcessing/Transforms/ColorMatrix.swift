@@ -34,6 +34,9 @@ public struct ColorMatrix: Hashable, Sendable, Codable {
 
     private init(rows: [Float]) { values = rows }
 
+    /// Larger numbers make no difference to colours from 0 to 1.
+    private static let most: Float = 1e30
+
     public static let identity = ColorMatrix(rows: (0..<20).map { $0 % 6 == 0 ? 1 : 0 })
 
     /// Converts colours to gray, with the weights of Rec. 709.
@@ -61,7 +64,9 @@ public struct ColorMatrix: Hashable, Sendable, Codable {
 
     /// - Parameter factor: the factor for the distance of colours from middle gray: 0 gives gray, 1 no change.
     public static func contrast(_ factor: Double) -> ColorMatrix {
-        scale(Float(factor), offset: 0.5 - 0.5 * Float(factor))
+        // The bound comes first: cut to the same bound, the factor and the offset would make white black.
+        let factor = min(max(Float(factor), -most), most)
+        return scale(factor, offset: 0.5 - 0.5 * factor)
     }
 
     /// - Parameter factor: 0 gives gray, 1 no change, 2 doubles the saturation.
@@ -122,8 +127,7 @@ extension ColorMatrix {
 
     /// The same matrix with bounded numbers, so that sums and products are finite: infinity times 0 would be NaN.
     var bounded: ColorMatrix {
-        let most: Float = 1e30
-        return ColorMatrix(rows: values.map { $0.isNaN ? 0 : min(max($0, -most), most) })
+        ColorMatrix(rows: values.map { $0.isNaN ? 0 : min(max($0, -Self.most), Self.most) })
     }
 
     /// Whether colours depend on alpha, or alpha is changed.

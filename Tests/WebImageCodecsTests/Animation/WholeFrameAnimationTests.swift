@@ -44,15 +44,8 @@
             var reading = Reading(
                 decoder: try #require(try kind.coder.makeAnimationDecoder(kind.format, options)))
             do throws(WebImageError) {
-                var offset = 0
-                while offset < bytes.count {
-                    let count = min(max(length(), 1), bytes.count - offset)
-                    // Each piece is a copy of its own, so that a decoder that wrongly keeps the pointer is noticed.
-                    let piece = Array(bytes[offset..<offset + count])
-                    try piece.withUnsafeBufferPointer { buffer throws(WebImageError) in
-                        try reading.decoder.push(UnsafeRawBufferPointer(buffer))
-                    }
-                    offset += count
+                try pushPieces(of: bytes, length) { piece, _ throws(WebImageError) in
+                    try reading.decoder.push(piece)
                 }
                 try reading.decoder.finish()
             } catch { reading.error = error }

@@ -96,14 +96,21 @@
         }
 
         /// libheif refuses a thumbnail that is not smaller than the picture.
-        @Test(arguments: [(61, 47), (160, 160), (161, 1), (1, 1), (400, 5), (1000, 12)])
-        func embeddingAThumbnailAcceptsSmallPictures(
-            width: Int, height: Int
-        ) throws {
+        @Test(
+            arguments: [
+                (61, 47, nil), (160, 160, nil), (161, 1, nil), (1, 1, nil), (1000, 12, nil),
+                (400, 5, PixelSize(width: 160, height: 2)),
+            ] as [(Int, Int, PixelSize?)])
+        func smallPicturesGetNoThumbnail(width: Int, height: Int, thumbnail: PixelSize?) throws {
+            let size = PixelSize(width: width, height: height)
             var options = EncodeOptions()
             options.embedsThumbnail = true
-            let file = try Self.file(SamplePictures.sunset(PixelSize(width: width, height: height)), options)
-            #expect(CoderDecode(HEIFCoder(), file).format?.size == PixelSize(width: width, height: height))
+            let file = try Self.file(SamplePictures.sunset(size), options)
+            #expect(CoderDecode(HEIFCoder(), file).format?.size == size)
+            #expect(Self.has("thmb", file) == (thumbnail != nil))
+            var wanted = DecodeOptions()
+            wanted.usesEmbeddedThumbnail = true
+            #expect(CoderDecode(HEIFCoder(), file, options: wanted).format?.size == thumbnail ?? size)
         }
 
         @Test(arguments: [Orientation.up, .right]) func theThumbnailIsDecodedOnRequest(_ orientation: Orientation)

@@ -1,6 +1,7 @@
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 /// Metadata in files of kinds that our encoders do not write.
 @Suite struct MetadataReadingTests {
@@ -32,13 +33,19 @@ import WebImageCore
     }
 
     @Test func compressedXMPThatInflatesBeyondTheLimitIsLeftOut() {
-        let long = [UInt8](repeating: 0x20, count: 60_000)
-        let file = Self.png(before: [("iTXt", Self.text(long, isCompressed: true))]).file()
-        #expect(decode(file).header?.metadata.xmp == long)
-        // The packet exceeds the limit. The chunk is even longer than the packet, because its blocks are stored
-        // uncompressed.
-        let result = decode(file, options: DecodeOptions(limits: DecodeLimits(metadata: 59_000)))
-        #expect(result.error == nil && result.header?.metadata == ImageMetadata())
+        // The chunk is far below both limits; only the inflated packet exceeds the second one. The name of the chunk
+        // counts, too.
+        let long = [UInt8](repeating: 0x20, count: 1 + 258 * 232)
+        let chunk = Array("XML:com.adobe.xmp".utf8) + [0, 1, 0, 0, 0] + DeflateWriter.zlib([0x20], repeats: 232)
+        #expect(chunk.count < 500)
+        let file = Self.png(before: [("iTXt", chunk)]).file()
+        for length in [Int.max, 1] {
+            for (limit, xmp) in [(long.count + 100, long), (long.count - 1, nil)] {
+                let options = DecodeOptions(limits: DecodeLimits(metadata: ByteCount(limit)))
+                let result = decode(file, options: options, length: { length })
+                #expect(result.error == nil && result.header?.metadata == ImageMetadata(xmp: xmp), "\(limit)")
+            }
+        }
     }
 
     @Test func otherTextAndDamagedChunksAreLeftOut() {

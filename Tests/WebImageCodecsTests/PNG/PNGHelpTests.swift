@@ -86,7 +86,7 @@ import WebImageTesting
                 (0..<4).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
             }
             let content = Array(name.utf8) + body
-            return number(UInt32(body.count)) + content + number(PNGMaker.crc32(content))
+            return number(UInt32(body.count)) + content + number(Checksum.crc32(content))
         }
         var result = Array(file.prefix(8))
         var data: [UInt8] = []

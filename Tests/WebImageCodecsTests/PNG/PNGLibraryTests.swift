@@ -40,7 +40,7 @@ import WebImageTesting
             while at < file.count {
                 let length = file[at..<at + 4].reduce(0) { $0 << 8 | Int($1) }
                 let body = Array(file[at + 4..<at + 8 + length])
-                #expect(Array(file[at + 8 + length..<at + 12 + length]) == big(Int(PNGMaker.crc32(body)), 4))
+                #expect(Array(file[at + 8 + length..<at + 12 + length]) == big(Int(Checksum.crc32(body)), 4))
                 let name = String(decoding: body.prefix(4), as: UTF8.self)
                 if names.last != name { names.append(name) }
                 at += 12 + length
@@ -60,12 +60,8 @@ import WebImageTesting
                 let decoder = try PNGCoder(usesZlib: usesZlib).makeDecoder(DecodeOptions()) { _ in
                     DecodePlan(sink: sink)
                 }
-                let length = randomLengths(seed: UInt64(most), most: most)
-                var at = 0
-                while at < bytes.count {
-                    let end = min(at + length(), bytes.count)
-                    _ = try bytes[at..<end].withUnsafeBytes { bytes throws(WebImageError) in try decoder.push(bytes) }
-                    at = end
+                try pushPieces(of: bytes, randomLengths(seed: UInt64(most), most: most)) {
+                    piece, _ throws(WebImageError) in _ = try decoder.push(piece)
                 }
                 try decoder.finish()
                 #expect(sink.buffer?.rows(300) == picture.bytes)
@@ -83,27 +79,19 @@ import WebImageTesting
         // A gray picture with 24 pixels a row: four and a half rows of literals, then a copy of 258 bytes from 32 768
         // bytes before.
         let literals = (0..<112).map { $0 % 25 == 0 ? 0 : UInt8($0) }
-        var bits = BitWriter()
-        bits.write(0b011, count: 3)
-        // The fixed codes of RFC 1951, 3.2.6, are written from their highest bit on.
-        for literal in literals { bits.writeCode(0x30 + Int(literal), count: 8) }
-        bits.writeCode(0b1100_0101, count: 8)
-        bits.writeCode(29, count: 5)
-        bits.write((1 << 13) - 1, count: 13)
-        for _ in 0..<200 { bits.writeCode(0x30, count: 8) }
+        var stream = DeflateWriter()
+        for literal in literals { stream.writeLiteral(literal) }
+        stream.writeLongestCopy(distance: 29)
+        stream.write((1 << 13) - 1, count: 13)
+        for _ in 0..<200 { stream.writeLiteral(0) }
         let maker = PNGMaker(width: 24, height: 20, color: .grey, depth: 8, samples: [])
         let file =
-            maker.header() + PNGMaker.chunk("IDAT", [0x78, 0x01] + bits.bytes + [0, 0, 0, 0])
+            maker.header() + PNGMaker.chunk("IDAT", [0x78, 0x01] + stream.bytes + [0, 0, 0, 0])
             + PNGMaker.chunk("IEND", [])
         let sink = PixelBufferSink()
         let decoder = try PNGCoder(usesZlib: usesZlib).makeDecoder(DecodeOptions()) { _ in DecodePlan(sink: sink) }
         #expect {
-            var at = 0
-            while at < file.count {
-                let end = min(at + length, file.count)
-                _ = try file[at..<end].withUnsafeBytes { bytes throws(WebImageError) in try decoder.push(bytes) }
-                at = end
-            }
+            try pushPieces(of: file, { length }) { piece, _ throws(WebImageError) in _ = try decoder.push(piece) }
             try decoder.finish()
         } throws: { ($0 as? WebImageError)?.code == .corruptData }
         #expect(sink.rowsDone <= 4)
@@ -112,24 +100,6 @@ import WebImageTesting
             for at in 1...24 { expected += [UInt8](repeating: literals[25 * row + at], count: 3) + [255] }
         }
         #expect(sink.buffer?.rows(sink.rowsDone) == Pixels(expected))
-    }
-
-    private struct BitWriter {
-        private(set) var bytes: [UInt8] = []
-        private var count = 0
-
-        /// Writes a number from its lowest bit on.
-        mutating func write(_ value: Int, count: Int) {
-            for bit in 0..<count {
-                if self.count % 8 == 0 { bytes.append(0) }
-                bytes[bytes.count - 1] |= UInt8(value >> bit & 1) << (self.count % 8)
-                self.count += 1
-            }
-        }
-
-        mutating func writeCode(_ code: Int, count: Int) {
-            for bit in (0..<count).reversed() { write(code >> bit & 1, count: 1) }
-        }
     }
 
     /// Streams that end early, that have a wrong distance, or that are not zlib streams.
@@ -144,7 +114,7 @@ import WebImageTesting
             bytes[place] ^= UInt8(1 << random.below(8))
             let length = file[data - 4..<data].reduce(0) { $0 << 8 | Int($1) }
             // The chunk's checksum is corrected, so that the stream itself is refused.
-            let sum = big(Int(PNGMaker.crc32(Array(bytes[data..<data + 4 + length]))), 4)
+            let sum = big(Int(Checksum.crc32(Array(bytes[data..<data + 4 + length]))), 4)
             bytes.replaceSubrange(data + 4 + length..<data + 8 + length, with: sum)
             let result = Result {
                 try bytes.withUnsafeBytes {

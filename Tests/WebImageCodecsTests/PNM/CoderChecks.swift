@@ -3,31 +3,12 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// Decodes with one coder, whatever the registry would choose, in pieces of the lengths that `length` returns.
+/// Decodes with one coder, whatever the registry would choose.
 func decode(
     _ bytes: [UInt8], with coder: any ImageCoder, options: DecodeOptions = DecodeOptions(),
     length: () -> Int = { Int.max }
-) -> PieceDecode {
-    let sink = StrictSink()
-    var result = PieceDecode()
-    do throws(WebImageError) {
-        let decoder = try coder.makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: sink) }
-        defer { result.header = decoder.header }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let piece = Array(rest.prefix(max(length(), 1)))
-            rest = rest.dropFirst(piece.count)
-            let state = try piece.withUnsafeBufferPointer { piece throws(WebImageError) in
-                try decoder.push(UnsafeRawBufferPointer(piece))
-            }
-            if case .complete = state { result.wasComplete = true }
-        }
-        try decoder.finish()
-    } catch { result.error = error }
-    result.format = sink.format
-    result.rows = sink.rowsDone
-    result.pixels = Pixels(sink.bytes)
-    return result
+) -> CoderDecode {
+    CoderDecode(coder, bytes, options: options, length: length)
 }
 
 /// Decodes only the header with this coder.
@@ -52,7 +33,6 @@ func expectToSurviveDamage(_ bytes: [UInt8], _ coder: any ImageCoder, seed: UInt
         #expect(cut.error == nil || cut.error?.code == .truncatedData, "at \(count): \(String(describing: cut.error))")
         if cut.error == nil { #expect(cut.rows == whole.rows) }
     }
-    let codes: Set<WebImageError.Code> = [.corruptData, .truncatedData, .limitExceeded, .unsupportedFeature]
     var generator = SeededGenerator(seed: seed)
     // The limit is small, so that a damaged size does not take the time of a large picture.
     let options = DecodeOptions(limits: DecodeLimits(pixels: 1 << 16))
@@ -65,6 +45,6 @@ func expectToSurviveDamage(_ bytes: [UInt8], _ coder: any ImageCoder, seed: UInt
             damaged[index] ^= 1 << UInt8.random(in: 0...7, using: &generator)
         }
         let result = decode(damaged, with: coder, options: options, length: { 333 })
-        if let error = result.error { #expect(codes.contains(error.code), "\(error)") }
+        if let error = result.error { #expect(typedCodes.contains(error.code), "\(error)") }
     }
 }

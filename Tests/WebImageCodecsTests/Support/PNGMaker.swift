@@ -71,7 +71,7 @@ struct PNGMaker {
 
     static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
         let body = Array(name.utf8) + data
-        return big(data.count, 4) + body + big(Int(crc32(body)), 4)
+        return big(data.count, 4) + body + big(Int(Checksum.crc32(body)), 4)
     }
 
     static func zlib(_ data: [UInt8]) -> [UInt8] {
@@ -83,20 +83,7 @@ struct PNGMaker {
             let length = [UInt8(block.count & 255), UInt8(block.count >> 8)]
             out += [rest.isEmpty ? 1 : 0] + length + length.map { ~$0 } + block
         } while !rest.isEmpty
-        var (a, b) = (UInt32(1), UInt32(0))
-        for byte in data {
-            a = (a + UInt32(byte)) % 65_521
-            b = (b + a) % 65_521
-        }
-        return out + big(Int(b << 16 | a), 4)
-    }
-
-    private static let crcTable: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
-    }
-
-    static func crc32(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(~UInt32(0)) { crcTable[Int(($0 ^ UInt32($1)) & 255)] ^ ($0 >> 8) }
+        return out + big(Int(Checksum.adler32(data)), 4)
     }
 }
 

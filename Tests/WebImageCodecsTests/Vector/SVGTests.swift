@@ -2,6 +2,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageTesting
 
     @Suite struct SVGTests {
         @Test(arguments: [
@@ -66,7 +67,7 @@
             #expect(whole.error == nil && whole.pixels.bytes.contains(255))
             let pieces = CoderDecode(SVGCoder(), bytes, length: randomLengths(seed: 4, most: 30))
             #expect(pieces.error == nil && pieces.pixels == whole.pixels)
-            let packed = GzipMaker.packed(bytes)
+            let packed = DeflateWriter.gzip(bytes)
             #expect(ImageFormat(sniffing: packed) == .svgz)
             let unpacked = CoderDecode(SVGCoder(), packed, length: randomLengths(seed: 5, most: 30))
             #expect(unpacked.error == nil && unpacked.pixels == whole.pixels && unpacked.header?.format == .svgz)
@@ -117,57 +118,6 @@
         static func svg(_ attributes: String, _ content: String, before: String = "") -> [UInt8] {
             let names = "xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'"
             return Array("\(before)<svg \(names) \(attributes)>\(content)</svg>".utf8)
-        }
-    }
-
-    /// Writes gzip files of one block with fixed codes (RFC 1951, 3.2.6).
-    struct GzipMaker {
-        private var bytes: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
-        private var bits = UInt64(0)
-        private var count = 0
-
-        static func packed(_ text: [UInt8]) -> [UInt8] {
-            var maker = GzipMaker()
-            maker.put(0b011, 3)
-            for byte in text { maker.put(literal: byte) }
-            maker.put(0, 7)
-            return maker.finished(text)
-        }
-
-        /// A gzip file of `text` followed by 258 times `blanks` spaces. Its checksum is wrong.
-        static func bomb(_ text: [UInt8], blanks: Int) -> [UInt8] {
-            var maker = GzipMaker()
-            maker.put(0b011, 3)
-            for byte in text + [0x20] { maker.put(literal: byte) }
-            // The longest match, at a distance of one byte.
-            for _ in 0..<blanks { maker.put(code: 0b1100_0101, 8); maker.put(0, 5) }
-            maker.put(0, 7)
-            return maker.finished([])
-        }
-
-        private mutating func put(literal byte: UInt8) {
-            if byte < 144 { put(code: 0x30 + Int(byte), 8) } else { put(code: 0x190 + Int(byte) - 144, 9) }
-        }
-
-        /// Codes are written from their highest bit on, everything else from the lowest.
-        private mutating func put(code: Int, _ length: Int) {
-            for bit in (0..<length).reversed() { put(code >> bit & 1, 1) }
-        }
-
-        private mutating func put(_ value: Int, _ length: Int) {
-            bits |= UInt64(value) << UInt64(count)
-            count += length
-            while count >= 8 {
-                bytes.append(UInt8(truncatingIfNeeded: bits))
-                bits >>= 8
-                count -= 8
-            }
-        }
-
-        private mutating func finished(_ text: [UInt8]) -> [UInt8] {
-            put(0, 7)
-            let sum = Int(PNGMaker.crc32(text))
-            return bytes + big(sum, 4).reversed() + big(text.count, 4).reversed()
         }
     }
 #endif

@@ -113,15 +113,10 @@ struct WebPFrames {
 
     init(_ bytes: [UInt8], _ options: DecodeOptions = DecodeOptions(), length: () -> Int = { .max }) throws {
         decoder = try #require(try WebPCoder().makeAnimationDecoder(.webp, options))
-        do {
-            var offset = 0
-            while offset < bytes.count {
-                let piece = Array(bytes[offset..<offset + min(max(length(), 1), bytes.count - offset)])
-                offset += piece.count
-                try piece.withUnsafeBytes { try decoder.push($0) }
-            }
+        do throws(WebImageError) {
+            try pushPieces(of: bytes, length) { [decoder] piece, _ throws(WebImageError) in try decoder.push(piece) }
             try decoder.finish()
-        } catch { self.error = try #require(error as? WebImageError) }
+        } catch { self.error = error }
     }
 
     var count: Int { decoder.storedDelays.count }

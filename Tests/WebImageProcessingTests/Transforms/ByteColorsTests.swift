@@ -122,8 +122,8 @@ import WebImageTesting
     @Test(arguments: [PixelLayout.rgba8, .rgba16]) func theLargestMatricesGivePixels(_ layout: PixelLayout) throws {
         let pixels = try PixelBuffer.random(PixelSize(64, 16), layout, alpha: .opaque, seed: 6)
         let image = Image(pixels: pixels, info: Image.Info(alpha: .opaque))
-        func matrix(_ weight: (Int, Int) -> Float) throws -> ImageTransform {
-            .colors(try #require(ColorMatrix((0..<20).map { $0 == 18 ? 1 : $0 < 15 ? weight($0 / 5, $0 % 5) : 0 })))
+        func matrix(_ weight: (Int, Int) -> Float) throws -> ColorMatrix {
+            try #require(ColorMatrix((0..<20).map { $0 == 18 ? 1 : $0 < 15 ? weight($0 / 5, $0 % 5) : 0 }))
         }
         let most = Float.greatestFiniteMagnitude
         let diagonal = try matrix { $0 == $1 ? most : 0 }
@@ -132,15 +132,30 @@ import WebImageTesting
         let copying = try matrix { $1 == 0 ? 1 : 0 }
         for chain in [
             [diagonal], [mixing], [adding], [copying, mixing], [mixing, adding, diagonal, mixing],
-            [.contrast(100), adding, diagonal], [.colors(.contrast(1e300))], [.colors(.contrast(1e300)), mixing],
-            [.colors(.opacity(.infinity)), adding],
+            [.contrast(100), adding, diagonal], [.contrast(1e300)], [.contrast(1e300), mixing],
+            [.contrast(-1e300), mixing], [.contrast(.infinity), diagonal], [.opacity(.infinity), adding],
         ] {
-            let made = try image.transformed(by: chain)
-            #expect(made.size == image.size, "\(chain)")
+            let made = try image.transformed(by: chain.map { .colors($0) })
+            #expect(made.pixels.channels == Self.exact(chain, pixels), "\(chain)")
         }
-        let brightest = layout.top
-        #expect(
-            try image.transformed(by: [diagonal]).pixels.channels == pixels.channels.map { $0 > 0 ? brightest : 0 })
+        #expect(Self.exact([diagonal], pixels) == pixels.channels.map { $0 > 0 ? layout.top : 0 })
+        let harsh = try image.transformed(by: [.colors(.contrast(1e300))])
+        #expect(harsh.pixels.channels == pixels.channels.map { $0 > layout.top / 2 ? layout.top : 0 })
+    }
+
+    /// The channels after matrices, in 64-bit floats that are clamped after each matrix.
+    private static func exact(_ chain: [ColorMatrix], _ pixels: PixelBuffer) -> [Int] {
+        let (channels, top) = (pixels.channels, Double(pixels.layout.top))
+        return stride(from: 0, to: channels.count, by: 4).flatMap { start in
+            let color = channels[start..<start + 4].map { Double($0) / top }
+            let made = chain.reduce(color) { color, matrix in
+                (0..<4).map { row in
+                    let terms = zip(matrix.values[5 * row..<5 * row + 5], color + [1])
+                    return min(max(terms.reduce(0) { $1.0 == 0 ? $0 : $0 + Double($1.0) * $1.1 }, 0), 1)
+                }
+            }
+            return made.map { Int(exactly: ($0 * top).rounded()) ?? -1 }
+        }
     }
 
     @Test func aMatrixHasTwentyFiniteNumbersHoweverItIsMade() throws {

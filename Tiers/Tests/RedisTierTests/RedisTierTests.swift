@@ -1,4 +1,6 @@
+import Dispatch
 import FleetTesting
+import Foundation
 import RESP
 import RedisClient
 import Testing
@@ -89,6 +91,38 @@ struct RedisTierTests {
         try await tier.put(entry(("etag", "\"2\"")), for: key)
         #expect(try await tier.store.replace(tier.seal.name(of: key), head: head, by: head, life: 5) == false)
         #expect(try await tier.metadata(for: key)?.value(of: "etag") == "\"2\"")
+
+        // Another program replaces the entry after `renew` has read it, once for each of these.
+        func renewed(_ others: [TierEntry], _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?) async throws
+            -> (isDone: Bool, seen: [String?])
+        {
+            let other = try Self.tier(redis)
+            let (seen, key) = (EventLog<String?>(), key)
+            let isDone = try await tier.renew(key) { old in
+                let turn = seen.events.count
+                seen.append(old.value(of: "etag"))
+                if turn < others.count { OwnThreads.wait { _ = try? await other.put(others[turn], for: key) } }
+                return change(old)
+            }
+            return (isDone, seen.events)
+        }
+        @Sendable func stamped(_ old: DiskMetadata) -> DiskMetadata {
+            var new = old
+            new.responseTime = 77
+            return new
+        }
+        let third = try await renewed([entry(("etag", "\"3\""), body: [3])], stamped)
+        #expect(third.isDone && third.seen == ["\"2\"", "\"3\""])
+        let found = try #require(try await tier.entry(for: key))
+        #expect(found.body == [3] && found.metadata.value(of: "etag") == "\"3\"" && found.metadata.responseTime == 77)
+        // The second look finds an entry that is not to be renewed.
+        let fourth = try await renewed([entry(("etag", "\"4\""))]) { $0.value(of: "etag") == "\"3\"" ? $0 : nil }
+        #expect(!fourth.isDone && fourth.seen == ["\"3\"", "\"4\""])
+        #expect(try await tier.entry(for: key) == entry(("etag", "\"4\"")))
+        let error = await #expect(throws: WebImageError.self) {
+            _ = try await renewed((0..<20).map { entry(("etag", "\($0)")) }, stamped)
+        }
+        #expect(error?.code == .locked)
     }
 
     @Test func anEntryIsRemovedAlsoWhereRedisIsFull() async throws {
@@ -186,5 +220,23 @@ struct RedisTierTests {
     @Test func aWrongConfigurationIsRefused() {
         #expect(throws: TierSetupError.self) { try RedisTier.Configuration(url: "http://a", secret: []) }
         #expect(throws: TierSetupError.self) { try RedisTier(.init(url: "redis://a", secret: [1])) }
+    }
+}
+
+/// Runs asynchronous work on threads of its own, for closures that cannot be asynchronous.
+private final class OwnThreads: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        Thread.detachNewThread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+
+    /// Returns when the work is done. Blocks the thread, but needs no other thread of Swift's pool.
+    static func wait(for work: @escaping @Sendable () async -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        Task(executorPreference: OwnThreads()) {
+            await work()
+            done.signal()
+        }
+        done.wait()
     }
 }

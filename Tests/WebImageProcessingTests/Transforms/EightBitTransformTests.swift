@@ -12,7 +12,7 @@ import WebImageProcessing
 
 /// Pictures of 8 bits have fast paths of their own: tables, vector registers, sums of 16 bits. All are compared with
 /// plain arithmetic in double precision.
-@Suite struct ByteColorTests {
+@Suite struct EightBitTransformTests {
     /// A chain of transforms, and a reference of what it does to a colour.
     struct Chain: CustomTestStringConvertible, Sendable {
         typealias Step = @Sendable (SIMD3<Double>) -> SIMD3<Double>
