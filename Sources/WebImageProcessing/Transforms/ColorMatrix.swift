@@ -35,7 +35,7 @@ public struct ColorMatrix: Hashable, Sendable, Codable {
     private init(rows: [Float]) { values = rows }
 
     /// Larger numbers make no difference to colours from 0 to 1.
-    private static let most: Float = 1e30
+    private static let bound: Float = 1e30
 
     public static let identity = ColorMatrix(rows: (0..<20).map { $0 % 6 == 0 ? 1 : 0 })
 
@@ -65,7 +65,7 @@ public struct ColorMatrix: Hashable, Sendable, Codable {
     /// - Parameter factor: the factor for the distance of colours from middle gray: 0 gives gray, 1 no change.
     public static func contrast(_ factor: Double) -> ColorMatrix {
         // The bound comes first: cut to the same bound, the factor and the offset would make white black.
-        let factor = min(max(Float(factor), -most), most)
+        let factor = min(max(Float(factor), -bound), bound)
         return scale(factor, offset: 0.5 - 0.5 * factor)
     }
 
@@ -127,7 +127,7 @@ extension ColorMatrix {
 
     /// The same matrix with bounded numbers, so that sums and products are finite: infinity times 0 would be NaN.
     var bounded: ColorMatrix {
-        ColorMatrix(rows: values.map { $0.isNaN ? 0 : min(max($0, -Self.most), Self.most) })
+        ColorMatrix(rows: values.map { $0.isNaN ? 0 : min(max($0, -Self.bound), Self.bound) })
     }
 
     /// Whether colours depend on alpha, or alpha is changed.
