@@ -95,6 +95,8 @@ public final class ImageAnimation: Sendable {
     package func decodeNow(_ index: Int) throws(WebImageError) { try source.decodeNow(index) }
 
     /// The most bytes of decoded frames that are kept, not counting the frame shown last. Default 64 MiB.
+    ///
+    /// Where frames build on earlier ones, the decoder keeps up to 32 MiB more, so that seeking is fast.
     public var bufferLimit: ByteCount {
         get { source.bufferLimit }
         set { source.bufferLimit = newValue }

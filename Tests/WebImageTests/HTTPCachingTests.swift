@@ -216,7 +216,7 @@ import WebImageTesting
         #expect(await eventually { bench.manager.runningLoads == 0 && origin.counts[1] >= 1 })
         #expect(bench.manager.cachedImage(for: request()) != nil)
         // A load that found the entry stale just before its renewal ended may ask once more.
-        #expect(origin.counts[0] == 1 && origin.counts[1] <= 2)
+        #expect(origin.counts[0] == 1 && (1...2).contains(origin.counts[1]))
     }
 
     @Test(arguments: [(50, true), (70, false)])

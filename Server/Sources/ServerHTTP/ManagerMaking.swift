@@ -86,8 +86,7 @@ struct ManagerMaking {
     }
 
     private static func problem(_ directory: String, _ use: Int32, _ consequence: String) -> String? {
-        var status = stat()
-        let isFile = stat(directory, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
+        let isFile = access(directory, F_OK) == 0 && access(directory + "/", F_OK) != 0 && errno == ENOTDIR
         let problem = isFile ? "\(directory) is not a folder" : fileProblem(directory, use | X_OK)
         return problem.map { "\(consequence) (\($0))" }
     }

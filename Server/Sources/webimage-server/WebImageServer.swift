@@ -15,6 +15,22 @@ struct WebImageServer: AsyncParsableCommand {
         version: WebImageVersion.text,
         subcommands: [Serve.self, CheckConfig.self, Sign.self, Health.self, Demo.self, FleetDemo.self],
         defaultSubcommand: Serve.self)
+
+    /// Arguments that cannot be parsed end with exit code 2, as wrong settings do.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            FileHandle.standardError.write(Data((fullMessage(for: error) + "\n").utf8))
+            Foundation.exit(2)
+        }
+    }
 }
 
 struct SettingsArguments: ParsableArguments {

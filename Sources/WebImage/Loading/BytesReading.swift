@@ -66,7 +66,7 @@ final class BytesReading: Sendable {
         BytesSearch(loader: loader, request: request, key: key, seeker: receiver).start()
         do throws(WebImageError) {
             let bytes = try await receiver.answer.value()
-            if bytes.isProvisional, revalidatesInBackground { loader.revalidateInBackground(request) }
+            if bytes.isProvisional, revalidatesInBackground { loader.revalidateInBackground(request, key) }
             return BytesReading(loader, request, bytes, keeper, receiver, settled)
         } catch {
             receiver.leave()

@@ -37,7 +37,7 @@ extension Loader {
         }
         tell(ended, result, log: log, of: job.bytes)
         guard isProvisional, let response = try? result.get() else { return }
-        if staying.isEmpty, !ended.isEmpty { return revalidateInBackground(job.request) }
+        if staying.isEmpty, !ended.isEmpty { return revalidateInBackground(job.request, job.bytes.key) }
         var request = job.request
         request.options.caching.policy = .revalidate
         for caller in staying { showCached(response, to: caller, continuingWith: request, log) }
@@ -52,8 +52,10 @@ extension Loader {
         noteIdle()
     }
 
-    /// Asks the origin in the background about a cached answer, to update the caches.
-    func revalidateInBackground(_ given: ImageRequest) {
+    /// Asks the origin in the background about a cached answer, to update the caches, unless another load has renewed
+    /// the answer meanwhile.
+    func revalidateInBackground(_ given: ImageRequest, _ key: BytesKey) {
+        if isRenewed(key) { return }
         var request = given
         request.options.caching.policy = .revalidate
         request.options.priority = .low

@@ -96,6 +96,12 @@ extension Loader {
         }
     }
 
+    /// Whether memory knows an answer that can be served without asking the origin.
+    func isRenewed(_ key: BytesKey) -> Bool {
+        if case .serve = origin.decision(key, answers.known(key.originalKey)) { return true }
+        return false
+    }
+
     /// Removes the original from every tier in the background; its pictures are no longer served from memory.
     func forget(_ key: BytesKey) {
         answers.outdate(key.originalKey)

@@ -5,7 +5,7 @@ import WebImageTesting
 @testable import WebImage
 
 /// Callers that stop waiting, by a timeout or by cancelling.
-@Suite struct LateAnswerTests {
+@Suite struct CancelAndTimeoutTests {
     private let url = "http://pictures.test/a.png"
 
     /// The error that ends a call when the request's time is over and the origin has not answered completely.

@@ -6,7 +6,7 @@ import WebImageTesting
 @testable import WebImage
 
 /// Requests whose URL gives no picture: they can ask other URLs, wait for the network, or show a fallback.
-@Suite struct WaysOutTests {
+@Suite struct AlternativesAndFallbackTests {
     private let url = "http://pictures.test/a.jpg"
     private let other = "http://mirror.test/a.jpg"
 

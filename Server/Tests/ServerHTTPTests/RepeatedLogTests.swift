@@ -15,7 +15,7 @@ import WebImageTesting
 @testable import ServerImages
 
 /// Trouble that each request would report is logged only a few times, with its cause.
-@Suite struct RepeatedTroubleTests {
+@Suite struct RepeatedLogTests {
     private let origin: OriginServer
     private let log = LogLines()
 

@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageSystem
 
 /// Entries that are announced to the cache and about to be written by other code.
-struct DiskExpectedTests {
+struct AnnouncedEntryTests {
     private final class Announced: ExpectedEntry {
         let key: CacheKey
         let metadata: DiskMetadata

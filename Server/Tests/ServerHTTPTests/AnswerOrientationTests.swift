@@ -7,7 +7,7 @@ import WebImageTesting
 @testable import ServerHTTP
 
 /// Orientation tags, pictures that a format cannot hold, and the sizes that answers state.
-@Suite struct TaggedAnswerTests {
+@Suite struct AnswerOrientationTests {
     @Test func theSizeOfTheOriginIsTheUprightSize() async throws {
         let server = try TestServer(["IMGPROXY_ENABLE_DEBUG_HEADERS": "1"])
         let turned = try SamplePicture(

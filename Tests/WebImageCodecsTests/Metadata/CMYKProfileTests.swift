@@ -2,7 +2,7 @@ import Testing
 import WebImageCodecs
 import WebImageCore
 
-@Suite struct InkProfileTests {
+@Suite struct CMYKProfileTests {
     /// L* of the paper and of full cyan, from 0 to 255. Every other mixture of full inks is black.
     private static let (paper, cyan) = (UInt8(255), UInt8(128))
 

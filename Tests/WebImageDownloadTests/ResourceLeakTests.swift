@@ -14,7 +14,7 @@ import WebImageTesting
 @testable import WebImageDownload
 
 /// Resources that many downloads leave behind, measured in a process of its own.
-@Suite struct ResidueTests {
+@Suite struct ResourceLeakTests {
     @Test func tenThousandDownloadsLeaveNoDescriptorThreadOrMemory() async {
         await #expect(processExitsWith: .success) {
             let rig = try Rig()

@@ -7,7 +7,7 @@ import WebImageTesting
 @testable import WebImage
 
 /// How a slot reacts to its target's size and visibility, and to the return of the network.
-@MainActor @Suite struct SlotSurroundingsTests {
+@MainActor @Suite struct SlotSizeAndVisibilityTests {
     private let bench = SlotBench()
     private let target = HeadlessTarget()
 

@@ -10,7 +10,7 @@ import WebImageTesting
 
 /// Loads marked to finish that have not reached the downloader when the drain begins are finished, too (SDWebImage's
 /// rows O-04, DO-06, Q-02).
-@Suite struct DrainOnTheWayTests {
+@Suite struct DrainOfEarlyLoadsTests {
     private let marked = "http://pictures.test/marked"
     private let other = "http://pictures.test/other"
 

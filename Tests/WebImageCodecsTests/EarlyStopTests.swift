@@ -5,7 +5,7 @@ import WebImageProcessing
 import WebImageTesting
 
 /// Decoders stop when their sink wants no further rows.
-@Suite struct SatisfiedSinkTests {
+@Suite struct EarlyStopTests {
     /// A sink that wants only the first `count` rows.
     final class TopRows: RowSink {
         private let whole = PixelBufferSink()

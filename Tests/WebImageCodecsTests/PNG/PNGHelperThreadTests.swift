@@ -9,7 +9,7 @@ import WebImageTesting
 
 /// If another thread inflates the data, nothing changes: neither the pixels, nor the errors for damage, nor the rows
 /// before it.
-@Suite struct PNGHelpTests {
+@Suite struct PNGHelperThreadTests {
     enum Kind: CaseIterable { case colors, alpha, deep, palette, gray }
 
     /// When the helping thread begins, and when it leaves.

@@ -7,7 +7,7 @@ import WebImageTesting
 @testable import ServerHTTP
 
 /// SVG files are served as SVG, without scripts, unless another format is asked for.
-@Suite struct DrawingTests {
+@Suite struct VectorAnswerTests {
     private static let drawing =
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"40\" height=\"30\"><script>alert(1)</script>"
         + "<rect width=\"40\" height=\"30\" onclick=\"x\" fill=\"red\"/></svg>"

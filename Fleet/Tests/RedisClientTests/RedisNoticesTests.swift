@@ -6,7 +6,7 @@ import RedisClient
 import Testing
 
 /// The notices of a client whose Redis refuses commands or cannot be reached.
-@Suite(.enabled(if: RedisServer.isInstalled, "there is no redis-server")) struct RedisTroubleTests {
+@Suite(.enabled(if: RedisServer.isInstalled, "there is no redis-server")) struct RedisNoticesTests {
     /// Sends commands until the client gives a notice, for ten seconds at most.
     private func notice(
         of url: String, _ command: [RESPArgument] = ["GET", "a"], change: (inout RedisConfiguration) -> Void = { _ in }
@@ -91,7 +91,7 @@ import Testing
         let server = try await RedisServer()
         let notices = EventLog<RedisClient.Notice>()
         let client = try client(of: server.url, onNotice: { notices.append($0) })
-        let control = try RedisTroubleTests.control(server)
+        let control = try RedisNoticesTests.control(server)
         _ = try await control.send(["CONFIG", "SET", "maxmemory", "1"])
         var sent: [Int] = []
         for _ in 0..<2 {

@@ -8,7 +8,7 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-@Suite struct RawTests {
+@Suite struct RawAnswerTests {
     private static let text = "0123456789"
     private static let fields: [(String, String)] = [
         ("Content-Type", "text/x"), ("ETag", "\"1\""), ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT"),

@@ -14,7 +14,7 @@ import WebImageTesting
 @testable import WebImageCache
 
 /// Files with absurd dates and sizes, and absurd limits.
-struct DiskStrangeFilesTests {
+struct DiskExtremeValuesTests {
     private let files = PosixFileSystem()
     private let year: Int64 = 365 * 86_400
 

@@ -8,7 +8,7 @@ import WebImageTesting
 @testable import WebImage
 
 /// No caller waits for work that only another caller wants.
-@Suite struct FairTurnTests {
+@Suite struct CallerFairnessTests {
     /// A transformer that blocks its thread until a gate opens.
     private struct HoldingTransformer: ImageTransformer {
         let begun = Gate()

@@ -4,7 +4,7 @@ import Testing
 @testable import WebImageDownload
 
 /// The fields and cookies that were really sent, hop by hop, decide which requests may reuse an answer.
-@Suite struct BoundAnswerTests {
+@Suite struct SentFieldsTests {
     private let fresh = ["Cache-Control: max-age=100"]
     private let shared = ["Cache-Control: public, max-age=100"]
 

@@ -6,7 +6,7 @@ import WebImageTesting
 @testable import WebImageCodecs
 
 /// A worker uses as many threads of its own as its host has idle ones, and gives the same result with them.
-@Suite(.enabled(if: Workers.areAvailable)) struct IsolatedHelpTests {
+@Suite(.enabled(if: Workers.areAvailable)) struct IsolatedThreadsTests {
     /// A host that states a number of idle threads. It records an issue if their help is asked for in the host itself.
     private final class IdleHost: IdleThreads {
         let idleCount: Int

@@ -7,7 +7,7 @@ import WebImageTesting
 
 /// A libcurl handle serves one transfer after another and keeps the options that two requests have in common. Nothing
 /// that was set for one request may be seen by the next.
-@Suite struct KeptHandleTests {
+@Suite struct HandleReuseTests {
     private let server: OriginServer
     /// The tests send their requests one after another, so that all use the same handle.
     private let transport = CurlTransport()

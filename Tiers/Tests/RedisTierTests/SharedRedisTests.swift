@@ -13,7 +13,7 @@ import WebImageTesting
 /// Several image managers share one redis-server. Each has a memory cache, a disk cache and connections of its own, as
 /// if it were in a program of its own.
 @Suite(.enabled(if: RedisServer.isInstalled, "no redis-server is installed"))
-struct SharingManagersTests {
+struct SharedRedisTests {
     private let redis: RedisServer
     private let origin = FakeTransport()
     private let url = "http://pictures.test/a.png"
