@@ -1,3 +1,5 @@
+import WebImageTesting
+
 /// Reads and makes chunks of PNGs, for files that no encoder writes.
 enum PNGChunks {
     /// The name and the data of each chunk.
@@ -15,12 +17,7 @@ enum PNGChunks {
     /// A whole chunk with its length and checksum (PNG specification, annex D).
     static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
         let body = Array(name.utf8) + data
-        var checksum = UInt32.max
-        for byte in body {
-            checksum ^= UInt32(byte)
-            for _ in 0..<8 { checksum = checksum & 1 == 1 ? checksum >> 1 ^ 0xEDB8_8320 : checksum >> 1 }
-        }
-        return big(data.count) + body + big(Int(~checksum))
+        return big(data.count) + body + big(Int(Checksum.crc32(body)))
     }
 
     static func big(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(number >> (24 - 8 * $0) & 255) } }

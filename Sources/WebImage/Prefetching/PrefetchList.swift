@@ -60,12 +60,12 @@ final class PrefetchList: Sendable {
         return beginsMore
     }
 
-    /// Sets ``finalProgress``. ``end(_:)`` follows.
+    /// Sets ``finalProgress``. ``reportEnd(_:)`` follows.
     func note(end progress: PrefetchProgress) { state.withLock { $0.end = progress } }
 
-    func end(_ progress: PrefetchProgress) {
+    /// Tells everyone who waits for the end, after ``note(end:)``.
+    func reportEnd(_ progress: PrefetchProgress) {
         let answers = state.withLock { state in
-            state.end = progress
             defer { state.answers = [] }
             return state.answers
         }

@@ -136,7 +136,7 @@ final class PrefetchWork: Sendable {
             return (list, progress, state.takeIdle())
         }
         guard let (list, progress, idle) = ended else { return }
-        list.end(progress)
+        list.reportEnd(progress)
         for answer in idle { answer.give(.success(())) }
     }
 

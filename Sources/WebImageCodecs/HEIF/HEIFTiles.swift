@@ -83,7 +83,8 @@
     }
 
     /// One decoded picture, in libheif's memory.
-    final class HEIFPixels: @unchecked Sendable {  // Sendable: nothing changes it after it is made.
+    // Unchecked because of its pointers: all properties are constants, the pixels are only read, and `deinit` frees them.
+    final class HEIFPixels: @unchecked Sendable {
         enum Kind {
             case rgba8
             case rgba16

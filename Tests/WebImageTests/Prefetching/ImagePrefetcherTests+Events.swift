@@ -74,7 +74,7 @@ extension ImagePrefetcherTests {
         #expect(list.tell(.item(PrefetchedItem(index: 0, outcome: .skipped), progress)))
         _ = list.tell(.transfer(index: 0, half))
         #expect(book.events.count == 3)
-        list.end(progress)
+        list.reportEnd(progress)
         #expect(!list.tell(.began(index: 1)) && !list.tell(.transfer(index: 1, half)))
         #expect(book.events.count == 4 && book.ends == [progress] && book.begun == [0])
     }
