@@ -89,6 +89,8 @@ public final class RedisServer: Sendable {
                     continuation.resume()
                     while !shell.output.availableData.isEmpty {}
                     shell.waitForEnd()
+                    // A process that is killed closes its output before its port.
+                    while Self.isRunning(pid) { sched_yield() }
                 } catch {
                     continuation.resume(throwing: error)
                 }
@@ -109,7 +111,18 @@ public final class RedisServer: Sendable {
         return (shell, pid)
     }
 
-    /// Ends the server at once, and returns when it has ended. Its data is lost.
+    /// Whether a process still has open files. False for a process that has ended and that its parent has not noticed
+    /// yet ("Z", zombie), and on systems without `/proc`.
+    private static func isRunning(_ pid: Int32) -> Bool {
+        // For example "4711 (redis-server) S 1 ...". Another name means that another process has the number now.
+        guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
+            stat.contains("(redis-server)"),
+            let state = stat.split(separator: ")").last?.split(separator: " ").first
+        else { return false }
+        return state != "Z" && state != "X"
+    }
+
+    /// Ends the server at once, and returns when it has ended and its port is free. Its data is lost.
     public func kill() async {
         let state = state.withLock { state in
             defer { state = State() }
