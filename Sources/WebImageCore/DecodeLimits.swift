@@ -45,4 +45,11 @@ public struct DecodeLimits: Hashable, Sendable, Codable {
                 over: .pixels, "the picture is \(size), more than \(pixels) pixels", format: format)
         }
     }
+
+    /// The same for a picture that is made from another one, by scaling it or by a transform.
+    package func check(result size: PixelSize, of format: ImageFormat? = nil) throws(WebImageError) {
+        if let count = size.pixelCount, count <= pixels { return try check(size, of: format) }
+        throw WebImageError(
+            over: .resultPixels, "the result would be \(size), more than \(pixels) pixels", format: format)
+    }
 }

@@ -7,6 +7,8 @@ extension WebImageError {
 
         /// ``DecodeLimits/pixels``.
         public static let pixels = Self(rawValue: "DecodeLimits.pixels")
+        /// ``DecodeLimits/pixels``, exceeded by a picture that would be made from another one.
+        public static let resultPixels = Self(rawValue: "DecodeLimits.pixels of the result")
         /// ``DecodeLimits/animationPixels``.
         public static let animationPixels = Self(rawValue: "DecodeLimits.animationPixels")
         /// ``DecodeLimits/frames``.
@@ -23,19 +25,24 @@ extension WebImageError {
         public static let timeout = Self(rawValue: "the request's timeout")
 
         /// Every limit of this version.
-        package static let all = [pixels, animationPixels, frames, bytes, time, drawingTime, body, timeout]
+        package static let all = [
+            pixels, animationPixels, frames, bytes, time, drawingTime, body, timeout, resultPixels,
+        ]
 
         /// The command's option that sets this limit, if there is one.
         private var option: String? {
             switch self {
-            case .pixels: "--max-pixels"
+            case .pixels, .resultPixels: "--max-pixels"
             case .bytes, .body: "--max-bytes"
             case .timeout: "--timeout"
             default: nil
             }
         }
 
-        fileprivate var advice: String { "; raise \(rawValue)\(option.map { " (\($0))" } ?? "") to allow it" }
+        /// What a program sets to raise this limit.
+        private var setting: String { self == .resultPixels ? Self.pixels.rawValue : rawValue }
+
+        fileprivate var advice: String { "; raise \(setting)\(option.map { " (\($0))" } ?? "") to allow it" }
     }
 
     /// An error about a limit that can be raised. The message ends with the advice to raise it.

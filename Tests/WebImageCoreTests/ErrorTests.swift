@@ -57,6 +57,12 @@ import WebImageCore
             error?.message
                 == "the picture is 20x10, more than 100 pixels; raise DecodeLimits.pixels (--max-pixels) to allow it")
         #expect(error?.messageWithoutAdvice == "the picture is 20x10, more than 100 pixels")
+        let result = #expect(throws: WebImageError.self) { try DecodeLimits(pixels: 100).check(result: size) }
+        #expect(result?.limit == .resultPixels)
+        #expect(
+            result?.message
+                == "the result would be 20x10, more than 100 pixels; raise DecodeLimits.pixels (--max-pixels) to allow it"
+        )
         var changed = try #require(error)
         changed.message = "it is too large"
         #expect(changed.messageWithoutAdvice == "it is too large")

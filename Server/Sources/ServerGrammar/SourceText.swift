@@ -50,7 +50,8 @@ struct SourceText {
         return (url, String(parts[1]))
     }
 
-    private func whole(_ url: String) -> String {
+    /// The URL that a decoded text of a path stands for: with replacements, the base URL and a scheme in lower case.
+    func whole(_ url: String) -> String {
         var url = url
         for replacement in grammar.replacements { url = replacement.applied(to: url) }
         return Self.withPlainScheme(url.hasPrefix(grammar.baseURL) ? url : grammar.baseURL + url)

@@ -12,7 +12,7 @@ extension URLGrammar {
     public func logged(_ target: String) -> String {
         var rest = target.prefix { $0 != "?" }
         var kept = ""
-        for start in [pathPrefix, "/info", "/srcset"] where !start.isEmpty && rest.hasPrefix(start + "/") {
+        for start in [pathPrefix, Self.infoPath, Self.setsPath] where !start.isEmpty && rest.hasPrefix(start + "/") {
             kept += start
             rest = rest.dropFirst(start.count)
         }

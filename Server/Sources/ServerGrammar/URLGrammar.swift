@@ -107,6 +107,10 @@ public struct URLGrammar: Sendable {
         return segments[count...]
     }
 
+    /// The URL of the source that a picture's URL names by a text, once that is decoded: the base URL and replacements of
+    /// the configuration are applied.
+    public func source(named text: String) -> String { SourceText(self).whole(text) }
+
     /// Whether the source is allowed; also checked for the targets of redirects. A path with segments of dots would lead
     /// elsewhere than its text says.
     public func allows(source: String) -> Bool {
@@ -115,12 +119,20 @@ public struct URLGrammar: Sendable {
     }
 
     /// - Returns: the path of a URL with its signature: `/signature/options/source`.
-    /// - Parameter path: options and source.
+    /// - Parameter path: options and source, also behind `/info` or `/srcset`.
     public func signed(_ path: String) -> String {
         let path = path.hasPrefix("/") ? path : "/" + path
-        let signature = signatures.keys.first?.signature(of: path, size: signatures.size) ?? "_"
-        return pathPrefix + "/" + signature + path
+        let room = [Self.infoPath, Self.setsPath].first { path.hasPrefix($0 + "/") } ?? ""
+        let rest = String(path.dropFirst(room.count))
+        let signature = signatures.keys.first?.signature(
+            of: room == Self.setsPath ? path : rest, size: signatures.size)
+        return pathPrefix + room + "/" + (signature ?? "_") + rest
     }
+
+    public static let infoPath = "/info"
+    /// Where sets of URLs are made. It is a part of what is signed: the signature of a single picture must not open the
+    /// pictures that other options or presets would make.
+    public static let setsPath = "/srcset"
 }
 
 /// The path of a URL, split into its signature and the rest.
@@ -216,9 +228,10 @@ extension URLGrammar {
     /// The signed text of a path, without its first slash.
     public func signedText(_ path: SignedPath) -> String { path.mended(separator: argumentsSeparator) }
 
+    /// - Parameter room: what precedes the signature in the path, and is signed as well.
     /// - Throws: 403 if the signature is not that of the path.
-    public func check(_ path: SignedPath) throws(RequestRefusal) {
-        try signatures.check(path.signature, of: "/" + signedText(path))
+    public func check(_ path: SignedPath, under room: String = "") throws(RequestRefusal) {
+        try signatures.check(path.signature, of: room + "/" + signedText(path))
     }
 
     /// - Parameter path: options and source; their signature was checked as a part of another path.

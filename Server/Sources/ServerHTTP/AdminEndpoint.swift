@@ -1,5 +1,6 @@
 import FleetCoordination
 import HTTPTypes
+import ServerConfiguration
 import ServerGrammar
 import ServerImages
 import WebImage
@@ -47,8 +48,10 @@ struct PurgeOrder: Decodable {
         local = try members.decodeIfPresent(Bool.self, forKey: .local)
     }
 
-    var purges: [Purge] {
-        (urls ?? []).map(Purge.url) + (prefixes ?? []).map(Purge.prefix) + (tags ?? []).map(Purge.tag)
+    /// - Parameter grammar: completes URLs as in the paths of pictures.
+    func purges(_ grammar: URLGrammar) -> [Purge] {
+        (urls ?? []).map { .url(grammar.source(named: $0)) } + (prefixes ?? []).map(Purge.prefix)
+            + (tags ?? []).map(Purge.tag)
             + (all == true ? [.all] : [])
     }
 }
@@ -60,8 +63,17 @@ struct AdminEndpoint: Sendable {
 
     let endpoint: ImageEndpoint
 
-    /// - Parameter body: nil if it is longer than ``longestBody``.
-    func answer(_ request: HTTPRequest, body: [UInt8]?) async -> Answer {
+    /// How the body of a request arrived.
+    enum Body: Sendable {
+        case bytes([UInt8])
+        /// It is longer than ``longestBody``, or its end did not come.
+        case unusable
+        /// Its end did not come in time.
+        case late
+    }
+
+    /// - Parameter body: reads the body of the request. It is called only if the request may use it.
+    func answer(_ request: HTTPRequest, body: () async -> Body) async -> Answer {
         let path = String((request.path ?? "").prefix { $0 != "?" })
         do throws(RequestRefusal) {
             // The body of an answer to HEAD is dropped when the answer is written.
@@ -72,8 +84,11 @@ struct AdminEndpoint: Sendable {
                 return .text(endpoint.metricsText, type: "text/plain; version=0.0.4; charset=utf-8")
             case ("/purge", .post):
                 try endpoint.authorise(request)
-                guard let body else { return Self.failure("a purge has 1 MiB at most", status: 413) }
-                return try await purge(body)
+                switch await body() {
+                case .bytes(let bytes): return try await purge(bytes)
+                case .unusable: return Self.failure("a purge has 1 MiB at most", status: 413)
+                case .late: return Self.failure("the body of the request did not arrive in time", status: 408)
+                }
             case ("/purge", _): return Answer(status: 405, fields: [.allow: "POST"])
             default: return Answer(status: 404)
             }
@@ -89,7 +104,7 @@ struct AdminEndpoint: Sendable {
         } catch {
             return Self.failure(Self.text(error), status: 400)
         }
-        let purges = order.purges
+        let purges = order.purges(endpoint.settings.grammar)
         guard !purges.isEmpty, purges.count <= Self.maxPurges else {
             return Self.failure("a purge names 1 to \(Self.maxPurges) things, not \(purges.count)", status: 400)
         }

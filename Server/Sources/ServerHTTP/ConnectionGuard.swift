@@ -63,12 +63,21 @@ final class ConnectionGuard: ChannelDuplexHandler {
         scheduleCheck()
     }
 
-    func partWent() { deadlines.partWent(now: .now()) }
+    func partWent() {
+        deadlines.partWent(now: .now())
+        noteIdle()
+    }
 
     func answered() {
         deadlines.answered(now: .now())
-        if let id, requestsInProgress == 0, let context { connections.becomesIdle(id, makeRoom(context)) }
+        noteIdle()
         scheduleCheck()
+    }
+
+    private var isIdle: Bool { requestsInProgress == 0 && waitingParts == 0 }
+
+    private func noteIdle() {
+        if let id, isIdle, let context { connections.becomesIdle(id, makeRoom(context)) }
     }
 
     /// Returns a function that closes the connection unless a request has arrived by then.
@@ -76,7 +85,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
         let (loop, bound) = (context.eventLoop, NIOLoopBound(self, eventLoop: context.eventLoop))
         return {
             loop.execute {
-                if bound.value.requestsInProgress == 0 { bound.value.context?.close(promise: nil) }
+                let own = bound.value
+                guard own.isIdle, let context = own.context else { return }
+                // The client may not have read all of its last answer. The deadline for reading stays in force.
+                own.close(context: context, mode: .all, promise: nil)
             }
         }
     }

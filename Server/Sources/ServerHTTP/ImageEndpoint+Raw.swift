@@ -74,14 +74,16 @@ extension ImageEndpoint {
     }
 
     private func open(_ url: URLGrammar.ParsedURL) async throws(RequestRefusal) -> ImageBytes {
-        var request = try SourceRequest.make(url.source, cookies: url.cookies, settings) {
+        let request = try SourceRequest.make(url.source, cookies: url.cookies, settings) {
             $0.caching.policy = .protocol
             $0.timeout = settings.timeout
             if let limit = url.options.security.bodyLimit { $0.http.bodyLimit = limit }
         }
-        service.purging.prepare(&request, url.source)
         do throws(WebImageError) {
-            return try await service.maker.manager.bytes(for: request)
+            return try await service.purging.load(request, url.source) { request throws(WebImageError) in
+                let bytes = try await service.maker.manager.bytes(for: request)
+                return (bytes, bytes.head, bytes.source)
+            }
         } catch {
             throw RequestRefusal(error, source: url.source, security: url.options.security)
         }

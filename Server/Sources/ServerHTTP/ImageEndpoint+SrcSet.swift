@@ -23,12 +23,12 @@ extension ImageEndpoint {
     /// Returns signed URLs of a picture in several widths, as JSON: `/srcset/SIGNATURE/w:320:640/OPTIONS/SOURCE`. With
     /// `IMGPROXY_ONLY_PRESETS` it is `/srcset/SIGNATURE/PRESET:PRESET/SOURCE`, with a picture for each preset.
     ///
-    /// The signature covers the whole rest: `/w:320:640/OPTIONS/SOURCE`.
+    /// The signature covers the path without it: `/srcset/w:320:640/OPTIONS/SOURCE`.
     func srcset(
         _ path: Substring, _ request: HTTPRequest, _ record: inout RequestRecord
     ) async throws(RequestRefusal) -> Answer {
         let signed = try SignedPath(target: path)
-        try settings.grammar.check(signed)
+        try settings.grammar.check(signed, under: URLGrammar.setsPath)
         let rest = settings.grammar.signedText(signed)
         guard let slash = rest.firstIndex(of: "/") else { throw .invalidURL("/srcset has no source") }
         let (first, tail) = (rest[..<slash], String(rest[rest.index(after: slash)...]))

@@ -279,12 +279,29 @@ private struct AdminResponder: HTTPResponder {
     let endpoint: AdminEndpoint
 
     func respond(to request: Request, context: ImageContext) async throws -> Response {
-        let body = try? await request.body.collect(upTo: AdminEndpoint.longestBody)
-        let answer = await endpoint.answer(request.head, body: body.map { Array($0.readableBytesView) })
+        let answer = await endpoint.answer(request.head) { await body(of: request) }
         var bytes = ByteBuffer()
         if case .bytes(let own) = answer.body { bytes.writeBytes(own) }
         return Response(
             status: .init(code: answer.status), headers: answer.fields, body: ResponseBody(byteBuffer: bytes))
+    }
+
+    /// Reads the body in the time that clients have for a request.
+    private func body(of request: Request) async -> AdminEndpoint.Body {
+        await withTaskGroup(of: AdminEndpoint.Body.self) { group in
+            group.addTask {
+                guard let bytes = try? await request.body.collect(upTo: AdminEndpoint.longestBody) else {
+                    return .unusable
+                }
+                return .bytes(Array(bytes.readableBytesView))
+            }
+            group.addTask { [limit = endpoint.endpoint.settings.readRequestTimeout] in
+                try? await Task.sleep(for: limit)
+                return .late
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? .unusable
+        }
     }
 }
 

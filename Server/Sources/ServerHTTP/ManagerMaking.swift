@@ -124,6 +124,8 @@ struct ManagerMaking {
         // A proxy would make the connection for us, without checking addresses.
         download.proxy = .direct
         download.redirectLimit = settings.maxRedirects
+        // As in imgproxy. Sources may have plain HTTP URLs in any case.
+        download.allowsRedirectsToHTTP = true
         download.keepsRedirectCookies = true
         download.bodyLimit = settings.limits.bodyLimit
         download.deadlines.connect = settings.downloadTimeout

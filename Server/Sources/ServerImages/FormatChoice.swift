@@ -35,7 +35,9 @@ public struct FormatChoice: Hashable, Sendable {
     ) {
         asked = options.format
         enforced = accepted.best(of: output.enforced).filter(writable.contains)
-        automatic = accepted.best(of: output.automatic.union(output.enforced)).filter(writable.contains)
+        // A format in the URL wins, whatever else the client accepts.
+        automatic =
+            asked == nil ? accepted.best(of: output.automatic.union(output.enforced)).filter(writable.contains) : []
         preferred = output.preferredFormats.filter(writable.contains)
         self.writable = writable
     }

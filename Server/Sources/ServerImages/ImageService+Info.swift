@@ -1,4 +1,5 @@
 import FleetCoordination
+import ServerConfiguration
 public import ServerGrammar
 
 extension ImageService {
@@ -8,17 +9,27 @@ extension ImageService {
         _ options: InfoOptions, of url: URLGrammar.ParsedURL, client: String?
     ) async throws(RequestRefusal) -> Found {
         let key = Base64URL.encode(Digest.sha256(Array("info 1\n\(options.key)\n\(url.sourceName)".utf8)))
+        let deadline = ContinuousClock.now + settings.timeout
         var known = await cache.result(key)
         if let (result, layer) = known {
             switch serving(of: result, url.source) {
             case .fresh: return Found(result: result, source: layer == .memory ? .memory : .disk)
             case .never: known = nil
-            case .whileRenewed, .expired, .onceConfirmed: break
+            case .whileRenewed:
+                renewLater(key) { [self] in
+                    do throws(RequestRefusal) {
+                        return .success(try await tell(options, of: url, key, until: .now + settings.timeout))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+                return Found(result: result, source: .stale)
+            case .expired, .onceConfirmed: break
             }
         }
         try await admit(client)
         do throws(RequestRefusal) {
-            return try await tell(options, of: url, key)
+            return try await tell(options, of: url, key, until: deadline)
         } catch {
             guard error.isSourceDown, let (result, _) = known, mayServeStale(result, for: .failure) else { throw error }
             return Found(result: result, source: .stale)
@@ -26,12 +37,12 @@ extension ImageService {
     }
 
     private func tell(
-        _ options: InfoOptions, of url: URLGrammar.ParsedURL, _ key: String
+        _ options: InfoOptions, of url: URLGrammar.ParsedURL, _ key: String, until deadline: ContinuousClock.Instant
     ) async throws(RequestRefusal) -> Found {
         try await flightResult(key, url.source) { [self] in
             do throws(RequestRefusal) {
                 let begun = purging.stamp
-                let made = try await inTurn(url.source) { place, left throws(RequestRefusal) in
+                let made = try await inTurn(url.source, until: deadline) { place, left throws(RequestRefusal) in
                     var made = try await maker.info(options, of: url, begun: begun, timeout: left)
                     made.cost.queue = place.waited.inSeconds
                     return (made, nil)

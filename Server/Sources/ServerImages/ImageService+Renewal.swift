@@ -15,21 +15,28 @@ extension ImageService {
     func renewLater(
         _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
     ) {
+        renewLater(key) { [self] in
+            let deadline = ContinuousClock.now + settings.timeout
+            return await renew(result, key, url, choice, certainly: false, until: deadline)
+        }
+    }
+
+    /// Renews the result of a key in the background.
+    func renewLater(_ key: String, _ renew: @escaping @Sendable () async -> Result<Found, RequestRefusal>) {
         // Only one renewal of a result runs at a time. Without this check every stale answer would add a waiter to it.
         guard !gate.isFull, renewals.count < Self.maxRenewals, renewals.waiters(key) == 0 else { return }
-        Task { [self] in
-            _ = await renewals.value(key) { [self] in await renew(result, key, url, choice, certainly: false) }
-        }
+        Task { [self] in _ = await renewals.value(key, renew) }
     }
 
     /// Asks the origin while the client waits, because purges may have been missed.
     ///
     /// - Returns: nil if it is still not known whether the result was purged.
     func confirmed(
-        _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
+        _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice,
+        until deadline: ContinuousClock.Instant
     ) async throws(RequestRefusal) -> Found? {
         let (outcome, _) = await renewals.value(key) { [self] in
-            await renew(result, key, url, choice, certainly: true)
+            await renew(result, key, url, choice, certainly: true, until: deadline)
         }
         guard let outcome else { throw .clientGone }
         let found = try outcome.get()
@@ -39,14 +46,19 @@ extension ImageService {
 
     /// - Parameter certainly: whether the origin must be asked, because purges may have been missed.
     private func renew(
-        _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, certainly: Bool
+        _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, certainly: Bool,
+        until deadline: ContinuousClock.Instant
     ) async -> Result<Found, RequestRefusal> {
         // Another renewal may have ended since the caller looked.
         if let found = cached(key, source: url.source) { return .success(found) }
         do throws(RequestRefusal) {
-            // No client waits for a renewal in the background, so it has a low priority.
-            let renewal = try await ask(
-                result, url, certainly: certainly, timeout: settings.timeout, priority: certainly ? .normal : .low)
+            // No client waits for a renewal in the background, so it has a low priority. Clients that wait take turns with
+            // those whose pictures are made.
+            let renewal =
+                certainly
+                ? try await inTurn(url.source, until: deadline) { _, left throws(RequestRefusal) in
+                    (try await ask(result, url, certainly: true, timeout: left), nil)
+                } : try await ask(result, url, certainly: false, timeout: settings.timeout, priority: .low)
             switch renewal {
             case .same(let renewed):
                 cache.renew(renewed, key)
@@ -56,7 +68,7 @@ extension ImageService {
                 }
                 return .success(Found(result: renewed, source: .memory))
             case .changed(let loaded):
-                let made = try await make(url, choice, key, from: loaded)
+                let made = try await make(url, choice, key, from: loaded, until: deadline)
                 // A result that must not be stored does not replace the old one, which would then be served again.
                 if made.result.freshness.forbidsStoring { retire(result, key, url) }
                 return .success(made)

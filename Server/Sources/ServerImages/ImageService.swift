@@ -112,6 +112,7 @@ public final class ImageService: Sendable {
     public func find(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, client: String? = nil
     ) async throws(RequestRefusal) -> Found {
+        let deadline = ContinuousClock.now + settings.timeout
         let key = key(url, choice)
         var known = await cache.result(key)
         var mustConfirm = false
@@ -128,23 +129,39 @@ public final class ImageService: Sendable {
         }
         do throws(RequestRefusal) {
             if mustConfirm, let (result, _) = known,
-                let found = try await confirmed(result, key, url, choice)
+                let found = try await confirmed(result, key, url, choice, until: deadline)
             {
                 return found
             }
             try await admit(client)
-            return try await make(url, choice, key)
+            return try await make(url, choice, key, until: deadline)
         } catch {
             guard error.isSourceDown, let (result, _) = known, mayServeStale(result, for: .failure) else { throw error }
             return Found(result: result, source: .stale)
         }
     }
 
-    /// - Parameter loaded: the source, if it was just loaded.
+    /// - Parameters:
+    ///   - loaded: the source, if it was just loaded.
+    ///   - deadline: when the time for the request ends.
     func make(
-        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, from loaded: LoadedSource? = nil
+        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, from loaded: LoadedSource? = nil,
+        until deadline: ContinuousClock.Instant
     ) async throws(RequestRefusal) -> Found {
-        try await flightResult(key, url.source) { [self] in await runFlight(url, choice, key, loaded) }
+        let job = Job(url: url, choice: choice, key: key, deadline: deadline)
+        return try await flightResult(key, url.source) { [self] in await runFlight(job, loaded) }
+    }
+
+    /// A result to make.
+    struct Job {
+        var url: URLGrammar.ParsedURL
+        var choice: FormatChoice
+        var key: String
+        /// When the time for the request that began the work ends.
+        var deadline: ContinuousClock.Instant
+
+        /// The time until ``deadline``; never 0, which would mean no limit.
+        var left: Duration { max(deadline - .now, .milliseconds(1)) }
     }
 
     /// How often a result is made at most if it is purged each time before it is finished.
@@ -167,21 +184,20 @@ public final class ImageService: Sendable {
         }
     }
 
-    private func runFlight(
-        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, _ loaded: LoadedSource?
-    ) async -> FlightResult {
+    private func runFlight(_ job: Job, _ loaded: LoadedSource?) async -> FlightResult {
+        let (url, key) = (job.url, job.key)
         // The result may have been stored since the caller looked.
         if let known = cached(key, source: url.source) {
             return FlightResult(result: .success(.init(result: known.result)))
         }
-        guard let fleet = purging.fleet else { return await work(url, choice, key, loaded, begun: purging.stamp) }
-        let job = Fleet.Job(
+        guard let fleet = purging.fleet else { return await work(job, loaded, begun: purging.stamp) }
+        let shared = Fleet.Job(
             result: key, source: url.source,
             sourceDigest: Base64URL.encode(Digest.sha256(Array(url.sourceName.utf8)).prefix(16)))
-        let answer = await fleet.once(job, patience: settings.timeout) { outcome in
+        let answer = await fleet.once(shared, patience: job.left) { outcome in
             take(outcome, key, url.source)
         } work: { begun in
-            let answer = await work(url, choice, key, loaded, begun: begun)
+            let answer = await work(job, loaded, begun: begun)
             // A result from the storage keeps its age, and all servers can read it already.
             let shared =
                 answer.source == nil && Self.isForAll(url)
@@ -211,26 +227,24 @@ public final class ImageService: Sendable {
     static func isForAll(_ url: URLGrammar.ParsedURL) -> Bool { url.cookies == nil }
 
     /// Reads the result from the storage, or makes it.
-    private func work(
-        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, _ loaded: LoadedSource?, begun: Int
-    ) async -> FlightResult {
+    private func work(_ job: Job, _ loaded: LoadedSource?, begun: Int) async -> FlightResult {
+        let url = job.url
         // A source that was purged after it was loaded is loaded again.
         let loaded = loaded.flatMap { purging.lastPurge(url.source, tags: $0.tags) < $0.begun ? $0 : nil }
         guard loaded == nil, let storage, Self.isForAll(url) else {
-            return await produce(url, choice, key, loaded, begun: begun)
+            return await produce(job, loaded, begun: begun)
         }
         return await Hedge<FlightResult>(patience: SharedResults.patience, isGood: \.isGood).value {
-            guard let result = await storage.result(key) else { return nil }
-            return await self.stored(result, url, choice, key, begun: begun)
+            guard let result = await storage.result(job.key) else { return nil }
+            return await self.stored(result, job, begun: begun)
         } orElse: {
-            await self.produce(url, choice, key, nil, begun: begun)
+            await self.produce(job, nil, begun: begun)
         }
     }
 
     /// The stored result, if it may be served.
-    private func stored(
-        _ result: StoredResult, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, begun: Int
-    ) async -> FlightResult? {
+    private func stored(_ result: StoredResult, _ job: Job, begun: Int) async -> FlightResult? {
+        let (url, key) = (job.url, job.key)
         let serving = serving(of: result, url.source)
         switch serving {
         case .never: return nil
@@ -239,12 +253,12 @@ public final class ImageService: Sendable {
             return FlightResult(result: .success(.init(result: result)), source: .stored)
         case .whileRenewed:
             cache.keep(result, key)
-            renewLater(result, key, url, choice)
+            renewLater(result, key, url, job.choice)
             return FlightResult(result: .success(.init(result: result)), source: .stale)
         case .expired, .onceConfirmed:
             // If the origin cannot answer this question, making the picture would fail, too.
             let renewal = try? await inTurn(
-                url.source,
+                url.source, until: job.deadline,
                 { _, left throws(RequestRefusal) in
                     let certainly = serving == .onceConfirmed
                     return (try await ask(result, url, certainly: certainly, timeout: left), nil)
@@ -254,19 +268,18 @@ public final class ImageService: Sendable {
             case .same(let renewed):
                 cache.keep(renewed, key)
                 return FlightResult(result: .success(.init(result: renewed)), source: .stored)
-            case .changed(let loaded): return await produce(url, choice, key, loaded, begun: begun)
+            case .changed(let loaded): return await produce(job, loaded, begun: begun)
             }
         }
     }
 
     /// Makes the picture here.
-    private func produce(
-        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, _ loaded: LoadedSource?, begun: Int
-    ) async -> FlightResult {
+    private func produce(_ job: Job, _ loaded: LoadedSource?, begun: Int) async -> FlightResult {
+        let (url, key) = (job.url, job.key)
         do throws(RequestRefusal) {
-            let made = try await inTurn(url.source) { place, left throws(RequestRefusal) in
+            let made = try await inTurn(url.source, until: job.deadline) { place, left throws(RequestRefusal) in
                 var made = try await maker.make(
-                    url, choice, begun: loaded?.begun ?? begun, timeout: left,
+                    url, job.choice, begun: loaded?.begun ?? begun, timeout: left,
                     priority: gate.isLate(place) ? .low : .normal,
                     from: loaded?.original)
                 made.cost.queue = place.waited.inSeconds
@@ -284,14 +297,16 @@ public final class ImageService: Sendable {
 
     /// Runs work on a source when it is the turn of the source's host.
     ///
-    /// - Parameter work: gets its place and the remaining time. It also returns the time that it took.
-    public func inTurn<Value: Sendable>(
-        _ source: String,
+    /// - Parameters:
+    ///   - deadline: when the time for the request ends.
+    ///   - work: gets its place and the remaining time. It also returns the time that it took.
+    func inTurn<Value: Sendable>(
+        _ source: String, until deadline: ContinuousClock.Instant,
         _ work: (MissGate.Place, _ left: Duration) async throws(RequestRefusal) -> (Value, spent: MissGate.Spent?)
     ) async throws(RequestRefusal) -> Value {
-        let place = try await enterGate(source)
+        let place = try await enterGate(source, patience: max(deadline - .now, .zero))
         do throws(RequestRefusal) {
-            let (value, spent) = try await work(place, max(settings.timeout - place.waited, .milliseconds(1)))
+            let (value, spent) = try await work(place, max(deadline - .now, .milliseconds(1)))
             gate.leave(place, spent)
             return value
         } catch {
@@ -300,9 +315,9 @@ public final class ImageService: Sendable {
         }
     }
 
-    private func enterGate(_ source: String) async throws(RequestRefusal) -> MissGate.Place {
+    private func enterGate(_ source: String, patience: Duration) async throws(RequestRefusal) -> MissGate.Place {
         let span = startSpan("webimage.queue")
         defer { span.end() }
-        return try await gate.enter(SourceURL(source)?.host ?? "")
+        return try await gate.enter(SourceURL(source)?.host ?? "", patience: patience)
     }
 }

@@ -65,11 +65,12 @@ public struct InfoOptions: Hashable, Sendable {
                 if blurHashColumns == 0 || blurHashRows == 0 { (blurHashColumns, blurHashRows) = (0, 0) }
             case "thumb_hash", "th": thumbHash = isOn
             case "calc_hashsums", "chs":
-                hashSums = try arguments.filter { !$0.isEmpty }.map { name throws(RequestRefusal) in
+                hashSums = []
+                for name in arguments where !name.isEmpty {
                     guard let algorithm = RunningHash.Algorithm(rawValue: String(name)) else {
                         throw .invalidURL("calc_hashsums knows md5, sha1, sha256 and sha512, not \(name.prefix(80))")
                     }
-                    return algorithm
+                    if !hashSums.contains(algorithm) { hashSums.append(algorithm) }
                 }
             case "crop", "c": crop = try grammar.crop(arguments)
             case "cachebuster", "cb": cachebuster = arguments.joined(separator: ":")

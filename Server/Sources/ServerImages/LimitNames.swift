@@ -20,6 +20,8 @@ public struct LimitNames {
     private func advice(for limit: WebImageError.Limit) -> String? {
         switch limit {
         case .pixels: Self.advice(security.sourceResolution, "max_src_resolution", "IMGPROXY_MAX_SRC_RESOLUTION")
+        case .resultPixels:
+            "; raise WEBIMAGE_MAX_RESULT_RESOLUTION and IMGPROXY_MAX_SRC_RESOLUTION, which both limit results, to allow it"
         case .animationPixels:
             Self.advice(security.sourceResolution, "max_src_resolution", "IMGPROXY_MAX_SRC_RESOLUTION")
         case .frames: Self.advice(security.animationFrames, "max_animation_frames", "IMGPROXY_MAX_ANIMATION_FRAMES")

@@ -32,6 +32,7 @@ public final class MissGate: Sendable {
     private struct Waiter {
         var continuation: CheckedContinuation<Outcome, Never>
         var since: ContinuousClock.Instant
+        var patience: Duration
         /// Ends the wait after the maximum time.
         var timer: Task<Void, Never>?
 
@@ -106,7 +107,7 @@ public final class MissGate: Sendable {
             if let last = state.overloadedAt, now() - last <= Self.overload { return true }
             let queue = state.queue
             let isFull = queue.isFull && queue.hostWithMostWaiting.map { !isSlow($0, state) } ?? true
-            return isFull || refusal(state, host: "") != nil
+            return isFull || refusal(state, host: "", patience) != nil
         }
     }
 
@@ -122,16 +123,18 @@ public final class MissGate: Sendable {
 
     /// Waits for the turn of a picture from a host.
     ///
+    /// - Parameter patience: how long to wait at most; nil: as long as the gate allows.
     /// - Throws: `Too many requests`, with the time after which to retry; `Timeout`; `Cancelled` if the task is
     ///   cancelled.
-    public func enter(_ host: String) async throws(RequestRefusal) -> Place {
+    public func enter(_ host: String, patience: Duration? = nil) async throws(RequestRefusal) -> Place {
+        let patience = min(patience ?? self.patience, self.patience)
         let begin = ContinuousClock.now
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
         }
         let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { waitForTurn(number, host, $0) }
+            await withCheckedContinuation { waitForTurn(number, host, patience, $0) }
         } onCancel: {
             give(up: number, host, RequestRefusal.clientGone)
         }
@@ -164,7 +167,7 @@ public final class MissGate: Sendable {
     private func dropLate(_ host: String, _ state: inout State) -> [(Waiter, RequestRefusal)] {
         var late: [(Waiter, RequestRefusal)] = []
         while let (number, time) = state.queue.newestWaiting(of: host), let waiter = state.waiters[number],
-            time > (patience - (now() - waiter.since)).inSeconds
+            time > (waiter.patience - (now() - waiter.since)).inSeconds
         {
             _ = state.queue.remove(number, host)
             state.waiters[number] = nil
@@ -173,7 +176,9 @@ public final class MissGate: Sendable {
         return late
     }
 
-    private func waitForTurn(_ number: Int, _ host: String, _ continuation: CheckedContinuation<Outcome, Never>) {
+    private func waitForTurn(
+        _ number: Int, _ host: String, _ patience: Duration, _ continuation: CheckedContinuation<Outcome, Never>
+    ) {
         var outcome: Outcome?
         let dropped: Waiter? = state.withLock { state in
             if Task.isCancelled {
@@ -181,7 +186,7 @@ public final class MissGate: Sendable {
                 return nil
             }
             if state.queue.count == 0 { adapt(&state) }
-            if let refusal = refusal(state, host: host) {
+            if let refusal = refusal(state, host: host, patience) {
                 outcome = .refused(refusal)
                 return nil
             }
@@ -190,7 +195,7 @@ public final class MissGate: Sendable {
                 outcome = .begins(rank: turn.rank)
                 return dropped.flatMap { state.waiters.removeValue(forKey: $0) }
             case .waits(let dropped):
-                state.waiters[number] = Waiter(continuation: continuation, since: now())
+                state.waiters[number] = Waiter(continuation: continuation, since: now(), patience: patience)
                 return dropped.flatMap { state.waiters.removeValue(forKey: $0) }
             case .refused:
                 outcome = .refused(full(state))
@@ -202,11 +207,11 @@ public final class MissGate: Sendable {
             }
         }
         dropped?.resume(.refused(.tooMany("its place went to a host of which fewer pictures wait", retryAfter: 1)))
-        if let outcome { continuation.resume(returning: outcome) } else { startTimer(number, host) }
+        if let outcome { continuation.resume(returning: outcome) } else { startTimer(number, host, patience) }
     }
 
-    private func startTimer(_ number: Int, _ host: String) {
-        let timer = Task { [weak self, patience, sleep] in
+    private func startTimer(_ number: Int, _ host: String, _ patience: Duration) {
+        let timer = Task { [weak self, sleep] in
             guard (try? await sleep(patience)) != nil else { return }
             self?.give(up: number, host, .timedOut("it was not its turn within \(patience)"))
         }
@@ -238,7 +243,7 @@ public final class MissGate: Sendable {
         state.queue.maxPerHost = min(most, max(2 * threads, Int(min(useful, 1e6).rounded(.up))))
     }
 
-    private func refusal(_ state: State, host: String) -> RequestRefusal? {
+    private func refusal(_ state: State, host: String, _ patience: Duration) -> RequestRefusal? {
         // Either the threads are busy, or the host is slow to send.
         let work = Double(state.queue.ahead(of: host)) * state.cost.work / Double(threads)
         let wait = max(work, state.queue.time(toMakeNextOf: host))

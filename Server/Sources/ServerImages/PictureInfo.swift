@@ -1,4 +1,5 @@
 import FleetCrypto
+import NIOPosix
 import ServerGrammar
 import WebImage
 
@@ -67,7 +68,7 @@ struct PictureInfo {
         return header.metadata.exif == nil && formats.contains(header.format)
     }
 
-    func members(_ facts: Facts) throws(WebImageError) -> [(String, JSONValue)] {
+    func members(_ facts: Facts) async throws(WebImageError) -> [(String, JSONValue)] {
         let header = facts.header
         var members: [(String, JSONValue)] = []
         if options.format {
@@ -83,16 +84,22 @@ struct PictureInfo {
             members.append(("alpha", .object([("has_alpha", .flag(header.hasAlpha))])))
         }
         if options.exif { members.append(("exif", .object(Self.exif(header.metadata.photo)))) }
-        if let data = facts.data { members.append(("hashsums", .object(hashSums(data)))) }
+        if let data = facts.data { members.append(("hashsums", .object(try await hashSums(data)))) }
         if let image = facts.image { members += try colors(of: image) }
         return members
     }
 
-    private func hashSums(_ data: [UInt8]) -> [(String, JSONValue)] {
-        options.hashSums.compactMap { algorithm in
-            let hash = RunningHash(algorithm)
-            hash.update(data)
-            return hash.finish().map { (algorithm.rawValue, .text(Hexadecimal.text($0))) }
+    private func hashSums(_ data: [UInt8]) async throws(WebImageError) -> [(String, JSONValue)] {
+        do {
+            return try await NIOThreadPool.singleton.runIfActive { [algorithms = options.hashSums] in
+                algorithms.compactMap { algorithm in
+                    let hash = RunningHash(algorithm)
+                    hash.update(data)
+                    return hash.finish().map { (algorithm.rawValue, .text(Hexadecimal.text($0))) }
+                }
+            }
+        } catch {
+            throw WebImageError(.shutDown, "the server ends")
         }
     }
 

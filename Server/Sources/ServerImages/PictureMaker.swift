@@ -220,20 +220,22 @@ public struct PictureMaker: Sendable {
     func info(
         _ options: InfoOptions, of url: URLGrammar.ParsedURL, begun: Int, timeout: Duration
     ) async throws(RequestRefusal) -> Made {
-        var request = try SourceRequest.make(url.source, cookies: url.cookies, settings) {
+        let request = try SourceRequest.make(url.source, cookies: url.cookies, settings) {
             $0.caching.policy = .protocol
             ($0.caching.store, $0.caching.query) = ([], [])
             $0.timeout = timeout
             $0.decoding.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)
             $0.decoding.limits.bytes = max($0.decoding.limits.bytes, settings.limits.bodyLimit)
         }
-        purging.prepare(&request, url.source)
         do throws(WebImageError) {
             let info = PictureInfo(options: options, manager: manager)
-            let facts = try await info.facts(request)
+            let facts = try await purging.load(request, url.source) { request throws(WebImageError) in
+                let facts = try await info.facts(request)
+                return (facts, facts.head, facts.source)
+            }
             let size = facts.header.displaySize
             var result = StoredResult(
-                bytes: Array(JSONValue.object(try info.members(facts)).text.utf8), mediaType: "application/json",
+                bytes: Array(JSONValue.object(try await info.members(facts)).text.utf8), mediaType: "application/json",
                 fileExtension: "json", storedAt: now(), freshness: freshness(facts.head, url.source), sourceSize: size,
                 resultSize: size, sourceBytes: Int(facts.byteCount?.bytes ?? 0))
             (result.begun, result.tags) = (begun, SourceTags.hashes(of: facts.head))

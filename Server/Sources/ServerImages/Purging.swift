@@ -25,6 +25,8 @@ public final class Purging: Sendable {
     private let file: DiskCache?
     private let now: @Sendable () -> Int
     private let onPurge: @Sendable () -> Void
+    /// The time of the newest purge for which ``onPurge`` was called.
+    private let noticed = Atomic(0)
     private let asked = Mutex(Asked())
     private let count = Mutex(0)
     private let logger: Logger
@@ -39,7 +41,8 @@ public final class Purging: Sendable {
     ///   - fleet: nil: this server is alone.
     ///   - file: where a server without a fleet stores its purges; nil: in memory only, like the results.
     ///   - now: returns seconds since 1970.
-    ///   - onPurge: called when something is purged on this server.
+    ///   - onPurge: called when something is purged here, and before the first load that follows a purge of another
+    ///     server.
     public init(
         fleet: Fleet?, file: DiskCache?, now: @escaping @Sendable () -> Int,
         onPurge: @escaping @Sendable () -> Void = {}, logger: Logger
@@ -87,10 +90,31 @@ public final class Purging: Sendable {
 
     /// Makes a load ignore what was cached before the purge.
     public func prepare(_ request: inout ImageRequest, _ source: String, lastPurge: Int? = nil) {
+        let newest = book.latest
+        if noticed.exchange(newest, ordering: .relaxed) != newest { onPurge() }
         let last = lastPurge ?? self.lastPurge(source)
         if last > 0 { request.options.caching.key = "\(source)\npurged \(last)" }
         // Cached originals may have been purged if this server has been without news of purges for long.
         if isToBeAsked(source) || fleet?.isInTouch == false { request.options.caching.policy = .revalidate }
+    }
+
+    /// Loads a source, ignoring what was cached before the purge. A cached original that was purged by one of its tags,
+    /// which are not known before it is read, is loaded again.
+    ///
+    /// - Parameter load: loads the request; also returns the head of the origin's answer and where it was found.
+    public func load<Loaded, Failure: Error>(
+        _ request: ImageRequest, _ source: String,
+        _ load: (ImageRequest) async throws(Failure) -> (Loaded, head: ResponseHead?, from: ImageSource)
+    ) async throws(Failure) -> Loaded {
+        var last = lastPurge(source)
+        while true {
+            var prepared = request
+            prepare(&prepared, source, lastPurge: last)
+            let (loaded, head, place) = try await load(prepared)
+            let newest = lastPurge(source, tags: SourceTags.hashes(of: head))
+            if place == .network || newest <= last { return loaded }
+            last = newest
+        }
     }
 
     /// Whether the origin must first confirm that the cached source is unchanged, because purges may have been missed.

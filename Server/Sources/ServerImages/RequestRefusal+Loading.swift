@@ -38,8 +38,10 @@ extension RequestRefusal {
         case .transformFailed: self = refusal(422, "Invalid URL", .processing)
         case .cancelled: self = refusal(499, "Cancelled", .timeout)
         case .queueFull: self = .tooMany(detail)
+        // The origin has failed so often that it is not asked for a while.
+        case .circuitOpen: self = refusal(502, unreachable, .download)
         // `decoderUnavailable`: the system has no memory or files left to start a decoder's process.
-        case .circuitOpen, .shutDown, .decoderUnavailable: self = .overloaded(detail)
+        case .shutDown, .decoderUnavailable: self = .overloaded(detail)
         default: self = refusal(500, "Internal error", .unexpected)
         }
         fault = Self.fault(code, status: status, kind)

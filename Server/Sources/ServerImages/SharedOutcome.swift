@@ -30,7 +30,9 @@ enum SharedOutcome {
                 .result, bytes(of: result), life: max(min(fresh * 1000, longest), momentary), tags: result.tags)
         case .failure(let refusal):
             guard let seconds = life(of: refusal) else { return nil }
-            return Fleet.Shared(.failure, bytes(of: refusal), life: seconds * 1000, ofSource: true)
+            // What cannot be decoded with some options may be decodable with others, such as a first frame or a thumbnail.
+            return Fleet.Shared(
+                .failure, bytes(of: refusal), life: seconds * 1000, ofSource: refusal.fault != .broken)
         }
     }
 

@@ -10,6 +10,8 @@ public final class SpanExporter: Service {
         var waiting: [FinishedSpan] = []
         var sent = 0
         var dropped = 0
+        /// Whether the last batch could not be sent.
+        var isFailing = false
     }
 
     private let settings: ServerSettings.Tracing
@@ -71,11 +73,15 @@ public final class SpanExporter: Service {
             guard !batch.isEmpty else { return }
             do {
                 try await send(OTLPMessage(spans: batch, resource: settings.resource).bytes)
-                state.withLock { $0.sent += batch.count }
+                state.withLock { state in
+                    state.sent += batch.count
+                    state.isFailing = false
+                }
             } catch {
                 let isFirst = state.withLock { state in
-                    defer { state.dropped += batch.count }
-                    return state.dropped == 0
+                    defer { state.isFailing = true }
+                    state.dropped += batch.count
+                    return !state.isFailing
                 }
                 logger.log(level: isFirst ? .warning : .debug, "spans cannot be sent to \(settings.endpoint): \(error)")
             }

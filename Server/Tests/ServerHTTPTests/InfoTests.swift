@@ -43,7 +43,7 @@ import WebImageTesting
     }
 
     @Test func infoIsServedStaleIfTheSourceIsDown() async throws {
-        let server = try TestServer(["WEBIMAGE_STALE_IF_ERROR": "1000"])
+        let server = try TestServer(["WEBIMAGE_STALE_IF_ERROR": "1000", "WEBIMAGE_STALE_WHILE_REVALIDATE": "0"])
         try server.serve(headers: [("Cache-Control", "max-age=100")])
         let path = "/info/_/plain/\(server.origin.url("/a.png"))"
         let first = await server.get(path)
@@ -57,7 +57,7 @@ import WebImageTesting
     }
 
     @Test func infoIsCachedUntilItExpires() async throws {
-        let server = try TestServer()
+        let server = try TestServer(["WEBIMAGE_STALE_WHILE_REVALIDATE": "0"])
         try server.serve(headers: [("Cache-Control", "max-age=100")])
         let path = "/info/_/avg:1/plain/\(server.origin.url("/a.png"))"
         let first = await server.get(path)
@@ -189,8 +189,9 @@ import WebImageTesting
         let source = "plain/\(server.origin.url("/a.png"))"
         #expect(await server.get("/info/_/\(source)").status == 403)
         #expect(await server.get("/info" + grammar.signed("/" + source)).status == 200)
+        #expect(await server.get(grammar.signed("/info/" + source)).status == 200)
         #expect(await server.get("/srcset/_/w:20:40/\(source)").status == 403)
-        let set = await server.get("/srcset" + grammar.signed("/w:20:40/q:50/" + source))
+        let set = await server.get(grammar.signed("/srcset/w:20:40/q:50/" + source))
         #expect(set.status == 200, "\(set.text)")
         #expect(set.text.contains("\"blurhash\":"))
         // The server accepts each URL of the set.
@@ -307,7 +308,7 @@ import WebImageTesting
         try server.serve()
         let grammar = server.endpoint.settings.grammar
         let source = "plain/\(server.origin.url("/a.png"))"
-        let set = await server.get("/srcset" + grammar.signed("/large:small:same:huge/" + source))
+        let set = await server.get(grammar.signed("/srcset/large:small:same:huge/" + source))
         #expect(set.status == 200, "\(set.text)")
         let list = try #require(set.text.split(separator: "\"srcset\":\"").last?.prefix { $0 != "\"" })
         let pictures = list.split(separator: ", ").map { $0.split(separator: " ") }
@@ -316,6 +317,42 @@ import WebImageTesting
         for (picture, width) in zip(pictures, [20, 40, 64]) {
             #expect(try await server.get(String(picture[0])).image().size.width == width)
         }
+    }
+
+    /// A picture with a watermark is published. Its signature must not give anybody the picture without the watermark.
+    @Test func theSignatureOfAPictureOpensNoSet() async throws {
+        let server = try TestServer([
+            "IMGPROXY_ONLY_PRESETS": "1", "IMGPROXY_KEY": "0a0b", "IMGPROXY_SALT": "0c0d",
+            "IMGPROXY_PRESETS": "mark=q:10,small=w:20",
+        ])
+        try server.serve()
+        let picture = server.endpoint.settings.grammar.signed("/mark:small/plain/\(server.origin.url("/a.png"))")
+        #expect(await server.get(picture).status == 200)
+        #expect(await server.get("/srcset" + picture).status == 403)
+    }
+
+    /// A digest that is asked for many times over is calculated once.
+    @Test func repeatedDigestsAreOne() async throws {
+        let server = try TestServer()
+        try server.serve()
+        let asked = [String](repeating: "md5", count: 500).joined(separator: ":")
+        let answer = await server.get("/info/_/chs:\(asked)/plain/\(server.origin.url("/a.png"))")
+        #expect(answer.status == 200 && answer.text.ranges(of: "md5").count == 1, "\(answer.text)")
+    }
+
+    /// A description whose source is stale is answered at once, and renewed for later requests.
+    @Test func staleDescriptionsAreRenewedInTheBackground() async throws {
+        let server = try TestServer()
+        try server.serve("/a.png", headers: [("Cache-Control", "max-age=10, stale-while-revalidate=100")])
+        let path = "/info/_/plain/\(server.origin.url("/a.png"))"
+        #expect(await server.get(path).text.contains(#""width":64"#))
+        try server.serve("/a.png", PixelSize(width: 128, height: 96))
+        server.advance(20)
+        let stale = await server.get(path)
+        #expect(stale.text.contains(#""width":64"#))
+        #expect(stale.fields[.cacheStatus] == "webimage; hit; detail=stale")
+        await server.origin.waitForHits("/a.png", 2)
+        while !(await server.get(path).text.contains(#""width":128"#)) { await Task.yield() }
     }
 
     @Test(arguments: ["w:20:40", "small:nope", "small:", ""])

@@ -70,6 +70,56 @@ import WebImageTesting
         #expect(try await width(answer) == 128)
     }
 
+    /// The tags of a source are known only when the original is read, also for raw bytes and descriptions.
+    @Test(arguments: ["/_/raw:1/plain/", "/info/_/plain/"]) func purgesByTagReachOriginals(path: String) async throws {
+        let folder = try ScratchDirectory()
+        let server = try TestServer(["WEBIMAGE_CACHE_DIR": folder.path])
+        let headers = [("Cache-Control", "max-age=1000"), ("Surrogate-Key", "people cats")]
+        try server.serve("/a.png", Self.small, headers: headers)
+        #expect(await server.picture("").status == 200)
+        await server.manager.finishStores()
+        try server.serve("/a.png", Self.large, headers: headers)
+        func answered() async throws -> Int {
+            let answer = await server.get(path + server.origin.url("/a.png"))
+            #expect(answer.status == 200, "\(answer.text)")
+            guard case .stream(let body) = answer.body else {
+                return answer.text.contains(#""width":128"#) ? 128 : 64
+            }
+            var bytes: [UInt8] = []
+            for try await piece in body.bytes { bytes += piece.bytes }
+            return try await Image(data: bytes).size.width
+        }
+        #expect(try await answered() == 64)
+        _ = await server.admin("/purge", #"{"tags": ["cats"]}"#)
+        #expect(try await answered() == 128)
+        #expect(server.origin.hits("/a.png") == 2)
+    }
+
+    /// A purge names a source as its pictures do, without the configuration's base URL and replacements.
+    @Test(arguments: ["a.png", "HTTP", "x://"]) func purgesNameSourcesAsPicturesDo(way: String) async throws {
+        let origin = try OriginServer()
+        let base = origin.url("/")
+        let variables =
+            switch way {
+            case "a.png": ["IMGPROXY_BASE_URL": base]
+            case "x://": ["IMGPROXY_URL_REPLACEMENTS": "x://*=\(base)${1}"]
+            default: [String: String]()
+            }
+        let source =
+            switch way {
+            case "a.png": "a.png"
+            case "x://": "x://a.png"
+            default: "HTTP" + origin.url("/a.png").dropFirst(4)
+            }
+        let server = try TestServer(variables, origin: origin)
+        try server.serve("/a.png", Self.small, headers: [("Cache-Control", "max-age=1000")])
+        #expect(try await width(server.get("/_/plain/" + source)) == 64)
+        try server.serve("/a.png", Self.large)
+        #expect(try await width(server.get("/_/plain/" + source)) == 64)
+        #expect(await server.admin("/purge", #"{"urls": ["\#(source)"]}"#).status == 200)
+        #expect(try await width(server.get("/_/plain/" + source)) == 128)
+    }
+
     /// A source that failed a moment ago is requested again after a purge.
     @Test func failuresAreForgotten() async throws {
         let server = try TestServer()

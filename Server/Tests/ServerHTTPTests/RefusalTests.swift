@@ -174,6 +174,23 @@ import WebImageTesting
         #expect(none.status == 404 && none.text == (isRefused ? "Invalid source URL" : "Source is unreachable"))
     }
 
+    /// An origin that fails again and again is not asked for a while. Clients see no difference.
+    @Test func aFallbackStandsForOriginsThatKeepFailing() async throws {
+        let server = try TestServer(fallback: try TestServer.bytes(PixelSize(width: 40, height: 20), as: .png))
+        for number in 0..<20 {
+            server.origin.serve("/\(number)", OriginResponse(status: 503))
+            let answer = await server.picture("w:10", "/\(number)")
+            #expect(answer.status == 200 && answer.fields[.named("Fallback-Image")] == "1", "\(number) \(answer.text)")
+        }
+        #expect(server.origin.hits("/9") == 1 && server.origin.hits("/19") == 0)
+        let text = server.endpoint.metricsText
+        #expect(text.contains("webimage_shed_total 0\n"))
+        let plain = try TestServer(origin: server.origin)
+        for number in 0..<11 { _ = await plain.picture("w:10", "/\(number)") }
+        let refused = await plain.picture("w:10", "/11")
+        #expect(refused.status == 502 && refused.text == "Source is unreachable")
+    }
+
     @Test func onlyAllowedSourcesAreServed() async throws {
         let server = try TestServer(["IMGPROXY_ALLOWED_SOURCES": "http://127.0.0.1:*/good/"])
         try server.serve("/good/a.png")

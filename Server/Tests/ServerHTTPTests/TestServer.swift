@@ -97,7 +97,7 @@ final class TestServer: Sendable {
     ) async -> Answer {
         await AdminEndpoint(endpoint: endpoint).answer(
             HTTPRequest(method: method, scheme: "http", authority: "test", path: path, headerFields: fields),
-            body: Array(body.utf8))
+            body: { .bytes(Array(body.utf8)) })
     }
 
     /// Lets the origin serve a sample picture at this path.

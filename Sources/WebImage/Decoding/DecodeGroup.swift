@@ -76,7 +76,7 @@ struct DecodeGroup<Order: PictureOrder> {
     ) throws(WebImageError) -> DecodeTarget {
         let recipe = order.recipe
         var plan = try recipe.resizePlan(for: header, orientation: orientation)
-        try recipe.decoding.limits.check(plan.outputStored, of: header.format)
+        try recipe.decoding.limits.check(result: plan.outputStored, of: header.format)
         // The rows of a vector picture have the final size already.
         if scale.raster != nil { plan = ResizePlan(stored: plan.outputStored, orientation: plan.orientation) }
         if let size = scale.size { plan = ResizePlan(plan, from: size) }

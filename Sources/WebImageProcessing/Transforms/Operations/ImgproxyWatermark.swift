@@ -47,7 +47,7 @@ struct ImgproxyWatermark: PlannedOperation {
             func side(_ side: Int) -> Int { max(ImgproxyGeometry.even(Double(side) * min(scale, 100)), 1) }
             let target = TargetSize(width: side(builder.size.width), height: side(builder.size.height), upscale: true)
             let plan = ResizePlan(stored: mark.size, target: target)
-            try builder.limits.check(plan.outputStored)
+            try builder.limits.check(result: plan.outputStored)
             mark = try mark.resized(plan, filter: .libvips)
         }
         var point = try tiles ? tiled(mark, over: builder.size, dpr) : single(mark, over: builder.size, dpr)

@@ -62,7 +62,7 @@ struct Watermark: WrittenOperation, PlannedOperation {
             func side(_ side: Int) -> Int { max(Int((Double(side) * scale).rounded()), 1) }
             let target = TargetSize(width: side(size.width), height: side(size.height), upscale: true)
             let plan = ResizePlan(stored: mark.size, target: target)
-            try builder.limits.check(plan.outputStored)
+            try builder.limits.check(result: plan.outputStored)
             mark = try mark.resized(plan)
         }
         let limit = TransformArguments.longestSide

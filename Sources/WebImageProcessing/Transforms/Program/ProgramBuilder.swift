@@ -48,7 +48,7 @@ struct ProgramBuilder {
         if !points.isEmpty { endPoints() }
         if operation.scales, geometry.isScaled { endGeometry() }
         try operation.fold(into: &geometry)
-        try limits.check(geometry.size)
+        try limits.check(result: geometry.size)
         size = geometry.size
     }
 
@@ -82,7 +82,7 @@ struct ProgramBuilder {
     ///   - x: the position of the picture on the canvas, which contains it completely.
     ///   - color: the colour of the area around it.
     mutating func canvas(_ canvas: PixelSize, x: Int, y: Int, color: RGBAColor) throws(WebImageError) {
-        try limits.check(canvas)
+        try limits.check(result: canvas)
         guard canvas != size else { return }
         endPoints()
         let plan = CanvasPlan(picture: size, canvas: canvas, x: x, y: y, color: SIMD4(color.premultiplied))
@@ -94,7 +94,7 @@ struct ProgramBuilder {
     ///   - size: the size of the result.
     ///   - isOpaque: whether the result is opaque.
     mutating func whole(_ operation: any WholeOperation, size: PixelSize, isOpaque: Bool) throws(WebImageError) {
-        try limits.check(size)
+        try limits.check(result: size)
         endPass()
         parts.append(.whole(operation))
         self.isOpaque = isOpaque
