@@ -126,6 +126,28 @@ import WebImageTesting
         }
     }
 
+    /// A body that never comes holds no connection of the admin address: only a purge with the secret reads one, and not
+    /// for long.
+    @Test func theAdminAddressWaitsForNoBodyThatItDoesNotNeed() async throws {
+        let port = RedisServer.freePort()
+        let variables = [
+            "WEBIMAGE_ADMIN_BIND": "127.0.0.1:\(port)", "IMGPROXY_SECRET": "word",
+            "IMGPROXY_READ_REQUEST_TIMEOUT": "1",
+        ]
+        try await RunningServer.run(variables) { _ in
+            for (target, status) in [("/x", "404"), ("/purge", "403"), ("/purge", "408")] {
+                var client: RawConnection?
+                while client == nil {
+                    await Task.yield()
+                    client = try? await RawConnection(port: port)
+                }
+                let bearer = status == "408" ? "Authorization: Bearer word\r\n" : ""
+                try await client?.send("POST \(target) HTTP/1.1\r\nHost: a\r\n\(bearer)Content-Length: 13\r\n\r\n")
+                try await client?.wait { $0.hasPrefix("HTTP/1.1 \(status) ") }
+            }
+        }
+    }
+
     /// Each answer that a client left unread was once copied into memory, for as many requests as it sent.
     @Test func unreadAnswersOfAClientTakeLittleMemory() async throws {
         let origin = try OriginServer()

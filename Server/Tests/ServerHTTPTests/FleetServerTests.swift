@@ -150,6 +150,22 @@ import WebImageTesting
         }
     }
 
+    /// A source fails on one server, is put right, and is purged on another server: the first one asks for it again.
+    @Test func aPurgeOnOneServerEndsFailuresOnAll() async throws {
+        let rig = try await Rig(2)
+        rig.origin.serve("/a.png", OriginResponse(status: 404))
+        try await rig.run {
+            #expect(await rig.servers[1].picture("w:10").status == 404)
+            try rig.serve(Self.small)
+            #expect(await rig.servers[1].picture("w:10").status == 404)
+            #expect(await rig.servers[0].admin("/purge", #"{"all": true}"#).status == 200)
+            while rig.servers[1].purging.fleet?.purges.latest != rig.servers[0].purging.fleet?.purges.latest {
+                await Task.yield()
+            }
+            #expect(await rig.servers[1].picture("w:10").status == 200)
+        }
+    }
+
     @Test(arguments: [#"{"all": true}"#, #"{"tags": ["cats"]}"#, #"{"prefixes": ["http://127.0.0.1"]}"#])
     func aPurgeOnOneServerHoldsOnAll(order: String) async throws {
         let rig = try await Rig(3)

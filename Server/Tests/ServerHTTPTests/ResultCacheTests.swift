@@ -10,6 +10,18 @@ import WebImageTesting
 @testable import ServerHTTP
 
 @Suite struct ResultCachingTests {
+    /// A picture whose URL names the format is the same for all clients.
+    @Test func aFormatInTheURLIsMadeOnceForAllClients() async throws {
+        let server = try TestServer(["IMGPROXY_AUTO_WEBP": "1", "IMGPROXY_AUTO_AVIF": "1"])
+        try server.serve(headers: [("Cache-Control", "max-age=100")])
+        let path = "/_/w:10/plain/\(server.origin.url("/a.png"))@jpg"
+        for (accepted, found) in [("image/webp", "fwd=miss"), ("image/avif", "hit; detail=memory")] {
+            let answer = await server.get(path, [.accept: accepted])
+            #expect(answer.fields[.contentType] == "image/jpeg")
+            #expect(answer.fields[.cacheStatus] == "webimage; \(found)")
+        }
+    }
+
     @Test func aRepeatedRequestIsAnsweredFromMemory() async throws {
         let server = try TestServer()
         try server.serve(headers: [("Cache-Control", "max-age=100")])

@@ -1,3 +1,4 @@
+import FleetCoordination
 import ServerGrammar
 import Synchronization
 import Testing
@@ -33,6 +34,35 @@ import WebImageTesting
         #expect(gate.waiting == 0)
         for place in places { gate.leave(place, .init(work: 0.01)) }
         #expect(gate.count == 0)
+    }
+
+    /// A request that has used up a part of its time elsewhere waits no longer than the rest.
+    @Test func aRequestWaitsNoLongerThanItSays() async throws {
+        let asked = Mutex<[Duration]>([])
+        let gate = MissGate(
+            most: 100, threads: 1, patience: .seconds(10),
+            sleep: { duration in
+                asked.withLock { $0.append(duration) }
+                throw CancellationError()
+            })
+        var places: [MissGate.Place] = []
+        for _ in 0..<18 { places.append(try await gate.enter("a")) }
+        let waiting = [Duration.seconds(3), .seconds(30)].map { patience in
+            Task { try await gate.enter("a", patience: patience) }
+        }
+        while asked.withLock({ $0.count }) < 2 { await Task.yield() }
+        #expect(asked.withLock { $0.sorted() } == [.seconds(3), .seconds(10)])
+        for place in places { gate.leave(place, nil) }
+        for task in waiting { gate.leave(try await task.value, nil) }
+        #expect(gate.count == 0)
+    }
+
+    /// What cannot be decoded with some options may be decodable with others.
+    @Test(arguments: [(RequestRefusal.SourceFault.broken, false), (.noPicture, true)])
+    func theOtherServersLearnWhetherAFailureIsOfTheSource(_ fault: RequestRefusal.SourceFault, isOfSource: Bool) {
+        var refusal = RequestRefusal(status: 422, text: "text", kind: .processing, detail: "detail")
+        refusal.fault = fault
+        #expect(SharedOutcome.shared(.failure(refusal), most: 1000, now: 0)?.ofSource == isOfSource)
     }
 
     @Test func aCancelledRequestLeavesTheQueue() async throws {
