@@ -99,9 +99,11 @@ WI_INLINE void wi_rotate_row_of(
                 covered += columns * wy[r];
             }
         }
-        // The spline can exceed the values that it interpolates.
-        float alpha = wi_held(sum[3], 1);
-        wi_pixel held = {wi_held(sum[0], alpha), wi_held(sum[1], alpha), wi_held(sum[2], alpha), alpha};
+        // The spline can exceed the values that it interpolates. Where alpha does, the colours do as much: without the
+        // division there would be a bright line along the border of the picture.
+        float alpha = wi_held(sum[3], 1), fit = sum[3] > 1 ? 1 / sum[3] : 1;
+        wi_pixel held = {
+            wi_held(sum[0] * fit, alpha), wi_held(sum[1] * fit, alpha), wi_held(sum[2] * fit, alpha), alpha};
         covered = wi_held(covered, 1);
         *(wi_pixel *)(output + 4 * i) = held + beyond * (1 - (covered > alpha ? covered : alpha));
     }

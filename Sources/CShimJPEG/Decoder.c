@@ -246,7 +246,9 @@ static int block_height(const wi_jpeg_decoder *d) {
 uint32_t wi_jpeg_known_rows(wi_jpeg_decoder *d) {
     if (!d->ran_out || d->ran_out_scan > 1) return d->c.output_height;
     /* The last rows above the missing ones are smoothed with those below them. */
-    uint32_t block = (uint32_t)(d->c.max_v_samp_factor * block_height(d));
+    /* Our own reader of scans counts a lone component in single blocks, whatever its sampling factor is. */
+    int factor = d->progressive && d->c.num_components == 1 ? 1 : d->c.max_v_samp_factor;
+    uint32_t block = (uint32_t)(factor * block_height(d));
     uint64_t rows = (uint64_t)d->ran_out_row * block;
     rows = rows > (uint32_t)d->c.max_v_samp_factor ? rows - (uint32_t)d->c.max_v_samp_factor : 0;
     return rows < d->c.output_height ? (uint32_t)rows : d->c.output_height;

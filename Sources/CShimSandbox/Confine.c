@@ -119,7 +119,7 @@ static const int allowed[] = {
     SYS_rt_sigreturn, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_sigaltstack, SYS_restart_syscall, SYS_clock_gettime,
     SYS_clock_getres, SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday, SYS_getpid, SYS_gettid, SYS_getrandom,
     SYS_sched_yield, SYS_sched_getaffinity, SYS_getcpu, SYS_sysinfo, SYS_uname, SYS_getrusage, SYS_set_robust_list,
-    SYS_rseq, SYS_read, SYS_pread64, SYS_write, SYS_writev, SYS_lseek, SYS_fstat, SYS_close, SYS_fcntl, SYS_geteuid,
+    SYS_rseq, SYS_read, SYS_pread64, SYS_write, SYS_writev, SYS_lseek, SYS_fstat, SYS_close, SYS_geteuid,
     SYS_getuid, SYS_getgid, SYS_getegid,
 #ifdef SYS_poll
     SYS_poll,
@@ -208,6 +208,20 @@ static void rule_by_value(program *p, int call, int argument, uint32_t value, ui
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
+/* What a decoder and its libraries may ask of a descriptor. With the other commands a process makes the kernel send signals to any
+   process of its user when a message arrives (F_SETOWN, F_SETSIG, and O_ASYNC of F_SETFL). */
+static const uint32_t allowed_controls[] = {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC};
+
+/* Answers the call `call` with `same` if its argument has one of the values, else with `other`. */
+static void rule_by_values(
+    program *p, int call, int argument, const uint32_t *values, unsigned char count, uint32_t same, uint32_t other) {
+    add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, count + 3);
+    load(p, ARGUMENT(argument));
+    for (unsigned char i = 0; i < count; i++) add(p, BPF_JMP | BPF_JEQ | BPF_K, values[i], count - i, 0);
+    answer(p, other);
+    answer(p, same);
+}
+
 static void write_filter(program *p, int options) {
     load(p, offsetof(struct seccomp_data, arch));
     add(p, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
@@ -223,6 +237,7 @@ static void write_filter(program *p, int options) {
         rule(p, allowed_with_fonts[i], ALLOW);
     }
     for (size_t i = 0; i < COUNT(deadly); i++) rule(p, deadly[i], DEADLY);
+    rule_by_values(p, SYS_fcntl, 1, allowed_controls, COUNT(allowed_controls), ALLOW, DENIED);
     rule_by_bits(p, SYS_mmap, 2, PROT_EXEC, DENIED, ALLOW);
     rule_by_bits(p, SYS_mprotect, 2, PROT_EXEC, DENIED, ALLOW);
     /* Threads are allowed, but no processes. clone3 has its flags in memory, where this filter cannot see them: it is answered as

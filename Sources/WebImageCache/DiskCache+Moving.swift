@@ -148,8 +148,9 @@ extension DiskCache {
         let id = record.id
         return try folder.withTurn(of: id) { () throws(FileFault) -> Outcome in
             guard order.isWanted, try !hasYounger(id, than: storedAt) else {
-                room.release(record.bytes)
+                // The caller releases the room if this throws.
                 try folder.files.remove(file.path)
+                room.release(record.bytes)
                 return .dropped
             }
             var wasCopied = false

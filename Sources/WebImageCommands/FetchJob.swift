@@ -100,7 +100,10 @@ struct FetchJob: ListJob {
             case .finished(.failure(let error)):
                 // With the policy `refresh`, the cached picture is used if the origin cannot be reached.
                 guard let shown, error.leavesCachedPicture else { throw error }
-                if !isQuiet { Console.err("\(Console.shown(input)): not renewed: \(error.message)") }
+                if !isQuiet, !options.json {
+                    let name = PictureReport(input: input).shownInput
+                    display.tell { Console.err("\(name): not renewed: \(PictureReport.sentence(error))") }
+                }
                 return shown
             case .finished(.success(var response)):
                 // If there was no newer picture, the report names the source from which the cached one came, and not

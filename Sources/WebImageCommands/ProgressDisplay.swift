@@ -45,6 +45,12 @@ final class ProgressDisplay: Sendable {
         }
     }
 
+    /// Runs `report`, which prints a line, above the bars.
+    func tell(report: @escaping () -> Void) {
+        guard isOn else { return report() }
+        update(report: report) { _ in }
+    }
+
     /// Ends a bar, and replaces it by what `report` prints.
     func end(_ id: Int, isWell: Bool = true, report: @escaping () -> Void) {
         guard isOn else { return report() }

@@ -105,10 +105,11 @@
                 completion?()
                 return
             }
-            (player, playedRequest) = (nil, nil)
+            let player = image.flatMap { AnimatedImagePlayer($0, clock: clock) }
+            (self.player, playedRequest) = (player, player == nil ? nil : request)
             paintable.show(image, fading: duration, fit: fit, completion: completion)
-            guard let image, let player = AnimatedImagePlayer(image, clock: clock) else { return }
-            (self.player, playedRequest) = (player, request)
+            // The completion may have shown another picture already.
+            guard let player, self.player === player else { return }
             player.onFrame = { [weak self] frame, _ in self?.paintable.replace(with: Texture(frame)) }
             player.isVisible = isVisible
             if plays { player.play() }

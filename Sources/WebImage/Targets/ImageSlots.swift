@@ -36,7 +36,9 @@ public import WebImageCore
         connectivity: (any ConnectivityMonitor)? = nil, hop: @escaping MainActorHop
     ) {
         surroundings = SlotSurroundings(target: target, manager: manager, options: options, hop: hop)
-        self.connectivity = connectivity?.onReturn { [weak self] in
+        self.connectivity = connectivity?.onReturn { [weak self, weak manager] in
+            // Failures without a network say nothing about the hosts, which may be asked again at once.
+            manager?.downloader.closeCircuits()
             hop { [weak self] in self?.slots.values.forEach { $0.connected() } }
         }
     }

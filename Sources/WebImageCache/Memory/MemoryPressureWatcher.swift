@@ -62,11 +62,21 @@ package final class MemoryPressureWatcher: Sendable {
                 guard let self else { return }
                 self.look()
             }
+            self?.alarmEnded()
         }
         if hasThread { return }
         state.withLock { $0.alarm = nil }
         alarm.stop()
         schedule(after: interval)
+    }
+
+    /// Nothing is left that the alarm could wait for: the reading is looked at periodically instead.
+    private func alarmEnded() {
+        let isStopped = state.withLock { state in
+            state.alarm = nil
+            return state.isStopped
+        }
+        if !isStopped { schedule(after: interval) }
     }
 
     /// Stops watching permanently. A call of `onPressure` may still be running.

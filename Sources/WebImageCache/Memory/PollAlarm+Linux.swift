@@ -78,20 +78,24 @@ package final class PollAlarm: MemoryPressureAlarm {
             }
             drop(polled.filter { $0.revents & Int16(POLLNVAL) != 0 || Self.isGone($0) }.map(\.fd))
             let told = polled.filter { $0.revents & Int16(POLLPRI) != 0 }
-            for file in told { Self.acknowledge(file.fd) }
-            if !told.isEmpty { return true }
+            // The group of a file was removed if it can no longer be read; the kernel reports that like a change.
+            let removed = told.map(\.fd).filter { !Self.acknowledge($0) }
+            drop(removed)
+            if told.count > removed.count { return true }
         }
     }
 
-    /// `memory.events` reports POLLERR with POLLPRI for each change; POLLERR alone means that the group was removed.
+    /// `memory.events` reports POLLERR with POLLPRI for each change; POLLERR alone means that the file is of no more use.
     private static func isGone(_ polled: pollfd) -> Bool {
         polled.revents & Int16(POLLERR) != 0 && polled.revents & Int16(POLLPRI) == 0
     }
 
     /// A change is reported again until it is read.
-    private static func acknowledge(_ file: Int32) {
+    ///
+    /// - Returns: false if the file cannot be read.
+    private static func acknowledge(_ file: Int32) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
-            _ = pread(file, buffer.baseAddress, buffer.count, 0)
+            pread(file, buffer.baseAddress, buffer.count, 0) >= 0
         }
     }
 

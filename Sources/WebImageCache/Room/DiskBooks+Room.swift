@@ -46,7 +46,7 @@ extension DiskBooks {
     private var isOverCount: Bool {
         guard let limit = ledger.maxEntries else { return false }
         // If nothing can be evicted, one entry may be written nevertheless, unless the limit is zero.
-        return index.count + max(ledger.entriesBeingWritten, 1) > limit && (index.count > 0 || limit == 0)
+        return index.count + ledger.entriesBeingWritten > limit && (index.count > 0 || limit == 0)
     }
 
     // MARK: - Eviction

@@ -50,7 +50,7 @@ struct BMPRunReader {
                 if let event = escape(byte) { return event }
             case .second(let count):
                 state = .first
-                for position in 0..<Int(count) { put(isNibbles ? nibble(byte, position) : byte) }
+                for position in 0..<min(Int(count), width - x) { put(isNibbles ? nibble(byte, position) : byte) }
             case .literal(let rest, let hasPadding): readLiteral(byte, rest: rest, hasPadding: hasPadding)
             case .padding: state = .first
             case .right: state = .down(right: min(x + Int(byte), width))

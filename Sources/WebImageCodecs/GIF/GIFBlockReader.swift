@@ -209,7 +209,7 @@ struct GIFBlockReader {
 
     private mutating func keepXMP(_ bytes: some Collection<UInt8>) {
         // One byte over the limit shows that there was more.
-        let room = metadataLimit &+ Self.trailerLength &+ 1 - partOfXMP.count
+        let room = min(metadataLimit, 1 << 40) + Self.trailerLength + 1 - partOfXMP.count
         partOfXMP.append(contentsOf: bytes.prefix(max(room, 0)))
     }
 

@@ -133,7 +133,7 @@ final class GIFEncoder: AnimationEncoder {
         // Without this extension a GIF is played once; the extension states the number of repetitions, 0: forever.
         guard let loops = animation.loopCount, loops != 1 else { return }
         file += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8)
-        file += [3, 1] + word(min(max(loops - 1, 0), Int(UInt16.max))) + [0]
+        file += [3, 1] + word(min(max(loops, 1) - 1, Int(UInt16.max))) + [0]
     }
 
     private func appendControl(_ frame: Frame, _ palette: GIFPalette, isStill: Bool) {

@@ -108,10 +108,14 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
         }
     }
 
+    /// More than any process has, and few enough to be added.
+    private static let possibleLengths = 0...(1 << 40)
+
     private func learn(_ next: AnimationState) throws(DecoderProcess.Failure) {
         let limits = picture.options.limits
+        let metadata = limits.metadata.bytes.clamped(to: Self.possibleLengths)
         let delays = Array(storedDelays.prefix(toldDelays)) + next.newDelays
-        guard next.workingByteCount >= 0, next.newDelays.allSatisfy({ $0 >= .zero }),
+        guard Self.possibleLengths.contains(next.workingByteCount), next.newDelays.allSatisfy({ $0 >= .zero }),
             delays.count <= max(limits.frames, 0),
             delays.starts(with: storedDelays.prefix(delays.count))
         else { throw .protocolViolation("its number of frames is impossible") }
@@ -119,7 +123,9 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
         if delays.count > storedDelays.count { storedDelays = delays }
         if let header = next.header {
             guard (try? limits.check(header.size)) != nil, self.header.map({ $0.size == header.size }) ?? true,
-                header.metadata.byteCount + (header.iccProfile?.count ?? 0) <= 3 * max(limits.metadata.bytes, 0)
+                picture.coder.decodableFormats.contains(header.format), 1...64 ~= header.bitDepth,
+                header.frameCount ?? 1 >= 0, header.loopCount ?? 0 >= 0,
+                header.metadata.byteCount + (header.iccProfile?.count ?? 0) <= 3 * metadata
             else { throw .protocolViolation("its header is impossible") }
             self.header = header
         }

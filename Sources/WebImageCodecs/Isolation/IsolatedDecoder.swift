@@ -71,7 +71,7 @@ final class IsolatedDecoder: FileReadingDecoder {
     }
 
     func preview() throws(WebImageError) -> PixelBuffer? {
-        guard picture.isOpen, let header else { return nil }
+        guard picture.isOpen, let plannedHeader else { return nil }
         var pixels: PixelBuffer?
         try picture.run(IsolatedPicture.Call(request: .preview), begins: { hasBegun = false }) {
             [unowned self] (process, isCall) throws(DecoderProcess.Failure) in
@@ -80,7 +80,7 @@ final class IsolatedDecoder: FileReadingDecoder {
                 while try take(process, &refusal) {}
                 return
             }
-            pixels = try picture.takePixels(process) { self.isAllowed($0, header) }
+            pixels = try picture.takePixels(process) { self.isAllowed($0, plannedHeader) }
         }
         return pixels
     }
@@ -178,6 +178,7 @@ final class IsolatedDecoder: FileReadingDecoder {
             lengths.allSatisfy({ $0 ?? 0 <= max(limit.metadata.bytes, 0) }),
             sizes.allSatisfy({ $0.width >= 0 && $0.height >= 0 }),
             isRefused || sizes.allSatisfy({ !$0.isEmpty && $0.pixelCount != nil }),
+            !header.isVector || header.format.isVector,
             header.isVector || isRefused || (try? limit.check(header.size)) != nil
         else { throw .protocolViolation("its header is impossible") }
         return header
@@ -192,7 +193,8 @@ final class IsolatedDecoder: FileReadingDecoder {
     }
 
     private func begin(_ format: RowFormat) throws(DecoderProcess.Failure) {
-        guard let header, let sink = plan?.sink, !hasBegun, isAllowed(format, header) else {
+        // The header may have been replaced by a later one, to which the limits were not applied.
+        guard let plannedHeader, let sink = plan?.sink, !hasBegun, isAllowed(format, plannedHeader) else {
             throw .protocolViolation("it returned another picture than it announced")
         }
         hasBegun = true

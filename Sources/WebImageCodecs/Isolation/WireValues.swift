@@ -183,8 +183,9 @@ extension DecodeLimits: WireValue {
         writer.put(animationPixels)
         writer.put(frames)
         writer.put(bytes.bytes)
-        writer.put(time)
-        writer.put(drawingTime)
+        // "No limit" may be a duration that is longer than the other process takes.
+        writer.put(min(time, .seconds(1 << 49)))
+        writer.put(min(drawingTime, .seconds(1 << 49)))
         writer.put(metadata.bytes)
     }
 

@@ -73,6 +73,10 @@ final class CredentialBook: Sendable {
         let answer = await asked.task.result
         limit?.cancel()
         if isOwner { note(answer, of: asked, at: place, persistence) }
+        // The time of the download that asked is over, not that of this one. Nothing else cancels the question.
+        if !isOwner, asked.task.isCancelled, !Task.isCancelled, case .failure = answer {
+            return try await credentials(of: provider, for: question, persistence: persistence, within: time, clock)
+        }
         switch answer {
         case .success(let credentials?): return credentials
         case .success(nil): throw Self.none(nil)

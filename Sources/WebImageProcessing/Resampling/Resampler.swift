@@ -10,7 +10,15 @@ package import WebImageCore
 package final class Resampler: RowSink {
     /// The longest side that is scaled. Weights and sums take some hundred bytes for each of its pixels, and the limits
     /// for pictures restrict only the area.
-    private static let longestSide = 1 << 20
+    static let longestSide = 1 << 20
+
+    /// - Throws: `limitExceeded` if a side is over ``longestSide``.
+    static func checkSides(_ sizes: PixelSize...) throws(WebImageError) {
+        for size in sizes where max(size.width, size.height) > longestSide {
+            throw WebImageError(
+                .limitExceeded, "a picture of \(size) is not filtered: no side may be over \(longestSide) pixels")
+        }
+    }
 
     private let crop: PixelRect?
     private let bounds: PixelRect?

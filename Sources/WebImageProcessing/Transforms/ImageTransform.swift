@@ -5,7 +5,7 @@ public import WebImageCore
 ///     request.transformers = [.crop(.square), .blur(sigma: 4), .roundCorners(24)]
 ///
 /// Each transform has a text form, such as `blur:4`, for cache keys, the command line and URLs; see
-/// ``parse(_:resources:)``. Two transforms are equal if they make the same pixels from the same picture.
+/// ``parse(_:resources:)``. Two equal transforms make the same pixels from the same picture.
 ///
 /// A load compiles consecutive transforms into one program. Crops and resizes at the beginning are part of the
 /// decoding: for a small result the picture is decoded small. The other transforms run together over a few rows at a

@@ -59,6 +59,32 @@ import WebImageTesting
         }
     }
 
+    /// A step that makes a picture opaque and stands behind the last stage of a pass once made that pass opaque, too.
+    @Test func aBackgroundMayStandBehindTheEndOfAPass() throws {
+        let image = try picture(PixelSize(8, 6), alpha: .straight)
+        let step: [ImageTransform] = [.background(RGBAColor(red: 200, green: 100, blue: 50))]
+        let wanted = try image.transformed(by: [Self.identity] + step)
+        for before in 62...66 {
+            let made = try image.transformed(by: Array(repeating: Self.identity, count: before) + step)
+            #expect(made.alpha == .opaque)
+            let differences = zip(made.pixels.channels, wanted.pixels.channels).map { abs($0 - $1) }
+            #expect(differences.allSatisfy { $0 <= 1 }, "\(before) \(differences.max() ?? 0)")
+        }
+    }
+
+    /// Filters take some hundred bytes for each pixel of a side, and the limits for pictures restrict only the area.
+    @Test(arguments: [
+        [ImageTransform.blur(sigma: 1)], [.sharpen()], [.pixelate(9)], [.gray(), .resize(width: 100)],
+        [.resize(width: 100)],
+    ]) func picturesWithVeryLongSidesAreNotFiltered(chain: [ImageTransform]) {
+        for size in [PixelSize(100_000_000, 1), PixelSize(1, 2_000_000)] {
+            let error = #expect(throws: WebImageError.self) {
+                try TransformProgram(chain, size: size, isOpaque: true)
+            }
+            #expect(error?.code == .limitExceeded, "\(chain) \(size)")
+        }
+    }
+
     /// Transforms after an operation of unknown size once received 16-bit pixels, whatever the picture had.
     @Test func aClosureGetsThePicturesOwnDepth() throws {
         let seen: ImageTransform = .custom(id: "depth") { (image) throws(WebImageError) in

@@ -196,7 +196,8 @@ struct Blackboard {
                     sum += pixel(column, row) * weight(px - Double(column)) * weight(py - Double(row))
                 }
             }
-            return Self.held(sum)
+            // Where alpha exceeds one, the colours do as much.
+            return Self.held(sum.w > 1 ? sum / sum.w : sum)
         }
     }
 

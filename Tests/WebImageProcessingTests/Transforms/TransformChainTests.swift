@@ -152,6 +152,27 @@ import WebImageTesting
         }
     }
 
+    /// A picture that says that it is opaque has no transparent pixels.
+    @Test func aClosureCannotHideAnOpaquePicture() throws {
+        let pixels = try PixelBuffer.random(PixelSize(20, 10), alpha: .opaque, seed: 4)
+        let image = Image(pixels: pixels, info: .init(alpha: .opaque))
+        let hide = ImageTransform.customPixels(id: "hide") { stretch in
+            for index in 0..<stretch.count { stretch[index].w = 0.5 }
+        }
+        let made = try image.transformed(by: [hide])
+        #expect(made.alpha == .opaque && made.pixels.channels == pixels.channels)
+    }
+
+    /// Colours do not exceed the picture's where its outermost pixels are missing from the spline.
+    @Test func rotatingDrawsNoLineAlongTheBorder() throws {
+        let gray = RGBAColor(red: 128, green: 128, blue: 128)
+        let pixels = try PixelBuffer(size: PixelSize(40, 30), color: gray)
+        let image = Image(pixels: pixels, info: .init(alpha: .opaque))
+        let made = try image.transformed(by: [.rotate(degrees: 15, background: gray)])
+        #expect(made.pixels.channels.allSatisfy { $0 == 128 || $0 == 255 })
+        #expect(made.pixels.channels.enumerated().allSatisfy { $0.offset % 4 == 3 || $0.element == 128 })
+    }
+
     /// The geometry at the beginning of a chain, carried out by a decoder's plan, gives the same as on the decoded
     /// picture.
     @Test(arguments: Orientation.allCases) func leadingGeometryIsOnePlan(orientation: Orientation) throws {

@@ -44,6 +44,7 @@ struct Blur: WrittenOperation, PlannedOperation {
         if let cut { _ = try checked(cut, in: Self.cuts, "a blur's cut") }
         // A smaller sigma would not reach a neighbouring pixel.
         guard sigma >= 0.1 else { return }
+        try Resampler.checkSides(builder.size)
         builder.filter(BlurPlan.gaussian(builder.size, sigma: sigma, cut: cut))
     }
 }

@@ -83,7 +83,7 @@ extension ImageTransformer where Self == ImageTransform {
     ///
     /// - Parameters:
     ///   - id: contains everything that the result depends on, including every parameter.
-    ///   - keepsOpaque: whether an opaque picture stays opaque. Default true.
+    ///   - keepsOpaque: whether an opaque picture stays opaque: the closure's alpha is then ignored. Default true.
     ///   - change: changes the pixels. Called for runs of at most 256 pixels, by several threads at once.
     public static func customPixels(
         id: String, keepsOpaque: Bool = true, _ change: @escaping @Sendable (PixelStretch) -> Void
@@ -95,7 +95,8 @@ extension ImageTransformer where Self == ImageTransform {
     /// - Parameters:
     ///   - id: contains everything that the result depends on, including every parameter.
     ///   - reach: the distance of the farthest pixel that the closure reads, in rows and columns, at most 256.
-    ///   - make: returns a pixel, multiplied by its alpha. Called for each pixel, by several threads at once.
+    ///   - make: returns a pixel, multiplied by its alpha, which is ignored for an opaque picture: that stays opaque.
+    ///     Called for each pixel, by several threads at once.
     public static func customNeighbors(
         id: String, reach: Int, _ make: @escaping @Sendable (PixelNeighborhood) -> SIMD4<Float>
     ) -> ImageTransform { ImageTransform(CustomNeighbors(id: id, reach: reach, make: make)) }
@@ -132,11 +133,23 @@ struct CustomPixels: PlannedOperation, PointOperation {
 
     var text: String { TransformText("custom-pixels").add(fileNamed: id).add("translucent", if: !keepsOpaque).text }
 
-    func compile(into builder: inout ProgramBuilder) { builder.point(self, isOpaque: keepsOpaque ? nil : false) }
+    /// Whether the picture is opaque, and stays so whatever the closure does.
+    private var fillsAlpha = false
+
+    init(id: String, keepsOpaque: Bool, change: @escaping @Sendable (PixelStretch) -> Void) {
+        (self.id, self.keepsOpaque, self.change) = (id, keepsOpaque, change)
+    }
+
+    func compile(into builder: inout ProgramBuilder) {
+        var own = self
+        own.fillsAlpha = keepsOpaque && builder.isOpaque
+        builder.point(own, isOpaque: keepsOpaque ? nil : false)
+    }
 
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
         wi_run_blacken_invisible(run, count)
         change(PixelStretch(run, x: x, y: y, count: count))
+        if fillsAlpha { PixelRun.plane(3, of: run).update(repeating: 1, count: count) }
     }
 }
 

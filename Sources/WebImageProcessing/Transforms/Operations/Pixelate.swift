@@ -24,6 +24,7 @@ struct Pixelate: WrittenOperation, PlannedOperation {
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
         let side = Int(try checked(Double(side), in: 1...Double(TransformArguments.longestSide), "a square's side"))
+        try Resampler.checkSides(builder.size)
         // Larger squares would show more of the picture's mirrored edges than of the picture.
         let longest = max(builder.size.width, builder.size.height)
         if side > 1 { builder.filter(BlurPlan.pixelate(builder.size, side: min(side, longest))) }

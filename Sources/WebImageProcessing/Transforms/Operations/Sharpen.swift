@@ -43,6 +43,7 @@ struct Sharpen: WrittenOperation, PlannedOperation {
         let sigma = try checked(sigma, in: Self.sigmas, "a sharpening's sigma")
         let amount = try checked(amount, in: Self.amounts, "a sharpening's amount")
         let threshold = try checked(threshold, in: 0...1, "a sharpening's threshold")
+        try Resampler.checkSides(builder.size)
         builder.sharpen(
             SharpenPlan(
                 blur: BlurPlan.gaussian(builder.size, sigma: sigma),

@@ -29,6 +29,7 @@ struct SharpenLightness: WrittenOperation, PlannedOperation {
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
         let sigma = try checked(sigma, in: Self.sigmas, "a sharpening's sigma")
+        try Resampler.checkSides(builder.size)
         builder.sharpen(
             SharpenPlan(blur: BlurPlan.gaussian(builder.size, sigma: sigma, cut: Self.cut), rule: .lightness))
     }

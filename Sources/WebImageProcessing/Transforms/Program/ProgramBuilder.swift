@@ -49,6 +49,7 @@ struct ProgramBuilder {
         if operation.scales, geometry.isScaled { endGeometry() }
         try operation.fold(into: &geometry)
         try limits.check(result: geometry.size)
+        if geometry.isScaled { try Resampler.checkSides(geometry.source, geometry.size) }
         size = geometry.size
     }
 
@@ -171,6 +172,8 @@ extension ProgramBuilder {
         pass.stages = stages
         pass.turn = turn
         let isWhole = view.x == 0 && view.y == 0 && pass.output == sourceSize
+        // Of the last stage: the builder's own value may already be that of an operation after the pass.
+        let isOpaque = stages.last?.isOpaque ?? self.isOpaque
         if !stages.isEmpty || turn != .up || !isWhole { parts.append(.pass(pass, isOpaque: isOpaque)) }
         begin(turn.displaySize(of: size))
     }
