@@ -149,7 +149,10 @@ public final class CoderRegistry: Sendable {
     ) throws(WebImageError) -> any ImageCoder {
         let coder = try encoder(for: format)
         guard !options.isLossless || coder.losslessFormats.contains(written(format)) else {
-            throw WebImageError(.cannotEncode, "\(format.rawValue) cannot be lossless here", format: format)
+            let able = Set(coders.flatMap(\.losslessFormats)).map(\.rawValue).sorted().joined(separator: ", ")
+            throw WebImageError(
+                .cannotEncode, "\(format.rawValue) cannot be lossless in this build; these can: \(able)", format: format
+            )
         }
         return coder
     }

@@ -23,6 +23,11 @@ struct JSONLine {
         addRaw(name, duration.map { Self.milliseconds($0) })
     }
 
+    /// Adds an angle in degrees with at most six decimals, which is a tenth of a metre on the ground.
+    mutating func add(_ name: String, degrees: Double?) {
+        addRaw(name, degrees.flatMap { $0.isFinite ? "\(($0 * 1_000_000).rounded() / 1_000_000)" : nil })
+    }
+
     var text: String { "{\(members.joined(separator: ","))}" }
 
     private mutating func addRaw(_ name: String, _ value: String?) {

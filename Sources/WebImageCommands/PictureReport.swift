@@ -94,6 +94,12 @@ extension PictureReport {
         line.add("dpi", header?.metadata.density.map { Int($0.horizontal.rounded()) })
         line.add("exif_bytes", header?.metadata.exif?.count)
         line.add("xmp_bytes", header?.metadata.xmp?.count)
+        line.add("iptc_bytes", header?.metadata.iptc?.count)
+        let photo = header?.metadata.photo
+        line.add("taken", photo?.date?.description)
+        line.add("camera", photo?.cameraModel ?? photo?.cameraMaker)
+        line.add("latitude", degrees: photo?.place?.latitude)
+        line.add("longitude", degrees: photo?.place?.longitude)
         line.add("bytes", byteCount)
         line.add("blurhash", placeholders?.blurHash.text)
         line.add("thumbhash", placeholders?.thumbHash.base64)

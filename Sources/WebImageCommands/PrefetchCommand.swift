@@ -12,7 +12,8 @@ struct PrefetchCommand: AsyncParsableCommand {
             header; with --check full it is also decoded, so that no damaged picture is stored.
 
             A picture that cannot be stored, for example because the disk is full or the server forbids it, counts as \
-            failed. Local files are not copied into the cache.
+            failed. Local files are not copied into the cache. If the pictures need more room than the cache has, later \
+            ones replace earlier ones, and the command says how many.
 
             With --rate or --budget, 4 pictures are loaded at once unless --concurrency is given.
 
@@ -87,7 +88,26 @@ struct PrefetchCommand: AsyncParsableCommand {
         list.whenReaderIsGone { token.cancel() }
         _ = await token.finished()
         await LoadOptions.finish(manager)
+        await tellEvicted(Set(list.stored.map { inputs[$0] }), by: manager)
         try list.tally.tell(of: inputs.count, since: begin, tellsSummary: !isQuiet, tellsLeft: !quiet)
+    }
+
+    /// Says how many pictures of the list had to make room for later ones.
+    private func tellEvicted(_ stored: Set<String>, by manager: ImageManager) async {
+        let requests = stored.lazy.map { loading.makeRequest(unread: $0, priority: .low) }
+        let count = await Self.countEvicted(requests, by: manager)
+        guard count > 0, let limit = manager.diskCache?.usage.limit else { return }
+        Console.err(
+            "warning: the cache holds at most \(limit): \(count) of these pictures were removed from it again, to make "
+                + "room for later ones")
+    }
+
+    /// Counts the pictures that the disk cache of a manager does not have any more because it evicted entries.
+    static func countEvicted(_ requests: some Sequence<ImageRequest>, by manager: ImageManager) async -> Int {
+        guard let disk = manager.diskCache, disk.statistics.evictions > 0 else { return 0 }
+        var count = 0
+        for request in requests where (try? await disk.contains(request.originalKey)) == false { count += 1 }
+        return count
     }
 
     private var options: PrefetchOptions {
@@ -105,6 +125,7 @@ struct PrefetchCommand: AsyncParsableCommand {
 private final class PrefetchReports: Sendable {
     private struct State {
         var tally = ListTally()
+        var stored: [Int] = []
         var onReaderGone: (@Sendable () -> Void)?
     }
 
@@ -119,6 +140,8 @@ private final class PrefetchReports: Sendable {
     }
 
     var tally: ListTally { state.withLock { $0.tally } }
+    /// The inputs that were stored or found in the disk cache, by index.
+    var stored: [Int] { state.withLock { $0.stored } }
 
     func whenReaderIsGone(_ run: @escaping @Sendable () -> Void) { state.withLock { $0.onReaderGone = run } }
 
@@ -139,8 +162,12 @@ private final class PrefetchReports: Sendable {
         var report = PictureReport(input: inputs[item.index])
         if let original = item.original { report.take(original) }
         if case .failed(let error) = item.outcome { report.fail(error) }
-        state.withLock { $0.tally.add(report) }
         let isWell = report.status == .ok
+        let isStored = isWell && [.network, .disk].contains(report.source)
+        state.withLock {
+            $0.tally.add(report)
+            if isStored { $0.stored.append(item.index) }
+        }
         display.end(item.index, isWell: isWell) { [report, json, isQuiet] in
             if !isWell || !isQuiet || json { report.tell(json: json, plain: report.plain) }
         }

@@ -6,7 +6,8 @@ import WebImageTesting
 struct FetchCommandTests {
     private static let keys = [
         "url", "status", "error", "source", "format", "width", "height", "frames", "loop_count", "orientation",
-        "has_alpha", "bit_depth", "icc", "dpi", "exif_bytes", "xmp_bytes", "bytes", "blurhash", "thumbhash",
+        "has_alpha", "bit_depth", "icc", "dpi", "exif_bytes", "xmp_bytes", "iptc_bytes", "taken", "camera",
+        "latitude", "longitude", "bytes", "blurhash", "thumbhash",
         "average_color", "dominant_color", "palette", "output", "output_format", "output_width", "output_height",
         "output_bytes", "timings_ms",
     ]

@@ -21,6 +21,7 @@ struct JSONObject {
     func text(_ name: String) -> String? { members[name] as? String }
     func texts(_ name: String) -> [String]? { members[name] as? [String] }
     func number(_ name: String) -> Int? { members[name] as? Int }
+    func double(_ name: String) -> Double? { members[name] as? Double }
     func flag(_ name: String) -> Bool? { members[name] as? Bool }
     func object(_ name: String) -> JSONObject? { (members[name] as? [String: Any]).map { JSONObject($0) } }
     func isNull(_ name: String) -> Bool { members[name] is NSNull }

@@ -117,6 +117,25 @@ struct PrefetchKeptTests {
         #expect(run.errors.contains("cacheMiss") && run.errors.contains("not kept"))
     }
 
+    /// A list that is longer than the cache once ended with "ok" for every picture, and only the last ones were there.
+    @Test func picturesThatMadeRoomForLaterOnesAreCounted() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.png", try Pictures.png())
+        var configuration = ImageManager.Configuration()
+        var disk = DiskCacheConfiguration(directory: bench.path("small"))
+        disk.limits.bytes = .kibibytes(100)
+        configuration.disk = disk
+        let manager = ImageManager(configuration: configuration)
+        let requests = (0..<60).map { ImageRequest("\(url)?\($0)") }
+        for request in requests.prefix(3) { _ = try await manager.keepOriginal(for: request) }
+        #expect(await PrefetchCommand.countEvicted(requests.prefix(3), by: manager) == 0)
+        for request in requests { _ = try await manager.keepOriginal(for: request) }
+        await manager.finishStores()
+        let count = await PrefetchCommand.countEvicted(requests, by: manager)
+        let kept = try #require(manager.diskCache?.usage.count)
+        #expect(count > 0 && count == requests.count - kept)
+    }
+
     @Test func aStoredPictureIsASuccess() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.png", try Pictures.png())

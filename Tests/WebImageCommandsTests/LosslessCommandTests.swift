@@ -27,6 +27,14 @@ struct LosslessCommandTests {
         #expect(try await Pictures.stored(bench.read(output) ?? []).pixels == Pictures.stored(deep).pixels)
     }
 
+    @Test func theErrorNamesTheFormatsThatCanBeLossless() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "in.png")
+        let run = try await bench.run("convert", "in.png", "out.jpg", "--lossless")
+        #expect(run.code == 1 && run.errors.contains("jpeg cannot be lossless in this build; these can: apng, "))
+        #expect(run.errors.contains("png") && run.errors.contains("webp"))
+    }
+
     /// Pixels were once converted to sRGB, by up to 115 levels.
     @Test(arguments: ["out.png", "out.apng", "out.webp", "out.ico"])
     func coloursStayWithTheirProfile(output: String) async throws {

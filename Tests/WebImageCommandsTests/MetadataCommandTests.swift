@@ -33,6 +33,40 @@ struct MetadataCommandTests {
         #expect(plain.isNull("dpi") && plain.isNull("exif_bytes") && plain.isNull("xmp_bytes"))
     }
 
+    /// A big-endian TIFF block with the camera "X1", a date, and a place of 33.5 degrees south and 151 degrees east.
+    private static let photo: [UInt8] = {
+        func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: [UInt8]) -> [UInt8] {
+            [UInt8(tag >> 8), UInt8(tag & 0xFF), 0, UInt8(type), 0, 0, 0, UInt8(count)] + value
+        }
+        func rationals(_ numbers: UInt8...) -> [UInt8] { numbers.flatMap { [0, 0, 0, $0, 0, 0, 0, 1] } }
+        let (date, place) = (Array("2024:05:06 07:08:09\0".utf8), UInt8(50 + 20))
+        let main =
+            [0, 3] + entry(0x0110, 2, 3, Array("X1\0\0".utf8)) + entry(0x0132, 2, 20, [0, 0, 0, 50])
+            + entry(0x8825, 4, 1, [0, 0, 0, place]) + [0, 0, 0, 0]
+        let rest = place + 2 + 4 * 12 + 4
+        let position =
+            [0, 4] + entry(1, 2, 2, Array("S\0\0\0".utf8)) + entry(2, 5, 3, [0, 0, 0, rest])
+            + entry(3, 2, 2, Array("E\0\0\0".utf8)) + entry(4, 5, 3, [0, 0, 0, rest + 24]) + [0, 0, 0, 0]
+        return [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8] + main + date + position + rationals(33, 30, 0, 151, 0, 0)
+    }()
+
+    /// JSON once had only the length of what the line for people tells.
+    @Test func infoTellsDateCameraAndPlaceInBothForms() async throws {
+        let bench = try CommandBench()
+        let picture = try SamplePictures.testCard(PixelSize(width: 30, height: 20)).with {
+            $0.metadata = ImageMetadata(exif: Self.photo)
+        }
+        try bench.write(picture.encoded(as: .jpeg, EncodeOptions(keepsMetadata: true)), to: "in.jpg")
+        let line = try await bench.run("info", "in.jpg").text
+        #expect(line.contains("taken 2024-05-06T07:08:09, camera X1, at -33.50000 151.00000"))
+        let info = try #require(try await bench.run("info", "in.jpg", "--json").objects.first)
+        #expect(info.text("taken") == "2024-05-06T07:08:09" && info.text("camera") == "X1")
+        #expect(info.double("latitude") == -33.5 && info.double("longitude") == 151)
+        try bench.write(try Pictures.png(), to: "plain.png")
+        let plain = try #require(try await bench.run("info", "plain.png", "--json").objects.first)
+        #expect(["taken", "camera", "latitude", "longitude", "iptc_bytes"].allSatisfy { plain.isNull($0) })
+    }
+
     @Test(arguments: formats, ["apply", "keep"])
     func keptMetadataAgreesWithThePixels(format: String, orientation: String) async throws {
         let bench = try CommandBench()

@@ -208,6 +208,22 @@ import WebImageTesting
         #expect(rig.server.requests("/a").last?.header("range") == "bytes=20000-")
     }
 
+    /// A server once sent more than it had announced. The rest came when the connection was already used for the next
+    /// URL, which then failed with `protocolError` and was not tried again.
+    @Test func theRestOfAnEarlierAnswerDoesNotFailTheNext() async throws {
+        let rig = try Rig.retrying()
+        rig.server.serve("/long", tagged())
+        var garbled = tagged()
+        garbled.prologue = Array("the end of a picture".utf8)
+        garbled.keepsAlive = false
+        rig.server.serve("/a", garbled, tagged())
+        #expect(await rig.fetch("/long").end == "complete")
+        let download = rig.download("/a")
+        await rig.passRest()
+        #expect(await rig.fetch(download) == (body, "complete"))
+        #expect(rig.server.hits("/a") == 2)
+    }
+
     @Test func aStandstillIsTriedAgainToo() async throws {
         let rig = try Rig.retrying { $0.deadlines = DownloadDeadlines(idle: .seconds(3)) }
         rig.server.serve("/a", tagged().with(.stall(at: .byte(7000))), tagged())

@@ -54,7 +54,7 @@ import WebImageTesting
         Fault(
             "chunks broken", "protocolError",
             picture.with(framing: .chunked(size: 900)).with(.badChunkSize(after: 1000))),
-        Fault("no HTTP", "protocolError", .raw(Array("+OK POP3 ready\r\n".utf8))),
+        Fault("no HTTP on a used connection", "connectionLost", .raw(Array("+OK POP3 ready\r\n".utf8))),
         Fault("a huge head", "protocolError", picture.withHugeHeaders(bytes: 400_000)),
         Fault("too much", "bodyTooLarge", .bytes([UInt8](repeating: 0, count: 20_000), contentType: "image/png")),
         Fault(

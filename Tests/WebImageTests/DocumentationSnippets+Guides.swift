@@ -27,6 +27,23 @@ private struct PicturesInAServer {
         return try await manager.encode(response.image, as: .jpeg, EncodeOptions(quality: 80))
     }
 
+    func sizes(of upload: [UInt8], by manager: ImageManager) async throws -> [[UInt8]] {
+        let request = ImageRequest(data: upload, name: "upload")
+        let header = try await manager.details(for: request).header
+        guard [.jpeg, .png, .webp, .heic].contains(header.format) else {
+            throw WebImageError(.requestRefused, "\(header.format.rawValue) pictures are not taken")
+        }
+        var files: [[UInt8]] = []
+        for width in [1200, 400, 100] {
+            var sized = request
+            sized.size = TargetSize(width: width)
+            sized.decoding.firstFrameOnly = true
+            let image = try await manager.image(for: sized).image
+            files.append(try await manager.encode(image, as: .jpeg, EncodeOptions(quality: 80)))
+        }
+        return files
+    }
+
     func status(for error: WebImageError) -> Int {
         switch error.code {
         case .invalidURL, .unsupportedScheme, .addressRefused: 400

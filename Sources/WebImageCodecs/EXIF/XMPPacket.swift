@@ -22,8 +22,12 @@ struct XMPPacket {
                 ("tiff:ImageWidth", String(size.width), .number), ("tiff:ImageLength", String(size.height), .number),
                 ("exif:PixelXDimension", String(size.width), .number),
                 ("exif:PixelYDimension", String(size.height), .number),
-            ] + (isStandardColor ? colors : [])
+            ] + (isStandardColor ? colors : []) + Self.pictures.map { ($0, "", .text) }
     }
+
+    /// Pictures in the packet: thumbnails, and what a camera saw before it changed the picture. They are emptied, like
+    /// the thumbnail of EXIF, because they may show what was cut off.
+    private static let pictures: [StaticString] = ["xmpGImg:image", "xapGImg:image", "GImage:Data"]
 
     /// Changes those of the properties that the packet has, as attributes or as elements.
     func changing(_ packet: [UInt8]) -> [UInt8] {

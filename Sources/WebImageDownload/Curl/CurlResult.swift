@@ -40,7 +40,9 @@ enum CurlResult {
         }
         if !transfer.isConnected, let refusal = tunnelRefusal(handle.easy) { return .failure(refusal) }
         let complaint = String(cString: handle.complaint)
-        let meaning = meaning(of: code, complaint: complaint, hasHead: transfer.isHeadDelivered)
+        let isReused = wi_curl_number(handle.easy, CURLINFO_NUM_CONNECTS) == 0
+        let meaning = meaning(
+            of: code, complaint: complaint, hasHead: transfer.isHeadDelivered, isReused: isReused)
         let detail = complaint.isEmpty ? String(cString: curl_easy_strerror(code)) : complaint
         return .failure(WebImageError(meaning.code, "\(meaning.message): \(detail)"))
     }
@@ -80,7 +82,7 @@ enum CurlResult {
     }
 
     private static func meaning(
-        of code: CURLcode, complaint: String, hasHead: Bool
+        of code: CURLcode, complaint: String, hasHead: Bool, isReused: Bool
     ) -> (code: WebImageError.Code, message: String) {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:
@@ -109,6 +111,10 @@ enum CurlResult {
             return (.connectionRefused, "the proxy does not reach the host")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
             return (.connectionLost, "the connection broke")
+        case CURLE_UNSUPPORTED_PROTOCOL where isReused:
+            // The connection still had bytes of an earlier answer, which was longer than announced. They say nothing
+            // about this URL; a new connection has none.
+            return (.connectionLost, "the connection still had the end of an earlier answer")
         case _ where tlsCodes.contains(code.rawValue):
             return (.tlsFailed, "no secure connection")
         default:

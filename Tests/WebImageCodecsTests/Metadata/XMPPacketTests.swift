@@ -43,6 +43,21 @@ import WebImageTesting
         #expect(changing(old, isStandardColor: true) == new)
     }
 
+    /// The packet of a cropped picture once still had a thumbnail of the whole.
+    @Test func picturesInThePacketAreEmptied() {
+        let old = """
+            <rdf:Description GImage:Data="/9j/4AAQ" xapGImg:image='/9j/4AAQ' dc:title="image">
+            <xmp:Thumbnails><rdf:Alt><rdf:li rdf:parseType="Resource"><xmpGImg:width>160</xmpGImg:width>
+            <xmpGImg:image>/9j/4AAQSkZJRg&#xA;ABAQEASABIAAD=</xmpGImg:image></rdf:li></rdf:Alt></xmp:Thumbnails>
+            """
+        let new = """
+            <rdf:Description GImage:Data="" xapGImg:image='' dc:title="image">
+            <xmp:Thumbnails><rdf:Alt><rdf:li rdf:parseType="Resource"><xmpGImg:width>160</xmpGImg:width>
+            <xmpGImg:image></xmpGImg:image></rdf:li></rdf:Alt></xmp:Thumbnails>
+            """
+        #expect(changing(old) == new)
+    }
+
     @Test func aFilesPacketTellsTheFilesSize() throws {
         let packet = Array(#"<a exif:PixelXDimension="4000" exif:ColorSpace="65535" tiff:Orientation="6"/>"#.utf8)
         let image = try Drawings.picture(40, 30).with { $0.metadata = ImageMetadata(xmp: packet) }
