@@ -9,6 +9,8 @@ protocol BytesSeeker: TierReader {
     var finishesWhenDrained: Bool { get }
     /// Whether the bytes are wanted for a picture.
     var makesPicture: Bool { get }
+    /// Knows which removals came before the load.
+    var keeper: OriginalKeeper { get }
     /// Records the search for traces.
     var trace: TraceBook? { get }
     /// The answer from which memory has pictures.
