@@ -71,6 +71,8 @@ final class BytesReading: Sendable {
             return BytesReading(loader, request, bytes, keeper, receiver, settled)
         } catch {
             receiver.leave()
+            // It may have waited for memory, and others behind it.
+            loader.decoding.noteLeft()
             throw error
         }
     }

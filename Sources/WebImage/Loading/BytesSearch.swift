@@ -109,7 +109,7 @@ struct BytesSearch: Sendable {
     /// - Returns: false if no original has arrived since this search began.
     private func waitsForOther() -> Bool {
         guard key.policy.mode.readsCache, !tiers.isEmpty,
-            loader.originals.whenDecided(key.originalKey, since: begun, { startAgain() })
+            loader.originals.whenDecided(key.originalKey, since: begun, seeker.priority, { startAgain() })
         else { return false }
         note(.waitsForOther)
         return true
