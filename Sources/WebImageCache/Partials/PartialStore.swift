@@ -115,7 +115,11 @@ package final class PartialStore: PartialBodyStore {
     ///
     /// - Returns: whether there was one.
     @discardableResult
-    package func remove(_ key: CacheKey) -> Bool { erase(EntryID(key)) }
+    package func remove(_ key: CacheKey) -> Bool {
+        let id = EntryID(key)
+        // Most originals have no beginning.
+        return (try? files.status(at: path(of: id))) != nil && erase(id)
+    }
 
     /// Removes the beginnings of an original that are for other users or were requested with other header fields, also
     /// claimed ones. They are found only if keys are stored. Blocks.
