@@ -85,11 +85,15 @@ final class ImageRequestStorage: Sendable {
         }
     }
 
-    /// A copy with other options. If only options that concern the picture have changed, the URL is not parsed again.
+    /// A copy with other options. If only options that concern the picture or the caches have changed, the URL is not
+    /// parsed again, and a request that was resolved for its load stays resolved.
     ///
     /// - Parameter changesKeys: false if no key depends on the changed options.
     func with(_ options: ImageRequest.Options, changesKeys: Bool = true) -> ImageRequestStorage {
-        let isDownloadedAlike = options.downloading == self.options.downloading && !options.http.hasHooks
+        // Hooks are equal if their names are, but may do different things, unless they are the very same.
+        let isDownloadedAlike =
+            options.downloading.isSame(as: self.options.downloading)
+            || options.downloading == self.options.downloading && !options.http.hasHooks
         if !changesKeys || isDownloadedAlike && options.caching.key == self.options.caching.key {
             return ImageRequestStorage(options, from: self, changesKeys: changesKeys)
         }

@@ -15,6 +15,9 @@
     /// The box with the settings, nil while the value is unchanged. Reading one setting through it copies no other.
     package var changed: MostlyDefaultBox<Value>? { box }
 
+    /// Whether one is a copy of the other, and neither was changed since. Unlike `==` it compares no settings.
+    package func isSame(as other: Self) -> Bool { box === other.box }
+
     /// True if no setting was ever changed. False does not mean that the value differs from the default.
     @inlinable package var isUntouched: Bool { box == nil }
 

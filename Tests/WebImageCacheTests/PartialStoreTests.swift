@@ -119,15 +119,33 @@ struct PartialBench {
         #expect(bench.store.claim(key, creates: false) == nil)
     }
 
-    @Test func aBeginningIsRemovedUnlessItIsClaimed() throws {
+    @Test func aBeginningIsRemoved() throws {
+        let bench = try PartialBench()
+        bench.keep(key, 1000)
+        #expect(bench.store.remove(key) && !bench.store.remove(key))
+        #expect(bench.store.usedBytes == .zero && bench.store.claim(key, creates: false) == nil)
+    }
+
+    /// Otherwise the bytes would be on disk again when their transfer releases them.
+    @Test(arguments: ["remove", "removeAll", "neighbour"], [true, false])
+    func aClaimedBeginningIsRemovedAndStoresNothingMore(by way: String, isReleased: Bool) throws {
         let bench = try PartialBench()
         bench.keep(key, 1000)
         let body = try #require(bench.store.claim(key, creates: false))
-        #expect(!bench.store.remove(key))
-        body.release()
-        #expect(try bench.kept(key) == 1000)
-        #expect(bench.store.remove(key) && !bench.store.remove(key))
+        switch way {
+        case "remove": #expect(bench.store.remove(key) && !bench.store.remove(key))
+        case "removeAll": bench.store.removeAll()
+        default: try bench.neighbour().store.removeAll()
+        }
         #expect(bench.store.usedBytes == .zero)
+        // Its transfer may still read it, but takes no room for more.
+        #expect(try body.read(at: 0).count == 1000 && !bench.grow(body, key, to: 600_000))
+        // Another transfer begins anew, and the end of the first one leaves it alone.
+        let next = try #require(bench.store.claim(key, creates: true))
+        #expect(next.length == 0 && next.restart(metadata: [8]) && bench.grow(next, key, to: 2000))
+        if isReleased { body.release() } else { body.discard() }
+        next.release()
+        #expect(try bench.kept(key) == 2000)
     }
 
     @Test(arguments: [true, false])

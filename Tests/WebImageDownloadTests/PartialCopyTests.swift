@@ -156,6 +156,19 @@ final class MemoryPartialStore: PartialBodyStore {
         #expect(unwritten.withLock { $0 } == 0 && store[key]?.bytes.count == 300_000)
     }
 
+    @Test(arguments: [300_000, 400_000]) func nothingIsStoredOfABodyThatWasRemoved(count: Int) {
+        let (copy, log) = (makeCopy(), makeLog())
+        append(0..<300_000, to: log)
+        copy.carryOut(.begin(metadata: [1]), log) { false }
+        append(300_000..<count, to: log)
+        copy.carryOut(.append, log)
+        executor.runAll()
+        #expect(store[key] == nil && store.claims == 0)
+        copy.close(.begin(metadata: [1]), log) { false }
+        executor.runAll()
+        #expect(store[key] == nil && store.claims == 0)
+    }
+
     @Test func aFinishedBodyLeavesNoCopy() {
         let (copy, log) = (makeCopy(), makeLog())
         append(0..<300_000, to: log)

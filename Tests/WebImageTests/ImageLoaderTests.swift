@@ -53,6 +53,45 @@ import WebImageTesting
         #expect(album.count == 1)
     }
 
+    /// A loader whose picture is one pixel wider each time.
+    private final class Growing: ImageLoader {
+        let name = "growing"
+        private let counted = Counter()
+
+        var count: Int { counted.value }
+
+        func canLoad(_ url: String) -> Bool { url.hasPrefix("album:") }
+
+        func load(_ url: String, to receiver: ImageReceiver) async throws {
+            counted.increment()
+            try await receiver.receive(try Fixture.png(7 + count, 8))
+        }
+    }
+
+    /// The revalidation once forgot that the configuration had chosen the loader, and stored its picture under another
+    /// key, so that the old picture stayed.
+    @Test(arguments: [true, false]) func aRefreshRenewsAPictureThatALoaderLoads(ofData: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let loader = Growing()
+        let bench = makeBench([loader], disk: folder.path)
+        var request = ImageRequest("album:a")
+        #expect(try await bench.manager.image(for: request).image.size.width == 8)
+        await bench.manager.finishStores()
+        request.caching.policy = .refresh
+        if ofData {
+            #expect(try await Image(data: bench.manager.data(for: request)).size.width == 8)
+        } else {
+            #expect(try await bench.manager.image(for: request).image.size.width == 8)
+        }
+        #expect(await eventually { loader.count == 2 && bench.manager.runningLoads == 0 })
+        await bench.manager.finishStores()
+        request.caching.policy = .cacheFirst
+        #expect(try await bench.manager.image(for: request).image.size.width == 9)
+        bench.manager.memoryCache.removeAll()
+        #expect(try await bench.manager.image(for: request).image.size.width == 9)
+        #expect(loader.count == 2)
+    }
+
     @Test func theLastLoaderThatAcceptsAURLLoadsIt() async throws {
         let (first, second) = (Album(try Fixture.png(8, 8)), Album(try Fixture.png(9, 9)))
         let other = Album(try Fixture.png(10, 10), scheme: "shelf")

@@ -26,6 +26,79 @@ import WebImageTesting
         #expect(table.pixelJobs.isEmpty)
     }
 
+    /// A transformer whose key a program computes, perhaps with locks of its own.
+    private final class Observed: ImageTransformer {
+        let name: String
+        private let asked = Guarded(0)
+
+        init(name: String) { self.name = name }
+
+        /// How often the key was asked for.
+        var count: Int { asked.withLock { $0 } }
+
+        var key: String {
+            asked.withLock { $0 += 1 }
+            return name
+        }
+
+        func transform(_ image: Image) throws(WebImageError) -> Image { image }
+    }
+
+    /// Keys of transformers were once asked for under the table's lock.
+    @Test func joiningAsksNoTransformerForItsKey() throws {
+        let loader = TestBench().manager.loader
+        var table = LoadTable()
+        let steps = (0..<3).map { Observed(name: "step \($0)") }
+        for count in 1...3 {
+            let request = ImageRequest("http://table.test/0") { request in
+                request.transformers = Array(steps[..<count])
+            }
+            let key = try PixelKey(request, by: loader.origin.downloader.snapshot)
+            let token = LoadToken(loader: loader, request: request, isWatching: false)
+            let waiter = LoadToken(loader: loader, request: request, isWatching: false)
+            let before = steps.map(\.count)
+            _ = table.join(token, request, key) { _, steps in
+                #expect(steps == count - 1)
+                return waiter
+            }
+            #expect(steps.map(\.count) == before)
+            token.delivery = .nobody
+            let job = try #require(token.job)
+            #expect((job.basis != nil) == (count > 1))
+            guard count == 1 else { continue }
+            let opened = OpenedBytes(log: ByteLog(bytes: []), source: .disk, time: .zero)
+            #expect(table.open(job.bytes, opened) != nil)
+            let header = ImageHeader(format: .png, size: PixelSize(width: 2, height: 1))
+            #expect(table.takeUnplanned(job.bytes, header).count == 1)
+        }
+    }
+
+    /// Progress and previews of a picture were once made although no one followed those that are made from it.
+    @Test func aPictureIsWatchedOnceSomeoneFollowsOneThatIsMadeOfIt() throws {
+        let loader = TestBench().manager.loader
+        var table = LoadTable()
+        func join(_ steps: [any ImageTransformer], isWatching: Bool) throws -> PixelJob {
+            let request = ImageRequest("http://table.test/0") { $0.transformers = steps }
+            let key = try PixelKey(request, by: loader.origin.downloader.snapshot)
+            let token = LoadToken(loader: loader, request: request, isWatching: isWatching)
+            _ = table.join(token, request, key, waiter: loader.makeWaiter)
+            token.delivery = .nobody
+            return try #require(token.job)
+        }
+        let gray = try join([ImageTransform.gray()], isWatching: false)
+        let opened = OpenedBytes(log: ByteLog(bytes: []), source: .disk, time: .zero)
+        #expect(table.open(gray.bytes, opened) != nil)
+        let header = ImageHeader(format: .png, size: PixelSize(width: 2, height: 1))
+        #expect(table.takeUnplanned(gray.bytes, header).count == 1)
+        let blurred = try join([ImageTransform.gray(), .blur(sigma: 2)], isWatching: false)
+        let turned = try join([ImageTransform.gray(), .blur(sigma: 2), .invert], isWatching: false)
+        #expect(blurred.basis?.job === gray && turned.basis?.job === blurred)
+        #expect([gray, blurred, turned].allSatisfy { !$0.isWatched })
+        #expect(try join([ImageTransform.gray(), .blur(sigma: 2), .invert], isWatching: true) === turned)
+        #expect([gray, blurred, turned].allSatisfy(\.isWatched) && gray.bytes.isWatched.load(ordering: .relaxed))
+        #expect(gray.watchers.count == 1 && blurred.watchers.count == 1 && turned.watchers.count == 1)
+    }
+
     @Test(arguments: 1...8 as ClosedRange<UInt64>) func theTableNeverLosesACaller(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let loader = TestBench().manager.loader

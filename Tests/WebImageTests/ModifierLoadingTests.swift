@@ -53,6 +53,26 @@ import WebImageTesting
         #expect(signer.count == 2 && bench.transport.hits(url) == 1)
     }
 
+    /// The background's request once forgot what the modifier had set: the modifier was called again, and the whole
+    /// picture was loaded again, as if for another user.
+    @Test func aRevalidationInTheBackgroundKnowsWhatTheModifierHasSet() async throws {
+        let folder = try TemporaryFolder()
+        let signer = Signer()
+        let bench = TestBench(disk: folder.path)
+        let picture = FakeAnswer.bytes(try Fixture.png(16, 16), contentType: "image/png", headers: [.eTag: "\"1\""])
+        bench.transport.answer(url, picture, .status(304))
+        var request = ImageRequest(url)
+        request.http.requestModifier = signer.modifier
+        _ = try await bench.manager.image(for: request)
+        await bench.manager.finishStores()
+        request.caching.policy = .refresh
+        #expect(try await bench.manager.image(for: request).image.size.width == 16)
+        #expect(await eventually { bench.transport.hits(url) == 2 && bench.manager.runningLoads == 0 })
+        #expect(bench.transport.requests.last?.headers[.ifNoneMatch] == "\"1\"")
+        #expect(bench.transport.requests.last?.headers[.authorization] == "Bearer a")
+        #expect(signer.count == 2)
+    }
+
     @Test func loadsWithEqualModifiedRequestsAreShared() async throws {
         let gate = Gate()
         let signer = Signer(gate: gate)

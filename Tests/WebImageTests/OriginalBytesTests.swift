@@ -242,6 +242,62 @@ import WebImageTesting
         #expect(try await entry(bench)?.body == newer && bench.transport.hits(url) == 2)
     }
 
+    /// Whether an original is stored is decided by work of low priority, for which a visible load once waited.
+    @Test func aVisibleLoadRaisesTheWorkThatItWaitsFor() async throws {
+        let bench = makeBench { $0.decodeThreads = 1 }
+        bench.answer(url, with: picture, type: "image/png")
+        let loader = bench.manager.loader
+        let gate = Gate()
+        loader.decoding.executor.run(.high) { gate.wait() }
+        let before = loader.originals.announcements
+        #expect(try await bench.manager.data(for: ImageRequest(url)) == picture)
+        let isAnnounced = Guarded<Bool?>(nil)
+        loader.decoding.executor.run(.normal) {
+            isAnnounced.withLock { $0 = loader.originals.announcements > before }
+        }
+        var request = ImageRequest(url)
+        request.priority = .high
+        let load = Task { [request] in try await bench.manager.image(for: request).source }
+        #expect(
+            await eventually {
+                let traces = loader.table.withLock { $0.bytesJobs.values.map(\.trace) }
+                return traces.flatMap(\.marks).contains { if case .waitsForOther = $0.mark { true } else { false } }
+            })
+        gate.open()
+        #expect(try await load.value == .disk && bench.transport.hits(url) == 1)
+        #expect(await eventually { isAnnounced.withLock { $0 != nil } })
+        #expect(isAnnounced.withLock { $0 } == true, "other work came before that for which the load waited")
+    }
+
+    /// The place of a caller who had left the queue for memory once held up the callers behind it.
+    @Test func aCallerWhoLeavesHoldsUpNoOneBehind() async throws {
+        let bench = makeBench { $0.download.memoryForAll = .mebibytes(1) }
+        let other = "http://pictures.test/small.png"
+        let (large, small) = (picture + [UInt8](repeating: 0, count: 600_000), picture)
+        bench.answer(url, with: large, type: "image/png")
+        bench.answer(other, with: small, type: "image/png")
+        for url in [url, other] { _ = try await bench.manager.keepOriginal(for: ImageRequest(url)) }
+        await bench.manager.finishStores()
+        let memory = bench.manager.loader.decoding.inputMemory
+        #expect(memory.take(700_000, .normal))
+        let first = Task { try await bench.manager.data(for: ImageRequest(url)) }
+        #expect(await eventually { memory.waitingCount == 1 })
+        let second = Guarded(0)
+        let isDone = Gate()
+        let load = Task {
+            let data = try await bench.manager.data(for: ImageRequest(other))
+            second.withLock { $0 = data.count }
+            isDone.open()
+        }
+        #expect(await eventually { memory.waitingCount == 2 })
+        first.cancel()
+        #expect(await eventually { isDone.isOpen })
+        memory.give(700_000)
+        try await load.value
+        #expect(second.withLock { $0 } == small.count)
+        await #expect(throws: WebImageError.self) { try await first.value }
+    }
+
     // MARK: Headers
 
     @Test func aFormatHintIsUsedForDetails() async throws {

@@ -72,6 +72,30 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 2)
     }
 
+    /// Pictures that had come into memory from entries on disk once stayed beside those of a newer body.
+    @Test(arguments: [true, false], ["b", "404"])
+    func aPictureFromDiskIsOutdatedByANewBody(ofCache: Bool, _ change: String) async throws {
+        let first = TestBench(disk: folder.path)
+        first.transport.answer(url, answer(old, Self.kept))
+        var small = request(.cacheFirst, width: 20)
+        small.caching.store = .all
+        _ = try await first.manager.image(for: small)
+        await first.manager.finishStores()
+        // The next process.
+        let bench = TestBench(disk: folder.path)
+        bench.transport.answer(
+            url, change == "404" ? .status(404) : answer(new, [(.cacheControl, "max-age=3600"), (.eTag, "\"b\"")]))
+        if ofCache {
+            #expect(try await bench.manager.cache.image(for: small)?.source == .disk)
+        } else {
+            #expect(try await bench.manager.image(for: small).source == .disk)
+        }
+        #expect(bench.manager.cachedImage(for: small) != nil && bench.transport.requests.isEmpty)
+        _ = try? await bench.manager.image(for: request(.reload, width: 10))
+        #expect(bench.transport.hits(url) == 1)
+        #expect(bench.manager.cachedImage(for: small) == nil)
+    }
+
     /// If the origin sends no validators, a new body after the old one became stale replaces it for all sizes.
     @Test func aNewBodyReplacesAStalePictureInAllSizes() async throws {
         let clock = ManualClock()

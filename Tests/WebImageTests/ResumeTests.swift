@@ -1,4 +1,5 @@
 import HTTPTypes
+import Synchronization
 import Testing
 import WebImageCache
 import WebImageCore
@@ -97,6 +98,57 @@ import WebImageTesting
         #expect(store.usedBytes.bytes > 0)
         try await makeBench().manager.cache.clear(.disk)
         #expect(store.usedBytes == .zero)
+    }
+
+    /// The beginning once stayed on disk when its transfer was running during the removal, and was cancelled later.
+    @Test(arguments: [100_000, 400_000], ["remove", "removeHere", "clear"])
+    func aRemovalTakesTheBeginningOfARunningTransfer(count: Int, by way: String) async throws {
+        let (bench, gate, ledger) = (makeBench(), Gate(), Ledger())
+        let held = answer(body[...], fields: [.eTag: "\"1\""]).inPieces(of: 10_000).held(by: gate, after: count)
+        bench.transport.answer(url, held)
+        let token = bench.manager.load(ImageRequest(url)) { ledger.take($0) }
+        let store = try #require(bench.manager.ownCache.partials)
+        // Of a short beginning nothing is stored before the transfer ends.
+        #expect(
+            await eventually {
+                let received = bench.manager.loader.table.withLock {
+                    $0.bytesJobs.values.first?.opened?.log.receivedCount ?? 0
+                }
+                return received >= count && (count < 300_000 || store.usedBytes > .zero)
+            })
+        switch way {
+        case "remove": try await bench.manager.cache.remove(ImageRequest(url))
+        case "removeHere": try await bench.manager.ownCache.removeHere(original: ImageRequest(url).originalKey)
+        default: try await bench.manager.cache.clear()
+        }
+        #expect(store.usedBytes == .zero)
+        token.cancel()
+        gate.open()
+        _ = await ledger.finished()
+        await bench.manager.finishStores()
+        #expect(store.usedBytes == .zero && store.claim(ImageRequest(url).originalKey, creates: false) == nil)
+        // What is loaded from now on is kept as usual.
+        try await breakOff(after: 400_000)
+        #expect(store.usedBytes > .zero)
+    }
+
+    /// Interrupted pictures of such requests once left their beginnings in the manager's folder.
+    @Test(arguments: ["cache", "originalCache", "memory"])
+    func aBeginningIsKeptInTheCacheOfItsOriginal(_ place: String) async throws {
+        let bench = makeBench()
+        bench.transport.answer(
+            url, answer(body[...], fields: [.eTag: "\"1\""]).inPieces(of: 10_000).failing(after: 400_000))
+        let disk = DiskCacheConfiguration(directory: folder.path + "/apart")
+        let apart = ImageCache(configuration: .init(disk: place == "memory" ? nil : disk))
+        var request = ImageRequest(url)
+        if place == "originalCache" { request.caching.originalCache = apart } else { request.caching.cache = apart }
+        await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        await bench.manager.finishStores()
+        let managers = try #require(bench.manager.ownCache.partials)
+        if let store = apart.partials { #expect(await keeps(store, request.originalKey, atLeast: 1)) }
+        #expect(managers.usedBytes == .zero)
+        try await apart.remove(request)
+        #expect((apart.partials?.usedBytes ?? .zero) == .zero)
     }
 
     @Test func aBodyThatChangedComesWhole() async throws {

@@ -319,6 +319,26 @@ import WebImageTesting
         #expect(await eventually { bench.manager.loader.decoding.inputMemory.used == 0 })
     }
 
+    /// The 33rd read at a time once counted as a miss, although the tier had the original.
+    @Test func readsBeyondTheLimitWaitForTheirTurn() async throws {
+        let bench = makeBench(hasDisk: false)
+        var metadata = DiskMetadata()
+        metadata.storedAt = clock.wallTime
+        let requests = (0..<100).map { number in
+            ImageRequest("http://pictures.test/\(number).png") { $0.caching.policy = .cacheOnly }
+        }
+        for request in requests {
+            _ = try await tier.put(TierEntry(body: picture, metadata: metadata), for: request.originalKey)
+        }
+        tier.setTrouble { $0 == .entry ? .waits : .none }
+        let loads = requests.map { request in Task { try await bench.manager.image(for: request).source } }
+        #expect(await eventually { tier.count(.entry) == 32 && bench.manager.runningLoads == 100 })
+        tier.setTrouble { _ in .none }
+        tier.open()
+        for load in loads { #expect(try await load.value == .tier) }
+        #expect(tier.count(.entry) == 100 && tier.count(.put) == 100)
+    }
+
     @Test func aTierThatFailedIsAskedAgainAfterAPause() async throws {
         let bench = makeBench(hasDisk: false)
         try await fill(bench)

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import WebImageSystem
 import WebImageTesting
@@ -20,6 +21,90 @@ import WebImageTesting
         let gate = Gate()
         tier.whenIdle { gate.open() }
         await gate.opened()
+    }
+
+    private final class Reader: TierReader {
+        let isAbandoned: Bool
+
+        init(isAbandoned: Bool = false) { self.isAbandoned = isAbandoned }
+
+        var owner: AnyObject { self }
+        var priority: LoadPriority { .normal }
+    }
+
+    /// The answer to a read.
+    private final class Answer: Sendable {
+        private let isFound = Guarded<Bool?>(nil)
+
+        /// Whether an entry was found; nil until the read is answered.
+        var value: Bool? { isFound.withLock { $0 } }
+
+        func set(_ value: Bool) { isFound.withLock { $0 = value } }
+    }
+
+    /// Reads an entry's metadata.
+    private func read(_ tier: FurtherTier, for reader: Reader = Reader()) -> Answer {
+        let answer = Answer()
+        tier.find(key, .metadata, for: reader) { answer.set($0 != nil) }
+        return answer
+    }
+
+    @Test func aReadWaitsForOthersUntilItsDeadlineOnly() async {
+        let tier = MemoryTier()
+        let further = makeTier(tier)
+        tier.setTrouble { _ in .waitsStubbornly }
+        let running = (0..<32).map { _ in read(further) }
+        clock.advance(by: .milliseconds(30))
+        let waiting = (0..<8).map { _ in read(further) }
+        #expect(await eventually { tier.count(.metadata) == 32 })
+        #expect((running + waiting).allSatisfy { $0.value == nil })
+        clock.advance(by: .milliseconds(20))
+        #expect(await eventually { running.allSatisfy { $0.value == false } })
+        #expect(waiting.allSatisfy { $0.value == nil })
+        // The circuit is open now: further reads do not wait.
+        let refused = read(further)
+        #expect(await eventually { refused.value == false })
+        clock.advance(by: .milliseconds(30))
+        #expect(await eventually { waiting.allSatisfy { $0.value == false } })
+        tier.open()
+        #expect(tier.count(.metadata) == 32)
+    }
+
+    @Test func aReadWhoseReaderHasLeftDoesNotAskTheTier() async throws {
+        let tier = MemoryTier()
+        let further = makeTier(tier)
+        further.put([1], DiskMetadata(), for: key)
+        await finish(further)
+        tier.setTrouble { $0 == .metadata ? .waits : .none }
+        let running = (0..<32).map { _ in read(further) }
+        let left = (0..<5).map { _ in read(further, for: Reader(isAbandoned: true)) }
+        let last = read(further)
+        #expect(await eventually { tier.count(.metadata) == 32 })
+        tier.setTrouble { _ in .none }
+        tier.open()
+        #expect(await eventually { (running + [last]).allSatisfy { $0.value == true } })
+        #expect(left.allSatisfy { $0.value == nil } && tier.count(.metadata) == 33)
+    }
+
+    /// A read that had to wait for others has less time than the tier may take. Such reads once would have counted
+    /// against the tier.
+    @Test func aTierIsNotBlamedForReadsThatWaited() async throws {
+        let tier = MemoryTier()
+        let further = makeTier(tier)
+        further.put([1], DiskMetadata(), for: key)
+        await finish(further)
+        tier.setTrouble { $0 == .metadata ? .waits : .none }
+        let running = (0..<32).map { _ in read(further) }
+        let waiting = (0..<10).map { _ in read(further) }
+        #expect(await eventually { tier.count(.metadata) == 32 })
+        clock.advance(by: .milliseconds(40))
+        tier.open()
+        #expect(await eventually { running.allSatisfy { $0.value == true } && tier.count(.metadata) == 42 })
+        clock.advance(by: .milliseconds(10))
+        #expect(await eventually { waiting.allSatisfy { $0.value == false } })
+        tier.setTrouble { _ in .none }
+        let next = read(further)
+        #expect(await eventually { next.value == true })
     }
 
     /// Each refused change once began the next one recursively, so that thousands of them overflowed the stack.

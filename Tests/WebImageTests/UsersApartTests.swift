@@ -27,8 +27,11 @@ import WebImageTesting
         }
 
         /// A manager that the session's user uses, with the origin of the case.
-        func bench(_ session: Session, keepsKeys: Bool = true, gate: Gate? = nil) -> TestBench {
+        func bench(
+            _ session: Session, keepsKeys: Bool = true, gate: Gate? = nil, cache: ImageCache? = nil
+        ) -> TestBench {
             let bench = TestBench(disk: "\(folder.path)/cache") { configuration in
+                configuration.cache = cache
                 one.configure(&configuration.download, session)
                 configuration.disk?.keepsKeys = keepsKeys
             }
@@ -137,6 +140,55 @@ import WebImageTesting
                 one.login(bench.manager, session)
                 #expect(Set(try await everything(table, bench, session)) == [session.asker.side])
                 bench.manager.memoryCache.removeAll()
+            }
+        }
+    }
+
+    @Test(arguments: ApartCase.all)
+    func usersOfTwoManagersWithOneCacheGetTheirOwnPictures(_ one: ApartCase) async throws {
+        let table = try Table(one)
+        let disk = DiskCacheConfiguration(directory: "\(table.folder.path)/cache")
+        let cache = ImageCache(configuration: .init(disk: disk))
+        let sessions = Asker.allCases.map { table.session($0) }
+        let benches = sessions.map { table.bench($0, cache: cache) }
+        for _ in 0..<2 {
+            for (session, bench) in zip(sessions, benches) {
+                // Signs in again, because the two sessions may share a file.
+                one.login(bench.manager, session)
+                #expect(Set(try await everything(table, bench, session)) == [session.asker.side])
+            }
+        }
+    }
+
+    /// A picture in memory that was good for the user of one manager once passed unchecked for the user of another
+    /// manager with the same cache: both managers counted the changes of their settings from 0.
+    @Test(arguments: 0..<3, 0..<3)
+    func aPictureThatIsGoodForOneManagerIsJudgedAgainForAnother(changes: Int, othersChanges: Int) async throws {
+        let url = "http://pictures.test/me.png"
+        let pictures = try Dictionary(
+            uniqueKeysWithValues: Asker.allCases.map { ("Bearer \($0)", try Fixture.png($0.side, 12)) })
+        let cache = ImageCache()
+        let benches = zip(Asker.allCases, [changes, othersChanges]).map { asker, changes in
+            let bench = TestBench {
+                $0.cache = cache
+                $0.download.headers[.authorization] = "Bearer \(asker)"
+            }
+            bench.transport.answerAll { request in
+                .bytes(pictures[request.headers[.authorization] ?? ""] ?? [], contentType: "image/png")
+            }
+            for _ in 0..<changes { bench.manager.downloader.configuration.headers[.accept] = "image/png" }
+            return bench
+        }
+        for _ in 0..<2 {
+            for (asker, bench) in zip(Asker.allCases, benches) {
+                #expect(bench.manager.cachedImage(for: ImageRequest(url)) == nil, "the other's picture is in memory")
+                #expect(try await bench.manager.image(for: ImageRequest(url)).image.size.width == asker.side)
+                // From now on the picture is known to be good for this manager.
+                for _ in 0..<2 {
+                    #expect(bench.manager.cachedImage(for: ImageRequest(url))?.size.width == asker.side)
+                }
+                // Pictures that are outdated change the number by which others are judged.
+                bench.manager.loader.answers.outdate(CacheKey("other"))
             }
         }
     }

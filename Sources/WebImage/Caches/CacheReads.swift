@@ -70,9 +70,14 @@ final class CacheReads: Sendable {
     private let disk: DiskCache
     private let executor: any WorkExecutor
     private let decoding: DecodeService
+    /// The answers by which pictures in memory are judged.
+    let answers: AnswerBook
     private let state = Guarded(State())
 
-    init(memory: MemoryCache, disk: DiskCache, executor: any WorkExecutor, decoding: DecodeService) {
+    init(
+        memory: MemoryCache, disk: DiskCache, executor: any WorkExecutor, decoding: DecodeService, answers: AnswerBook
+    ) {
+        self.answers = answers
         self.memory = memory
         self.disk = disk
         self.executor = executor
@@ -176,12 +181,12 @@ final class CacheReads: Sendable {
         if length == 0 { return readEntry(read) }
         let bodies = decoding.inputMemory
         let isNow = bodies.take(
-            length, read.request.options.priority, for: read, isWanted: { !read.isAbandoned.load(ordering: .relaxed) },
+            length, priority(of: read), for: read, isWanted: { !read.isAbandoned.load(ordering: .relaxed) },
             orLater: { isAdmitted in
                 // If the memory was not granted, the read has no callers left.
                 guard isAdmitted else { return }
                 read.lease = AdmissionLease(bodies, length)
-                self.executor.run(read.request.options.priority, for: read) { self.readEntry(read) }
+                self.executor.run(self.priority(of: read), for: read) { self.readEntry(read) }
             })
         guard isNow else { return }
         read.lease = AdmissionLease(bodies, length)

@@ -41,8 +41,12 @@ struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
         reads.end(
             read,
             result.map { picture in
-                CachedImage(
-                    image: picture.image.with(origin: entry.metadata.answerRecord), source: .disk,
+                // Nil for an entry that did not come by HTTP.
+                let record =
+                    entry.metadata.status == nil
+                    ? nil : reads.answers.record(of: read.key.original, entry.metadata.storedResponse)
+                return CachedImage(
+                    image: picture.image.with(origin: record), source: .disk,
                     data: read.key.includesData ? entry.body : nil, metadata: entry.metadata)
             })
     }

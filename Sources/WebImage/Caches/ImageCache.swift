@@ -146,7 +146,9 @@ public final class ImageCache: ImageCaching {
         self.furtherTiers = furtherTiers
         self.encoding = encoding
         self.serializer = serializer
-        reads = disk.map { CacheReads(memory: memory, disk: $0, executor: executor, decoding: decoding) }
+        reads = disk.map { [answers] disk in
+            CacheReads(memory: memory, disk: disk, executor: executor, decoding: decoding, answers: answers)
+        }
         self.pressure = pressure
         pressure?.start()
     }

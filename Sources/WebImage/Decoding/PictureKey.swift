@@ -41,11 +41,6 @@ struct PictureKey: Hashable, Sendable {
     /// The key of a decoded picture without further steps.
     init(decode: String) { (self.decode, steps) = (decode, []) }
 
-    /// Whether the other picture can be made from this one by further steps.
-    func isBeginning(of other: PictureKey) -> Bool {
-        decode == other.decode && steps.count < other.steps.count && other.steps.starts(with: steps)
-    }
-
     /// The whole key as text, for cache keys.
     var text: String {
         if steps.isEmpty { return decode }
@@ -58,6 +53,14 @@ struct PictureKey: Hashable, Sendable {
 }
 
 extension CacheKey {
+    /// Whether `other`, the key of another picture of the same original, says that it can be made from this key's
+    /// picture by further steps. It calls no code of transformers, so that it may be asked under a lock.
+    func isBeginning(of other: CacheKey) -> Bool {
+        let (own, others) = (text.utf8, other.text.utf8)
+        // The steps are the last fields of the text, and its fields cannot be mistaken.
+        return others.starts(with: own) && others.dropFirst(own.count).first == UInt8(ascii: "t")
+    }
+
     /// The key of a picture that only has a size. It is the same as with the text of its ``PictureKey``, but takes a
     /// fraction of the time, for programs that make a new request for each look-up in memory.
     init(original: String, ofSizeOnly size: TargetSize?) {

@@ -45,11 +45,6 @@ final class AnswerRecord: ImageOrigin {
     }
 }
 
-extension DiskMetadata {
-    /// Nil for an entry that did not come by HTTP.
-    var answerRecord: AnswerRecord? { status == nil ? nil : AnswerRecord(storedResponse) }
-}
-
 extension StoredResponse {
     /// Whether the validators of two answers to the same user show that the bodies differ.
     func hasOtherBody(than other: StoredResponse) -> Bool {

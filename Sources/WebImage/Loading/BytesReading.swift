@@ -53,7 +53,8 @@ final class BytesReading: Sendable {
         // Announced at once, not when this task resumes: a load that looks for the original just after it has arrived
         // must find that it is there, or about to be.
         let receiver = BytesReceiver(
-            priority: request.options.priority, finishesWhenDrained: request.options.http.finishesWhenDrained
+            priority: request.options.priority, finishesWhenDrained: request.options.http.finishesWhenDrained,
+            keeper: keeper
         ) { bytes in
             bytes.log.whenSettled { log in
                 // In this order, so that a caller who knows the end and then waits for the stores also waits for this
@@ -70,6 +71,8 @@ final class BytesReading: Sendable {
             return BytesReading(loader, request, bytes, keeper, receiver, settled)
         } catch {
             receiver.leave()
+            // It may have waited for memory, and others behind it.
+            loader.decoding.noteLeft()
             throw error
         }
     }

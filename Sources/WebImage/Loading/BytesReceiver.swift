@@ -18,15 +18,18 @@ final class BytesReceiver: BytesSeeker {
 
     let priority: LoadPriority
     let finishesWhenDrained: Bool
+    let keeper: OriginalKeeper
     let answer = CancellableAnswer<OpenedBytes>()
     /// Called before the answer is given, on the thread that found the bytes.
     private let onFound: @Sendable (OpenedBytes) -> Void
     private let state = Guarded(State())
 
     init(
-        priority: LoadPriority, finishesWhenDrained: Bool, onFound: @escaping @Sendable (OpenedBytes) -> Void
+        priority: LoadPriority, finishesWhenDrained: Bool, keeper: OriginalKeeper,
+        onFound: @escaping @Sendable (OpenedBytes) -> Void
     ) {
         self.priority = priority
+        self.keeper = keeper
         self.onFound = onFound
         self.finishesWhenDrained = finishesWhenDrained
     }

@@ -9,6 +9,8 @@ protocol BytesSeeker: TierReader {
     var finishesWhenDrained: Bool { get }
     /// Whether the bytes are wanted for a picture.
     var makesPicture: Bool { get }
+    /// Knows which removals came before the load.
+    var keeper: OriginalKeeper { get }
     /// Records the search for traces.
     var trace: TraceBook? { get }
     /// The answer from which memory has pictures.
@@ -107,7 +109,7 @@ struct BytesSearch: Sendable {
     /// - Returns: false if no original has arrived since this search began.
     private func waitsForOther() -> Bool {
         guard key.policy.mode.readsCache, !tiers.isEmpty,
-            loader.originals.whenDecided(key.originalKey, since: begun, { startAgain() })
+            loader.originals.whenDecided(key.originalKey, since: begun, seeker.priority, { startAgain() })
         else { return false }
         note(.waitsForOther)
         return true

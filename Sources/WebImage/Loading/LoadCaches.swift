@@ -44,6 +44,9 @@ struct LoadCaches: Sendable {
         return Self.makeTiers(of: own, self.own.executor, decoding, observer)
     }
 
+    /// The store of the beginnings of interrupted originals; nil without a disk.
+    func partials(_ use: ImageRequest.Caching) -> PartialStore? { originalCache(use).partials }
+
     private static func makeTiers(
         of cache: ImageCache, _ executor: any WorkExecutor, _ decoding: DecodeService, _ observer: LoadObserver
     ) -> [any OriginalTier] {

@@ -19,8 +19,6 @@ public final class LoadToken: @unchecked Sendable {
     let includesData: Bool
     let waitsForStore: Bool
     let finishesWhenDrained: Bool
-    /// Whether the caller follows progress, not only the result.
-    let isWatching: Bool
     /// Whether the load was begun by a task on Swift's own threads that is not isolated to an actor.
     let isOfFreeTask: Bool
     let started: Duration
@@ -28,6 +26,8 @@ public final class LoadToken: @unchecked Sendable {
     let settings: ConfigurationSnapshot
 
     // Guarded by the loader's lock:
+    /// Whether the caller follows progress, not only the result.
+    var isWatching: Bool
     var delivery: Delivery?
     var job: PixelJob?
     /// Its index in `job.tokens`.

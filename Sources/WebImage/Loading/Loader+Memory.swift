@@ -54,7 +54,7 @@ extension Loader {
     }
 
     /// A number that identifies the state by which pictures are judged. It changes when settings change or pictures
-    /// become outdated.
+    /// become outdated, and differs between managers, which may share a cache but not its users.
     private func stateNumber(_ settings: Int) -> Int { settings &+ answers.outdatings }
 
     /// Whether a request would get this picture now. The user and the headers in `Vary` may have changed with the

@@ -41,7 +41,7 @@ extension Loader {
         request.options.caching.waitsForStore = false
         // The job's own callers determine the urgency: their priorities count for the same bytes.
         request.options.priority = .veryLow
-        let waiter = LoadToken(loader: self, request: request, isWatching: true)
+        let waiter = LoadToken(loader: self, request: request, isWatching: job.isWatched)
         waiter.delivery = .callback(
             EventCallback { [self] event in
                 switch event {

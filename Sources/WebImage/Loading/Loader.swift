@@ -354,6 +354,7 @@ extension Loader {
         var priority: LoadPriority { job.priority }
         var finishesWhenDrained: Bool { job.finishesWhenDrained.load(ordering: .relaxed) }
         var makesPicture: Bool { true }
+        var keeper: OriginalKeeper { job.keeper }
         var remembered: AnswerRecord? { loader.remembered(job) }
         var trace: TraceBook? { job.trace }
 

@@ -47,9 +47,7 @@ extension Loader {
         else { return }
         let promise = originals.announce()
         let recipe = request.recipe
-        originals.beginDeciding(keeper.key.originalKey)
-        decoding.executor.run(.low) { [self] in
-            defer { originals.endDeciding(keeper.key.originalKey) }
+        originals.decide(keeper) { [self] in
             let bytes = bytes.following(log)
             let plan = bytes.storePlan
             if plan?.removesStored == true { forget(keeper.key) }

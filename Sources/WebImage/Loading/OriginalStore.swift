@@ -67,8 +67,8 @@ final class OriginalStore: Sendable {
         /// Announcements that were neither fulfilled nor withdrawn.
         var pending: Set<Int> = []
         var lastNumber = 0
-        /// Complete originals that are not yet known to be pictures, with the closures that wait for the decision.
-        var undecided: [CacheKey: [@Sendable () -> Void]] = [:]
+        /// Complete originals that are not yet known to be pictures.
+        var undecided: [CacheKey: Decision] = [:]
         /// The last announced keys, for loads that looked for them just before.
         var recent = RecentKeys()
         var lastFound = 0
@@ -80,6 +80,18 @@ final class OriginalStore: Sendable {
             let first = pending.min() ?? .max
             defer { waiting.removeAll { $0.last < first } }
             return waiting.filter { $0.last < first }.map(\.run)
+        }
+
+        /// - Returns: the owners of work that becomes more urgent.
+        mutating func wait(
+            for key: CacheKey, _ priority: LoadPriority, _ run: @escaping @Sendable () -> Void
+        ) -> [OriginalKeeper] {
+            guard var decision = undecided[key] else { return [] }
+            defer { undecided[key] = decision }
+            decision.waiting.append(run)
+            guard priority > decision.priority else { return [] }
+            decision.priority = priority
+            return decision.keepers
         }
 
         /// Changes the backlog. Returns what must be done after the lock has been released.
@@ -98,6 +110,16 @@ final class OriginalStore: Sendable {
         }
     }
 
+    /// Whether an original is a picture, which is about to be found out.
+    private struct Decision {
+        /// The owners of the work that finds it out.
+        var keepers: [OriginalKeeper] = []
+        /// The closures that wait for it.
+        var waiting: [@Sendable () -> Void] = []
+        /// The highest priority of the loads that wait for it.
+        var priority = LoadPriority.low
+    }
+
     private struct Consequence {
         /// Whether transfers must pause or may continue from now on; nil: nothing changes.
         var brakes: Bool?
@@ -107,13 +129,15 @@ final class OriginalStore: Sendable {
 
     private let observer: LoadObserver
     private let clock: any LoadClock
-    /// Calls the callers' closures when the disk's own threads have stalled.
+    /// Finds out whether originals are pictures, and calls the callers' closures when the disk's own threads have
+    /// stalled.
     private let executor: any WorkExecutor
     private let brake: TransferBrake
     private let state: Guarded<State>
 
     /// - Parameters:
-    ///   - executor: calls the callers' closures when the disk has stalled; it must not be the disk's own executor.
+    ///   - executor: decodes headers, and calls the callers' closures when the disk has stalled; it must not be the
+    ///     disk's own executor.
     ///   - brake: pauses the transfers that bring originals.
     ///   - limit: how many bytes may wait for the disk.
     init(
@@ -237,12 +261,18 @@ final class OriginalStore: Sendable {
         for run in ready { run() }
     }
 
-    /// A complete original has arrived. Until it is known whether it is stored, loads that read caches need not fetch
-    /// it again.
-    func beginDeciding(_ key: CacheKey) { state.withLock { $0.undecided[key] = $0.undecided[key] ?? [] } }
-
-    func endDeciding(_ key: CacheKey) {
-        for run in state.withLock({ $0.undecided.removeValue(forKey: key) }) ?? [] { run() }
+    /// A complete original has arrived, and `work` finds out in the background whether it is stored. Until then, loads
+    /// that read caches need not fetch it again.
+    func decide(_ keeper: OriginalKeeper, _ work: @escaping @Sendable () -> Void) {
+        let key = keeper.key.originalKey
+        state.withLock { $0.undecided[key, default: Decision()].keepers.append(keeper) }
+        executor.run(.low, for: keeper) { [self] in
+            work()
+            for run in state.withLock({ $0.undecided.removeValue(forKey: key) })?.waiting ?? [] { run() }
+        }
+        // A load may have begun to wait before the executor had the work.
+        let priority = state.withLock { $0.undecided[key]?.priority } ?? .low
+        if priority > .low { executor.setPriority(priority, of: keeper) }
     }
 
     /// The number of originals that have been announced and can be found.
@@ -251,13 +281,20 @@ final class OriginalStore: Sendable {
     /// Calls `run` once, without locks held, when it is known whether an original is stored; at once if one was
     /// announced since `moment`.
     ///
-    /// - Parameter moment: an earlier value of ``announcements``.
+    /// - Parameters:
+    ///   - moment: an earlier value of ``announcements``.
+    ///   - priority: the least priority of the work that decides it.
     /// - Returns: false if this is neither being decided nor was just decided; `run` is then not called.
-    func whenDecided(_ key: CacheKey, since moment: Int, _ run: @escaping @Sendable () -> Void) -> Bool {
-        let (isComing, isThere) = state.withLock { state -> (Bool, Bool) in
-            if !state.undecided.isEmpty, state.undecided[key]?.append(run) != nil { return (true, false) }
-            return (false, state.recent.has(key, since: moment))
+    func whenDecided(
+        _ key: CacheKey, since moment: Int, _ priority: LoadPriority, _ run: @escaping @Sendable () -> Void
+    ) -> Bool {
+        let (isComing, isThere, urgent) = state.withLock { state -> (Bool, Bool, [OriginalKeeper]) in
+            if !state.undecided.isEmpty, state.undecided[key] != nil {
+                return (true, false, state.wait(for: key, priority, run))
+            }
+            return (false, state.recent.has(key, since: moment), [])
         }
+        for keeper in urgent { executor.setPriority(priority, of: keeper) }
         if isThere { run() }
         return isComing || isThere
     }

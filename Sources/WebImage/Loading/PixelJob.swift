@@ -119,10 +119,16 @@ final class PixelJob: @unchecked Sendable {
         bytes.priorities.add(token.currentPriority)
         if token.waitsForStore { bytes.keeper.isAwaited.store(true, ordering: .relaxed) }
         if token.finishesWhenDrained { bytes.finishesWhenDrained.store(true, ordering: .relaxed) }
-        if token.isWatching {
-            watched.store(true, ordering: .relaxed)
-            bytes.isWatched.store(true, ordering: .relaxed)
-        }
+        if token.isWatching { noteWatched() }
+    }
+
+    /// A caller follows the progress, also that of the picture from which this one is made.
+    private func noteWatched() {
+        watched.store(true, ordering: .relaxed)
+        bytes.isWatched.store(true, ordering: .relaxed)
+        guard let basis, !basis.isWatching else { return }
+        basis.isWatching = true
+        basis.job?.noteWatched()
     }
 
     func remove(_ token: LoadToken) {
@@ -212,10 +218,9 @@ final class BytesJob: @unchecked Sendable {
     /// end in two parts, as with policies that deliver the cached picture first.
     func basis(for request: ImageRequest, _ wanted: PixelKey) -> PixelJob? {
         guard isStill, !request.options.transformers.isEmpty, !key.policy.mayAnswerTwice else { return nil }
-        let picture = PictureKey(request.recipe)
         let candidates = pixelJobs.filter { job in
             !job.isAbandoned && job.key.allowsPartial == wanted.allowsPartial
-                && PictureKey(job.recipe).isBeginning(of: picture)
+                && job.key.variantKey.isBeginning(of: wanted.variantKey)
         }
         return candidates.max { $0.stepCount < $1.stepCount }
     }

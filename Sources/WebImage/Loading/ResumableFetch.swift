@@ -36,7 +36,7 @@ final class ResumableFetch: Sendable {
     /// Nil if nothing can be stored or continued.
     init?(_ loader: Loader, _ key: BytesKey, _ exchange: CacheExchange, _ seeker: any BytesSeeker) {
         // The output of a decryptor cannot be continued with the origin's bytes.
-        guard let partials = loader.caches.own.partials, key.policy.mode.stores, key.caching.storesOriginal,
+        guard let partials = loader.caches.partials(key.caching), key.policy.mode.stores, key.caching.storesOriginal,
             !key.settings.decrypts(key.download)
         else { return nil }
         self.loader = loader
@@ -58,7 +58,7 @@ final class ResumableFetch: Sendable {
 
     func start() {
         guard copy.mayFind, state.withLock({ $0.body.wantsKept }) else { return send(after: nil) }
-        loader.ioExecutor.run(seeker.priority) { [self] in
+        loader.ioExecutor.run(seeker.priority, for: seeker.owner) { [self] in
             guard let claim = copy.find(), let metadata = claim.metadata else { return send(after: nil) }
             let isOfUse = state.withLock { $0.body.found(metadata: metadata, length: claim.length) }
             if !isOfUse { copy.forget() }
@@ -92,7 +92,9 @@ final class ResumableFetch: Sendable {
             return seeker.found(opened)
         }
         download.log.whenHead { [opened] in
-            self.loader.ioExecutor.run(self.seeker.priority) { self.judge(opened, download, claim) }
+            self.loader.ioExecutor.run(self.seeker.priority, for: self.seeker.owner) {
+                self.judge(opened, download, claim)
+            }
         }
     }
 
@@ -214,7 +216,7 @@ final class ResumableFetch: Sendable {
             defer { state.noted = count }
             return state.body.received(count - state.noted)
         }
-        copy.carryOut(action, log)
+        copy.carryOut(action, log) { self.isWanted }
         if let logEnd { return end(logEnd, log) }
         // A long body of which nothing is stored by now will not be stored later, either.
         if action == .nothing {
@@ -227,8 +229,11 @@ final class ResumableFetch: Sendable {
     private func end(_ logEnd: ByteLog.End, _ log: ByteLog) {
         defer { state.withLock { $0.unwatch() }?() }
         guard case .failed(let error) = logEnd else {
-            return copy.carryOut(state.withLock { $0.body.ended(nil).keep }, log)
+            return copy.carryOut(state.withLock { $0.body.ended(nil).keep }, log) { self.isWanted }
         }
-        copy.close(state.withLock { $0.body.ended(error).keep }, log)
+        copy.close(state.withLock { $0.body.ended(error).keep }, log) { self.isWanted }
     }
+
+    /// False if the original was removed since its load began.
+    private var isWanted: Bool { !loader.caches.wasOriginalRemoved(seeker.keeper) }
 }

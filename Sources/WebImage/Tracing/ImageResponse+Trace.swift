@@ -13,7 +13,7 @@ extension ImageResponse {
         let request = known.record.request
         return LoadTrace(
             root: TraceTree(known).root(Self.sentence(source)), place: request.redactedURL,
-            originalKey: "\(request.originalKey)", variantKey: "\(request.variantKey)")
+            originalKey: request.originalKey.redacted, variantKey: request.variantKey.redacted)
     }
 
     fileprivate static func sentence(_ source: ImageSource) -> String {
@@ -36,7 +36,15 @@ extension WebImageError {
         let request = known.record.request
         return LoadTrace(
             root: TraceTree(known).root("it failed with \(code): \(message)"), place: request.redactedURL,
-            originalKey: "\(request.originalKey)", variantKey: "\(request.variantKey)")
+            originalKey: request.originalKey.redacted, variantKey: request.variantKey.redacted)
+    }
+}
+
+extension CacheKey {
+    /// The key without what must not be shown of the URL with which it begins.
+    fileprivate var redacted: String {
+        let url = text.prefix { $0 != Self.partSeparator && $0 != Character(Self.variantSeparator) }
+        return redactedURL(String(url)) + text[url.endIndex...]
     }
 }
 

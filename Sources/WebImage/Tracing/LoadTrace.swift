@@ -33,9 +33,10 @@ public struct LoadTrace: Sendable, Hashable {
 
     /// The whole load, with its stages below it.
     public var root: Stage
-    /// The URL or file that was requested, without user and password.
+    /// The URL or file that was requested, without user, password and query values that grant access.
     public var place: String
-    /// The cache keys of the original and the finished picture; nil if no cache was asked.
+    /// The cache keys of the original and the finished picture, also without query values that grant access; nil if no
+    /// cache was asked.
     public var originalKey: String?
     public var variantKey: String?
 

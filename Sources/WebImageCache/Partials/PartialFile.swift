@@ -200,7 +200,7 @@ final class PartialFile: PartialBody {
             if keeping, state.length > 0 {
                 // Gives back the room that was taken ahead; if that fails, the next claim does it.
                 if state.size != state.end { try? store.files.truncate(file, to: state.end) }
-            } else {
+            } else if store.isNamed(file, path) {
                 try? store.files.remove(path)
                 store.noteEnd(key)
             }

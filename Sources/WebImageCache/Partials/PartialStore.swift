@@ -111,28 +111,27 @@ package final class PartialStore: PartialBodyStore {
         }
     }
 
-    /// Removes a beginning, unless it is claimed. Blocks.
+    /// Removes a beginning. If it is claimed, its transfer goes on, but can store nothing any more. Blocks.
     ///
     /// - Returns: whether there was one.
     @discardableResult
     package func remove(_ key: CacheKey) -> Bool {
         let id = EntryID(key)
-        // Opening would create a missing file.
-        guard (try? files.status(at: path(of: id))) != nil else { return false }
-        return drop(id)
+        // Most originals have no beginning.
+        return (try? files.status(at: path(of: id))) != nil && erase(id)
     }
 
-    /// Removes the beginnings of an original that are for other users or were requested with other header fields,
-    /// unless they are claimed. They are found only if keys are stored. Blocks.
+    /// Removes the beginnings of an original that are for other users or were requested with other header fields, also
+    /// claimed ones. They are found only if keys are stored. Blocks.
     ///
     /// - Returns: how many were removed.
     package func removeOthers(of plain: CacheKey) -> Int {
-        listing().count { found in key(in: found.path)?.addsParts(to: plain) == true && drop(found.id) }
+        listing().count { found in key(in: found.path)?.addsParts(to: plain) == true && erase(found.id) }
     }
 
-    /// Removes all unclaimed files. Blocks.
+    /// Removes all beginnings, also claimed ones. Blocks.
     package func removeAll() {
-        for found in listing() { drop(found.id) }
+        for found in listing() { erase(found.id) }
     }
 
     // MARK: - Files
@@ -222,7 +221,13 @@ package final class PartialStore: PartialBodyStore {
     private func drop(_ id: EntryID) -> Bool {
         guard let locked = try? openLocked(path(of: id)) else { return false }
         defer { files.closeLocked(locked.file) }
-        guard (try? files.remove(path(of: id))) != nil else { return false }
+        return erase(id)
+    }
+
+    /// Removes a file even if it is claimed. The claim's file then has no name any more and ends with the claim.
+    @discardableResult
+    private func erase(_ id: EntryID) -> Bool {
+        guard (try? layout.check(files)) != nil, (try? files.remove(path(of: id))) != nil else { return false }
         state.withLock { state in
             state.known?.remove(id)
             state.statistics.dropped += 1
@@ -245,9 +250,11 @@ package final class PartialStore: PartialBodyStore {
 
     /// Extends a claimed file by at least `bytes` bytes.
     ///
-    /// - Returns: its new length; nil if the limit leaves no room, or another process holds on to the lock.
+    /// - Returns: its new length; nil if the limit leaves no room, another process holds on to the lock, or the file was
+    ///   removed meanwhile.
     func grow(_ file: Int32, _ path: String, from size: Int64, by bytes: Int64) throws(FileFault) -> Int64? {
         try roomTurn.withLock { _ throws(FileFault) in
+            guard isNamed(file, path) else { return nil }
             let turn = try open(directory + "/" + Self.lockName)
             defer { files.closeLocked(turn) }
             guard try files.lock(turn, within: Self.patience) else { return refuse() }
@@ -264,6 +271,12 @@ package final class PartialStore: PartialBodyStore {
             try files.truncate(file, to: wanted)
             return wanted
         }
+    }
+
+    /// Whether an open file still has its name: it may have been removed, and the name may belong to another file.
+    func isNamed(_ file: Int32, _ path: String) -> Bool {
+        guard let named = try? files.status(at: path), let own = try? files.status(of: file) else { return false }
+        return named.inode == own.inode
     }
 
     private func refuse() -> Int64? {

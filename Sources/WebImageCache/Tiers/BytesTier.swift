@@ -8,8 +8,9 @@ public import WebImageCore
 /// goes to all of them. A tier that fails or is late delays a load by its deadline at most: the load then goes on as if
 /// the tier did not have the original.
 ///
-/// The manager makes at most 64 calls at a time, and never two changes of one key at once. A call is cancelled when its
-/// deadline is over. It should then end soon, since the next change of that key waits for it.
+/// The manager makes at most 64 calls at a time, half of them reads; further reads wait for their turn until their
+/// deadline. It never makes two changes of one key at once. A call is cancelled when its deadline is over. It should
+/// then end soon, since the next change of that key waits for it.
 ///
 /// After five failures in a row the manager leaves a tier alone for a second, then for longer. Errors with the codes
 /// `bodyTooLarge`, `requestRefused`, `locked`, `cancelled`, `corruptEntry` and `limitExceeded` do not count as

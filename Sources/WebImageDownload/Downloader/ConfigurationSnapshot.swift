@@ -5,8 +5,8 @@ package import WebImageCore
 /// a snapshot when it begins and uses it to its end, so that the key that it looks up, the fields that it sends and the
 /// key that the answer is stored under belong together.
 package final class ConfigurationSnapshot: Sendable {
-    /// How many changes of what is sent came before this snapshot. An answer received under one number may not be valid
-    /// under another.
+    /// The number of the settings by which requests are sent (``SettingsCounter``). An answer received under one number
+    /// may not be valid under another.
     package let number: Int
     let configuration: DownloadConfiguration
     /// The request with the configuration's settings; requests that change none of them share its storage.
@@ -17,7 +17,7 @@ package final class ConfigurationSnapshot: Sendable {
     /// The configuration's secret fields that are sent to image servers.
     let secretNames: [HTTPField.Name]
 
-    init(_ configuration: DownloadConfiguration, number: Int = 0) {
+    init(_ configuration: DownloadConfiguration, number: Int) {
         self.number = number
         self.configuration = configuration
         usualRequest = TransportRequest(

@@ -69,7 +69,7 @@ final class DownloadCenter: TransferOwner {
         timer = DeadlineTimer(clock: clock)
         state = Guarded(
             State(
-                snapshot: ConfigurationSnapshot(configuration),
+                snapshot: ConfigurationSnapshot(configuration, number: settings.number),
                 queue: TransferQueues(limits: configuration.queueLimits, order: configuration.queueOrder),
                 circuits: CircuitBreaker(policy: configuration.circuit)))
     }
@@ -329,7 +329,7 @@ final class DownloadCenter: TransferOwner {
             state.withLock { state in
                 var configuration = state.snapshot.configuration
                 change(&configuration)
-                let number = state.snapshot.number + (changesWhatIsSent ? 1 : 0)
+                let number = changesWhatIsSent ? SettingsCounter.next() : state.snapshot.number
                 state.snapshot = ConfigurationSnapshot(configuration, number: number)
                 settings.set(number)
                 state.queue.set(configuration.queueLimits, configuration.queueOrder)

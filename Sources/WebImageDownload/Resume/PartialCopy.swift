@@ -9,7 +9,7 @@ import WebImageSystem
 /// Safe to use from any thread; only ``find()`` blocks.
 package final class PartialCopy: Sendable {
     private enum Step {
-        case begin(metadata: [UInt8])
+        case begin(metadata: [UInt8], isWanted: @Sendable () -> Bool)
         case copy
         case end(keeping: Bool)
         case tell(@Sendable () -> Void)
@@ -63,11 +63,15 @@ package final class PartialCopy: Sendable {
     }
 
     /// Carries out an action of ``ResumableBody``; the bytes are in the log by now.
-    package func carryOut(_ action: ResumableBody.KeepAction, _ log: ByteLog) {
+    ///
+    /// - Parameter isWanted: false if the body was removed since its load began; nothing is then stored.
+    package func carryOut(
+        _ action: ResumableBody.KeepAction, _ log: ByteLog, isWanted: @escaping @Sendable () -> Bool = { true }
+    ) {
         switch action {
         case .nothing: break
         case .begin(let metadata):
-            add(.begin(metadata: metadata), log)
+            add(.begin(metadata: metadata, isWanted: isWanted), log)
             add(.copy, log)
         case .append: add(.copy, log)
         case .release:
@@ -78,8 +82,12 @@ package final class PartialCopy: Sendable {
     }
 
     /// After a final failure: leaves the stored bytes, and those in the log, for a later transfer.
-    package func close(_ action: ResumableBody.KeepAction, _ log: ByteLog) {
-        carryOut(action, log)
+    ///
+    /// - Parameter isWanted: as in ``carryOut(_:_:isWanted:)``.
+    package func close(
+        _ action: ResumableBody.KeepAction, _ log: ByteLog, isWanted: @escaping @Sendable () -> Bool = { true }
+    ) {
+        carryOut(action, log, isWanted: isWanted)
         if case .begin = action { add(.end(keeping: true), nil) }
     }
 
@@ -121,7 +129,7 @@ package final class PartialCopy: Sendable {
             // Steps run one at a time: the lock is free.
             work.withLock { work in
                 switch step {
-                case .begin(let metadata): begin(metadata, &work)
+                case .begin(let metadata, let isWanted): begin(metadata, isWanted, &work)
                 case .copy: if let log { copy(log, &work) }
                 case .end(let keeping): end(keeping, &work)
                 case .tell: break
@@ -141,8 +149,13 @@ package final class PartialCopy: Sendable {
         }
     }
 
-    private func begin(_ metadata: [UInt8], _ work: inout Work) {
+    private func begin(_ metadata: [UInt8], _ isWanted: () -> Bool, _ work: inout Work) {
         let claim = work.claim ?? store.claim(key, creates: true)
+        // Checked after the claim: a removal either came before and is seen here, or removes the claimed file.
+        guard isWanted() else {
+            work.claim = claim
+            return end(false, &work)
+        }
         work.metadata = metadata
         work.isFull = !(claim?.restart(metadata: metadata) ?? false)
         work.claim = claim

@@ -86,7 +86,7 @@ package struct CircuitBreaker: Sendable {
     var isEmpty: Bool { circuits.isEmpty }
 
     /// Until when requests to `host` are refused.
-    func opening(of host: String) -> Duration? { circuits[host]?.closedUntil }
+    package func opening(of host: String) -> Duration? { circuits[host]?.closedUntil }
 
     /// The hosts that were blocked, and until when.
     var open: [String: Duration] { circuits.compactMapValues(\.closedUntil) }

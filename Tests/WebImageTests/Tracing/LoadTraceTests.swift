@@ -63,6 +63,20 @@ import WebImageTesting
         #expect(again["look in disk"]?.notes == ["found"] && again["download"] == nil && again["decode"] != nil)
     }
 
+    @Test func theKeysOfATraceShowNoSecretsOfTheURL() async throws {
+        let bench = TestBench()
+        let signed = "http://traced.test/a.jpg?width=30&X-Amz-Signature=hidden"
+        bench.answer(signed, with: try Fixture.jpeg(64, 48))
+        let request = ImageRequest(signed, size: TargetSize(width: 30))
+        let trace = try await bench.manager.image(for: request).trace
+        #expect(trace.originalKey?.hasPrefix("http://traced.test/a.jpg?width=30&X-Amz-Signature=") == true)
+        for text in [trace.place, trace.originalKey, trace.variantKey] {
+            #expect(text?.contains("traced.test") == true && text?.contains("hidden") == false)
+        }
+        // What follows the URL is shown as it is.
+        #expect(trace.variantKey?.hasSuffix(request.variantKey.text.suffix(8)) == true)
+    }
+
     @Test func theTraceTellsWhichWorkCallersShared() async throws {
         let bench = TestBench()
         let gate = Gate()
