@@ -4,6 +4,7 @@ import WebImageSystem
 /// An animation decoder that works in another process, whose state can be lost at any time.
 final class IsolatedAnimationDecoder: AnimationDecoder {
     private let picture: IsolatedPicture
+    private let formats: Set<ImageFormat>
     private var state = AnimationState()
     /// How many delays this worker has reported.
     private var toldDelays = 0
@@ -13,6 +14,7 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
     private(set) var storedDelays: [Duration] = []
 
     init(_ coder: any ImageCoder, _ pool: DecoderPool, _ format: ImageFormat, _ options: DecodeOptions) {
+        formats = Set(coder.decodableFormats)
         picture = IsolatedPicture(
             coder, pool, options,
             .animation(AnimationOpening(coder: coder.key, options: options, format: format)))
@@ -113,7 +115,7 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
 
     private func learn(_ next: AnimationState) throws(DecoderProcess.Failure) {
         let limits = picture.options.limits
-        let metadata = limits.metadata.bytes.clamped(to: Self.possibleLengths)
+        let metadata = min(max(limits.metadata.bytes, 0), Self.possibleLengths.upperBound)
         let delays = Array(storedDelays.prefix(toldDelays)) + next.newDelays
         guard Self.possibleLengths.contains(next.workingByteCount), next.newDelays.allSatisfy({ $0 >= .zero }),
             delays.count <= max(limits.frames, 0),
@@ -123,7 +125,7 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
         if delays.count > storedDelays.count { storedDelays = delays }
         if let header = next.header {
             guard (try? limits.check(header.size)) != nil, self.header.map({ $0.size == header.size }) ?? true,
-                picture.coder.decodableFormats.contains(header.format), 1...64 ~= header.bitDepth,
+                formats.contains(header.format), 1...64 ~= header.bitDepth,
                 header.frameCount ?? 1 >= 0, header.loopCount ?? 0 >= 0,
                 header.metadata.byteCount + (header.iccProfile?.count ?? 0) <= 3 * metadata
             else { throw .protocolViolation("its header is impossible") }
