@@ -11,6 +11,9 @@ struct PendingEvents {
     private var end: Result<ImageResponse, WebImageError>?
     private var isOver = false
 
+    /// Whether no event can be taken now.
+    var isEmpty: Bool { cached == nil && progress == nil && preview == nil && end == nil }
+
     /// True after the end was received: no event will follow.
     var isDone: Bool { isOver && end == nil }
 
@@ -90,33 +93,41 @@ final class EventMailbox: Sendable {
 }
 
 /// Calls one caller's closure with its events, one at a time and the end last, whichever threads the events come from.
-/// An event that arrives during a call (even from the call itself) is delivered after it.
+/// An event that arrives during a call (even from the call itself), or before the executor has come to it, is delivered
+/// after it. So an executor that is busy for long is given one closure, not one for each event.
 final class EventCallback: Sendable {
     private struct State {
         var pending = PendingEvents()
+        /// Whether the executor has been asked to deliver the pending events, and has not delivered them all.
         var isCalling = false
     }
 
     private let state = Guarded(State())
+    private let executor: CallbackExecutor
     private let call: @Sendable (ImageEvent) -> Void
 
-    init(_ call: @escaping @Sendable (ImageEvent) -> Void) { self.call = call }
+    init(on executor: CallbackExecutor = .direct, _ call: @escaping @Sendable (ImageEvent) -> Void) {
+        self.executor = executor
+        self.call = call
+    }
 
     func post(_ event: ImageEvent) {
-        var next = state.withLock { state -> ImageEvent? in
+        let begins = state.withLock { state in
             state.pending.put(event)
-            if state.isCalling { return nil }
+            if state.isCalling || state.pending.isEmpty { return false }
+            state.isCalling = true
+            return true
+        }
+        if begins { executor.run { self.deliver() } }
+    }
+
+    private func deliver() {
+        while let event = state.withLock({ state -> ImageEvent? in
             let next = state.pending.take()
             state.isCalling = next != nil
             return next
-        }
-        while let event = next {
+        }) {
             call(event)
-            next = state.withLock { state in
-                let next = state.pending.take()
-                state.isCalling = next != nil
-                return next
-            }
         }
     }
 }

@@ -127,8 +127,8 @@ extension ImageManager {
     ///   - request: names the original, and how it is loaded and stored.
     ///   - check: how much of the original is checked before it is stored. If a ``CacheSerializer`` decides what is
     ///     stored, the whole original is decoded, since the serializer needs the picture.
-    ///   - onProgress: called with the progress of the transfer, on threads of the manager. It must not block. It is
-    ///     not called after this function has returned.
+    ///   - onProgress: called with the progress of the transfer, on threads of the manager. It must not block. A
+    ///     last call, by a thread that was late, may still come just after this function has returned.
     /// - Returns: the original, when all of it has arrived; with ``ImageRequest/Caching/waitsForStore`` when it is on
     ///   disk, or storing it has failed.
     /// - Throws: the same errors as a load of the picture.
@@ -193,7 +193,7 @@ extension ImageManager {
         if let metrics = reading.bytes.download?.metrics { response.timings.add(metrics) }
         if reading.request.options.includesData { response.data = try await data(of: reading) }
         if reading.request.options.caching.waitsForStore {
-            try await loader.originals.finish()
+            try await loader.originals.finish(reading.keeper.key.originalKey)
             response.take(reading.keeper.outcome)
         }
         response.timings.total = loader.clock.now - begin

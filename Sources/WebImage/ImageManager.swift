@@ -172,10 +172,16 @@ public final class ImageManager: Sendable {
     public func load(
         _ request: ImageRequest, on executor: CallbackExecutor = .direct,
         onEvent: @escaping @Sendable (ImageEvent) -> Void
+    ) -> LoadToken { load(request, on: executor, asksMemory: true, onEvent: onEvent) }
+
+    /// - Parameter asksMemory: false if the caller has looked in memory just before.
+    func load(
+        _ request: ImageRequest, on executor: CallbackExecutor, asksMemory: Bool,
+        onEvent: @escaping @Sendable (ImageEvent) -> Void
     ) -> LoadToken {
         let request = loader.door.interceptors.changed(request)
         let token = LoadToken(loader: loader, request: request, isWatching: true)
-        loader.begin(token, request, .callback(EventCallback { event in executor.run { onEvent(event) } }))
+        loader.begin(token, request, .callback(EventCallback(on: executor, onEvent)), asksMemory: asksMemory)
         return token
     }
 

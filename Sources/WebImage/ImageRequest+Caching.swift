@@ -17,13 +17,15 @@ extension ImageRequest {
         public var query = CacheLayers.all
         /// Where to store the finished picture. Default memory. With the disk, a picture that differs from its original
         /// is encoded and written in the background, so that the next process need not make it again. This is
-        /// worthwhile for expensive transformers and small copies of large pictures.
+        /// worthwhile for expensive transformers and small copies of large pictures. While 128 MiB of pictures wait to
+        /// be encoded, further ones are not stored on disk, except for loads that wait for it (``waitsForStore``).
         public var store = CacheLayers.memory
         /// Whether the load looks for the original on disk. Default true.
         public var readsOriginal = true
         /// Whether the original is stored on disk. Default true.
         public var storesOriginal = true
-        /// Whether the load ends only after its pictures are on disk, or storing them has failed. Default false.
+        /// Whether the load ends only after its pictures are on disk, or storing them has failed. It does not wait for
+        /// the pictures of other originals. Default false.
         public var waitsForStore = false
         /// Whether a picture of another size that is in memory may be used. Default ``SizePrecision/exact``.
         public var sizePrecision = SizePrecision.exact

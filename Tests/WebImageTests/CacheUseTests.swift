@@ -57,6 +57,72 @@ import WebImageTesting
         #expect(try #require(PixelComparison(found.image, made.image)).differingPixels == 0)
     }
 
+    /// With the policy `protocol`, every load once encoded and wrote the picture, and none looked for it.
+    @Test func aFreshFinishedPictureOnDiskIsMadeOnceUnderTheRulesOfHTTP() async throws {
+        for (control, isFresh) in [("max-age=600", true), ("no-cache", false)] {
+            let url = "http://pictures.test/\(control).png"
+            let (first, second) = (CountingTransformer(), CountingTransformer())
+            func request(_ counting: CountingTransformer) -> ImageRequest {
+                var request = ImageRequest(url, size: TargetSize(width: 16))
+                request.transformers = [counting]
+                (request.caching.policy, request.caching.store) = (.protocol, .all)
+                return request
+            }
+            func makeBench() -> TestBench {
+                let bench = TestBench(disk: folder.path)
+                bench.answer(url, with: body, type: "image/png", fields: [.eTag: "\"1\"", .cacheControl: control])
+                return bench
+            }
+            let bench = makeBench()
+            #expect(try await bench.manager.image(for: request(first)).source == .network && first.count == 1)
+            await bench.manager.finishStores()
+            let next = makeBench()
+            let found = try await next.manager.image(for: request(second))
+            #expect(second.count == (isFresh ? 0 : 1) && next.transport.requests.isEmpty == isFresh)
+            #expect(found.image.size.width == 16 && (found.source == .disk) == isFresh)
+            if isFresh { #expect(next.manager.cachedImage(for: request(second)) != nil) }
+        }
+    }
+
+    /// A pool that decodes faster than it encodes once gathered bitmaps without limit.
+    @Test func aFinishedPictureIsNotStoredWhileTooManyWaitToBeEncoded() async throws {
+        let bench = makeBench()
+        let memory = bench.manager.loader.unencoded.admission
+        /// The number of entries on disk after a load of that width.
+        func store(_ width: Int, waits: Bool = false) async throws -> Int? {
+            var request = request {
+                $0.store = .all
+                $0.waitsForStore = waits
+            }
+            request.size = TargetSize(width: width)
+            let response = try await bench.manager.image(for: request)
+            #expect(response.image.size.width == width && bench.manager.cachedImage(for: request) != nil)
+            await bench.manager.finishStores()
+            return bench.manager.diskCache?.usage.count
+        }
+        memory.charge(128 << 20)
+        #expect(try await store(16) == 1, "only the original")
+        #expect(try await store(8, waits: true) == 2, "somebody waits for it")
+        memory.give(128 << 20)
+        #expect(await eventually { memory.used == 0 })
+        #expect(try await store(4) == 3)
+        #expect(await eventually { memory.used == 0 })
+    }
+
+    /// A picture that the program stored was once never found under another size.
+    @Test func aStoredPictureIsServedForAnInexactSize() async throws {
+        let bench = makeBench()
+        let stored = request { _ in }
+        // A picture that was decoded knows the size of its original.
+        let picture = try await bench.manager.image(for: request { $0.policy = .noStore }).image
+        try await bench.manager.cache.store(picture, for: stored, in: .memory)
+        var other = stored
+        other.size = TargetSize(width: 12)
+        #expect(bench.manager.cachedImage(for: other) == nil)
+        other.caching.sizePrecision = .inexact
+        #expect(bench.manager.cachedImage(for: other)?.size.width == 16)
+    }
+
     @Test func anInexactSizeIsServedByAnotherSizeInMemory() async throws {
         let bench = makeBench()
         func ask(_ width: Int, _ fit: ImageFit = .contain, _ precision: SizePrecision = .inexact) async throws -> (

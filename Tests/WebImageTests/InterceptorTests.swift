@@ -280,6 +280,33 @@ import WebImageTesting
         #expect(ImageRequest(url, small).applying(round) == request)
     }
 
+    private struct Relaxing: ImageInterceptor {
+        func intercept<Answer>(
+            _ request: ImageRequest, _ load: InterceptedLoad<Answer>
+        ) async throws(WebImageError) -> Answer {
+            var request = request
+            request.priority = .veryLow
+            return try await load(request)
+        }
+    }
+
+    /// The priority of the caller's own request once took its place.
+    @Test func aPriorityThatAnInterceptorSetsCountsUntilTheCallerChangesIt() async throws {
+        let (gate, ledger) = (Gate(), Ledger())
+        let bench = TestBench { $0.interceptors = [Relaxing()] }
+        bench.transport.answer(url, .bytes(try Fixture.jpeg(64, 48), contentType: "image/jpeg").held(by: gate))
+        let token = bench.manager.load(ImageRequest(url)) { ledger.take($0) }
+        func priorities() -> [LoadPriority] {
+            bench.manager.loader.table.withLock { $0.bytesJobs.values.map(\.priority) }
+        }
+        #expect(await bench.transport.waitForHits(url))
+        #expect(priorities() == [.veryLow])
+        token.setPriority(.high)
+        #expect(priorities() == [.high])
+        gate.open()
+        _ = try await ledger.finished().get()
+    }
+
     @Test func eventsAreDeliveredOnTheCallersExecutor() async throws {
         let bench = TestBench()
         bench.answer(url, with: try Fixture.jpeg(40, 30))

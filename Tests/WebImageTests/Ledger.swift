@@ -90,6 +90,23 @@ final class CountingTransformer: ImageTransformer {
     }
 }
 
+/// A callback executor that keeps closures until a test runs them, like a main queue that is blocked.
+final class HeldCallbacks: Sendable {
+    private let waiting = Guarded<[@Sendable () -> Void]>([])
+
+    var executor: CallbackExecutor { CallbackExecutor { [self] work in waiting.withLock { $0.append(work) } } }
+    var count: Int { waiting.withLock { $0.count } }
+
+    /// Runs the closures that wait now.
+    func run() {
+        let ready = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for work in ready { work() }
+    }
+}
+
 enum FaultlessFiles {
     static let posix = PosixFileSystem()
 }

@@ -299,6 +299,33 @@ import WebImageTesting
         }
     }
 
+    /// A main queue that was blocked once gathered a closure, and a bitmap, for each event.
+    @Test func aBusyExecutorIsGivenOneClosureForAllEvents() {
+        let executor = HeldCallbacks()
+        let events = Guarded<[ImageEvent]>([])
+        let callback = EventCallback(on: executor.executor) { event in events.withLock { $0.append(event) } }
+        for count in 1...100 {
+            callback.post(.progress(LoadProgress(received: ByteCount(count), expected: nil)))
+            callback.post(.preview(Fixture.gradient(count, 1)))
+        }
+        #expect(executor.count == 1 && events.withLock { $0.isEmpty })
+        executor.run()
+        let sizes = events.withLock { $0 }.map { event in
+            switch event {
+            case .progress(let progress): progress.received.bytes
+            case .preview(let image): image.size.width
+            case .cached, .finished: 0
+            }
+        }
+        #expect(sizes == [100, 100], "the newest of each kind")
+        for _ in 0..<3 { callback.post(.finished(.failure(.cancelled))) }
+        #expect(executor.count == 1)
+        executor.run()
+        // What comes too late is dropped without a closure.
+        callback.post(.progress(LoadProgress(received: 1, expected: nil)))
+        #expect(executor.count == 0 && events.withLock { $0.count } == 3)
+    }
+
     @Test func aCallbackIsNeverCalledTwiceAtOnceNorAfterTheEnd() async {
         for _ in 0..<100 {
             let book = CallerBook()

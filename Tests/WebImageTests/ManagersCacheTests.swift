@@ -133,6 +133,30 @@ import WebImageTesting
         #expect(try await get(bench, ImageRequest(url)) == .memory)
     }
 
+    /// A custom cache whose store never returned once held up every wait for stores, and the drain, for ever.
+    @Test func aCacheThatNeverFinishesAStoreHoldsUpNobody() async throws {
+        let (cache, clock) = (DictionaryCache(), ManualClock())
+        let gate = cache.holdStores()
+        let bench = TestBench(clock: clock) { $0.cache = cache }
+        bench.answer(url, with: body, type: "image/png")
+        let ledger = Ledger()
+        let ended = Guarded(false)
+        bench.manager.load(ImageRequest(url) { $0.caching.waitsForStore = true }) { ledger.take($0) }
+        #expect(await eventually { cache.heldStores == 1 })
+        #expect(await eventually { bench.manager.runningLoads == 0 })
+        let manager = bench.manager
+        let drain = Task {
+            await manager.drain(within: .zero)
+            ended.withLock { $0 = true }
+        }
+        #expect(ledger.finishedCount == 0 && !ended.withLock { $0 })
+        clock.advance(by: .seconds(30))
+        #expect(try await ledger.finished().get().image.size.width == 64)
+        await drain.value
+        gate.open()
+        #expect(await eventually { manager.loader.unencoded.admission.used == 0 })
+    }
+
     @Test func aRequestsOwnCacheGoesBeforeTheManagers() async throws {
         let (cache, own) = (DictionaryCache(), makeCache())
         let bench = makeBench(cache)
@@ -150,9 +174,20 @@ private final class DictionaryCache: ImageCaching {
         var pictures: [CacheKey: Image] = [:]
         var originals: [CacheKey: [UInt8]] = [:]
         var failure: WebImageError?
+        var gate: Gate?
+        var heldStores = 0
     }
 
     private let state = Guarded(State())
+
+    var heldStores: Int { state.withLock { $0.heldStores } }
+
+    /// Makes stores of pictures wait for the gate, even if they are cancelled.
+    func holdStores() -> Gate {
+        let gate = Gate()
+        state.withLock { $0.gate = gate }
+        return gate
+    }
 
     var pictures: [CacheKey: Image] { state.withLock { $0.pictures } }
     var originals: [CacheKey: [UInt8]] { state.withLock { $0.originals } }
@@ -194,6 +229,10 @@ private final class DictionaryCache: ImageCaching {
         _ image: Image, data: [UInt8]?, for request: ImageRequest, in layers: CacheLayers, _ options: CacheStoreOptions
     ) async throws(WebImageError) -> Bool {
         try check()
+        if let gate = state.withLock({ $0.gate }) {
+            state.withLock { $0.heldStores += 1 }
+            await Task.detached { await gate.opened() }.value
+        }
         if layers.contains(.memory) { state.withLock { $0.pictures[request.variantKey] = image } }
         return true
     }

@@ -121,6 +121,20 @@ import WebImageTesting
         #expect(bench.manager.diskCache?.usage.count == 0, "what a serializer cannot make is not stored")
     }
 
+    /// Serializers hold the picture and its original until they have run.
+    @Test func anOriginalIsNotSerializedWhileTooManyPicturesWait() async throws {
+        let bench = makeBench { $0.cacheSerializer = CacheSerializer { _, data, _ in data } }
+        let manager = bench.manager
+        manager.loader.unencoded.admission.charge(128 << 20)
+        var request = ImageRequest(url)
+        _ = try await manager.image(for: request)
+        await manager.finishStores()
+        #expect(manager.diskCache?.usage.count == 0 && manager.memoryCache.count == 1)
+        manager.memoryCache.removeAll()
+        request.caching.waitsForStore = true
+        #expect(try await manager.image(for: request).storeError == nil && manager.diskCache?.usage.count == 1)
+    }
+
     /// If only another size is wanted, the original is not decoded in full, so there is no picture to serialize.
     @Test func anOriginalThatIsNotDecodedInFullIsStoredUnserialized() async throws {
         let bench = makeBench { $0.cacheSerializer = CacheSerializer { _, _, _ in nil } }

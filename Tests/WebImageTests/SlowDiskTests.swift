@@ -114,7 +114,7 @@ import WebImageTesting
 
     private var isFinished: Bool {
         let answer = Guarded(false)
-        originals.whenStored { answer.withLock { $0 = true } }
+        originals.whenStored(nil) { answer.withLock { $0 = true } }
         return answer.withLock { $0 }
     }
 

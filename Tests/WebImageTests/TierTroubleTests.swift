@@ -107,6 +107,25 @@ import WebImageTesting
         #expect(await eventually { next.value == true })
     }
 
+    /// The answers once came on Swift's own threads, and at a deadline on the clock's, which callers' closures could block.
+    @Test func changesAreAnsweredOnTheExecutor() async throws {
+        let (bench, executor) = (TestBench(clock: clock), SeededExecutor())
+        let tier = MemoryTier()
+        let answers = Guarded(0)
+        let further = FurtherTier(
+            tier, bench.manager.loader.decoding, executor: executor, logger: LogBook().logger)
+        further.remove(key) { answers.withLock { $0 += 1 } }
+        await finish(further)
+        #expect(tier.count(.remove) == 1 && answers.withLock { $0 } == 0)
+        #expect(executor.runOne { _ in 0 } && answers.withLock { $0 } == 1)
+        tier.setTrouble { _ in .waits }
+        further.renew(key, { $0 }) { answers.withLock { $0 += 1 } }
+        #expect(await eventually { tier.count(.renew) == 1 })
+        clock.advance(by: .seconds(5))
+        await finish(further)
+        #expect(answers.withLock { $0 } == 1 && executor.runOne { _ in 0 } && answers.withLock { $0 } == 2)
+    }
+
     /// Each refused change once began the next one recursively, so that thousands of them overflowed the stack.
     @Test func thousandsOfWaitingChangesAreRefusedOneAfterTheOther() async {
         let tier = MemoryTier()

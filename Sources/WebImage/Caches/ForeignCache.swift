@@ -11,6 +11,10 @@ final class ForeignCache: BytesTier {
     let cache: any ImageCaching
     /// Long, because the cache's disk may be slow, and no tier before it could answer sooner.
     let readDeadline = Duration.seconds(5)
+    /// How long others wait for the store of a finished picture, which the cache may have to encode first.
+    static let storeDeadline = Duration.seconds(30)
+    static let isLate = WebImageError(
+        .deadlineExceeded, "the cache did not store a picture within \(storeDeadline.inWords)")
 
     init(_ cache: any ImageCaching) { self.cache = cache }
 

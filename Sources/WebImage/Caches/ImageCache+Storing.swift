@@ -34,12 +34,16 @@ extension ImageCache {
     }
 
     /// Encodes and writes a picture, as the store of that number.
+    ///
+    /// - Parameter priority: how urgent it is to encode the picture; nil: as the request says.
     @discardableResult
     func write(
-        _ image: Image, _ data: [UInt8]?, for request: ImageRequest, _ options: CacheStoreOptions, as number: Int
+        _ image: Image, _ data: [UInt8]?, for request: ImageRequest, _ options: CacheStoreOptions, as number: Int,
+        encoding priority: LoadPriority? = nil
     ) async throws(WebImageError) -> Bool {
         defer { pending.withLock { $0.end(number, request.diskKey) } }
-        guard let bytes = try await bytes(of: image, data, request, options) else { return false }
+        let urgency = priority ?? request.options.priority
+        guard let bytes = try await bytes(of: image, data, request, options, urgency) else { return false }
         return try await stage(bytes, as: number, request.diskKey, options.metadata.completed(bytes, request))
     }
 
@@ -65,17 +69,19 @@ extension ImageCache {
         let lifetime = options.metadata.expiresAt.map { end -> Duration in
             .seconds(max(end.subtractingReportingOverflow(decoding.clock.wallTime).partialValue, 0))
         }
-        return memoryCache.keep(image, for: request.variantKey, lifetime: lifetime)
+        return memoryCache.keep(
+            image, for: request.variantKey, lifetime: lifetime, variant: request.variant(of: image))
     }
 
     /// The bytes to store on disk; nil: none.
     private func bytes(
-        of image: Image, _ data: [UInt8]?, _ request: ImageRequest, _ options: CacheStoreOptions
+        of image: Image, _ data: [UInt8]?, _ request: ImageRequest, _ options: CacheStoreOptions,
+        _ priority: LoadPriority
     ) async throws(WebImageError) -> [UInt8]? {
         let serializer = options.serializer ?? serializer
         if let data, serializer == nil { return data }
         let (encoding, coders) = (encoding, decoding.coders)
-        return try await decoding.executor.answer(request.options.priority) { () throws(WebImageError) -> [UInt8]? in
+        return try await decoding.executor.answer(priority) { () throws(WebImageError) -> [UInt8]? in
             if let serializer { return try serializer.bytes(image, data, request) }
             let choice = encoding.choice(for: image, coders)
             return try coders.encode(image, as: choice.format, choice.options)

@@ -187,13 +187,14 @@ public final class ImageCache: ImageCaching {
         return try await reads.image(for: request, asksMemory: asksMemory, promotes: promotes)
     }
 
-    /// Returns the finished picture from disk, not its original, and stores it in memory if the request allows it. If
-    /// it has just been stored in memory, it is returned from there.
-    func finished(_ request: ImageRequest) async throws(WebImageError) -> CachedImage? {
+    /// Returns the finished picture from disk, not its original, and stores it in memory if the request allows it.
+    ///
+    /// - Parameter asksMemory: whether it is returned from memory if it has just been stored there.
+    func finished(_ request: ImageRequest, asksMemory: Bool) async throws(WebImageError) -> CachedImage? {
         guard let reads else { return nil }
         let promotes = request.options.caching.store.contains(.memory)
         return try await reads.image(
-            for: request, asksMemory: request.asksMemory, promotes: promotes, isFinished: true)
+            for: request, asksMemory: asksMemory, promotes: promotes, isFinished: true)
     }
 
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8]? {

@@ -69,6 +69,8 @@ final class HeaderProbe: @unchecked Sendable {
     }
 
     private func run() {
+        // Nobody waits any more: the task was cancelled, or the answer came too late.
+        if result.isGiven { return }
         do throws(WebImageError) {
             while true {
                 switch log.read(at: offset) {

@@ -31,7 +31,8 @@ extension Loader {
                 var response = try await door.interceptors.run(request, load)
                 response.timings.total = clock.now - token.started
                 response.tracing?.asked = token.started
-                answer(token, response, delivery)
+                // The load behind the interceptors has been counted already.
+                answer(token, response, delivery, isCounted: response.source == .given)
             } catch {
                 leave(token, with: error.asked(at: token.started))
             }
@@ -49,7 +50,8 @@ extension Loader {
     ) async throws(WebImageError) -> ImageResponse {
         let inner = LoadToken(loader: self, request: request, isWatching: token.isWatching)
         let hasLeft = table.withLock { _ in
-            inner.currentPriority = token.currentPriority
+            // An interceptor may have set a priority of its own, which counts until the caller changes it.
+            if token.hasChangedPriority { inner.currentPriority = token.currentPriority }
             // The caller was accepted before the drain.
             inner.isAdmitted = true
             token.inner = inner

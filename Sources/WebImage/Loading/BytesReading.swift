@@ -153,8 +153,8 @@ final class BytesReading: Sendable {
     }
 }
 
-/// The listener for a transfer's progress. It is called only until the answer has been given: progress is reported on
-/// another thread, which may be late.
+/// The listener for a transfer's progress. It is called until the answer has been given: progress is reported on another
+/// thread, which may be late by one call.
 final class ProgressWatch: Sendable {
     /// Wraps the closure. Without optimisation, the compiler wraps a bare closure in a lock once more at each access,
     /// so that thousands of accesses overflow the stack.
@@ -173,7 +173,7 @@ final class ProgressWatch: Sendable {
 
     var hasEnded: Bool { listener.withLock { $0 == nil } }
 
-    /// No call begins after this. A call that has begun may still be running.
+    /// Ends the calls, except for one that another thread is just about to make or is making.
     func end() { listener.withLock { $0 = nil } }
 }
 

@@ -18,11 +18,13 @@ final class LoadObserver: Sendable {
     private let troubles = Guarded(TroubleCounts())
     private let duration = Metrics.Timer(label: "webimage.load.duration")
 
-    init(logger: Logger) {
+    /// - Parameter factory: makes the counters of loads.
+    init(logger: Logger, factory: any MetricsFactory = MetricsSystem.factory) {
         self.logger = logger
         var loads: [ImageSource: Counter] = [:]
         for source in [ImageSource.memory, .disk, .tier, .network, .file, .given] {
-            loads[source] = Counter(label: "webimage.loads", dimensions: [("source", source.rawValue)])
+            loads[source] = Counter(
+                label: "webimage.loads", dimensions: [("source", source.rawValue)], factory: factory)
         }
         self.loads = loads
     }

@@ -180,6 +180,7 @@ struct LoadTable {
     func setPriority(_ priority: LoadPriority, of token: LoadToken) -> BytesJob? {
         let old = token.currentPriority
         token.currentPriority = priority
+        token.hasChangedPriority = true
         guard let bytes = token.job?.bytes, old != priority else { return nil }
         let before = bytes.priority
         bytes.priorities.remove(old)

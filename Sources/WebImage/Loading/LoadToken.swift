@@ -33,6 +33,8 @@ public final class LoadToken: @unchecked Sendable {
     /// Its index in `job.tokens`.
     var index = 0
     var currentPriority: LoadPriority
+    /// Whether the caller has set the priority since the load began.
+    var hasChangedPriority = false
     var hasEnded = false
     /// Whether it was accepted before the drain, and so may go on to another job.
     var isAdmitted = false

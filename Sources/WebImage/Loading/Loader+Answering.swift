@@ -79,7 +79,7 @@ extension Loader {
         tell(table.withLock { $0.finishAll(of: job) }, result, log: nil, of: job)
     }
 
-    /// - Parameter job: the job for whose stored original some callers may wait.
+    /// - Parameter job: the job for whose stores some callers may wait. It is given with every success.
     func tell(
         _ ended: [LoadTable.Ended], _ result: Result<ImageResponse, WebImageError>, log: ByteLog?,
         of job: BytesJob? = nil
@@ -99,12 +99,14 @@ extension Loader {
                 case .success(let response): .success(response.seen(by: end.token, now: now, callers: ended.count))
                 case .failure(let error): .failure(error.seen(by: end.token, failed, now: now, callers: ended.count))
                 }
-            if end.token.waitsForStore, result.isSuccess {
-                originals.whenStored { [own] in
+            if end.token.waitsForStore, result.isSuccess, let job {
+                // Only for this original's stores, but also for those that other loads have begun: its bytes may have
+                // come from such a load.
+                originals.whenStored(job.key.originalKey) { [own] in
                     guard let end = self.table.withLock({ $0.endStoring(end.token) }) else { return }
                     end.timeout?.cancel()
                     var own = own
-                    if let outcome = job?.keeper.outcome { own = own.map { $0.stored(outcome) } }
+                    if let outcome = job.keeper.outcome { own = own.map { $0.stored(outcome) } }
                     end.delivery.post(.finished(own))
                 }
             } else {

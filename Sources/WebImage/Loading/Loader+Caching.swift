@@ -105,13 +105,15 @@ extension Loader {
     /// Removes the original from every tier in the background; its pictures are no longer served from memory.
     func forget(_ key: BytesKey) {
         answers.outdate(key.originalKey)
-        inTiers(of: key, as: originals.announce()) { tier, then in tier.remove(key.originalKey, then) }
+        inTiers(of: key, as: originals.announce(for: key.originalKey)) { tier, then in
+            tier.remove(key.originalKey, then)
+        }
     }
 
     /// Writes the origin's confirmation of an entry to the tiers, after `answer` has been called.
     func renew(_ key: BytesKey, _ stored: StoredResponse, _ plan: StorePlan, answer: () -> Void) {
         // Before the answer, so that a caller who then waits for the stores also waits for this one.
-        let announced = originals.announce()
+        let announced = originals.announce(for: key.originalKey)
         answer()
         if let response = plan.storing {
             // This process or another may have stored another body meanwhile, which keeps its own validators.

@@ -15,7 +15,7 @@ extension Loader {
         if let foreign = caches.foreign(request.options.caching) {
             return startLook(in: foreign, token, request, delivery)
         }
-        guard request.options.caching.looksOnDisk, request.options.caching.policy.trustsMemory, !request.isPlain,
+        guard request.options.caching.looksOnDisk, mayLookForFinished(request), !request.isPlain,
             !request.options.includesData,
             let cache = caches.front(request.options.caching), let key = try? BytesKey(request, by: token.settings)
         else { return false }
@@ -23,6 +23,15 @@ extension Loader {
             if let response = await finished(cache, request, key) { return answer(token, response, delivery) }
             join(token, continuingWith: request, delivery)
         }
+    }
+
+    /// Whether the policy allows a finished picture of the disk.
+    private func mayLookForFinished(_ request: ImageRequest) -> Bool {
+        let caching = request.options.caching
+        if caching.policy.trustsMemory { return true }
+        // A picture that is in memory, but was not served from there, is no longer fresh, and neither is its copy on
+        // disk. Memory keeps it for the case that the origin confirms it.
+        return caching.policy == .protocol && !caches.memory(caching).contains(request.variantKey)
     }
 
     private func startLook(
@@ -60,7 +69,9 @@ extension Loader {
 
     private func finished(_ cache: ImageCache, _ request: ImageRequest, _ key: BytesKey) async -> ImageResponse? {
         do throws(WebImageError) {
-            guard let found = try await cache.finished(request) else { return nil }
+            // For a picture in memory only the policies that trust memory do not ask whether it is fresh.
+            let asksMemory = request.asksMemory && request.options.caching.policy.trustsMemory
+            guard let found = try await cache.finished(request, asksMemory: asksMemory) else { return nil }
             if found.source == .memory {
                 guard isFor(request, found.image, by: key.settings) else { return nil }
                 return ImageResponse(image: found.image, source: .memory)

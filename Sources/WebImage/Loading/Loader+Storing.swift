@@ -53,18 +53,25 @@ extension Loader {
         _ announced: OriginalStore.Announcement, _ log: ByteLog, of job: BytesJob,
         plain: (image: Image, request: ImageRequest), by serializer: CacheSerializer
     ) {
+        let (keeper, image) = (job.keeper, plain.image)
+        guard let lease = unencoded.lease(for: image, isAwaited: keeper.isAwaited.load(ordering: .relaxed)) else {
+            observer.cacheFailed(UnencodedPictures.tooMany)
+            keeper.wasStored(.failure(UnencodedPictures.tooMany))
+            return announced.withdraw()
+        }
         decoding.executor.run(.low) { [self] in
+            defer { withExtendedLifetime(lease) {} }
             do throws(WebImageError) {
-                guard let bytes = try serializer.bytes(plain.image, try log.collect(), plain.request) else {
+                guard let bytes = try serializer.bytes(image, try log.collect(), plain.request) else {
                     return announced.withdraw()
                 }
                 let format = bytes.withUnsafeBytes { ImageFormat(sniffing: $0) }
                 announced.store(
-                    ByteLog(bytes: bytes), format: format, isAwaited: job.keeper.isAwaited.load(ordering: .relaxed),
-                    told: job.keeper.wasStored)
+                    ByteLog(bytes: bytes), format: format, isAwaited: keeper.isAwaited.load(ordering: .relaxed),
+                    told: keeper.wasStored)
             } catch {
                 observer.cacheFailed(error)
-                job.keeper.wasStored(.failure(error))
+                keeper.wasStored(.failure(error))
                 announced.withdraw()
             }
         }
@@ -84,34 +91,85 @@ extension Loader {
         if request.options.caching.keepsOnDisk { storeFinished(image, request, record, of: job) }
     }
 
-    /// Encodes a finished picture and writes it.
+    /// Encodes a finished picture and writes it in the background. If too many pictures wait for that already, it is
+    /// not stored, unless a caller waits for its store.
     func storeFinished(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, of job: BytesJob) {
-        if let foreign = caches.foreign(request.options.caching) {
-            let announced = originals.announce()
-            let serializer = caches.serializer(for: request)
-            Task {
-                do throws(WebImageError) {
-                    try await foreign.store(image, for: request, record?.response, by: serializer)
-                } catch {
-                    observer.cacheFailed(error)
-                }
-                announced.withdraw()
-            }
-            return
+        let foreign = caches.foreign(request.options.caching)
+        let isAwaited = job.keeper.isAwaited.load(ordering: .relaxed)
+        if foreign == nil, request.isPlain || record == nil { return }
+        guard let lease = unencoded.lease(for: image, isAwaited: isAwaited) else {
+            return observer.cacheFailed(UnencodedPictures.tooMany)
         }
-        guard !request.isPlain, let record, let cache = caches.front(request.options.caching),
+        if let foreign { return store(image, request, record, in: foreign, lease, of: job) }
+        guard let record, let cache = caches.front(request.options.caching),
             let number = cache.beginStore(request, since: job.keeper.removals.pictures)
         else { return }
         var options = CacheStoreOptions(serializer: request.options.caching.serializer)
         options.metadata.set(record.response)
-        let announced = originals.announce()
+        let announced = originals.announce(for: job.key.originalKey)
         Task { [options] in
             do throws(WebImageError) {
-                try await cache.write(image, nil, for: request, options, as: number)
+                // Behind the decodes that somebody waits for.
+                try await cache.write(
+                    image, nil, for: request, options, as: number, encoding: isAwaited ? .normal : .low)
             } catch {
                 observer.cacheFailed(error)
             }
-            announced.withdraw()
+            withExtendedLifetime(lease) { announced.withdraw() }
         }
+    }
+
+    /// Stores a finished picture in a cache that is not an ``ImageCache``. Nobody waits for that cache for longer than
+    /// its deadline.
+    private func store(
+        _ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, in foreign: ForeignCache,
+        _ lease: AdmissionLease, of job: BytesJob
+    ) {
+        let announced = originals.announce(for: job.key.originalKey)
+        let serializer = caches.serializer(for: request)
+        let race = DeadlineRace()
+        let alarm = clock.schedule(at: clock.now + ForeignCache.storeDeadline) { [self] in
+            guard race.expire() else { return }
+            // Not on the clock's thread, because callers' closures may follow.
+            ioExecutor.complete(.low) { [self] in
+                observer.cacheFailed(ForeignCache.isLate)
+                announced.withdraw()
+            }
+        }
+        race.begin(
+            Task {
+                var failure: WebImageError?
+                do throws(WebImageError) {
+                    try await foreign.store(image, for: request, record?.response, by: serializer)
+                } catch {
+                    failure = error
+                }
+                guard withExtendedLifetime(lease, { race.end() }) else { return }
+                alarm.cancel()
+                if let failure { observer.cacheFailed(failure) }
+                announced.withdraw()
+            })
+    }
+}
+
+/// The memory of finished pictures that wait to be encoded for a store. A pool that decodes faster than it encodes would
+/// otherwise gather bitmaps without limit.
+struct UnencodedPictures: Sendable {
+    static let tooMany = WebImageError(.cacheIO, "too many pictures wait to be encoded: one was not stored on disk")
+
+    let admission = Admission(budget: 128 << 20)
+
+    /// Takes memory for a picture until the result is released.
+    ///
+    /// - Parameter isAwaited: whether a caller waits until it is stored. Such callers limit themselves.
+    /// - Returns: nil if there is no room. A picture larger than all the room is stored if no other waits.
+    func lease(for image: Image, isAwaited: Bool) -> AdmissionLease? {
+        let amount = image.byteCount.bytes
+        if isAwaited {
+            admission.charge(amount)
+        } else if !admission.take(amount, .low) {
+            return nil
+        }
+        return AdmissionLease(admission, amount)
     }
 }

@@ -12,6 +12,7 @@ final class Loader: Sendable {
     let door: RequestDoor
     let decoding: DecodeService
     let originals: OriginalStore
+    let unencoded = UnencodedPictures()
     /// The answers by which pictures in memory are judged.
     let answers: AnswerBook
     let observer: LoadObserver
@@ -181,7 +182,7 @@ final class Loader: Sendable {
         let (job, inner) = table.withLock { ($0.setPriority(priority, of: token), token.inner) }
         if let job { updatePriority(of: job) }
         if let inner { setPriority(priority, of: inner) }
-        if priority <= .low { noteIdle() }
+        noteIdle()
     }
 
     /// Ends every caller's wait with `cancelled`; later loads are not affected.
@@ -232,7 +233,11 @@ final class Loader: Sendable {
     }
 
     /// Answers a token that waits for no job.
-    func answer(_ token: LoadToken, _ response: ImageResponse, _ delivery: LoadToken.Delivery) {
+    ///
+    /// - Parameter isCounted: whether the metrics count this answer.
+    func answer(
+        _ token: LoadToken, _ response: ImageResponse, _ delivery: LoadToken.Delivery, isCounted: Bool = true
+    ) {
         let timeout = table.withLock { _ -> ScheduledAction?? in
             if token.hasEnded { return nil }
             token.hasEnded = true
@@ -242,7 +247,7 @@ final class Loader: Sendable {
         }
         guard let timeout else { return }
         timeout?.cancel()
-        observer.answered(from: response.source)
+        if isCounted { observer.answered(from: response.source) }
         delivery.post(.finished(.success(response)))
     }
 

@@ -45,7 +45,7 @@ extension Loader {
             keeper.key.caching.storesOriginal, !caches.tiers(keeper.key.caching).isEmpty,
             isEntry || caches.serializer(for: request) == nil
         else { return }
-        let promise = originals.announce()
+        let promise = originals.announce(for: keeper.key.originalKey)
         let recipe = request.recipe
         originals.decide(keeper) { [self] in
             let bytes = bytes.following(log)

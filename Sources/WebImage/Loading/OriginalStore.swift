@@ -64,22 +64,26 @@ final class OriginalStore: Sendable {
         var isWatching = false
         /// The writes that have not ended, with the closures that are told of the end.
         var writes: [Int: @Sendable (Result<Duration, WebImageError>) -> Void] = [:]
-        /// Announcements that were neither fulfilled nor withdrawn.
-        var pending: Set<Int> = []
+        /// Announcements that were neither fulfilled nor withdrawn, with the keys of their originals.
+        var pending: [Int: CacheKey] = [:]
         var lastNumber = 0
         /// Complete originals that are not yet known to be pictures.
         var undecided: [CacheKey: Decision] = [:]
         /// The last announced keys, for loads that looked for them just before.
         var recent = RecentKeys()
         var lastFound = 0
-        /// The closures that wait for all announcements up to a number.
-        var waiting: [(last: Int, run: @Sendable () -> Void)] = []
+        /// The closures that wait for announcements, with the numbers of those that are still open.
+        var waiting: [(open: Set<Int>, run: @Sendable () -> Void)] = []
 
-        mutating func takeReady() -> [@Sendable () -> Void] {
+        /// Ends an announcement.
+        ///
+        /// - Returns: the closures that waited for it last.
+        mutating func end(_ number: Int) -> [@Sendable () -> Void] {
+            pending[number] = nil
             if waiting.isEmpty { return [] }
-            let first = pending.min() ?? .max
-            defer { waiting.removeAll { $0.last < first } }
-            return waiting.filter { $0.last < first }.map(\.run)
+            for index in waiting.indices { waiting[index].open.remove(number) }
+            defer { waiting.removeAll { $0.open.isEmpty } }
+            return waiting.filter { $0.open.isEmpty }.map(\.run)
         }
 
         /// - Returns: the owners of work that becomes more urgent.
@@ -151,25 +155,33 @@ final class OriginalStore: Sendable {
         state = Guarded(State(backlog: StoreBacklog(limit: limit)))
     }
 
-    /// Announces a store. Call it before callers are answered, so that ``finish()`` waits for it.
-    ///
-    /// - Parameter original: the original, which can be found from now on; nil for any other store that ``finish()``
-    ///   waits for, such as that of an interrupted body's beginning.
-    func announce(_ original: PendingOriginal? = nil) -> Announcement {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            state.pending.insert(state.lastNumber)
-            return state.lastNumber
-        }
-        if let original {
-            for write in original.writes { write.announce() }
-            // Only now, so that look-ups that begin after this find it.
-            state.withLock { state in
-                state.lastFound += 1
-                state.recent.add(original.key, state.lastFound)
-            }
+    /// Announces the store of an original, which can be found from now on. Call it before callers are answered, so that
+    /// ``finish(_:)`` waits for it.
+    func announce(_ original: PendingOriginal) -> Announcement {
+        let number = takeNumber(for: original.key)
+        for write in original.writes { write.announce() }
+        // Only now, so that look-ups that begin after this find it.
+        state.withLock { state in
+            state.lastFound += 1
+            state.recent.add(original.key, state.lastFound)
         }
         return Announcement(owner: self, number: number, original: original)
+    }
+
+    /// Announces any other change for which ``finish(_:)`` waits, such as the store of a finished picture or of an
+    /// interrupted body's beginning.
+    ///
+    /// - Parameter key: the key of the original to which the change belongs.
+    func announce(for key: CacheKey) -> Announcement {
+        Announcement(owner: self, number: takeNumber(for: key), original: nil)
+    }
+
+    private func takeNumber(for key: CacheKey) -> Int {
+        state.withLock { state in
+            state.lastNumber += 1
+            state.pending[state.lastNumber] = key
+            return state.lastNumber
+        }
     }
 
     private func store(
@@ -254,11 +266,7 @@ final class OriginalStore: Sendable {
 
     private func end(_ number: Int, _ write: (any TierWrite)?) {
         write?.end()
-        let ready = state.withLock { state in
-            state.pending.remove(number)
-            return state.takeReady()
-        }
-        for run in ready { run() }
+        for run in state.withLock({ $0.end(number) }) { run() }
     }
 
     /// A complete original has arrived, and `work` finds out in the background whether it is stored. Until then, loads
@@ -301,19 +309,24 @@ final class OriginalStore: Sendable {
 
     /// Returns when everything that was announced so far is stored or was withdrawn.
     ///
+    /// - Parameter key: the key of the original whose stores are waited for; nil: those of all originals.
     /// - Throws: `cancelled`.
-    func finish() async throws(WebImageError) {
+    func finish(_ key: CacheKey? = nil) async throws(WebImageError) {
         let answer = CancellableAnswer<Void>()
-        whenStored { answer.give(.success(())) }
+        whenStored(key) { answer.give(.success(())) }
         try await answer.value()
     }
 
     /// Calls `run` once, without locks held, when everything that was announced so far is stored or was withdrawn.
     /// `run` must not block.
-    func whenStored(_ run: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter key: the key of the original whose stores are waited for, whichever load has announced them; nil:
+    ///   those of all originals.
+    func whenStored(_ key: CacheKey?, _ run: @escaping @Sendable () -> Void) {
         let isDone = state.withLock { state -> Bool in
-            if !state.pending.isEmpty { state.waiting.append((state.lastNumber, run)) }
-            return state.pending.isEmpty
+            let open = Set(state.pending.lazy.filter { key == nil || $0.value == key }.map(\.key))
+            if !open.isEmpty { state.waiting.append((open, run)) }
+            return open.isEmpty
         }
         if isDone { run() }
     }

@@ -49,7 +49,7 @@ final class ResumableFetch: Sendable {
         self.rules = rules
         copy = PartialCopy(key.originalKey, store: partials, executor: loader.ioExecutor) {
             [originals = loader.originals] in
-            let announcement = originals.announce()
+            let announcement = originals.announce(for: key.originalKey)
             return { announcement.withdraw() }
         }
         let request = key.settings.cacheRequest(for: key.download)

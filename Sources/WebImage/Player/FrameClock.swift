@@ -24,16 +24,22 @@ import WebImageSystem
 /// A clock that uses the system's time. It wakes the player within a millisecond of the requested time, unless the main
 /// actor is busy.
 @MainActor public final class SystemFrameClock: FrameClock {
-    public nonisolated init() {}
+    private let sleep: @MainActor (Duration) async throws -> Void
+
+    public nonisolated convenience init() { self.init { try await Task.sleep(for: $0, tolerance: .zero) } }
+
+    /// - Parameter sleep: waits for that long. It throws if it is cancelled before.
+    nonisolated init(sleep: @escaping @MainActor (Duration) async throws -> Void) { self.sleep = sleep }
 
     public var now: Duration { SystemClock.shared.now }
 
     public func wake(at time: Duration, _ body: @escaping @MainActor () -> Void) -> FrameWake {
         let rest = max(time - now, .zero)
         // A cancelled sleep throws, and so ends the task without a call.
-        let task = Task { @MainActor in
-            try await Task.sleep(for: rest, tolerance: .zero)
-            body()
+        let task = Task { @MainActor [sleep] in
+            try await sleep(rest)
+            // It may also be cancelled when the sleep has ended, while it waits for the main actor.
+            if !Task.isCancelled { body() }
         }
         return FrameWake { task.cancel() }
     }

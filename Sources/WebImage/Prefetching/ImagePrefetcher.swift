@@ -39,7 +39,7 @@ public final class ImagePrefetcher: Sendable {
     ///   - executor: where `onEvent` is called. Default ``CallbackExecutor/direct``: on the manager's threads for
     ///     files, and on the caller's thread for events before this returns. It must not block for long.
     ///   - onEvent: called with one event after another. `finished` comes exactly once, last; for an empty list before
-    ///     this returns. No further pictures begin while it runs.
+    ///     this returns. No further pictures begin while it runs, or while the executor is busy with something else.
     /// - Returns: the list's token.
     @discardableResult
     public func prefetch(

@@ -19,15 +19,19 @@ final class PrefetchList: Sendable {
     let request: @Sendable (Int) throws(WebImageError) -> ImageRequest
     private let onEvent: (@Sendable (PrefetchEvent) -> Void)?
     private let executor: CallbackExecutor
+    private let beginMore: @Sendable () -> Void
     private let state = Guarded(State())
 
+    /// - Parameter beginMore: begins further pictures, when an executor that is not direct has reported the end of one.
+    ///   It is called on the executor, and must not block.
     init(
         _ request: @escaping @Sendable (Int) throws(WebImageError) -> ImageRequest, _ executor: CallbackExecutor,
-        _ onEvent: (@Sendable (PrefetchEvent) -> Void)?
+        _ onEvent: (@Sendable (PrefetchEvent) -> Void)?, beginMore: @escaping @Sendable () -> Void = {}
     ) {
         self.request = request
         self.executor = executor
         self.onEvent = onEvent
+        self.beginMore = beginMore
     }
 
     /// Whether there is a listener.
@@ -35,9 +39,9 @@ final class PrefetchList: Sendable {
 
     /// Reports an event to the listener, after the earlier ones.
     ///
-    /// - Returns: whether the caller should begin further pictures. If another thread is reporting an event, the result
-    ///   is false: that thread also reports this event, and then begins further pictures. So a slow listener is not
-    ///   flooded.
+    /// - Returns: whether the caller should begin further pictures. If another thread is reporting an event, or an
+    ///   executor will report it later, the result is false: that thread also reports this event, and then begins
+    ///   further pictures. So a slow listener is not flooded.
     func tell(_ event: PrefetchEvent) -> Bool {
         guard let onEvent else { return event.isItem }
         let isMine = state.withLock { state in
@@ -48,16 +52,27 @@ final class PrefetchList: Sendable {
             return true
         }
         guard isMine else { return false }
-        var beginsMore = false
+        if executor.isDirect { return deliver(to: onEvent) }
+        executor.run { [self] in
+            if deliver(to: onEvent) { beginMore() }
+        }
+        return false
+    }
+
+    /// Reports every event that waits.
+    ///
+    /// - Returns: whether the end of a picture was among them.
+    private func deliver(to onEvent: @Sendable (PrefetchEvent) -> Void) -> Bool {
+        var hasItems = false
         while let next = state.withLock({ state -> PrefetchEvent? in
             let next = state.waiting.popFirst()
             state.isCalling = next != nil
             return next
         }) {
-            executor.run { onEvent(next) }
-            beginsMore = beginsMore || next.isItem
+            onEvent(next)
+            hasItems = hasItems || next.isItem
         }
-        return beginsMore
+        return hasItems
     }
 
     /// Sets ``finalProgress``. ``reportEnd(_:)`` follows.

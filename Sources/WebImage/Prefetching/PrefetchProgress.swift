@@ -59,7 +59,8 @@ public struct PrefetchedItem: Sendable {
 public enum PrefetchEvent: Sendable {
     /// The picture with this index is loaded now.
     case began(index: Int)
-    /// The progress of a picture's transfer. It is left out while the closure is still busy with an earlier event.
+    /// The progress of a picture's transfer. It is left out while an earlier event waits for the closure or keeps it
+    /// busy.
     case transfer(index: Int, LoadProgress)
     /// One more picture is done.
     case item(PrefetchedItem, PrefetchProgress)

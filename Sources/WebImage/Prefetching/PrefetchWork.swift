@@ -48,7 +48,7 @@ final class PrefetchWork: Sendable {
         _ count: Int, _ request: @escaping @Sendable (Int) throws(WebImageError) -> ImageRequest,
         _ executor: CallbackExecutor, _ onEvent: (@Sendable (PrefetchEvent) -> Void)?
     ) -> (PrefetchQueue.ListID, PrefetchList) {
-        let list = PrefetchList(request, executor, onEvent)
+        let list = PrefetchList(request, executor, onEvent) { [weak self] in self?.beginMoreElsewhere() }
         let id = state.withLock { state in
             let id = state.queue.add(count: count)
             state.lists[id] = list
@@ -185,7 +185,7 @@ final class PrefetchWork: Sendable {
         old?.cancel()
     }
 
-    /// Calls `beginMore` on a file thread and not on the clock's, because it calls listeners.
+    /// Calls `beginMore` on a file thread and not on the clock's or a listener's executor, because it calls listeners.
     private func beginMoreElsewhere() { manager.loader.ioExecutor.run(.veryLow) { [self] in beginMore() } }
 
     private func begin(_ list: PrefetchList, _ place: Place) {

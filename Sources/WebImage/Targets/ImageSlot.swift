@@ -25,6 +25,11 @@ public import WebImageCore
         machine = SlotMachine(targetSize: surroundings.size, isVisible: surroundings.isVisible)
     }
 
+    isolated deinit {
+        // Loads and completions end when they are released, but an indicator must be told.
+        for case .stopIndicator(let indicator) in machine.abandon() { indicator.stop() }
+    }
+
     // MARK: - For the target's owner
 
     /// Loads a picture and shows it. A picture that is in memory is shown before this returns, without a placeholder.

@@ -27,9 +27,10 @@ final class SlotLoad: Sendable {
 
     deinit { state.withLock { $0.token }?.cancel() }
 
-    /// Starts the load. Events that arrive before this returns can be taken then, without a hop.
+    /// Starts the load, of a picture that is not in memory. Events that arrive before this returns can be taken then,
+    /// without a hop.
     func begin(_ request: ImageRequest, by manager: ImageManager) {
-        let token = manager.load(request) { [weak self] event in self?.post(event) }
+        let token = manager.load(request, on: .direct, asksMemory: false) { [weak self] event in self?.post(event) }
         state.withLock { $0.token = token }
     }
 

@@ -310,7 +310,9 @@ final class FurtherTier: OriginalTier {
     ) {
         call(within: tier.changeDeadline, work) { [self] result in
             note(result, of: .changes)
-            if case .failure(let error) = result { change.then(error) } else { change.then(nil) }
+            let failure: WebImageError? = if case .failure(let error) = result { error } else { nil }
+            // Neither on Swift's own threads nor on the clock's, because callers' closures may follow.
+            executor.complete(.low) { change.then(failure) }
         } end: { [self] in
             end(change)
         }

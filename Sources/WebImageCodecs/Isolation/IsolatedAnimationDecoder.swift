@@ -14,7 +14,7 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
     private(set) var storedDelays: [Duration] = []
 
     init(_ coder: any ImageCoder, _ pool: DecoderPool, _ format: ImageFormat, _ options: DecodeOptions) {
-        formats = Set(coder.decodableFormats)
+        formats = coder.decodableFormats
         picture = IsolatedPicture(
             coder, pool, options,
             .animation(AnimationOpening(coder: coder.key, options: options, format: format)))

@@ -46,6 +46,26 @@ extension ImagePrefetcherTests {
         if case .finished = book.events.last {} else { Issue.record("the end came before something else") }
     }
 
+    /// An executor that only queues closures, like a blocked main queue, was once flooded: all pictures of the list
+    /// began, and each had its closures waiting.
+    @Test func aBusyExecutorLimitsHowManyPicturesBegin() async throws {
+        let folder = try TemporaryFolder()
+        let bench = try bench(folder)
+        let prefetcher = ImagePrefetcher(manager: bench.manager)
+        let (callbacks, book) = (HeldCallbacks(), ListBook())
+        let token = prefetcher.prefetch(Self.urls(40), on: callbacks.executor, onEvent: book.take)
+        #expect(await eventually { token.progress.finished >= 3 && bench.transport.running == 0 })
+        #expect(bench.transport.requests.count == 3 && callbacks.count == 1 && book.events.isEmpty)
+        #expect(
+            await eventually {
+                callbacks.run()
+                return !book.ends.isEmpty
+            })
+        #expect(await token.finished().loaded == 40)
+        #expect(book.ends.count == 1 && book.items.count == 40 && book.begun == Array(0..<40))
+        if case .finished = book.events.last {} else { Issue.record("the end came before something else") }
+    }
+
     /// A list's end is its last event, even if several pictures end at once.
     @Test func theEndComesAfterEveryPicture() async throws {
         let folder = try TemporaryFolder()

@@ -289,6 +289,30 @@ import WebImageTesting
         #expect(await prefetcher.prefetch(Self.urls(3)).finished().skipped == 3)
     }
 
+    /// A prefetcher of normal priority was once not woken when the other load became less urgent.
+    @Test func aLoadThatBecomesLessUrgentNoLongerHoldsUpAPrefetch() async throws {
+        let folder = try TemporaryFolder()
+        let bench = try bench(folder)
+        let (gate, seen) = (Gate(), "http://seen.test/a.png")
+        bench.transport.answer(seen, .bytes(try Fixture.png(40, 30)).held(by: gate))
+        var request = ImageRequest(seen)
+        request.priority = .high
+        let ledger = Ledger()
+        let load = bench.manager.load(request) { ledger.take($0) }
+        var options = PrefetchOptions()
+        (options.onlyWhenIdle, options.priority) = (true, .normal)
+        let prefetcher = ImagePrefetcher(manager: bench.manager, options: options)
+        let token = prefetcher.prefetch(Self.urls(3))
+        #expect(await bench.transport.waitForHits(seen))
+        #expect(bench.transport.requests.count == 1)
+        load.setPriority(.normal)
+        #expect(await bench.transport.waitForHits(Self.urls(3)[0]))
+        #expect(await token.finished().loaded == 3)
+        #expect(ledger.finishedCount == 0)
+        gate.open()
+        _ = try await ledger.finished().get()
+    }
+
     /// A repeated request waits for the first one.
     @Test func theSamePictureTwiceIsLoadedOnce() async throws {
         let folder = try TemporaryFolder()

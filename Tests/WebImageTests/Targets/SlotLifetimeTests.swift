@@ -24,6 +24,32 @@ import WebImageTesting
         #expect(bench.transport.running == 0 && codes == [.cancelled])
     }
 
+    /// An indicator that outlived its slot once span for ever.
+    @Test func slotsThatGoWhileLoadingStopTheirIndicator() throws {
+        let gate = Gate()
+        try bench.answer(5, gate: gate)
+        let indicator = NotingIndicator()
+        do {
+            let target = HeadlessTarget()
+            var options = SlotOptions()
+            options.indicator = indicator
+            bench.slots(of: target, options).load(bench.request(5))
+            #expect(indicator.log.first == "start")
+        }
+        #expect(indicator.log.last == "stop" && indicator.log.filter { $0 == "stop" }.count == 1)
+        bench.settle()
+    }
+
+    /// A picture that was not in memory was once looked up, and counted as a miss, twice.
+    @Test func aLoadLooksInMemoryOnce() throws {
+        try bench.answer(5)
+        let target = HeadlessTarget()
+        let slots = bench.slots(of: target)
+        slots.load(bench.request(5))
+        bench.settle()
+        #expect(target.shown[.image] == .picture(5) && bench.manager.memoryCache.statistics.misses == 1)
+    }
+
     /// This includes a load that goes on after a later call replaced it in the slot.
     @Test func slotsThatOutliveTheirTargetAnswerAllCalls() throws {
         let gate = Gate()
