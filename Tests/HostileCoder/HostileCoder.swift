@@ -76,7 +76,7 @@ final class HostileDecoder: ImageDecoder {
 package enum Attack: String, CaseIterable, Sendable {
     // Attacks on the system. Those before `socket` get an error from the system; the others end the process.
     case readPasswords, readEnvironment, createFile, changeLimits, makeMemoryFile, removeFile, executableMemory,
-        ownPriority, changeMode, truncateFile
+        ownPriority, changeMode, truncateFile, signalsToParent
     case socket, fork, execute, kill, trace, readOthersMemory, ioUring, unshare, oldCalls, interrupt
     case tooMuchMemory, crash, abort, illegal, deepStack, exit, stop
     case spin, sleep
@@ -116,6 +116,7 @@ package enum Attack: String, CaseIterable, Sendable {
             case .ownPriority: return name(setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -5))
             case .changeMode: return name(chmod("/tmp/webimage-hostile", 0o777))
             case .truncateFile: return name(truncate("/tmp/webimage-hostile", 0))
+            case .signalsToParent: return name(fcntl(3, 8 /* F_SETOWN */, getppid()))
             case .socket: return name(wi_try_socket())
             case .fork: return name(wi_try_fork())
             case .execute: return name(execv("/bin/true", [nil]))

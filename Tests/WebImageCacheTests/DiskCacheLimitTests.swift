@@ -119,6 +119,20 @@ struct DiskCacheLimitTests {
         #expect(try bench.cache.contains(CacheKey("40")))
     }
 
+    /// New metadata adds no entry, so that a full cache need not remove one for it.
+    @Test(arguments: [1, 3]) func newMetadataTakesNoEntrysPlace(limit: Int) throws {
+        let bench = try Bench()
+        var limits = DiskCacheConfiguration.Limits(bytes: .mebibytes(64), age: nil)
+        limits.count = limit
+        bench.cache.setLimits(limits)
+        bench.executor.runAll()
+        let keys = (0..<limit).map { CacheKey("\($0)") }
+        for key in keys { try bench.cache.store(key, body(10), DiskMetadata()) }
+        for key in keys { #expect(try bench.cache.updateMetadata(key, metadata(304))) }
+        bench.executor.runAll()
+        #expect(bench.cache.usage.count == limit)
+    }
+
     @Test func theLimitIsTenPercentOfTheFreeSpaceWhereNoneIsGiven() throws {
         for (free, limit) in [(50 << 20, ByteCount.mebibytes(5)), (1 << 40, .gibibytes(1)), (0, .zero)] {
             let (scratch, executor, files) = (try Scratch(), HeldExecutor(), FaultyFileSystem())

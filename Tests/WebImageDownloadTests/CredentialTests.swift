@@ -117,6 +117,30 @@ import WebImageTesting
         gate.open()
     }
 
+    /// A download that joined a question late once failed, as if the server had refused it, when the time of the one
+    /// that had asked was over.
+    @Test func aDownloadThatJoinsLateAsksAnewWhenTheFirstOneGivesUp() async throws {
+        let rig = try Rig(.with { $0.retry = .never })
+        for path in ["/a", "/b"] { lock(rig, path, "Basic", opensFor: Self.adaBasic) }
+        let (asked, gate, ada) = (Counter(), Gate(), ada)
+        let provider = CredentialProvider(name: "slow") { _ in
+            asked.increment()
+            guard asked.value == 1 else { return .password(ada) }
+            await gate.opened()
+            throw CancellationError()
+        }
+        let first = download(rig, "/a") { $0.credentialProvider = provider }
+        #expect(await eventually { asked.value == 1 })
+        rig.clock.advance(by: .seconds(9))
+        let second = download(rig, "/b") { $0.credentialProvider = provider }
+        await rig.server.waitForFinished("/b", 1)
+        rig.clock.advance(by: .seconds(1))
+        gate.open()
+        #expect(await rig.fetch(first).end != "complete")
+        #expect(await rig.fetch(second).end == "complete")
+        #expect(asked.value == 2)
+    }
+
     @Test func theProviderIsAskedOnceForAllThatWait() async throws {
         let rig = try Rig()
         for path in 0..<5 { lock(rig, "/\(path)", "Basic", opensFor: Self.adaBasic) }

@@ -133,7 +133,7 @@ import WebImageTesting
     @Test(
         arguments: [
             (nil, nil, nil), (0, 0, 0), (1, nil, nil), (2, 1, 2), (12, 11, 12), (65_536, 65_535, 65_536),
-            (70_000, 65_535, 65_536), (-3, 0, 0),
+            (70_000, 65_535, 65_536), (-3, 0, 0), (.min, 0, 0),
         ] as [(Int?, Int?, Int?)])
     func loopsAreWrittenAsRepetitions(_ count: Int?, _ stored: Int?, _ read: Int?) throws {
         let frames = try randomFrames(2, PixelSize(width: 8, height: 8), colors: randomColors(4, seed: 1), seed: 2)

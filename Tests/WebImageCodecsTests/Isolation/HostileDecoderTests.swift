@@ -55,7 +55,7 @@ import WebImageTesting
         .enabled(if: Workers.areConfined),
         arguments: [
             Attack.readPasswords, .readEnvironment, .createFile, .changeLimits, .makeMemoryFile, .removeFile,
-            .executableMemory, .ownPriority, .changeMode, .truncateFile,
+            .executableMemory, .ownPriority, .changeMode, .truncateFile, .signalsToParent,
         ]) func callsThatTheSandboxDeniesFailWithAnError(attack: Attack) throws
     {
         let error = try #require(try outcome(of: attack).0)

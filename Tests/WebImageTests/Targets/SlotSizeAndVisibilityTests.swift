@@ -279,6 +279,24 @@ import WebImageTesting
         #expect(network.observers == 0)
     }
 
+    /// Failures without a network once kept a host blocked for a while after the network was back.
+    @Test func aHostThatFailedOfflineIsAskedWhenTheNetworkIsBack() throws {
+        let (network, bench) = (Network(), SlotBench { $0.download.circuit = CircuitPolicy() })
+        let slots = ImageSlots(of: target, manager: bench.manager, connectivity: network, hop: bench.loop.hop)
+        let offline = FakeAnswer.failure(WebImageError(.dnsFailed, "no address"))
+        for number in 0..<20 {
+            bench.transport.answer(SlotBench.url(number), offline)
+            slots.load(bench.request(number))
+            bench.settle()
+        }
+        #expect(slots[.image].state.error?.code == .circuitOpen)
+        bench.transport.answer(SlotBench.url(30), .bytes(try Fixture.png(5, 2), contentType: "image/png"))
+        network.comesBack()
+        slots.load(bench.request(30))
+        bench.settle()
+        #expect(target.shown[.image] == .picture(5))
+    }
+
     @Test func anEqualCallDoesNotEndARetryAfterTheNetworkIsBack() throws {
         let (network, gate) = (Network(), Gate())
         let good = FakeAnswer.bytes(try Fixture.png(5, 2), contentType: "image/png")
