@@ -8,7 +8,7 @@ struct LoadOptions: ParsableArguments {
     @Option(
         name: .customLong("concurrency"),
         help: ArgumentHelp(
-            "How many pictures are loaded at once. Default: 64, at most 6 from one host; very slow ones do not count.",
+            "How many pictures are loaded at once, in all and from one host. Default: 64 and 6; very slow ones do not count.",
             valueName: "N"))
     var exactConcurrency: Int?
 

@@ -65,6 +65,8 @@ import WebImageTesting
         ("resize:5x5:filter=fast", "a filter must be one of", "fast"),
         ("resize:5x5:covers", "does not know \"covers\"", "covers"), ("crop:round", "a crop must be a size", "round"),
         ("crop:5x5+1+1:at=top", "takes no at=", "top"), ("crop:5x", "a size must be written as 320x200", "5x"),
+        ("crop:5+5+1+1", "a crop must be a size", "5+5+1+1"), ("crop:5x5x1x1", "a size must be written", "5x5x1x1"),
+        ("imgproxy:5x5:pd=1.5,0,0,0", "a whole number of pixels", "1.5,0,0,0"),
         ("flip:z", "a flip must be x", "z"), ("turn:45", "rotate takes any angle", "45"),
         ("pad:1,2", "takes 1 or 4 numbers", "1,2"),
         ("pad:1.5", "whole pixels", "1.5"), ("tint:red", "#rrggbb", "red"),

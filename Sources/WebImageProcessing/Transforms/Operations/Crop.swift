@@ -137,12 +137,14 @@ extension TransformSyntax {
     /// `320x200+10-20`.
     private static func rect(_ text: Substring) -> PixelRect? {
         var numbers: [Double] = []
+        var separators = ""
         var current = ""
         for character in text {
             let isSign = "+-".contains(character) && !current.isEmpty && current.last?.lowercased() != "e"
             if character == "x" || isSign {
                 guard let number = Double(current) else { return nil }
                 numbers.append(number)
+                separators += character == "x" ? "x" : "+"
                 current = character == "-" ? "-" : ""
             } else {
                 current.append(character)
@@ -150,7 +152,7 @@ extension TransformSyntax {
         }
         guard let last = Double(current) else { return nil }
         numbers.append(last)
-        guard numbers.count == 4, numbers.allSatisfy({ $0.isFinite }), numbers[0] > 0, numbers[1] > 0 else {
+        guard separators == "x++", numbers.allSatisfy({ $0.isFinite }), numbers[0] > 0, numbers[1] > 0 else {
             return nil
         }
         return PixelRect(x: numbers[2], y: numbers[3], width: numbers[0], height: numbers[1])

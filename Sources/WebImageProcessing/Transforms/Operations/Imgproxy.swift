@@ -241,6 +241,9 @@ extension ImgproxyGeometry {
         if let place = arguments.named("exarg") { extendAspectRatioGravity = try Place(place) }
         if let argument = arguments.named("pd") {
             let numbers = try argument.numbers([4], in: 0...Double(TransformArguments.longestSide), "a padding")
+            guard numbers.allSatisfy({ $0 == $0.rounded() }) else {
+                throw argument.fails("a padding must be a whole number of pixels")
+            }
             padding = EdgeLengths(
                 top: Int(numbers[0]), right: Int(numbers[1]), bottom: Int(numbers[2]), left: Int(numbers[3]))
         }
