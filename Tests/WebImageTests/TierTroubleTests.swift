@@ -49,6 +49,16 @@ import WebImageTesting
         return answer
     }
 
+    /// A tier that has the entry, and as many reads that hang as may run at a time.
+    private func busyTier() async -> (MemoryTier, FurtherTier, running: [Answer]) {
+        let tier = MemoryTier()
+        let further = makeTier(tier)
+        further.put([1], DiskMetadata(), for: key)
+        await finish(further)
+        tier.setTrouble { $0 == .metadata ? .waits : .none }
+        return (tier, further, (0..<32).map { _ in read(further) })
+    }
+
     @Test func aReadWaitsForOthersUntilItsDeadlineOnly() async {
         let tier = MemoryTier()
         let further = makeTier(tier)
@@ -71,12 +81,7 @@ import WebImageTesting
     }
 
     @Test func aReadWhoseReaderHasLeftDoesNotAskTheTier() async throws {
-        let tier = MemoryTier()
-        let further = makeTier(tier)
-        further.put([1], DiskMetadata(), for: key)
-        await finish(further)
-        tier.setTrouble { $0 == .metadata ? .waits : .none }
-        let running = (0..<32).map { _ in read(further) }
+        let (tier, further, running) = await busyTier()
         let left = (0..<5).map { _ in read(further, for: Reader(isAbandoned: true)) }
         let last = read(further)
         #expect(await eventually { tier.count(.metadata) == 32 })
@@ -89,12 +94,7 @@ import WebImageTesting
     /// A read that had to wait for others has less time than the tier may take. Such reads once would have counted
     /// against the tier.
     @Test func aTierIsNotBlamedForReadsThatWaited() async throws {
-        let tier = MemoryTier()
-        let further = makeTier(tier)
-        further.put([1], DiskMetadata(), for: key)
-        await finish(further)
-        tier.setTrouble { $0 == .metadata ? .waits : .none }
-        let running = (0..<32).map { _ in read(further) }
+        let (tier, further, running) = await busyTier()
         let waiting = (0..<10).map { _ in read(further) }
         #expect(await eventually { tier.count(.metadata) == 32 })
         clock.advance(by: .milliseconds(40))

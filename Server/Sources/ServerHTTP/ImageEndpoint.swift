@@ -173,10 +173,13 @@ public struct ImageEndpoint: Sendable {
             try authorise(request)
             if settings.isDevelopment, rest == "/sign" { return try signed(target) }
             guard hasPrefix else { throw .invalidURL("the path does not begin with \(prefix)") }
-            if rest.hasPrefix("/info/") {
-                return try await info(prefix + rest.dropFirst(5), request, &record)
+            let (infoPath, setsPath) = (URLGrammar.infoPath, URLGrammar.setsPath)
+            if rest.hasPrefix(infoPath + "/") {
+                return try await info(prefix + rest.dropFirst(infoPath.count), request, &record)
             }
-            if rest.hasPrefix("/srcset/") { return try await srcset(rest.dropFirst(7), request, &record) }
+            if rest.hasPrefix(setsPath + "/") {
+                return try await srcset(rest.dropFirst(setsPath.count), request, &record)
+            }
             return try await picture(target, request, &record)
         } catch {
             var error = error

@@ -10,10 +10,8 @@ import WebImageSystem
 final class FurtherTier: OriginalTier {
     private struct State {
         var changes = TierChanges(maxRunning: FurtherTier.maxCalls / 2, maxBytes: 64 << 20)
-        var readCount = 0
-        /// The reads that wait for others to end, in the order of their deadlines.
-        var waitingReads: [Read] = []
-        /// Whether the end of the first one's deadline is scheduled.
+        var reads = TierReads(maxRunning: FurtherTier.maxCalls / 2)
+        /// Whether the end of the first waiting read's deadline is scheduled.
         var watchesReads = false
         var circuit = CircuitBreaker(
             policy: CircuitPolicy(failures: 5, firstPause: .seconds(1), longestPause: .seconds(30)))
@@ -21,27 +19,8 @@ final class FurtherTier: OriginalTier {
         var waiting: [@Sendable () -> Void] = []
 
         /// Whether a read may begin now. An entry that is about to be removed counts as missing.
-        mutating func admits(_ read: Read, at now: Duration) -> Bool {
+        mutating func admits(_ read: TierReads.Read, at now: Duration) -> Bool {
             !changes.isRemoving(read.key) && circuit.admits(Use.reads.rawValue, at: now)
-        }
-
-        /// Returns the most urgent read that waits, and reserves its place among those that run; nil if none waits or
-        /// too many run.
-        mutating func takeWaitingRead() -> Read? {
-            guard readCount < FurtherTier.maxCalls / 2,
-                let index = waitingReads.indices.max(by: {
-                    waitingReads[$0].reader.priority < waitingReads[$1].reader.priority
-                })
-            else { return nil }
-            readCount += 1
-            return waitingReads.remove(at: index)
-        }
-
-        /// Returns the waiting reads whose deadline has passed.
-        mutating func takeLateReads(at now: Duration) -> [Read] {
-            let late = waitingReads.prefix { $0.deadline <= now }
-            waitingReads.removeFirst(late.count)
-            return Array(late)
         }
 
         mutating func takeWaiting() -> [@Sendable () -> Void] {
@@ -51,20 +30,8 @@ final class FurtherTier: OriginalTier {
         }
     }
 
-    /// A read for one load.
-    private struct Read: Sendable {
-        let key: CacheKey
-        let reader: any TierReader
-        /// When the load goes on without the tier.
-        let deadline: Duration
-        let then: @Sendable (FoundOriginal?) -> Void
-        let work: @Sendable (any BytesTier) async throws(WebImageError) -> FoundOriginal?
-    }
-
     /// The most calls at a time: half of them reads, half of them changes.
     private static let maxCalls = 64
-    /// The most reads that wait for others.
-    private static let maxWaitingReads = 1024
     /// The kinds of calls that the circuit counts separately: a tier may be too slow for reads and yet make every
     /// change in time.
     private enum Use: String {
@@ -120,30 +87,27 @@ final class FurtherTier: OriginalTier {
         _ work: @escaping @Sendable (any BytesTier) async throws(WebImageError) -> FoundOriginal?
     ) {
         let now = clock.now
-        let read = Read(key: key, reader: reader, deadline: now + tier.readDeadline, then: then, work: work)
+        let read = TierReads.Read(key: key, reader: reader, deadline: now + tier.readDeadline, then: then, work: work)
         let (begins, waits) = state.withLock { state -> (Bool, Bool) in
-            if state.readCount < Self.maxCalls / 2 {
+            if state.reads.hasRoom {
                 let begins = state.admits(read, at: now)
-                if begins { state.readCount += 1 }
+                if begins { state.reads.running += 1 }
                 return (begins, false)
             }
             // A tier that fails is not waited for.
-            let waits =
-                !state.changes.isRemoving(key) && state.circuit.opening(of: Use.reads.rawValue) == nil
-                && state.waitingReads.count < Self.maxWaitingReads
-            if waits { state.waitingReads.append(read) }
-            return (false, waits)
+            let mayWait = !state.changes.isRemoving(key) && state.circuit.opening(of: Use.reads.rawValue) == nil
+            return (false, mayWait && state.reads.wait(read))
         }
         if begins { begin(read) } else if waits { watchWaitingReads() } else { answer(read, with: nil) }
     }
 
-    private func answer(_ read: Read, with found: FoundOriginal?) {
+    private func answer(_ read: TierReads.Read, with found: FoundOriginal?) {
         executor.run(read.reader.priority, for: read.reader.owner) { read.then(found) }
     }
 
     /// - Parameter hasWaited: whether the read waited for others, which leaves the tier less time. If that is too little,
     ///   the tier is not to blame.
-    private func begin(_ read: Read, hasWaited: Bool = false) {
+    private func begin(_ read: TierReads.Read, hasWaited: Bool = false) {
         call(within: hasWaited ? max(read.deadline - clock.now, .zero) : tier.readDeadline) {
             [tier] () async throws(WebImageError) in
             try await read.work(tier)
@@ -155,7 +119,7 @@ final class FurtherTier: OriginalTier {
             }
             answer(read, with: try? result.get())
         } end: { [self] in
-            state.withLock { $0.readCount -= 1 }
+            state.withLock { $0.reads.running -= 1 }
             beginWaitingReads()
         }
     }
@@ -163,11 +127,11 @@ final class FurtherTier: OriginalTier {
     /// Readers that have left get no answer.
     private func beginWaitingReads() {
         // A loop, because many reads may have to be answered without the tier.
-        while let read = state.withLock({ $0.takeWaitingRead() }) {
+        while let read = state.withLock({ $0.reads.takeNext() }) {
             let isWanted = !read.reader.isAbandoned
             let begins = state.withLock { state in
                 let begins = isWanted && state.admits(read, at: clock.now)
-                if !begins { state.readCount -= 1 }
+                if !begins { state.reads.running -= 1 }
                 return begins
             }
             if begins { begin(read, hasWaited: true) } else if isWanted { answer(read, with: nil) }
@@ -177,15 +141,15 @@ final class FurtherTier: OriginalTier {
     /// Ends the wait of each read at its deadline.
     private func watchWaitingReads() {
         let next = state.withLock { state -> Duration? in
-            guard !state.watchesReads, let first = state.waitingReads.first else { return nil }
+            guard !state.watchesReads, let deadline = state.reads.firstDeadline else { return nil }
             state.watchesReads = true
-            return first.deadline
+            return deadline
         }
         guard let next else { return }
         _ = clock.schedule(at: next) { [self] in
             let late = state.withLock { state in
                 state.watchesReads = false
-                return state.takeLateReads(at: clock.now)
+                return state.reads.takeLate(at: clock.now)
             }
             for read in late where !read.reader.isAbandoned { answer(read, with: nil) }
             watchWaitingReads()
