@@ -49,7 +49,7 @@ public struct ImageRequest: Sendable {
     public init(_ url: String, _ change: (inout Options) -> Void) {
         var options = Options()
         change(&options)
-        self.init(.url(url), options)
+        self.init(.url(url), consume options)
     }
 
     /// Makes a request for a file.
@@ -80,7 +80,7 @@ public struct ImageRequest: Sendable {
         self.init(.bytes(data, name: name, number: RequestIdentity.nextNumber()), options)
     }
 
-    init(_ place: ImageRequestStorage.Place, _ options: Options) {
+    init(_ place: consuming ImageRequestStorage.Place, _ options: consuming Options) {
         storage = ImageRequestStorage(place, options)
     }
 
@@ -166,6 +166,9 @@ extension ImageRequest {
             keyed.allowsPartial = false
             return keyed == Decoding()
         }
+
+        /// Whether transformers and decoding were never changed.
+        var makesSizeOnly: Bool { transformers.isEmpty && making.isUntouched }
 
         /// Whether the URL alone identifies the original and how it is downloaded: there is no cache key, and ``http``
         /// is untouched.

@@ -67,9 +67,8 @@ final class ImageRequestStorage: Sendable {
     }
 
     private static func variantKey(_ original: String, _ options: ImageRequest.Options, _ isPlain: Bool) -> CacheKey {
-        let recipe = options.recipe
-        if isPlain || recipe.isOfSizeOnly { return CacheKey(original: original, ofSizeOnly: recipe.size) }
-        return CacheKey(original: original, variant: PictureKey(recipe).text)
+        if isPlain || options.makesSizeOnly { return CacheKey(original: original, ofSizeOnly: options.size) }
+        return CacheKey(original: original, variant: PictureKey(options.recipe).text)
     }
 
     private var origin: RequestOrigin { lazyOrigin.value { RequestOrigin(place, options) } }

@@ -1,10 +1,12 @@
 /// Percent-encoding of RFC 3986 section 2.1, on bytes.
-package enum PercentEncoding {
+///
+/// `@usableFromInline`: without it the compiler would not inline ``isLiteral(_:)`` into other modules.
+@usableFromInline package enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
     /// Whether the byte stands for itself in a path or query (RFC 3986 sections 3.3 and 3.4). Some bytes that browsers
     /// send unencoded against the rule (`|`, `^`, brackets) are encoded here, which means the same.
-    @inlinable package static func isLiteral(_ byte: UInt8) -> Bool {
+    @inline(__always) @inlinable package static func isLiteral(_ byte: UInt8) -> Bool {
         // A bit for each byte: `!$&'()*+,-./0123456789:;=?`, then `@A-Z_a-z~`.
         let bits: UInt64 = byte < 64 ? 0xAFFF_FFD2_0000_0000 : byte < 128 ? 0x47FF_FFFE_87FF_FFFF : 0
         return bits >> UInt64(byte & 63) & 1 == 1

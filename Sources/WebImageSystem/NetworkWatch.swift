@@ -35,9 +35,9 @@ package final class NetworkWatch: Sendable {
             close(end)
         }
         if !hasThread {
+            // The other end is closed by `deinit`, which runs as all properties are set.
             close(changes)
             close(end)
-            close(stop.writing)
             return nil
         }
     }

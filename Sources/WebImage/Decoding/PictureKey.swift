@@ -102,7 +102,7 @@ private struct KeyText: ~Copyable {
         for byte in text.utf8 { append(byte) }
     }
 
-    private mutating func append(_ byte: UInt8) {
+    @inline(__always) private mutating func append(_ byte: UInt8) {
         precondition(length < memory.count, "a key has more fields than room")
         memory.initializeElement(at: length, to: byte)
         length += 1
@@ -162,12 +162,21 @@ private struct KeyText: ~Copyable {
     }
 
     private mutating func append(_ number: UInt) {
-        if number > 9 { append(number / 10) }
-        append(UInt8(ascii: "0") + UInt8(number % 10))
+        let end = length + Self.digits(number)
+        precondition(end <= memory.count, "a key has more fields than room")
+        var rest = number
+        for place in (length..<end).reversed() {
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            memory.initializeElement(at: place, to: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
+            rest = quotient
+        }
+        length = end
     }
 
     /// How many bytes a number takes.
     private static func digits(_ number: Int) -> Int { digits(number.magnitude) + (number < 0 ? 1 : 0) }
 
-    private static func digits(_ number: UInt) -> Int { number > 9 ? 1 + digits(number / 10) : 1 }
+    private static func digits(_ number: UInt) -> Int {
+        number < 10 ? 1 : number < 100 ? 2 : number < 1000 ? 3 : 3 + digits(number / 1000)
+    }
 }

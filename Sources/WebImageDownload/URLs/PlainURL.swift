@@ -42,17 +42,24 @@ struct PlainURL {
         port = number == 0 ? nil : number
         guard text[place] == UInt8(ascii: "/") else { return nil }
         pathStart = place
-        var end: Int?
-        while place < text.count {
-            let byte = text[place]
-            if byte == UInt8(ascii: "?"), end == nil { end = place }
-            // This may be a dot segment.
-            if byte == UInt8(ascii: "."), end == nil, text[place - 1] == UInt8(ascii: "/") { return nil }
-            let isEscape = byte == UInt8(ascii: "%") && PercentEncoding.isEscape(text, at: place)
-            guard isEscape || PercentEncoding.isLiteral(byte) else { return nil }
+        while place < text.count, text[place] != UInt8(ascii: "?") {
+            // A dot after a slash may begin a dot segment.
+            if text[place] == UInt8(ascii: "."), text[place - 1] == UInt8(ascii: "/") { return nil }
+            guard Self.isNormal(text, at: place) else { return nil }
             place += 1
         }
-        pathEnd = end ?? text.count
+        pathEnd = place
+        while place < text.count {
+            guard Self.isNormal(text, at: place) else { return nil }
+            place += 1
+        }
+    }
+
+    /// Whether the byte at a place stands for itself in a path or query, or begins an escape.
+    @inline(__always)
+    private static func isNormal(_ text: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
+        PercentEncoding.isLiteral(text[place])
+            || text[place] == UInt8(ascii: "%") && PercentEncoding.isEscape(text, at: place)
     }
 
     private static func begins(_ text: UnsafeBufferPointer<UInt8>, with start: StaticString) -> Bool {
