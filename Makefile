@@ -11,7 +11,7 @@ SOAK_SECONDS ?= 120
 # The folder for `make install`.
 PREFIX ?= /usr/local
 
-.PHONY: serve fleet deb demo gallery screenshots install quick test soak fuzz bench bench-peers bench-chart docs docs-pictures libraries test-programs check clean help
+.PHONY: serve fleet deb demo gallery screenshots command install quick test soak fuzz bench bench-peers bench-chart docs docs-pictures libraries test-programs check clean help
 
 help:             ## prints this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,9 +55,13 @@ test: test-programs  ## runs every check that CI runs
 	scripts/check-manifests
 	scripts/check-builds
 
-install: libraries  ## installs the command in PREFIX/bin (default /usr/local/bin); it does not need Swift's libraries
+command: libraries  ## builds the command, which does not need Swift's libraries to run
 	swift build $(TRAITS) -c release --static-swift-stdlib --product webimage
-	install -D -s .build/release/webimage $(DESTDIR)$(PREFIX)/bin/webimage
+	install -D -s .build/release/webimage .build/command/webimage
+
+install:          ## installs the command that `make command` built in PREFIX/bin (default /usr/local/bin); builds it if it is not there
+	@test -x .build/command/webimage || $(MAKE) command
+	install -D .build/command/webimage "$(DESTDIR)$(PREFIX)/bin/webimage"
 
 deb: libraries    ## builds a Debian package of the command and the server
 	@scripts/build-deb
@@ -96,3 +100,5 @@ check:            ## runs only the checks that need no build: imports, formattin
 
 clean:
 	swift package clean
+	for package in Server Fleet Tiers; do swift package --package-path $$package clean; done
+	rm -rf .build/command .build-plain .build-few .build-docs

@@ -3,6 +3,8 @@ import PackageDescription
 
 // To try on Linux what other systems get in the place of what only Linux has.
 let isPortable = Context.environment["WEBIMAGE_PORTABLE"] != nil
+// For compilers that warn of more than those that we build with: WEBIMAGE_ALLOW_WARNINGS=1 swift build.
+let allowsWarnings = Context.environment["WEBIMAGE_ALLOW_WARNINGS"] != nil
 
 let swiftSettings: [SwiftSetting] =
     [
@@ -10,13 +12,13 @@ let swiftSettings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        .treatAllWarnings(as: .error),
+        .treatAllWarnings(as: allowsWarnings ? .warning : .error),
         // A newer version of a system's library may advise against what the oldest one needs.
         .treatWarning("DeprecatedDeclaration", as: .warning),
     ] + (isPortable ? [.define("WI_PORTABLE")] : [])
 let cSettings: [CSetting] =
     [
-        .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
+        .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: allowsWarnings ? .warning : .error),
         .treatWarning("deprecated-declarations", as: .warning),
     ]
     + (isPortable ? [.define("WI_PORTABLE")] : [])

@@ -1,4 +1,5 @@
 // Shows pictures as squares in a terminal as they are loaded: swift run terminal-grid URL...
+import Foundation
 import WebImage
 
 @MainActor final class Tile: ImageTarget {
@@ -41,6 +42,8 @@ import WebImage
 
     private func write(_ text: String, line: Int) {
         print("\u{1B}[\(row + line + 1);\(column + 1)H\(text)\u{1B}[0m", terminator: "")
+        // Terminals get whole lines only, if nothing else is said.
+        fflush(nil)
     }
 }
 

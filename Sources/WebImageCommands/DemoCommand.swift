@@ -51,6 +51,8 @@ struct DemoCommand: AsyncParsableCommand {
     private static func manager(_ cacheDirectory: String) -> ImageManager {
         var configuration = ImageManager.Configuration()
         configuration.disk = disk(cacheDirectory)
+        // The origin is on this machine.
+        configuration.download.proxy = .direct
         return ImageManager(configuration: configuration)
     }
 

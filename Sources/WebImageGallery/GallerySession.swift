@@ -91,6 +91,7 @@
             if isDemo, let directory = configuration.disk?.directory {
                 configuration.disk = DiskCacheConfiguration(directory: directory, namespace: "gallery-demo")
             }
+            if isDemo { configuration.download.proxy = .direct }
             self.init(configuration)
             if isDemo, let disk = manager.diskCache { Task { try? await disk.removeAll() } }
         }

@@ -312,6 +312,7 @@ extension ServerSettings {
         showsErrors = reader.flag("IMGPROXY_DEVELOPMENT_ERRORS_MODE", isDevelopment)
         allowsUnsigned = reader.flag("WEBIMAGE_ALLOW_UNSIGNED", isCompatible)
         secret = reader.text("IMGPROXY_SECRET")
+        adminSecret = reader.text("WEBIMAGE_ADMIN_SECRET")
         guard grammar.signatures.keys.isEmpty, !allowsUnsigned, !address.isLocal else { return }
         reader.fail(
             "IMGPROXY_KEY and IMGPROXY_SALT are not set: anybody could request any picture. Set them (openssl rand -hex 32), "

@@ -141,8 +141,10 @@ public struct ServerSettings: Sendable {
     public var isDevelopment = false
     /// Whether clients are told the details of errors.
     public var showsErrors = false
-    /// The bearer token that `Authorization` must hold.
+    /// The bearer token that `Authorization` must hold in requests for pictures.
     public var secret: String?
+    /// The bearer token that purges require; nil: ``secret``.
+    public var adminSecret: String?
     public var limits = Limits()
     public var output = Output()
     /// The time for a request, from its head to the last byte of the answer's body.

@@ -83,7 +83,7 @@ struct AdminEndpoint: Sendable {
             case ("/metrics", .get), ("/", .get):
                 return .text(endpoint.metricsText, type: "text/plain; version=0.0.4; charset=utf-8")
             case ("/purge", .post):
-                try endpoint.authorise(request)
+                try endpoint.authorisePurge(request)
                 switch await body() {
                 case .bytes(let bytes): return try await purge(bytes)
                 case .unusable: return Self.failure("a purge has 1 MiB at most", status: 413)

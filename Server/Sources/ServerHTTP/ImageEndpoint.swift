@@ -202,12 +202,21 @@ public struct ImageEndpoint: Sendable {
             ? .text("decoders do not start", status: 503) : .text("ready")
     }
 
-    func authorise(_ request: HTTPRequest) throws(RequestRefusal) {
+    private func authorise(_ request: HTTPRequest) throws(RequestRefusal) {
         guard let secret = settings.secret else { return }
+        try check(request, secret, named: "IMGPROXY_SECRET")
+    }
+
+    func authorisePurge(_ request: HTTPRequest) throws(RequestRefusal) {
+        guard let secret = settings.adminSecret else { return try authorise(request) }
+        try check(request, secret, named: "WEBIMAGE_ADMIN_SECRET")
+    }
+
+    private func check(_ request: HTTPRequest, _ secret: String, named name: String) throws(RequestRefusal) {
         let given = Digest.sha256(Array((request.headerFields[.authorization] ?? "").utf8))
         // Digests are compared, so that the duration reveals nothing about the secret.
         guard given == Digest.sha256(Array("Bearer \(secret)".utf8)) else {
-            throw .forbidden("the bearer is not IMGPROXY_SECRET")
+            throw .forbidden("the bearer is not \(name)")
         }
     }
 

@@ -68,14 +68,26 @@ struct ManagerMaking {
     static func directoryProblems(_ settings: ServerSettings) -> [String] {
         let temporary = DownloadConfiguration().temporaryDirectory
         return [
-            settings.cacheDirectory.flatMap {
-                problem(nearest($0), W_OK, "nothing can be kept on disk: WEBIMAGE_CACHE_DIR cannot be written")
+            settings.cacheDirectory.flatMap { directory in
+                problem(nearest(directory), W_OK, "nothing can be kept on disk: WEBIMAGE_CACHE_DIR cannot be written")
+                    ?? distrust(of: directory)
             },
             settings.localRoot.flatMap {
                 problem($0, R_OK, "local:// sources will fail: IMGPROXY_LOCAL_FILESYSTEM_ROOT cannot be read")
             },
             problem(temporary, W_OK, "sources that are too long for memory will fail: TMPDIR cannot be written"),
         ].compactMap(\.self)
+    }
+
+    /// The caches refuse a directory in which another user could replace their files.
+    private static func distrust(of directory: String) -> String? {
+        var status = stat()
+        guard stat(directory, &status) == 0 else { return nil }
+        let isOurs = status.st_uid == 0 || status.st_uid == geteuid()
+        let isKept = status.st_mode & (S_IWGRP | S_IWOTH) == 0 || status.st_mode & S_ISVTX != 0
+        guard !isOurs || !isKept else { return nil }
+        return "nothing can be kept on disk: other users can change WEBIMAGE_CACHE_DIR (\(directory)); "
+            + "name a new folder in it"
     }
 
     /// The directory, or the nearest one above it that exists, in which it would be created.

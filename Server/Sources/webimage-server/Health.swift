@@ -6,7 +6,8 @@ import WebImage
 
 struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks whether the server with these settings is running. The exit code is 0 if it is, otherwise 1.")
+        abstract: "Checks whether the server with these settings is running. The exit code is 0 if it is, 1 if not, "
+            + "and 2 if the settings are wrong.")
 
     @OptionGroup var file: SettingsArguments
 
@@ -20,6 +21,8 @@ struct Health: AsyncParsableCommand {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         configuration.timeout = .seconds(5)
+        // The server is on this machine.
+        configuration.download.proxy = .direct
         // The certificate is not checked, because it is for the name that clients use. The log level suppresses the
         // warning about that.
         configuration.download.tls.trust = .anyone

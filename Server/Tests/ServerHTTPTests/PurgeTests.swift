@@ -182,6 +182,17 @@ import WebImageTesting
             await server.admin("/purge", #"{"urls": [\#(many)]}"#, [.authorization: "Bearer word"]).status == 400)
     }
 
+    @Test func purgesMayHaveASecretOfTheirOwn() async throws {
+        let server = try TestServer(["WEBIMAGE_ADMIN_SECRET": "purge"])
+        try server.serve()
+        #expect(await server.picture("w:10").status == 200)
+        #expect(await server.admin("/purge", #"{"all": true}"#).status == 403)
+        #expect(await server.admin("/purge", #"{"all": true}"#, [.authorization: "Bearer purge"]).status == 200)
+        let both = try TestServer(["WEBIMAGE_ADMIN_SECRET": "purge", "IMGPROXY_SECRET": "word"])
+        #expect(await both.admin("/purge", #"{"all": true}"#, [.authorization: "Bearer word"]).status == 403)
+        #expect(await both.admin("/purge", #"{"all": true}"#, [.authorization: "Bearer purge"]).status == 200)
+    }
+
     @Test func answersNameTheirSourceForCachesInFront() async throws {
         let server = try TestServer(["WEBIMAGE_CACHE_TAG_HEADER": "surrogate-key"])
         try server.serve()

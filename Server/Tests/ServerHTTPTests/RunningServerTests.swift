@@ -94,7 +94,7 @@ import WebImageTesting
         #expect(try ImageServer.warnings(of: settings) == [])
     }
 
-    @Test func directoriesThatCannotBeUsedAreNamed() {
+    @Test func directoriesThatCannotBeUsedAreNamed() throws {
         var settings = ServerSettings()
         #expect(ManagerMaking.directoryProblems(settings) == [])
         let parent = FileManager.default.temporaryDirectory.path
@@ -105,6 +105,16 @@ import WebImageTesting
         let problems = ManagerMaking.directoryProblems(settings)
         #expect(problems.count == 2 && problems[0].contains("WEBIMAGE_CACHE_DIR"), "\(problems)")
         #expect(problems.last?.contains("webimage-nowhere: No such file") == true)
+        // Volumes of Kubernetes are like this: any process of their group may write.
+        let shared = parent + "/webimage-shared-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: shared, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: shared) }
+        (settings.cacheDirectory, settings.localRoot) = (shared, nil)
+        #expect(ManagerMaking.directoryProblems(settings) == [])
+        try FileManager.default.setAttributes([.posixPermissions: 0o775], ofItemAtPath: shared)
+        #expect(ManagerMaking.directoryProblems(settings).first?.contains("other users can change") == true)
+        settings.cacheDirectory = shared + "/webimage"
+        #expect(ManagerMaking.directoryProblems(settings) == [])
         (settings.cacheDirectory, settings.localRoot) = (nil, "/bin/sh")
         #expect(ManagerMaking.directoryProblems(settings).last?.hasSuffix("(/bin/sh is not a folder)") == true)
     }
