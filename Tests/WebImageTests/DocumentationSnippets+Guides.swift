@@ -83,16 +83,6 @@ private struct StrangersURLs {
     }
 }
 
-// FormatsAndLimits.md
-private struct LimitsOfARequest {
-    func request(for url: String, like configuration: ImageManager.Configuration) -> ImageRequest {
-        var request = ImageRequest(url)
-        request.decoding.limits = configuration.limits
-        request.decoding.limits.pixels = 8 << 20
-        return request
-    }
-}
-
 // ListsAndPrefetching.md
 private struct ListsAndPrefetching {
     func load(_ urls: [String], by manager: ImageManager) async {
