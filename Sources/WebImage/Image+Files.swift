@@ -12,6 +12,10 @@ extension Image {
     /// Decodes a file, or the picture at any other URL that a manager can load. It uses a manager of its own without
     /// caches.
     ///
+    /// The decoder runs in this process, with ``/WebImageCore/DecodeLimits/default``; the
+    /// ``ImageManager/Configuration/isolation`` of your manager does not apply. For pictures of strangers, use
+    /// ``ImageManager/image(for:)``.
+    ///
     /// - Throws: `fileNotFound` and other file errors, `badImageData`, and for other URLs what a load throws.
     public init(contentsOf url: URL, size: TargetSize? = nil) async throws(WebImageError) {
         var request = ImageRequest(url, size: size)
@@ -20,6 +24,10 @@ extension Image {
     }
 
     /// Decodes encoded bytes of any registered format.
+    ///
+    /// The decoder runs in this process, with ``/WebImageCore/DecodeLimits/default``; the
+    /// ``ImageManager/Configuration/isolation`` of your manager does not apply. For pictures of strangers, give
+    /// ``ImageManager/image(for:)`` a request with the bytes (``ImageRequest/init(data:name:)``).
     ///
     /// - Throws: `badImageData`, whose cause says what is wrong.
     public init(data: [UInt8], size: TargetSize? = nil) async throws(WebImageError) {

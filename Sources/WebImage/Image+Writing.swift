@@ -13,6 +13,9 @@ extension Image {
     /// far as the system allows; if it is read-only, this throws `permissionDenied`. A symbolic link is followed. If
     /// `file` is a device or a pipe, the bytes are written into it. Encoding and writing use the library's own threads.
     ///
+    /// The encoder runs in this process; the ``ImageManager/Configuration/isolation`` of your manager does not apply.
+    /// ``ImageManager/encode(_:as:_:priority:)`` uses it.
+    ///
     /// - Parameters:
     ///   - file: a `file` URL.
     ///   - format: the format; nil: the one that the file's extension names.

@@ -1,26 +1,21 @@
-// The Swift snippets of WebImageInGTK.md, word for word. Nothing here is called.
+// The Swift snippets of WebImageInGTK.md, word for word. Nothing here is called. A reader's own module CGTK is CSysGTK here.
 #if GTK
     import CSysGTK
     import WebImage
     import WebImageGTK
 
-    extension UnsafeMutablePointer {
-        fileprivate func cast<Other>() -> UnsafeMutablePointer<Other> {
-            UnsafeMutableRawPointer(self).assumingMemoryBound(to: Other.self)
-        }
-    }
-
     @MainActor private struct WebImageInGTK {
         func main() {
-            guard gtk_init_check() != 0 else { return print("there is no display") }
+            guard gtk_init_check() != 0, let widget = gtk_window_new() else { fatalError("there is no display") }
             GTKMainLoop.install()
             let view = WebImageView(manager: ImageManager(), fit: .contain)
             view.alternativeText = "A fox in the snow"
             view.load("https://example.com/fox.jpg")
-            let window = gtk_window_new()
-            gtk_window_set_child(window?.cast(), view.widget.pointer.assumingMemoryBound(to: GtkWidget.self))
-            gtk_window_present(window?.cast())
+            let window = UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GtkWindow.self)
+            gtk_window_set_child(window, view.widget.pointer.assumingMemoryBound(to: GtkWidget.self))
             let loop = g_main_loop_new(nil, 0)
+            GTKWidget(UnsafeMutableRawPointer(window)).onSignal("destroy") { g_main_loop_quit(loop) }
+            gtk_window_present(window)
             g_main_loop_run(loop)
         }
 
@@ -44,7 +39,7 @@
         }
 
         func place(_ manager: ImageManager, _ pointer: UnsafeMutableRawPointer) {
-            let icon = GTKWidget(gtk_image_new().map { UnsafeMutableRawPointer($0) } ?? pointer)
+            let icon = GTKWidget(pointer)
             icon.webImage(manager)?.load("https://example.com/icon.png")
         }
     }

@@ -10,7 +10,7 @@ private struct PicturesInAServer {
         configuration.disk = DiskCacheConfiguration(directory: cacheDirectory)
         // What is kept is for all users: HTTP's rules for shared caches hold (`private`, `s-maxage`).
         configuration.servesManyUsers = true
-        // Requests come from strangers: no address of this network, no file.
+        // Requests come from strangers: http and https to public addresses; no file, no data: URL.
         configuration.addressPolicy = .publicOnly
         // A caller waits for ten seconds at most, whatever the origin does.
         configuration.timeout = .seconds(10)
@@ -47,7 +47,7 @@ private struct PicturesInAServer {
     func status(for error: WebImageError) -> Int {
         switch error.code {
         case .invalidURL, .unsupportedScheme, .addressRefused: 400
-        case .badStatus where error.status == 404: 404
+        case .badStatus where error.status == 404, .blockedURL where error.status == 404: 404
         case .queueFull: 503
         case .deadlineExceeded: 504
         default: 502
@@ -123,11 +123,11 @@ private struct LoadersAndHooks {
         return ImageManager(configuration: configuration)
     }
 
-    func signing(with key: String) -> RequestModifier {
+    func signing(with key: String, for tenant: String) -> RequestModifier {
         var modifier = RequestModifier.changing(name: "signed") { request in
             request.headers[.authorization] = "Key \(key)"
         }
-        modifier.credentialScope = key
+        modifier.credentialScope = tenant
         return modifier
     }
 

@@ -313,6 +313,16 @@ private func bringACoder() {
 }
 
 // FormatsAndLimits.md
+private struct LimitsOfARequest {
+    func request(for url: String, like configuration: ImageManager.Configuration) -> ImageRequest {
+        var request = ImageRequest(url)
+        request.decoding.limits = configuration.limits
+        request.decoding.limits.pixels = 8 << 20
+        return request
+    }
+}
+
+// FormatsAndLimits.md
 private func lowerLimits() {
     var request = ImageRequest("https://example.com/upload.png")
     request.decoding.limits.pixels = 24_000_000

@@ -16,14 +16,15 @@ extension DiskMetadata {
     /// Returns for how many seconds a tier that several users share may keep the entry (RFC 9111 sections 3, 3.5 and
     /// 5.2.2).
     ///
-    /// An answer that is `private` must not be shared, nor an answer to a request with credentials or cookies, unless
-    /// the origin allows it with `public`, `s-maxage` or `must-revalidate`. Entries that did not come by HTTP must not
-    /// be shared, either. The program that reads an entry decides whether it is still fresh.
+    /// An answer that is `private` or `no-store` must not be shared. An answer that one user got, with credentials for
+    /// example, may be shared only if the origin allows it with `public`, `s-maxage` or `must-revalidate`; if the
+    /// request had cookies, `must-revalidate` does not suffice. Entries that did not come by HTTP must not be shared,
+    /// either. The program that reads an entry decides whether it is still fresh.
     ///
     /// - Parameters:
     ///   - now: in seconds since 1970. Default: what the system's clock says.
-    ///   - most: the lifetime in seconds, if the origin does not set one.
-    /// - Returns: nil when it must not be shared.
+    ///   - most: the longest lifetime in seconds. It is also the lifetime if the origin sets no `s-maxage`.
+    /// - Returns: nil when it must not be shared, or when `s-maxage` is over.
     public func sharedLifetime(now: Int64? = nil, most: Int64) -> Int64? {
         let response = storedResponse
         let control = response.control
