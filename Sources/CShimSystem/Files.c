@@ -48,8 +48,8 @@ static int fill(wi_status *status, int result, const struct stat *found) {
 #endif
     *status = (wi_status){
         .size = found->st_size, .modified = modified.tv_sec, .modified_nanoseconds = modified.tv_nsec,
-        .accessed = accessed.tv_sec, .blocks = found->st_blocks, .inode = found->st_ino, .mode = found->st_mode,
-        .owner = found->st_uid};
+        .accessed = accessed.tv_sec, .blocks = found->st_blocks, .device = found->st_dev, .inode = found->st_ino,
+        .mode = found->st_mode, .owner = found->st_uid};
     return 0;
 }
 

@@ -48,9 +48,9 @@ extension DiskCache {
         } catch {
             throw error.writeError("cache entries cannot be moved", at: error.path)
         }
-        guard let old = try? folder.files.status(at: source.versionDirectory),
-            old.inode != (try? folder.files.status(at: folder.layout.versionDirectory))?.inode
-        else { return report }
+        guard let old = try? folder.files.status(at: source.versionDirectory) else { return report }
+        let own = try? folder.files.status(at: folder.layout.versionDirectory)
+        if own?.isSameFile(as: old) == true { return report }
         let (found, unread) = entryFiles(in: source)
         report.left = unread
         for (id, _) in found.sorted(by: { $0.modified < $1.modified }) {

@@ -27,6 +27,8 @@ package struct FileStatus: Hashable, Sendable {
     package var isDirectory: Bool
     package var isRegularFile: Bool
     package var inode: UInt64
+    /// The number of the file system: two file systems have files with the same ``inode``.
+    package var device: UInt64
     /// Seconds since 1970.
     package var modified: Int64
     package var accessed: Int64
@@ -42,7 +44,8 @@ package struct FileStatus: Hashable, Sendable {
 
     package init(
         size: Int64, allocated: Int64, isDirectory: Bool, isRegularFile: Bool, inode: UInt64, modified: Int64,
-        accessed: Int64, modifiedNanoseconds: Int64, isLink: Bool, owner: UInt32, permissions: UInt32
+        accessed: Int64, modifiedNanoseconds: Int64, isLink: Bool, owner: UInt32, permissions: UInt32,
+        device: UInt64 = 0
     ) {
         func cut(_ seconds: Int64) -> Int64 { min(max(seconds, -Self.maxSeconds), Self.maxSeconds) }
         self.size = min(max(size, 0), Self.maxBytes)
@@ -56,7 +59,11 @@ package struct FileStatus: Hashable, Sendable {
         self.isLink = isLink
         self.owner = owner
         self.permissions = permissions
+        self.device = device
     }
+
+    /// Whether the other status is one of the same file.
+    package func isSameFile(as other: FileStatus) -> Bool { inode == other.inode && device == other.device }
 }
 
 /// How a file is opened.
@@ -93,7 +100,6 @@ package final class OpenDirectory: Sendable {
     package let path: String
     package let file: Int32
     package let status: FileStatus
-    package var inode: UInt64 { status.inode }
     private let files: any FileSystem
 
     package init(_ path: String, _ files: any FileSystem) throws(FileFault) {

@@ -241,6 +241,7 @@ extension FileStatus {
             isRegularFile: kind == UInt32(S_IFREG), inode: status.inode, modified: status.modified,
             accessed: status.accessed,
             modifiedNanoseconds: seconds * 1_000_000_000 + min(max(status.modified_nanoseconds, 0), 999_999_999),
-            isLink: kind == UInt32(S_IFLNK), owner: status.owner, permissions: status.mode & 0o7777)
+            isLink: kind == UInt32(S_IFLNK), owner: status.owner, permissions: status.mode & 0o7777,
+            device: status.device)
     }
 }

@@ -38,6 +38,13 @@ import WebImageTesting
 
     private func exists(_ path: String) -> Bool { (try? PosixFileSystem().status(at: path)) != nil }
 
+    /// A new cache on another disk easily has the inode of the old one.
+    @Test(.enabled { (try? PosixFileSystem().status(at: "/sys"))?.inode == 1 })
+    func filesOfTwoFileSystemsAreNeverTheSame() throws {
+        let (one, other) = (try PosixFileSystem().status(at: "/proc"), try PosixFileSystem().status(at: "/sys"))
+        #expect(one.inode == other.inode && !one.isSameFile(as: other) && one.isSameFile(as: one))
+    }
+
     @Test func movingTakesAllEntriesAndRemovesTheOldDirectory() throws {
         let bench = try Bench()
         let entries = Dictionary(

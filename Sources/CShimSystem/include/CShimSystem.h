@@ -59,6 +59,7 @@ typedef struct wi_status {
     int64_t size, modified, modified_nanoseconds, accessed;
     /// Allocated blocks of 512 bytes.
     int64_t blocks;
+    uint64_t device;
     uint64_t inode;
     uint32_t mode, owner;
 } wi_status;

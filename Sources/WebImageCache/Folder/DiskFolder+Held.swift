@@ -58,7 +58,7 @@ extension DiskFolder {
     /// The directory that is at the path now: the open one, or another.
     private func openDirectory() throws(FileFault) -> OpenDirectory {
         if let known = held.withLock({ $0.directory }),
-            let status = try? files.linkStatus(at: layout.versionDirectory), status.inode == known.inode,
+            let status = try? files.linkStatus(at: layout.versionDirectory), status.isSameFile(as: known.status),
             CacheLayout.isOurs(status)
         {
             return known
