@@ -11,7 +11,7 @@ public enum ImageSource: String, Hashable, Sendable {
     case tier
     /// The origin, or a loader of the program (``/WebImageDownload/ImageLoader``).
     case network
-    /// A `file:` or `data:` URL, a path, or bytes in memory (``ImageRequest/init(data:name:)``), for example
+    /// A `file:` or `data:` URL, a path, or bytes in memory (`ImageRequest(data:name:)`), for example
     /// the command's standard input.
     case file
     /// Nothing was loaded: an interceptor gave the picture, or it is the request's fallback.
