@@ -117,8 +117,8 @@
             onBind?(view, position)
         }
 
-        /// Shows the item of another position in a bound cell. GTK calls it in this way also for cells that it binds
-        /// again, before or after it does so.
+        /// Shows the item of another position in a cell that stays bound. GTK also reports the positions of cells that it
+        /// binds again; nothing changes then.
         package func moved(_ view: WebImageView, to position: Int) {
             guard let cell = view.owner as? ListCell, let old = cell.position, position != old else { return }
             forget(cell)
