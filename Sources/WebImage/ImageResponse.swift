@@ -3,12 +3,16 @@ public import WebImageDownload
 
 /// Where a picture came from.
 public enum ImageSource: String, Hashable, Sendable {
+    /// The memory cache.
     case memory
+    /// The disk cache.
     case disk
     /// A further tier behind the disk cache (``ImageManager/Configuration/tiers``).
     case tier
+    /// The origin, or a loader of the program (``/WebImageDownload/ImageLoader``).
     case network
-    /// A `file:` or `data:` URL, or a path.
+    /// A `file:` or `data:` URL, a path, or bytes in memory (`ImageRequest(data:name:)`), for example
+    /// the command's standard input.
     case file
     /// Nothing was loaded: an interceptor gave the picture, or it is the request's fallback.
     case given
@@ -16,7 +20,9 @@ public enum ImageSource: String, Hashable, Sendable {
 
 /// The answer to a load.
 public struct ImageResponse: Sendable {
+    /// The picture, with the transformers of the request applied.
     public var image: Image
+    /// Where the picture came from.
     public var source: ImageSource
     /// The header of the picture's file; nil if the picture came from memory without it.
     public var header: ImageHeader? { image.info.header }
@@ -34,6 +40,7 @@ public struct ImageResponse: Sendable {
     public var storeError: WebImageError?
     /// Why the load failed, if the picture is ``ImageRequest/Options/fallback``.
     public var failure: WebImageError?
+    /// How long each stage of the load took.
     public var timings: LoadTimings
     /// The record from which the trace is made; nil if little is known.
     var tracing: ResponseRecord?
@@ -105,9 +112,11 @@ public enum ImageEvent: Sendable {
     /// ``CachePolicy/protocol`` with `stale-while-revalidate`). `finished` then has the newer picture, or the same one
     /// if there is none newer, or the error. This event does not come after a newer picture.
     case cached(ImageResponse)
+    /// How many bytes of the original have arrived.
     case progress(LoadProgress)
     /// A part of the picture, or all of it with less detail; `image.info.isPartial` is true.
     case preview(Image)
+    /// The picture or the error.
     case finished(Result<ImageResponse, WebImageError>)
 }
 

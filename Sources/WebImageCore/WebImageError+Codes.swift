@@ -104,7 +104,9 @@ extension WebImageError.Code {
     /// The decoder's process crashed, did something that its sandbox forbids, or sent an invalid answer. (Exceeding the
     /// time and memory of ``DecodeLimits`` is ``limitExceeded``.)
     public static let decoderCrashed = Self(rawValue: 3008)
-    /// No decoder is available for the picture now; a later attempt may succeed.
+    /// The picture's decoder cannot be used. If all its processes are busy or cannot be started now, a later attempt may
+    /// succeed; if ``WebImageError/retryAfter`` is set, not before that time. A library or a sandbox that the system does
+    /// not have is missing at each attempt.
     public static let decoderUnavailable = Self(rawValue: 3009)
 
     /// A read or write of the cache failed.

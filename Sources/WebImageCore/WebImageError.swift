@@ -31,6 +31,7 @@ public struct WebImageError: Error, Sendable {
         content = Content(value)
     }
 
+    /// What went wrong, for programs; ``message`` is for people.
     public var code: Code {
         get { content.value.code }
         set { change { $0.code = newValue } }
@@ -52,12 +53,14 @@ public struct WebImageError: Error, Sendable {
         get { content.value.format }
         set { change { $0.format = newValue } }
     }
-    /// The HTTP status, for ``Code-swift.struct/badStatus``.
+    /// The HTTP status, for ``Code-swift.struct/badStatus``, and for ``Code-swift.struct/blockedURL`` if such a failure
+    /// has blocked the URL.
     public var status: Int? {
         get { content.value.status }
         set { change { $0.status = newValue } }
     }
-    /// How long the server asks to wait (`Retry-After`), for ``Code-swift.struct/badStatus``; nil if it does not say.
+    /// How long the server asks to wait (`Retry-After`), for ``Code-swift.struct/badStatus``; nil if it does not say. For
+    /// ``Code-swift.struct/decoderUnavailable``, when processes for decoding are started again.
     public var retryAfter: Duration? {
         get { content.value.retryAfter }
         set { change { $0.retryAfter = newValue } }
@@ -80,6 +83,15 @@ public struct WebImageError: Error, Sendable {
         set { change { $0.record = newValue } }
     }
 
+    /// Makes an error.
+    ///
+    /// - Parameters:
+    ///   - code: what went wrong.
+    ///   - message: what happened, in one sentence without credentials.
+    ///   - cause: the error that led to this one.
+    ///   - location: the URL or path of the failure, without credentials.
+    ///   - format: the format of the picture.
+    ///   - status: the HTTP status.
     public init(
         _ code: Code, _ message: String, cause: (any Error & Sendable)? = nil, location: String? = nil,
         format: ImageFormat? = nil, status: Int? = nil

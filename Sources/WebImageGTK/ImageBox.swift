@@ -17,7 +17,8 @@
         /// layout: it must not change ``fixedSize``.
         public var onResize: (@MainActor (BoxSize) -> Void)?
         /// Called with true when the box begins to be drawn (in GTK's term, is mapped), and with false when it is no
-        /// longer drawn. In a list that scrolls, the cells in view are drawn, after each layout.
+        /// longer drawn, also because its window is minimised. In a list that scrolls, the cells in view are drawn, after
+        /// each layout.
         public var onVisibilityChange: (@MainActor (Bool) -> Void)?
         /// The last allocated size in which both sides were above 0; nil before that.
         public private(set) var size: BoxSize?
@@ -40,6 +41,8 @@
         // Set in `init`, after the other properties, because it needs the address of this object.
         private var object: UnsafeMutableRawPointer!
         private var connections: [SignalConnection?] = []
+        /// Nil while the box is not mapped.
+        private var window: WindowSight?
         private var tickBodies: [Int: @MainActor (FrameTick) -> Void] = [:]
         private var lastTick = 0
 
@@ -122,7 +125,14 @@
             if isNew { onResize?(allocation) }
         }
 
-        private func visibilityChanged(to isVisible: Bool) {
+        private func mapped(_ isMapped: Bool) {
+            window = isMapped ? WindowSight(of: widget.cWidget) { [weak self] in self?.visibilityChanged() } : nil
+            visibilityChanged()
+        }
+
+        private func visibilityChanged() {
+            let isVisible = window?.isSeen ?? false
+            guard isVisible != self.isVisible else { return }
             self.isVisible = isVisible
             if !isVisible { endTicks() }
             owner?.boxVisibilityChanged(to: isVisible)
@@ -160,7 +170,7 @@
                 }
             },
             visibility: { context, isMapped in
-                onMainActor(context, ()) { (box: ImageBox, _) in box.visibilityChanged(to: isMapped != 0) }
+                onMainActor(context, ()) { (box: ImageBox, _) in box.mapped(isMapped != 0) }
             },
             snapshot: { context, snapshot, width, height in
                 onMainActor(context, snapshot) { (box: ImageBox, snapshot) in

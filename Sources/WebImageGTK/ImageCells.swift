@@ -8,13 +8,13 @@
     ///     let cells = ImageCells(manager: manager, width: 150, height: 150, count: { urls.count }) { ImageRequest(urls[$0]) }
     ///     let grid = gtk_grid_view_new(selection, OpaquePointer(cells.takeFactory()))
     ///
-    /// Each cell is a ``WebImageView``, which loads while it is bound and visible, and pauses otherwise. A cell that a
-    /// list unbinds and binds again for the same picture, as lists do with all cells after a removed one, keeps its
-    /// picture.
+    /// Each cell is a ``WebImageView``, which loads while it is bound and visible, and pauses otherwise. When items are
+    /// inserted or removed, the cells after them get other positions, and keep their pictures. GTK before 4.12 unbinds
+    /// these cells and binds them again; later versions only change their positions.
     ///
     /// Keep this object for as long as the list exists.
     @MainActor public final class ImageCells {
-        /// Called for each cell when it is bound, after its load has begun, for example to set
+        /// Called for each cell when it is bound or gets another position, after its load has begun, for example to set
         /// ``WebImageView/alternativeText``.
         public var onBind: (@MainActor (_ view: WebImageView, _ position: Int) -> Void)?
         /// Called once for each cell, before it is bound.
@@ -93,6 +93,12 @@
             cell.cells = self
             AttachedObjects.attach(cell, to: UnsafeMutableRawPointer(item), as: ListCell.name)
             gtk_list_item_set_child(item, view.widget.cWidget)
+            SignalConnection.connect(UnsafeMutableRawPointer(item), "notify::position") { [weak self, weak view] in
+                let position = gtk_list_item_get_position(item)
+                // The largest number means that the item has no position (GTK_INVALID_LIST_POSITION).
+                guard let self, let view, position != .max else { return }
+                moved(view, to: Int(position))
+            }
             cellCount += 1
             onSetup?(view)
         }
@@ -109,6 +115,16 @@
         private func show(_ position: Int, on view: WebImageView) {
             if let request = request(position) { view.load(request) } else { view.target.slots.clear() }
             onBind?(view, position)
+        }
+
+        /// Shows the item of another position in a cell that stays bound. GTK also reports the positions of cells that it
+        /// binds again; nothing changes then.
+        package func moved(_ view: WebImageView, to position: Int) {
+            guard let cell = view.owner as? ListCell, let old = cell.position, position != old else { return }
+            forget(cell)
+            cell.position = position
+            show(position, on: view)
+            visibilityChanged(of: cell)
         }
 
         private func unbind(_ item: OpaquePointer?) {

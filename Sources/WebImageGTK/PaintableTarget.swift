@@ -10,7 +10,8 @@
         public let paintable: ImagePaintable
         /// The slots that load for the target.
         public private(set) var slots: ImageSlots!
-        /// The player of the current picture; nil for a still picture.
+        /// The player of the current picture; nil for a still picture. When another picture is shown, the player of the
+        /// previous one pauses, and no longer draws.
         public private(set) var player: AnimatedImagePlayer?
         /// Whether animated pictures play automatically. Default true.
         public var plays = true { didSet { if plays != oldValue { plays ? player?.play() : player?.pause() } } }
@@ -105,12 +106,17 @@
                 completion?()
                 return
             }
+            // The program may hold the player.
+            self.player?.pause()
             let player = image.flatMap { AnimatedImagePlayer($0, clock: clock) }
             (self.player, playedRequest) = (player, player == nil ? nil : request)
             paintable.show(image, fading: duration, fit: fit, completion: completion)
             // The completion may have shown another picture already.
             guard let player, self.player === player else { return }
-            player.onFrame = { [weak self] frame, _ in self?.paintable.replace(with: Texture(frame)) }
+            player.onFrame = { [weak self, weak player] frame, _ in
+                guard let self, let player, self.player === player else { return }
+                paintable.replace(with: Texture(frame))
+            }
             player.isVisible = isVisible
             if plays { player.play() }
         }

@@ -29,7 +29,8 @@
             return gdk_texture_save_to_png(texture, path) != 0
         }
 
-        /// Draws the widget again, and returns when the frame was drawn.
+        /// Draws the widget again, and returns when the frame was drawn. While the window is minimised or covered, the
+        /// system may draw no frames; this then waits until it is seen again.
         ///
         /// - Returns: false if the widget is not in a visible window, or the window is closed before the frame.
         @discardableResult public func nextFrame() async -> Bool {

@@ -138,7 +138,7 @@
 
         /// Releases the view's picture at the main loop's next turn, for cells that a list has unbound. A call of
         /// ``load(_:_:completion:)`` for the same picture before that keeps it, because lists unbind and bind cells
-        /// whenever they change.
+        /// when they change (before GTK 4.12).
         public func recycle() {
             turn += 1
             let turn = turn

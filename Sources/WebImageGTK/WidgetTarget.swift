@@ -33,17 +33,18 @@
             AttachedObjects.attach(ticks, to: pointer, as: "wi-ticks")
             let sizes = WidgetSizes(pointer, target)
             AttachedObjects.attach(sizes, to: pointer, as: "wi-sizes")
-            let isMapped = gtk_widget_get_mapped(cWidget) != 0
-            target.setVisible(isMapped)
+            let (widget, window) = (cWidget, WindowOfTarget(target))
+            let isMapped = gtk_widget_get_mapped(widget) != 0
+            window.update(isMapped ? widget : nil)
             if isMapped { sizes.follow() }
-            onSignal("map") { [weak target, weak sizes] in
-                target?.setVisible(true)
+            onSignal("map") { [weak sizes] in
+                window.update(widget)
                 sizes?.follow()
             }
-            onSignal("unmap") { [weak target, weak ticks, weak sizes] in
+            onSignal("unmap") { [weak ticks, weak sizes] in
                 sizes?.end()
                 ticks?.end()
-                target?.setVisible(false)
+                window.update(nil)
             }
             return target
         }
@@ -69,6 +70,22 @@
         private func isA(_ type: GType) -> Bool {
             g_type_check_instance_is_a(pointer.assumingMemoryBound(to: GTypeInstance.self), type) != 0
         }
+    }
+
+    /// Reports to a target whether its widget is visible.
+    @MainActor private final class WindowOfTarget {
+        private weak var target: PaintableTarget?
+        private var window: WindowSight?
+
+        init(_ target: PaintableTarget) { self.target = target }
+
+        /// - Parameter widget: the widget if it is mapped, otherwise nil.
+        func update(_ widget: UnsafeMutablePointer<GtkWidget>?) {
+            window = widget.map { WindowSight(of: $0) { [weak self] in self?.tell() } }
+            tell()
+        }
+
+        private func tell() { target?.setVisible(window?.isSeen ?? false) }
     }
 
     /// The frames of one of GTK's widgets, which outlives this object.

@@ -1,7 +1,7 @@
 import WebImage
 import WebImageTesting
 
-/// The demo's server with some hundreds of pictures. It listens on loopback, and draws each picture when it is first
+/// The demo's server with some hundreds of pictures. It listens on loopback, and draws a picture each time that it is
 /// requested.
 final class GalleryOrigin: Sendable {
     let server: OriginServer

@@ -1,4 +1,5 @@
 #if GTK
+    import CShimGTK
     import CSysGTK
     import WebImageGTK
 
@@ -44,7 +45,7 @@
         /// A button with one of GTK's icons.
         static func button(_ icon: String, _ tooltip: String, _ action: @escaping @MainActor () -> Void) -> Widget {
             let button = named(gtk_button_new_from_icon_name(icon), [])
-            gtk_widget_set_tooltip_text(button, tooltip)
+            explain(button, tooltip)
             SignalConnection.connect(button.raw, "clicked", action)
             return button
         }
@@ -55,12 +56,18 @@
         ) -> Widget {
             let toggle = named(gtk_toggle_button_new(), [])
             gtk_button_set_icon_name(toggle.button, icon)
-            gtk_widget_set_tooltip_text(toggle, tooltip)
+            explain(toggle, tooltip)
             gtk_toggle_button_set_active(toggle.toggle, isOn ? 1 : 0)
             SignalConnection.connect(toggle.raw, "toggled") {
                 action(gtk_toggle_button_get_active(toggle.toggle) != 0)
             }
             return toggle
+        }
+
+        /// Sets the text that tells what a widget without text is for, also to screen readers.
+        private static func explain(_ widget: Widget, _ text: String) {
+            gtk_widget_set_tooltip_text(widget, text)
+            wi_set_label(widget.raw, text)
         }
 
         static func named(_ widget: Widget?, _ classes: [String]) -> Widget {

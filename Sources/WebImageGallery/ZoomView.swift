@@ -86,7 +86,10 @@
             switch result {
             case .success(let response):
                 whole = response
-                target.setImage(response.image, in: .image)
+                // An animation that was loaded in a larger size continues.
+                if target.player?.replaceFrames(with: response.image) != true {
+                    target.setImage(response.image, in: .image)
+                }
                 let original = response.header?.displaySize ?? response.image.displaySize
                 if viewport?.picture != original { viewport = Viewport(picture: original, window: window) }
             case .failure(let error):

@@ -1,8 +1,10 @@
 #if GTK
     import CShimGTK
     import CSysGTK
+    import WebImage
     import WebImageCore
     import WebImageGTK
+    import WebImageTesting
 
     /// The size, the visibility and the frames that a box reports.
     @MainActor enum Boxes {
@@ -52,6 +54,32 @@
             print("step take")
             stage.take(box.widget)
             print("step close")
+            stage.close()
+        }
+
+        /// Minimises the window of a box and shows it again. Without a window manager, another program has to set the
+        /// window's state.
+        static func minimised() async throws {
+            let (stage, box, title) = (Stage(), ImageBox(), "webimage-minimised")
+            gtk_window_set_title(stage.window.cWindow, title)
+            let widget = GTKWidget(gtk_image_new())
+            let target = widget.webImage(Views.Origin().manager)
+            stage.put(widget)
+            await stage.show(box)
+            print("visible \(box.isVisible) \(target?.slots.isVisible == true)")
+            for isMinimised in [true, false] {
+                let state = isMinimised ? "_NET_WM_STATE_HIDDEN" : "_NET_WM_STATE_FOCUSED"
+                try PeerProcess.run(
+                    [
+                        PeerProcess.find("xprop") ?? "", "-name", title, "-f", "_NET_WM_STATE", "32a", "-set",
+                        "_NET_WM_STATE", state,
+                    ], log: "/dev/null")
+                await withCheckedContinuation { continuation in
+                    box.onVisibilityChange = { _ in continuation.resume() }
+                }
+                box.onVisibilityChange = nil
+                print("visible \(box.isVisible) \(target?.slots.isVisible == true)")
+            }
             stage.close()
         }
 

@@ -6,9 +6,11 @@
     @MainActor final class Grid {
         private let window = GTKWidget(gtk_window_new())
         private let grid: GTKWidget
+        /// The grid retains it.
+        private let list: OpaquePointer?
 
         init(_ cells: ImageCells, items: Int, width: Int32 = 640, height: Int32 = 480) {
-            let list = gtk_string_list_new(nil)
+            list = gtk_string_list_new(nil)
             for number in 0..<items { gtk_string_list_append(list, "\(number)") }
             let selection = gtk_no_selection_new(list)
             grid = GTKWidget(gtk_grid_view_new(selection, OpaquePointer(cells.takeFactory())))
@@ -27,6 +29,19 @@
         func scroll(to position: Int) async {
             gtk_widget_activate_action_variant(
                 grid.cWidget, "list.scroll-to-item", g_variant_new_uint32(UInt32(position)))
+            await frames()
+        }
+
+        /// Removes items, and inserts others in their place.
+        func replace(at position: Int, removing removed: Int = 0, inserting inserted: Int = 0) async {
+            gtk_string_list_splice(list, UInt32(position), UInt32(removed), nil)
+            for number in 0..<inserted {
+                var words: [UnsafePointer<CChar>?] = [nil, nil]
+                "new \(number)".withCString { word in
+                    words[0] = word
+                    gtk_string_list_splice(list, UInt32(position), 0, words)
+                }
+            }
             await frames()
         }
 

@@ -4,7 +4,7 @@
         case textures, orientations, fits, fades, widgetFades, lives, signals, pump, sizes, visibility, clock, label,
             frames, files, loads, retries, ends, plays, widgets, cells, reloads, prefetches, sizeless, widgetSizes,
             growing, reused, unseen,
-            room, sizelessFailure, buttonLabel, hooks, blur, noAnimations
+            shifts, keptPlayer, minimised, room, sizelessFailure, buttonLabel, hooks, blur, noAnimations
 
         func run() async {
             switch self {
@@ -19,6 +19,7 @@
             case .clock: await Loops.clock()
             case .sizes: await Boxes.sizes()
             case .visibility: await Boxes.visibility()
+            case .minimised: do { try await Boxes.minimised() } catch { print("failed \(error)") }
             case .label: Boxes.label()
             case .frames: await Boxes.frames()
             case .files: await Boxes.files()
@@ -30,6 +31,8 @@
             case .cells: await Views.cells()
             case .reloads: await Lists.reloads()
             case .prefetches: await Lists.prefetches()
+            case .shifts: await Lists.shifts()
+            case .keptPlayer: await Views.keptPlayer()
             case .sizeless: await Layouts.sizeless()
             case .widgetSizes: await Layouts.widgetSizes()
             case .growing: await Layouts.growing()

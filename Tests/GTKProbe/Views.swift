@@ -158,6 +158,28 @@
             print("hidden \(player.isVisible)")
         }
 
+        /// Keeps the player of an animation that another picture has replaced, and plays it.
+        static func keptPlayer() async {
+            let (origin, stage) = (Origin(), Stage())
+            origin.animate(9, frames: 4, loops: 0)
+            origin.answer(3)
+            let view = WebImageView(manager: origin.manager)
+            view.box.fixedSize = (20, 20)
+            stage.put(view.widget)
+            await stage.show()
+            view.load(origin.request(9)) { $0.transition = nil }
+            await wait(view) { if case .loaded = $0.phase { true } else { false } }
+            guard let player = view.target.player else { return print("player none") }
+            for index in 0..<4 { _ = try? await player.animation.frame(at: index) }
+            view.load(origin.request(3)) { $0.transition = nil }
+            await wait(view) { if case .loaded = $0.phase { true } else { false } }
+            print("plays \(player.isPlaying)")
+            player.play()
+            player.seek(to: 2)
+            print("sought \(player.currentIndex)")
+            print("drawn \(await stage.window.drawn()?.hex(10, 10) ?? "none")")
+        }
+
         /// An animation from memory, in a view that is in no window.
         static func unseen() async {
             let (origin, stage) = (Origin(), Stage())

@@ -50,6 +50,7 @@ import WebImageTesting
             return await rig.fetch(rig.downloader.download(request))
         }
         let answer = await fetch(script.url())
+        withExtendedLifetime(script) {}
         #expect(fault.ends.contains(answer.end))
         // A body that breaks off is a beginning of the right one.
         #expect(Self.part.starts(with: answer.body) && (answer.end != "complete" || answer.body == Self.part))

@@ -137,6 +137,57 @@ struct TransportFixture: CustomTestStringConvertible, Sendable {
     }
 
     @Test(arguments: TransportFixture.all)
+    func aCodedBodyIsUnpacked(_ fixture: TransportFixture) async throws {
+        let reach = try fixture.make()
+        let packed = DeflateWriter.gzip(pattern(5000))
+        let coding = [("Content-Encoding", "gzip")]
+        reach.serve("/whole", .init(body: packed, fields: coding))
+        reach.serve("/short", .init(body: Array(packed.dropLast(4)), fields: coding))
+        reach.serve("/broken", .init(body: Array(packed.dropFirst(10)), fields: coding))
+        reach.serve("/unknown", .init(body: packed, fields: [("Content-Encoding", "utf-8")]))
+        for (path, end, body) in [
+            ("/whole", "ok", pattern(5000)), ("/short", "truncatedBody", nil), ("/broken", "protocolError", nil),
+            ("/unknown", "ok", packed),
+        ] {
+            let receiver = RecordingReceiver()
+            _ = start(path, on: reach, receiver)
+            let record = await receiver.finish()
+            #expect(record.faults == [] && record.result?.name == end && record.head?.status == 200, "\(path)")
+            if let body { #expect(record.body == body && (try? record.result?.get().bodyBytes) == body.count) }
+        }
+    }
+
+    @Test(arguments: TransportFixture.all)
+    func anAddressThatThePolicyRefusesIsNotAsked(_ fixture: TransportFixture) async throws {
+        let reach = try fixture.make()
+        reach.serve("/a", .init(body: [1]))
+        for (policy, end) in [
+            (AddressPolicy(name: "not here") { $0 != "127.0.0.1" }, "addressRefused"),
+            (AddressPolicy(name: "here") { $0 == "127.0.0.1" }, "ok"),
+        ] {
+            let receiver = RecordingReceiver()
+            let request = TransportRequest(url: reach.url("/a"), addressPolicy: policy)
+            _ = reach.transport.start(request, receiver: receiver)
+            let record = await receiver.finish()
+            #expect(record.faults == [] && record.result?.name == end)
+            #expect(record.events.contains("connect") == (end == "ok") && record.body == (end == "ok" ? [1] : []))
+        }
+    }
+
+    @Test(arguments: TransportFixture.all)
+    func aHeadOverTheLimitIsAnError(_ fixture: TransportFixture) async throws {
+        let reach = try fixture.make()
+        reach.serve("/a", .init(body: [1], fields: [("X-Long", String(repeating: "a", count: 2000))]))
+        for (limit, end) in [(ByteCount(1000), "protocolError"), (.kibibytes(4), "ok")] {
+            let receiver = RecordingReceiver()
+            _ = reach.transport.start(
+                TransportRequest(url: reach.url("/a"), headLimit: limit), receiver: receiver)
+            let record = await receiver.finish()
+            #expect(record.faults == [] && record.result?.name == end && (record.head == nil) == (end != "ok"))
+        }
+    }
+
+    @Test(arguments: TransportFixture.all)
     func aCancelEndsATransferOnceInEveryPhase(_ fixture: TransportFixture) async throws {
         let reach = try fixture.make()
         let gate = Gate()

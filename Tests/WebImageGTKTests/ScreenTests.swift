@@ -1,5 +1,6 @@
 #if GTK
     import Testing
+    import WebImageTesting
 
     /// Boxes and paintables as GTK draws them, on a virtual display.
     @Suite(.serialized, .enabled(if: VirtualDisplay.isAvailable, "Xvfb is not installed: `make test-programs` does it"))
@@ -121,6 +122,12 @@
                     "tick-unseen false", "visible true", "step hide", "visible false", "step show", "visible true",
                     "frames 3 true", "step take", "visible false", "step close",
                 ])
+        }
+
+        /// Animations once played on in a minimised window.
+        @Test(.enabled(if: PeerProcess.find("xprop") != nil, "xprop is not installed"))
+        func aBoxInAMinimisedWindowIsNotSeen() throws {
+            #expect(try Probe("minimised").lines == ["visible true true", "visible false false", "visible true true"])
         }
 
         @Test func waitingForAFrameEndsAlsoWithoutOne() throws {

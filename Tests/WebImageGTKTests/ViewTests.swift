@@ -39,6 +39,20 @@
             #expect(try Probe("reloads").lines == ["reloaded true true true"])
         }
 
+        /// GTK 4.12 and later does not bind a cell again when items before it are inserted or removed. Cells once stayed
+        /// at their old positions.
+        @Test func cellsFollowTheirItemsToOtherPositions() throws {
+            #expect(
+                try Probe("shifts").lines == [
+                    "shown true", "removed true", "inserted true", "moved true", "back true",
+                ])
+        }
+
+        /// The player of a replaced animation once drew over the new picture when the program went on to play it.
+        @Test func aPlayerThatTheProgramKeepsDoesNotDrawOverAnotherPicture() throws {
+            #expect(try Probe("keptPlayer").lines == ["plays false", "sought 2", "drawn 6f2f03ff"])
+        }
+
         @Test func aListIsPrefetchedBeforeItIsScrolled() throws {
             #expect(try Probe("prefetches").lines == ["ahead true"])
         }

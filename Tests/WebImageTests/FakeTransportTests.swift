@@ -77,6 +77,15 @@ struct FakeTransportTests {
         #expect(receiver.calls == ["failed \(code)"])
     }
 
+    /// Such an answer once succeeded without a head, which no server can bring about.
+    @Test func anAnswerWithoutAHeadIsAFailure() {
+        let transport = FakeTransport(.inline)
+        transport.answerAll { _ in FakeAnswer(head: nil, body: [1]) }
+        let receiver = Recorder()
+        _ = transport.start(TransportRequest(url: Self.url), receiver: receiver)
+        #expect(receiver.calls == ["failed connectionLost"])
+    }
+
     @Test func afterTheShutDownEverythingFails() {
         let transport = FakeTransport(.inline)
         let gate = Gate()

@@ -58,6 +58,18 @@ struct SamplePicturesTests {
         ),
     ]
 
+    /// An index out of range once ended the process.
+    @Test func aDrawnAnimationRefusesFramesThatItDoesNotHave() async throws {
+        let frames = [Fixture.gradient(4, 4), Fixture.gradient(4, 4)]
+        let animation = try #require(DrawnAnimation.image(frames, delay: .milliseconds(10)).animation)
+        for index in [-1, 2] {
+            #expect(animation.keptFrame(at: index) == nil)
+            let error = await #expect(throws: WebImageError.self) { try await animation.frame(at: index) }
+            #expect(error?.code == .unsupportedFeature)
+        }
+        #expect(try await animation.frame(at: 1).size.width == 4 && animation.keptFrame(at: 0) != nil)
+    }
+
     @Test(arguments: drawings.indices)
     func aPictureIsTheSameEveryTime(index: Int) throws {
         let drawing = Self.drawings[index]

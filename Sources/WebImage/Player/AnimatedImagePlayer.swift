@@ -13,6 +13,7 @@ public import WebImageCore
 @MainActor public final class AnimatedImagePlayer {
     /// The current frame.
     public private(set) var currentFrame: Image
+    /// The index of the frame that is shown, or that the player waits for, from 0 on.
     public var currentIndex: Int { playback.index }
     /// The number of completed rounds.
     public var currentLoop: Int { playback.round }
@@ -67,7 +68,7 @@ public import WebImageCore
     public var freesWhenStopped = false
     /// Whether decoded frames are released while the player is not visible, unless another player shows them. Default
     /// true.
-    public var freesWhenHidden = true
+    public var freesWhenHidden = true { didSet { if freesWhenHidden != oldValue { countViewer() } } }
     /// Whether the animation is visible. While it is not, its time stands still. Default true.
     public var isVisible = true { didSet { if isVisible != oldValue { visibilityChanged() } } }
 
@@ -84,6 +85,8 @@ public import WebImageCore
     private var hasBegun = false
     /// The wait for a frame that is not decoded yet.
     private var awaited: Task<Void, Never>?
+    /// Where playback was before the awaited frame became due; nil if nothing is awaited, or a sought frame.
+    private var leftBehind: Playback?
     /// The wait for the current frame in another size.
     private var replacing: Task<Void, Never>?
     private var presence: AnimationPresence?
@@ -129,9 +132,15 @@ public import WebImageCore
         runOrRest()
     }
 
-    /// Pauses at the current frame.
+    /// Pauses at the current frame. A frame that is due but not decoded yet is shown only after ``play()``; a frame that
+    /// was sought (``seek(to:loop:)``) is shown even so.
     public func pause() {
         isPlaying = false
+        if let leftBehind {
+            stopWaiting()
+            playback.goBack(to: leftBehind)
+            if replacing != nil { replaceCurrentFrame() }
+        }
         runOrRest()
     }
 
@@ -144,7 +153,7 @@ public import WebImageCore
         }
         if freesWhenStopped {
             presence?.leave()
-            presence?.enter()
+            countViewer()
         }
     }
 
@@ -164,7 +173,7 @@ public import WebImageCore
     public func update(_ image: Image) {
         guard let newer = image.animation, newer.frameCount >= playback.count else { return }
         animation = newer
-        if presence?.isFor(newer) == false { presence = AnimationPresence(newer, isPresent: isVisible) }
+        if presence?.isFor(newer) == false { presence = AnimationPresence(newer, isPresent: isViewer) }
         learn()
         guard isRunning, awaited == nil, wake == nil || isStarving else { return }
         if isStarving, case .frame = playback.next { deadline = clock.now }
@@ -179,25 +188,35 @@ public import WebImageCore
         guard let other = image.animation, other.isComplete, animation.isComplete, other.frameCount == playback.count
         else { return false }
         animation = other
-        presence = AnimationPresence(other, isPresent: isVisible)
+        presence = AnimationPresence(other, isPresent: isViewer)
         learn()
         if isRunning, awaited == nil { schedule() }
-        let index = playback.index
-        replacing?.cancel()
-        replacing = Task { [weak self, awaited] in
-            let isThere = index == 0 && other.beginsWithStill
-            let frame = isThere ? image : try? await other.frame(at: index)
-            // If the player waits for a frame of the old size, that frame comes first, so that it does not replace this
-            // one.
-            await awaited?.value
-            guard !Task.isCancelled, let frame else { return }
-            self?.replaceCurrent(with: frame, index)
-        }
+        replaceCurrentFrame(first: image)
         return true
     }
 
-    private func replaceCurrent(with frame: Image, _ index: Int) {
-        guard index == playback.index, awaited == nil else { return }
+    /// Shows the current frame of ``animation`` as soon as it is decoded, because it has another size than the shown
+    /// one.
+    ///
+    /// - Parameter first: the picture of the animation, which is usually its first frame.
+    private func replaceCurrentFrame(first: Image? = nil) {
+        let (animation, index) = (animation, playback.index)
+        let ready = index == 0 && animation.beginsWithStill ? first : nil
+        replacing?.cancel()
+        replacing = Task { [weak self, awaited] in
+            var frame = ready
+            if frame == nil { frame = try? await animation.frame(at: index) }
+            // If the player waits for a frame of the old size, that frame comes first, so that it does not replace this
+            // one.
+            await awaited?.value
+            guard !Task.isCancelled else { return }
+            self?.replaceCurrent(with: frame, index)
+        }
+    }
+
+    private func replaceCurrent(with frame: Image?, _ index: Int) {
+        replacing = nil
+        guard let frame, index == playback.index, awaited == nil else { return }
         currentFrame = frame
         onFrame?(frame, index)
     }
@@ -246,8 +265,13 @@ public import WebImageCore
 
     private func visibilityChanged() {
         runOrRest()
-        if freesWhenHidden { isVisible ? presence?.enter() : presence?.leave() }
+        countViewer()
     }
+
+    /// Whether the player counts as a viewer of the animation, whose decoded frames are then kept.
+    private var isViewer: Bool { isVisible || !freesWhenHidden }
+
+    private func countViewer() { isViewer ? presence?.enter() : presence?.leave() }
 
     // MARK: - Frames
 
@@ -273,7 +297,7 @@ public import WebImageCore
         wake = nil
         guard isRunning else { return }
         learn()
-        if case .frame(let next, _, _) = playback.next { animation.prepare(next) }
+        if case .frame(let next, _) = playback.next { animation.prepare(next) }
         wake = clock.wake(at: deadline) { [weak self] in self?.frameIsOver() }
     }
 
@@ -281,7 +305,7 @@ public import WebImageCore
         wake = nil
         guard isRunning else { return }
         learn()
-        let before = playback.round
+        let before = playback
         switch playback.next {
         case .end:
             if playback.completeRound() { onLoop?(playback.round) }
@@ -307,21 +331,27 @@ public import WebImageCore
             due += time(of: playback.index)
             _ = playback.advance()
         }
-        let rounds = before..<playback.round
-        showPresent(due: due) { [weak self] in
+        let rounds = before.round..<playback.round
+        showPresent(due: due, from: before) { [weak self] in
             for round in rounds { self?.onLoop?(round + 1) }
         }
     }
 
     /// Shows the frame that playback has reached, as soon as it is decoded.
     ///
-    /// - Parameter due: when it should be shown; nil: now.
-    private func showPresent(due: Duration? = nil, then action: @escaping @MainActor () -> Void = {}) {
+    /// - Parameters:
+    ///   - due: when it should be shown; nil: now.
+    ///   - before: where playback was before; nil if the frame was sought.
+    ///   - action: called when the frame is shown.
+    private func showPresent(
+        due: Duration? = nil, from before: Playback? = nil, then action: @escaping @MainActor () -> Void = {}
+    ) {
         // If the player still waits for an earlier frame, that frame would replace this one.
         stopWaiting()
         let index = playback.index
         if let frame = animation.keptFrame(at: index) { return show(frame, index, due: due, then: action) }
         let animation = animation
+        leftBehind = before
         awaited = Task { [weak self] in
             let result: Result<Image, WebImageError>
             do throws(WebImageError) {
@@ -338,6 +368,7 @@ public import WebImageCore
         _ result: Result<Image, WebImageError>, _ index: Int, due: Duration?, then action: @MainActor () -> Void
     ) {
         awaited = nil
+        leftBehind = nil
         switch result {
         // The time of the wait does not count, unless late frames are dropped to keep the pace.
         case .success(let frame): show(frame, index, due: dropsLateFrames ? due : nil, then: action)
@@ -359,7 +390,8 @@ public import WebImageCore
         rest = rate > 0 ? remainingTime(at: rate) : time(of: index)
         onFrame?(frame, index)
         action()
-        if playback.isOver { return end() }
+        // A bounce that has ended may be sought without being played.
+        if isPlaying, playback.isOver { return end() }
         // One of the closures may have called `seek`, so that the player waits for another frame.
         if isRunning, awaited == nil { schedule() }
     }
@@ -367,8 +399,10 @@ public import WebImageCore
     private func stopWaiting() {
         awaited?.cancel()
         awaited = nil
+        leftBehind = nil
         wake?.cancel()
         wake = nil
+        isStarving = false
     }
 
     private func end() {

@@ -16,8 +16,8 @@ public enum PlaybackMode: String, Hashable, Sendable, CaseIterable {
 /// The position in an animation, as a value: which frame comes next, and when a round is complete.
 struct Playback {
     enum Step: Hashable {
-        /// Another frame follows. It may complete a round, which may be the last one.
-        case frame(Int, completesRound: Bool, isLast: Bool)
+        /// Another frame follows. It may complete a round.
+        case frame(Int, completesRound: Bool)
         /// The next frame is not known yet, because the file is still arriving.
         case notThereYet
         /// The current frame was the last.
@@ -60,6 +60,14 @@ struct Playback {
         isGoingBack = mode.startsAtEnd
     }
 
+    /// Goes back to an earlier position. The mode stays, and what has become known of the animation since.
+    mutating func goBack(to earlier: Playback) {
+        index = earlier.index
+        round = earlier.round
+        hasCountedRound = earlier.hasCountedRound
+        if mode == earlier.mode { isGoingBack = earlier.isGoingBack }
+    }
+
     /// What follows the current frame.
     var next: Step {
         guard count > 1 else { return isComplete ? .end : .notThereYet }
@@ -67,16 +75,15 @@ struct Playback {
         let neighbour = goesBack ? index - 1 : index + 1
         if neighbour == count, !isComplete { return .notThereYet }
         if mode.turns {
-            let completes = neighbour == start
-            return .frame(neighbour, completesRound: completes, isLast: completes && isLastRound)
+            return .frame(neighbour, completesRound: neighbour == start)
         }
-        if (0..<count).contains(neighbour) { return .frame(neighbour, completesRound: false, isLast: false) }
-        return isLastRound ? .end : .frame(start, completesRound: true, isLast: false)
+        if (0..<count).contains(neighbour) { return .frame(neighbour, completesRound: false) }
+        return isLastRound ? .end : .frame(start, completesRound: true)
     }
 
     /// Moves to the next frame. Returns false if there is none, or if it is not known yet.
     mutating func advance() -> Bool {
-        guard case .frame(let index, let completesRound, _) = next else { return false }
+        guard case .frame(let index, let completesRound) = next else { return false }
         if mode.turns { isGoingBack = turned }
         self.index = index
         if completesRound, !hasCountedRound { round += 1 }

@@ -85,7 +85,7 @@ public import WebImageCore
     /// Cancels the load. The slot keeps showing its current picture.
     public func cancel() { perform(machine.cancel()) }
 
-    /// Cancels the load, and shows nothing.
+    /// Cancels the load, and shows nothing: by ``SlotOptions/setImage``, if the last call had it.
     public func clear() { perform(machine.clear()) }
 
     /// Repeats the last request, even if its URL is blocked after a failure. Call it from a retry button.
@@ -135,7 +135,9 @@ public import WebImageCore
             withTarget(of: call) { show(image, role, options, on: $0) }
         case .run(let call, let transition, let image):
             withTarget(of: call) { target in
-                target.apply(transition, to: image, in: name) { [weak self] in self?.transitionEnded(call) }
+                target.apply(watched(transition, to: image), to: image, in: name) { [weak self] in
+                    self?.transitionEnded(call)
+                }
             }
         case .delayPlaceholder(let call, let delay): showPlaceholder(of: call, after: delay)
         case .startIndicator(let call, let indicator): if call == machine.generation { indicator.start() }
@@ -189,6 +191,13 @@ public import WebImageCore
             if case .finished = event { loads[load.number] = nil }
             perform(machine.receive(event, of: load.number, atOnce: atOnce))
         }
+    }
+
+    /// A custom transition may show its picture at any time, but must not do so once the slot has another one.
+    private func watched(_ transition: any ImageTransition, to image: Image) -> any ImageTransition {
+        guard var custom = transition as? CustomTransition else { return transition }
+        custom.isCurrent = { [weak self] in self?.state.image?.storage === image.storage }
+        return custom
     }
 
     private func transitionEnded(_ call: Int) { perform(machine.transitionEnded(call)) }

@@ -54,6 +54,8 @@ public struct SlideTransition: ImageTransition {
 public struct CustomTransition: ImageTransition {
     public var duration: Duration
     let run: @MainActor (TransitionContext) -> Void
+    /// Whether the picture is still that of the slot; set by the slot that runs the transition.
+    var isCurrent: @MainActor () -> Bool = { true }
 
     /// - Parameters:
     ///   - duration: how long the transition takes. It is only informative.
@@ -64,10 +66,22 @@ public struct CustomTransition: ImageTransition {
     }
 
     /// Runs the transition, for targets that implement ``ImageTarget/apply(_:to:in:completion:)``.
+    ///
+    /// - Parameters:
+    ///   - image: the new picture.
+    ///   - slot: the slot that shows the picture.
+    ///   - target: the target whose ``ImageTarget/setImage(_:in:)`` shows the picture.
+    ///   - completion: called once, when the transition ends.
     @MainActor public func run(
         to image: Image, in slot: SlotName, of target: any ImageTarget, completion: @escaping @MainActor () -> Void
     ) {
-        run(TransitionContext(image: image, slot: slot, target: target, completion: completion))
+        var completion: (@MainActor () -> Void)? = completion
+        let finish: @MainActor () -> Void = {
+            let first = completion
+            completion = nil
+            first?()
+        }
+        run(TransitionContext(image: image, slot: slot, target: target, check: isCurrent, completion: finish))
     }
 }
 
@@ -77,10 +91,17 @@ public struct CustomTransition: ImageTransition {
     public let image: Image
     public let slot: SlotName
     public let target: any ImageTarget
+    let check: @MainActor () -> Bool
     let completion: @MainActor () -> Void
 
-    /// Makes the target show the picture, at once.
-    public func setImage() { target.setImage(image, in: slot) }
+    /// Whether the slot still has this picture. It is false once another load, a larger picture or
+    /// ``ImageSlot/clear()`` has replaced it: the transition should then only call ``finish()``.
+    public var isCurrent: Bool { check() }
+
+    /// Makes the target show the picture, at once. Does nothing if ``isCurrent`` is false.
+    public func setImage() {
+        if isCurrent { target.setImage(image, in: slot) }
+    }
 
     /// Ends the transition. Only the first call has an effect.
     public func finish() { completion() }

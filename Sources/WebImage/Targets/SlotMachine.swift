@@ -36,6 +36,8 @@ struct SlotMachine {
     private(set) var generation = 0
     private var lastLoad = 0
     private var call: Call?
+    /// The options of the last call, with which ``clear()`` shows nothing.
+    private var lastOptions = SlotOptions()
     /// The loads that go on without being shown, and their calls.
     private var detached: [Int: Int] = [:]
     private var isVisible = true
@@ -60,6 +62,7 @@ struct SlotMachine {
         var actions = leave(detaching: !options.cancelsPrevious)
         generation += 1
         state = SlotState()
+        lastOptions = options
         guard let request, let loaded else {
             let error = WebImageError(.invalidURL, "there is no URL to load")
             state.phase = .failed(error)
@@ -109,7 +112,7 @@ struct SlotMachine {
         let actions = leave(detaching: false)
         generation += 1
         state = SlotState()
-        return actions + [.show(call: generation, nil, .placeholder, SlotOptions()), .tell(call: generation)]
+        return actions + [.show(call: generation, nil, .placeholder, lastOptions), .tell(call: generation)]
     }
 
     mutating func resize(to size: PixelSize?) -> [Action] {

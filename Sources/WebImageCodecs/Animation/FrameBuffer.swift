@@ -222,6 +222,8 @@ package final class FrameBuffer: FrameSource {
     package func removeViewer(freeing: Bool) {
         let isLast = state.withLock { state in
             state.viewers -= 1
+            // Frames that are decoded ahead would be for nobody. Those that callers wait for are still decoded.
+            if state.viewers == 0 { state.work.setAhead([]) }
             return state.viewers == 0
         }
         if isLast, freeing { removeKeptFrames() }

@@ -26,6 +26,7 @@ public struct DownloadDeadlines: Hashable, Sendable, Codable {
     /// nil.
     public var total: Duration?
 
+    /// Makes deadlines; those that are not given have their defaults.
     public init(
         connect: Duration? = .seconds(10), firstByte: Duration? = .seconds(15), idle: Duration? = .seconds(15),
         minimumSpeed: MinimumSpeed? = MinimumSpeed(bytesPerSecond: 1024, window: .seconds(30)), total: Duration? = nil

@@ -5,8 +5,11 @@ import WebImageCore
 public struct OutgoingRequest: Sendable {
     /// The absolute URL, without user, password and fragment.
     public var url: String
+    /// The method, such as `GET`.
     public var method: HTTPRequest.Method
+    /// The headers, including those that the library has added. The transport adds only what HTTP itself needs (`Host`).
     public var headers: HTTPFields
+    /// The body; nil: none.
     public var body: [UInt8]?
     /// The number of redirects that were followed so far: 0 for the request itself.
     public let redirects: Int

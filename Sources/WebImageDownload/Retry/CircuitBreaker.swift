@@ -13,6 +13,7 @@ public struct CircuitPolicy: Hashable, Sendable {
     /// The longest time for which a host is blocked. Default 2 min.
     public var longestPause: Duration
 
+    /// Makes a policy. Fewer than one failure counts as one.
     public init(failures: Int = 10, firstPause: Duration = .seconds(10), longestPause: Duration = .seconds(120)) {
         self.failures = max(failures, 1)
         self.firstPause = firstPause

@@ -54,7 +54,9 @@ public struct ResponseHead: Sendable {
         }
     }
 
+    /// The status code, such as 200.
     public var status: Int
+    /// The protocol version of the answer.
     public var version: Version
     private var content: Content
 

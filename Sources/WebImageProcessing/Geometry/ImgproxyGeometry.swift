@@ -6,58 +6,102 @@ public import WebImageCore
 /// ``ImageTransform/imgproxy(_:)`` turns, crops and scales. ``ImageTransform/imgproxyCanvas(_:)`` does the steps after
 /// filters: `extend`, `extend_aspect_ratio` and `padding`.
 public struct ImgproxyGeometry: Hashable, Sendable, Codable {
+    /// `resizing_type`: how the picture is brought to ``width`` and ``height``.
     public enum Resizing: String, Hashable, Sendable, Codable, CaseIterable {
-        case fit, fill
+        /// The picture keeps its aspect ratio and fits into the size.
+        case fit
+        /// The picture keeps its aspect ratio and fills the size; the rest is cut off.
+        case fill
+        /// As ``fill``. If the picture is smaller than the size and is not enlarged, the result has the aspect ratio of
+        /// the size.
         case fillDown = "fill-down"
-        case force, auto
+        /// The picture gets the size, also with another aspect ratio.
+        case force
+        /// ``fill`` if the picture and the size are both upright or both wide, otherwise ``fit``.
+        case auto
     }
 
     /// `gravity`: a place, and an offset from it.
     public struct Place: Hashable, Sendable, Codable {
+        /// The place: the middle, an edge, a corner, or a part of the picture.
         public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
+            /// The middle.
             case center = "ce"
+            /// The top edge, in the middle.
             case north = "no"
+            /// The bottom edge, in the middle.
             case south = "so"
+            /// The right edge, in the middle.
             case east = "ea"
+            /// The left edge, in the middle.
             case west = "we"
+            /// The top right corner.
             case northEast = "noea"
+            /// The top left corner.
             case northWest = "nowe"
+            /// The bottom right corner.
             case southEast = "soea"
+            /// The bottom left corner.
             case southWest = "sowe"
+            /// Around the point ``Place/x``, ``Place/y``.
             case focusPoint = "fp"
+            /// The part that catches the eye (``Gravity/smart``).
             case smart = "sm"
         }
 
+        /// The place.
         public var kind: Kind
-        /// The offset: in pixels from 1 on, below that as a fraction of the side. For a focus point, a fraction.
+        /// The horizontal offset: from 1 on in pixels, which are multiplied by ``ImgproxyGeometry/dpr``, below that as a
+        /// fraction of the width. It counts from the right edge to the left for the places at that edge, otherwise to
+        /// the right. For a focus point, its position as a fraction of the width from the left edge.
         public var x: Double
+        /// The vertical offset, as ``x``: upwards from the bottom edge for the places at that edge, otherwise downwards.
+        /// For a focus point, its position as a fraction of the height from the top edge.
         public var y: Double
 
+        /// Makes a place, without an offset by default.
         public init(_ kind: Kind = .center, x: Double = 0, y: Double = 0) {
             (self.kind, self.x, self.y) = (kind, x, y)
         }
     }
 
+    /// How the picture is brought to ``width`` and ``height``. Default ``Resizing/fit``.
     public var resizing = Resizing.fit
-    /// The width; 0 means that it follows from the other side.
+    /// The width in pixels, before ``zoomX`` and ``dpr``; 0, the default, means that it follows from the other side.
     public var width = 0
+    /// The height in pixels, before ``zoomY`` and ``dpr``; 0, the default, means that it follows from the other side.
     public var height = 0
+    /// The least width in pixels, before ``dpr``: a picture that would become narrower is scaled up to it, and may then
+    /// be higher than ``height``. 0, the default, means none.
     public var minWidth = 0
+    /// The least height in pixels, as ``minWidth``.
     public var minHeight = 0
+    /// The factor by which the width is multiplied. Default 1.
     public var zoomX = 1.0
+    /// The factor by which the height is multiplied. Default 1.
     public var zoomY = 1.0
+    /// The number of pixels of the screen along each side of a logical pixel: the factor for sizes, for ``padding`` and
+    /// for offsets in pixels. Without ``enlarge`` it is reduced where the picture would be enlarged. Default 1.
     public var dpr = 1.0
+    /// Whether a picture that is smaller than the size is enlarged. Default false.
     public var enlarge = false
+    /// Which part is kept when the rest is cut off. Default the middle.
     public var gravity = Place()
     /// The width of the crop: from 1 on in pixels, below that as a fraction of the side; 0 means the whole width.
     public var cropWidth = 0.0
+    /// The height of the crop, as ``cropWidth``.
     public var cropHeight = 0.0
     /// The gravity of the crop; nil means ``gravity``.
     public var cropGravity: Place?
+    /// Whether a result that is smaller than the size is put on a canvas of that size. Default false.
     public var extend = false
+    /// Where the picture is on that canvas. Default the middle.
     public var extendGravity = Place()
+    /// Whether the result is put on a canvas that has the aspect ratio of the size. Default false.
     public var extendAspectRatio = false
+    /// Where the picture is on that canvas. Default the middle.
     public var extendAspectRatioGravity = Place()
+    /// The padding around the canvas in pixels, before ``dpr``. Default none.
     public var padding = EdgeLengths()
     /// The longest side of the result in pixels; 0 means no limit.
     public var maxResultDimension = 0
@@ -66,9 +110,12 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
     public var maxDrawnPixels = 0
     /// The rotation in quarter turns, clockwise.
     public var rotation = 0
+    /// Whether left and right are exchanged, after the rotation. Default false.
     public var flipsHorizontally = false
+    /// Whether top and bottom are exchanged, after the rotation. Default false.
     public var flipsVertically = false
 
+    /// Makes a geometry that changes nothing.
     public init() {}
 
     /// The sizes of a picture at each step.

@@ -1,7 +1,7 @@
 import WebImageSystem
 
 /// A server with just enough HTTP/2 (RFC 9113) to misbehave: it reads the client's preface, waits for a request, and
-/// sends the given frames.
+/// sends the given frames. It stops when it is released.
 package final class HTTP2Script: Sendable {
     package enum Frame: Sendable {
         /// The head of a response with status 200 on the stream of the request, with or without a `Content-Length`.
@@ -22,6 +22,9 @@ package final class HTTP2Script: Sendable {
         self.peer = peer
         startThread(named: "wi-h2-script") { Self.play(frames, on: peer) }
     }
+
+    /// Ends the thread, also if no client has connected.
+    deinit { peer.hangUp() }
 
     package func url(_ path: String = "/") -> String { peer.url(path) }
 

@@ -75,7 +75,10 @@ package struct LoopbackSocket: Sendable {
     }
 
     /// Returns the next connection, or nil if the listener was shut down.
-    package func accept() -> LoopbackSocket? {
+    ///
+    /// - Parameter isWanted: asked while the system has no descriptor or no memory for another connection, because it
+    ///   then does not report that the listener was shut down. If it returns false, the result is nil.
+    package func accept(while isWanted: () -> Bool = { true }) -> LoopbackSocket? {
         while true {
             let accepted = wi_accept(descriptor)
             if accepted >= 0 {
@@ -84,8 +87,15 @@ package struct LoopbackSocket: Sendable {
                 setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
                 return socket
             }
+            switch errno {
             // A client that disconnects before it is accepted does not concern the listener.
-            if errno != EINTR, errno != ECONNABORTED { return nil }
+            case EINTR, ECONNABORTED: break
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM:
+                guard isWanted() else { return nil }
+                // The system does not tell when there is room again.
+                usleep(10_000)
+            default: return nil
+            }
         }
     }
 

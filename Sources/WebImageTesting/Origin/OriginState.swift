@@ -17,6 +17,8 @@ final class OriginState: Sendable {
 
     private struct Doors {
         var isStopped = false
+        /// Whether the listener is open. Once it is closed, its descriptor may be another file's.
+        var isListening = true
         /// The sockets of open connections. A socket is removed from here before it is closed.
         var sockets: [Int: LoopbackSocket] = [:]
     }
@@ -32,7 +34,7 @@ final class OriginState: Sendable {
     var isStopped: Bool { doors.withLock { $0.isStopped } }
 
     func acceptConnections() {
-        while let socket = listener.accept() {
+        while let socket = listener.accept(while: { !isStopped }) {
             let number = ledger.change { state in
                 state.accepted += 1
                 state.open += 1
@@ -52,7 +54,10 @@ final class OriginState: Sendable {
                 self.ledger.change { $0.open -= 1 }
             }
         }
-        listener.close()
+        doors.withLock { doors in
+            doors.isListening = false
+            listener.close()
+        }
     }
 
     /// Removes a connection, which the caller then closes.
@@ -64,7 +69,7 @@ final class OriginState: Sendable {
         doors.withLock { doors in
             guard !doors.isStopped else { return }
             doors.isStopped = true
-            listener.shutdown()
+            if doors.isListening { listener.shutdown() }
             for socket in doors.sockets.values { socket.shutdown() }
         }
         ledger.giveUp()

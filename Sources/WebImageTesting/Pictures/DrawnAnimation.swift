@@ -35,10 +35,13 @@ package final class DrawnAnimation: FrameSource {
         set {}
     }
     package func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool) {}
-    package func frame(at index: Int) async throws(WebImageError) -> Image { frames[index] }
+    package func frame(at index: Int) async throws(WebImageError) -> Image {
+        if let frame = keptFrame(at: index) { return frame }
+        throw WebImageError(.unsupportedFeature, "the animation has no frame \(index), but \(frames.count) from 0 on")
+    }
     package func decodeNow(_ index: Int) throws(WebImageError) {}
     package func preload(_ count: Int) async throws(WebImageError) {}
-    package func keptFrame(at index: Int) -> Image? { frames[index] }
+    package func keptFrame(at index: Int) -> Image? { frames.indices.contains(index) ? frames[index] : nil }
     package func removeKeptFrames() {}
     package func forEachFrame(_ body: (Image, Duration) throws(WebImageError) -> Void) throws(WebImageError) {
         for frame in frames { try body(frame, delay) }

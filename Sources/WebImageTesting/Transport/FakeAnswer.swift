@@ -4,14 +4,16 @@ public import WebImageDownload
 
 /// The answer of a ``FakeTransport`` to one request.
 public struct FakeAnswer: Sendable {
-    /// The head of the response; nil if the transfer fails before it.
+    /// The head of the response; nil if the transfer fails before it. Its `remoteAddress` is the address that an
+    /// ``/WebImageDownload/AddressPolicy`` allows or refuses.
     public var head: ResponseHead?
+    /// The body as the server sends it: if the head has a `Content-Encoding`, the receiver gets the decoded bytes.
     public var body: [UInt8]
-    /// The error with which the transfer ends; nil if it succeeds.
+    /// The error with which the transfer ends; nil if it succeeds. Without a head it is `connectionLost` by default.
     public var failure: WebImageError?
     /// The most bytes of the body that the receiver gets at a time. Default 64 KiB.
     public var pieceSize: Int
-    /// Gates to wait at, each after this many bytes of the body; -1 means before the head.
+    /// Gates to wait at, each after this many bytes of the body that the receiver gets; -1 means before the head.
     var holds: [(offset: Int, gate: Gate)]
 
     public init(head: ResponseHead?, body: [UInt8] = [], failure: WebImageError? = nil) {
@@ -50,7 +52,7 @@ public struct FakeAnswer: Sendable {
     ///
     /// - Parameters:
     ///   - gate: the gate.
-    ///   - offset: the number of bytes of the body that are sent before the wait; nil waits before the head.
+    ///   - offset: the number of bytes of the body that the receiver gets before the wait; nil waits before the head.
     public func held(by gate: Gate, after offset: Int? = nil) -> FakeAnswer {
         var copy = self
         copy.holds.append((max(offset ?? -1, -1), gate))

@@ -24,22 +24,21 @@ struct FakeDelivery {
         case finished
     }
 
-    let answer: FakeAnswer
+    let answer: DeliveredAnswer
     var isPaused = false
     /// The error that ends the transfer early.
     var ending: WebImageError?
-    private let bodyCount: Int
+    private var bodyCount: Int { answer.body.count }
     private let isFirst: Bool
     private var stage = Stage.start
     private var sent = 0
     private var holdsPassed = 0
     private var isInBatch = false
 
-    init(_ answer: FakeAnswer, hasBody: Bool, isFirst: Bool) {
+    /// - Parameter answer: the answer as the receiver gets it (``DeliveredAnswer``).
+    init(_ answer: DeliveredAnswer, isFirst: Bool) {
         self.answer = answer
         self.isFirst = isFirst
-        let status = answer.head?.status ?? 204
-        bodyCount = hasBody && status != 304 && status != 204 ? answer.body.count : 0
     }
 
     mutating func next() -> Action {
@@ -48,7 +47,7 @@ struct FakeDelivery {
         if stage == .start {
             stage = .head
             // A transfer that fails without a response reports no connection.
-            if answer.head != nil { return .connect }
+            if answer.isConnected { return .connect }
         }
         if isPaused { return idle(.rest) }
         if let gate = closedGate() { return idle(.wait(gate)) }

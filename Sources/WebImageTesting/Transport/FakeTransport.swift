@@ -6,8 +6,10 @@ import WebImageSystem
 
 /// A transport without a network. It gives the answers that a test scripts, and records the requests.
 ///
-/// It fulfils the contract of ``HTTPTransport`` and, like the real transport, refuses URLs that it cannot request. Any
-/// thread may use it.
+/// It fulfils the contract of ``HTTPTransport``. Like the real transport, it refuses URLs that it cannot request,
+/// addresses that the request's policy does not allow and heads that are too long, and undoes the `Content-Encoding` of
+/// bodies. It ignores the other properties of requests: credentials, TLS settings, the proxy, `mayRepeat` and the
+/// timeout. It passes on bodies with any `Transfer-Encoding`. Any thread may use it.
 public final class FakeTransport: HTTPTransport {
     /// The thread on which receivers are called.
     public enum Delivery: Sendable {
@@ -103,14 +105,14 @@ public final class FakeTransport: HTTPTransport {
         let earlier = started.withLock { Self.next(of: &$0[request.url, default: 0]) }
         // The answer is made before the request is counted, since a test that waits for the request may then change
         // what the answer depends on.
-        let answer = answer(to: request, earlier: earlier)
+        let answer = answer(to: request, earlier: earlier).delivered(to: request)
         let number = books.change { books in
             books.requests.append(request)
             books.running += 1
             books.counts[request.url, default: 0] += 1
             return books.requests.count
         }
-        let delivery = FakeDelivery(answer, hasBody: request.method != .head, isFirst: number == 1)
+        let delivery = FakeDelivery(answer, isFirst: number == 1)
         let transfer = FakeTransfer(delivery, receiver: receiver, thread: thread) {
             [weak self] transfer, wasCancelled in
             self?.forget(transfer, request.url, wasCancelled: wasCancelled)

@@ -73,6 +73,29 @@ import WebImageTesting
         #expect(bench.decoded.isSuperset(of: [9, 8, 7, 6]))
     }
 
+    /// Frames that were still to be decoded ahead once were decoded and kept when the last viewer had left.
+    @Test func noFramesAreDecodedAheadForAViewerThatHasLeft() async throws {
+        let bench = try FrameBench(frames: 10)
+        bench.buffer.addViewer()
+        bench.executor.hold()
+        bench.buffer.prepare(1)
+        await bench.executor.waitForWork()
+        bench.buffer.removeViewer(freeing: true)
+        bench.executor.release()
+        await bench.executor.idle()
+        #expect(bench.decoded == [] && bench.buffer.keptBytes == 0)
+        // A frame that a caller waits for is decoded all the same.
+        bench.buffer.addViewer()
+        bench.executor.hold()
+        let waiting = Task { try await bench.shown(5) }
+        await bench.executor.waitForWork()
+        bench.buffer.removeViewer(freeing: true)
+        bench.executor.release()
+        #expect(try await waiting.value == 5)
+        await bench.executor.idle()
+        #expect(bench.decoded == [5])
+    }
+
     @Test func manyViewersShareEachDecode() async throws {
         let bench = try FrameBench(frames: 6)
         bench.executor.hold()

@@ -48,8 +48,8 @@ import Testing
         playback.seek(to: 2)
         #expect(playback.next == .notThereYet)
         playback.count = 4
-        #expect(playback.next == .frame(3, completesRound: false, isLast: false))
+        #expect(playback.next == .frame(3, completesRound: false))
         playback.isComplete = true
-        #expect(playback.advance() && playback.next == .frame(2, completesRound: false, isLast: false))
+        #expect(playback.advance() && playback.next == .frame(2, completesRound: false))
     }
 }

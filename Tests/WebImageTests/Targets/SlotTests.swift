@@ -134,6 +134,9 @@ import WebImageTesting
         }
         bench.settle()
         #expect(shown == ["picture 5", "placeholder 1000", "error 2000"] && target.log == ["placeholder(1000)"])
+        // It once kept its image when the slot was cleared.
+        slots.clear()
+        #expect(shown.last == "placeholder 0" && target.log == ["placeholder(1000)"])
     }
 
     @Test func withoutAURLThePlaceholderIsShownAndTheCallFails() {

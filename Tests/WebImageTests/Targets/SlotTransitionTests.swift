@@ -109,4 +109,39 @@ import WebImageTesting
         bench.settle()
         #expect(steps == ["prepare 5 image", "answer"] && target.shown[.image] == .picture(5))
     }
+
+    /// A custom transition that showed its picture late once showed it over that of the next load.
+    @Test func aLateCustomTransitionDoesNotShowAReplacedPicture() throws {
+        for number in 5...6 { try bench.answer(number) }
+        var contexts: [TransitionContext] = []
+        let slots = bench.slots(
+            of: target, options { $0.transition = CustomTransition(duration: .seconds(1)) { contexts.append($0) } })
+        slots.load(bench.request(5))
+        bench.settle()
+        // The slot keeps a picture when its load is cancelled.
+        slots.cancel()
+        #expect(target.log == ["nothing"] && contexts.first?.isCurrent == true)
+        slots.load(bench.request(6))
+        bench.settle()
+        #expect(contexts.map(\.isCurrent) == [false, true])
+        for context in contexts.reversed() { context.setImage() }
+        #expect(target.shown[.image] == .picture(6))
+        slots.clear()
+        for context in contexts {
+            context.setImage()
+            context.finish()
+        }
+        #expect(target.shown[.image] == .nothing && contexts.allSatisfy { !$0.isCurrent })
+    }
+
+    @Test func onlyTheFirstEndOfACustomTransitionCounts() {
+        var ends = 0
+        let transition = CustomTransition(duration: .seconds(1)) { context in
+            context.setImage()
+            context.finish()
+            context.finish()
+        }
+        transition.run(to: Fixture.gradient(5, 2), in: .image, of: target) { ends += 1 }
+        #expect(ends == 1 && target.shown[.image] == .picture(5))
+    }
 }
