@@ -152,6 +152,24 @@ import Testing
         await client.close()
     }
 
+    /// Reads that could not be sent once counted as failures of the server, which then was not asked for a while.
+    @Test func aRequestThatOthersHeldUpIsNoFailureOfTheServer() async throws {
+        let server = try await ScriptedServer { _ in [] }
+        let client = try client(
+            of: server.endpoint, change: { ($0.readDeadline, $0.maxConnections) = (.milliseconds(50), 1) })
+        let upload = Task {
+            await Result.of { () throws(S3Error) in try await client.put("a", ByteBuffer(string: "a")) }
+        }
+        await server.events.wait { $0.last == .asked(0) }
+        for _ in 0..<6 {
+            #expect(await outcome { () throws(S3Error) in try await client.get("b") } == .failure(.overloaded))
+        }
+        #expect(client.isAvailable && client.statistics.failures == 0)
+        upload.cancel()
+        _ = await upload.value
+        await client.close()
+    }
+
     @Test func aCancelledTaskStopsWaitingAtOnce() async throws {
         let server = try await ScriptedServer { _ in [] }
         let client = try client(
