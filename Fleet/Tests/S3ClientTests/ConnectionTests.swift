@@ -58,7 +58,7 @@ import Testing
     // MARK: - Retries
 
     /// A server may close an unused connection at any time, also while a request is on its way.
-    @Test(arguments: ["GET", "PUT", "HEAD", "DELETE"])
+    @Test(arguments: ["GET", "PUT", "DELETE"])
     func aRequestThatAUsedConnectionLostIsSentOnceMore(_ method: String) async throws {
         let server = try await ScriptedServer { request in
             request.connection == 0 && request.number == 1 ? [.close] : answerNumber(request)
@@ -68,7 +68,6 @@ import Testing
         switch method {
         case "GET": #expect(try await client.get("b")?.body.text == "1/0")
         case "PUT": try await client.put("b", ByteBuffer(string: "body"))
-        case "HEAD": #expect(try await client.head("b") != nil)
         default: try await client.remove("b")
         }
         let lines = server.requests.events.map(\.line)
@@ -249,7 +248,8 @@ import Testing
     @Test func aServerThatFailsIsLeftAloneAndAskedAgain() async throws {
         let server = try await ScriptedServer { request in
             switch request.line.prefix(4) {
-            case "HEAD": [.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")]
+            // Answers to HEAD have a length and no body.
+            case "HEAD": [.send("HTTP/1.1 404 Not Found\r\nContent-Length: 10\r\n\r\n")]
             default: request.head.contains("/bad ") ? [refusal(503, "SlowDown")] : [answer(200, "good")]
             }
         }
