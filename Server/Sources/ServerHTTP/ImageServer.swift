@@ -132,7 +132,7 @@ public struct ImageServer: Sendable {
                     _ in
                 })
         }
-        if let fleet = purging.fleet { services.append(FleetService(fleet: fleet)) }
+        if purging.fleet != nil { services.append(FleetService(purging: purging)) }
         #if TLS
             if let certificate { services.append(CertificateService(certificate: certificate, logger: logger)) }
         #endif

@@ -21,8 +21,12 @@ public final class Purging: Sendable {
     /// Nil if this server is alone.
     public let fleet: Fleet?
     private let book: PurgeBook
-    /// Where a server without a fleet stores its purges.
+    /// Where this server stores its purges, or in a fleet those that Redis has not received.
     private let file: DiskCache?
+    /// The last write to ``file``. Each one waits for the one before.
+    private let writing = Mutex<Task<Void, Never>?>(nil)
+    /// Whether ``file`` may have purges of a fleet that Redis had not received.
+    private let keepsUnsent = Atomic(false)
     private let now: @Sendable () -> Int
     private let onPurge: @Sendable () -> Void
     /// The time of the newest purge for which ``onPurge`` was called.
@@ -34,12 +38,14 @@ public final class Purging: Sendable {
     private static let maxPurges = 100_000
     private static let maxAsked = 100_000
     private static let key = CacheKey("purges")
+    private static let unsentKey = CacheKey("unsent purges")
     /// For how many seconds a server that has lost its fleet uses a result without asking the origin.
     static let longestSilence = 60
 
     /// - Parameters:
     ///   - fleet: nil: this server is alone.
-    ///   - file: where a server without a fleet stores its purges; nil: in memory only, like the results.
+    ///   - file: where this server stores its purges, or in a fleet those that Redis has not received; nil: in memory
+    ///     only, like the results.
     ///   - now: returns seconds since 1970.
     ///   - onPurge: called when something is purged here, and before the first load that follows a purge of another
     ///     server.
@@ -48,7 +54,7 @@ public final class Purging: Sendable {
         onPurge: @escaping @Sendable () -> Void = {}, logger: Logger
     ) {
         self.fleet = fleet
-        self.file = fleet == nil ? file : nil
+        self.file = file
         self.now = now
         self.onPurge = onPurge
         self.logger = logger
@@ -59,15 +65,30 @@ public final class Purging: Sendable {
     public func restore() async {
         guard let file else { return }
         do throws(WebImageError) {
-            guard let entry = try await file.read(Self.key) else { return }
-            book.replace(PurgeTable(text: String(decoding: entry.body, as: UTF8.self)))
+            guard let entry = try await file.read(fleet == nil ? Self.key : Self.unsentKey) else { return }
+            let text = String(decoding: entry.body, as: UTF8.self)
+            if let fleet {
+                keepsUnsent.store(true, ordering: .relaxed)
+                fleet.restore(unsent: text)
+            } else {
+                book.replace(PurgeTable(text: text))
+            }
         } catch {
             // The stored purges are unknown, so that origins must confirm all older results before these are served.
-            var table = PurgeTable()
-            table.raiseFloor(to: now() * 1000)
-            book.replace(table)
+            if let fleet {
+                fleet.restore(unsent: nil)
+            } else {
+                var table = PurgeTable()
+                table.raiseFloor(to: now() * 1000)
+                book.replace(table)
+            }
             logger.error("the list of purges cannot be read: \(error)")
         }
+    }
+
+    /// Keeps this server in touch with its fleet until the task is cancelled. Returns at once without a fleet.
+    public func followFleet() async {
+        await fleet?.run { await keepUnsent() }
     }
 
     /// How many purges this server was asked for.
@@ -149,6 +170,7 @@ public final class Purging: Sendable {
         if let fleet {
             if onlyHere {
                 fleet.purgeHere(purges)
+                await keep()
             } else {
                 do throws(RedisError) {
                     try await fleet.purge(purges)
@@ -171,10 +193,39 @@ public final class Purging: Sendable {
             : "it is not known whether the purge happened, so repeat it: \(error)"
     }
 
+    /// Removes purges from the file that Redis has received by now.
+    private func keepUnsent() async {
+        if keepsUnsent.load(ordering: .relaxed), fleet?.unsent.isEmpty == true { await keep() }
+    }
+
+    /// Stores the purges as they are when earlier calls have stored theirs.
     private func keep() async {
+        guard let file else { return }
+        let task = writing.withLock { writing in
+            let task = Task { [self, before = writing] in
+                await before?.value
+                await write(file)
+            }
+            writing = task
+            return task
+        }
+        await task.value
+    }
+
+    private func write(_ file: DiskCache) async {
         do throws(WebImageError) {
-            try await file?.store(Self.key, Array(book.text.utf8), DiskMetadata())
-            try await file?.flush()
+            if let fleet {
+                let unsent = fleet.unsent
+                keepsUnsent.store(!unsent.isEmpty, ordering: .relaxed)
+                if unsent.isEmpty {
+                    _ = try await file.remove(Self.unsentKey)
+                } else {
+                    try await file.store(Self.unsentKey, Array(unsent.utf8), DiskMetadata())
+                }
+            } else {
+                try await file.store(Self.key, Array(book.text.utf8), DiskMetadata())
+            }
+            try await file.flush()
         } catch {
             logger.error("a purge is forgotten when the server ends: \(error)")
         }

@@ -32,21 +32,27 @@ import WebImageTesting
             origin = try OriginServer()
             var servers: [TestServer] = []
             for number in 0..<count {
-                var configuration = try RedisConfiguration(url: redis.url)
-                configuration.deadline = deadline
-                configuration.backoff = (.milliseconds(1), .milliseconds(20))
-                let client = try RedisClient(configuration, group: MultiThreadedEventLoopGroup.singleton)
-                var member = FleetConfiguration(server: "\(number)")
-                if let silenceLimit { (member.silenceLimit, member.readInterval) = (silenceLimit, silenceLimit / 10) }
-                let fleet = Fleet(member, client) { 1_700_000_000_000 }
+                let fleet = try Self.fleet(redis, "\(number)", deadline, silenceLimit)
                 servers.append(try TestServer(variables, origin: origin, fleet: fleet))
             }
             self.servers = servers
         }
 
+        static func fleet(
+            _ redis: RedisServer, _ name: String, _ deadline: TimeAmount, _ silenceLimit: Int?
+        ) throws -> Fleet {
+            var configuration = try RedisConfiguration(url: redis.url)
+            configuration.deadline = deadline
+            configuration.backoff = (.milliseconds(1), .milliseconds(20))
+            let client = try RedisClient(configuration, group: MultiThreadedEventLoopGroup.singleton)
+            var member = FleetConfiguration(server: name)
+            if let silenceLimit { (member.silenceLimit, member.readInterval) = (silenceLimit, silenceLimit / 10) }
+            return Fleet(member, client) { 1_700_000_000_000 }
+        }
+
         /// Runs the background work of all servers' fleets while the body runs.
         func run(_ body: () async throws -> Void) async throws {
-            let tasks = servers.compactMap(\.purging.fleet).map { fleet in Task { await fleet.run() } }
+            let tasks = servers.map { server in Task { await server.purging.followFleet() } }
             for server in servers {
                 while server.purging.fleet?.isInTouch == false { await Task.yield() }
             }
@@ -203,6 +209,37 @@ import WebImageTesting
             try await rig.redis.start()
             while try await width(rig.servers[1].picture("")) != 128 { await Task.yield() }
         }
+    }
+
+    /// A server that is told to purge while Redis is down ends before Redis is back.
+    @Test func aPurgeWithoutRedisOutlivesTheServer() async throws {
+        let folder = try ScratchDirectory()
+        let variables = ["WEBIMAGE_CACHE_DIR": folder.path]
+        let rig = try await Rig(1, deadline: .milliseconds(100), variables)
+        func next() async throws -> TestServer {
+            let fleet = try Rig.fleet(rig.redis, "next", .milliseconds(100), nil)
+            let server = try TestServer(variables, origin: rig.origin, fleet: fleet)
+            await server.purging.restore()
+            return server
+        }
+        try rig.serve(Self.small)
+        try await rig.run {
+            let old = try await width(rig.servers[0].picture(""))
+            #expect(old == 64)
+            await rig.servers[0].endpoint.service.cache.flush()
+            await rig.redis.kill()
+            #expect(await rig.servers[0].admin("/purge", #"{"all": true, "local": true}"#).status == 200)
+        }
+        try rig.serve(Self.large)
+        let second = try await next()
+        #expect(second.purging.fleet?.unsent.isEmpty == false)
+        #expect(try await width(second.picture("")) == 128)
+        // When Redis is back and has the purge, the file is no longer needed.
+        try await rig.redis.start()
+        let task = Task { await second.purging.followFleet() }
+        while try await next().purging.fleet?.unsent.isEmpty == false { await Task.yield() }
+        task.cancel()
+        await task.value
     }
 
     /// Redis may carry out a command later that it did not confirm in time.
