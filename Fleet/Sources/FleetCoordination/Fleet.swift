@@ -70,6 +70,12 @@ public final class Fleet: Sendable {
     /// of purges.
     public var stamp: Int { state.withLock { $0.reader.stamp } }
 
+    /// The list of purges that was read last, and when it was created; nil before the first reading. A new one means that
+    /// Redis has lost the purges of before.
+    public var list: (name: String, created: Int)? {
+        state.withLock { state in state.reader.list.map { ($0, state.reader.created) } }
+    }
+
     /// Whether this server knows of all purges, except possibly those of the last while: see
     /// ``FleetConfiguration/silenceLimit``.
     public var isInTouch: Bool { inTouch.load(ordering: .relaxed) }

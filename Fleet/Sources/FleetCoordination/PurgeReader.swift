@@ -11,7 +11,10 @@ struct PurgeReader {
     private(set) var table: PurgeTable
     /// The time of the last purge that was read.
     private(set) var last = 0
-    private var list: String?
+    /// Identifies the list of purges that was read last.
+    private(set) var list: String?
+    /// See ``FleetCommands/News/created``.
+    private(set) var created = 0
     private var run: String?
     /// Whether Redis may have been restarted or replaced since the last answer. It matters only if Redis does not
     /// identify its run.
@@ -51,7 +54,7 @@ struct PurgeReader {
     /// - Parameter after: the time after which purges were requested.
     /// - Returns: whether there is more to read.
     mutating func take(_ news: FleetCommands.News, after: Int) -> Bool {
-        defer { (list, run, runMayDiffer) = (news.list, news.run, false) }
+        defer { (list, created, run, runMayDiffer) = (news.list, news.created, news.run, false) }
         if let list, list != news.list {
             // Purges since the last reading may be lost with the list.
             table.raiseFloor(to: news.now)

@@ -84,7 +84,7 @@ public struct ImageServer: Sendable {
         }
         purging = Purging(
             fleet: try fleetMaking.fleet(),
-            file: ManagerMaking.purgeFile(settings, logger), now: now,
+            file: ManagerMaking.purgeFile(settings, logger), sharesOriginals: originals != nil, now: now,
             onPurge: { [failedURLs = manager.failedURLs] in failedURLs.removeAll() }, logger: logger)
         await purging.restore()
         let pictures = ConfiguredPictures(manager: manager, settings: settings)

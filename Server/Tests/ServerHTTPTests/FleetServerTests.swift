@@ -313,6 +313,46 @@ import WebImageTesting
         }
     }
 
+    /// A server that is started again uses its cached originals as before. If Redis was emptied meanwhile, nobody knows
+    /// the purges of before, so the origin is asked.
+    @Test(arguments: [false, true]) func afterARestartOriginsAreAskedOnlyWhereRedisHasLostItsData(isLost: Bool)
+        async throws
+    {
+        let folder = try ScratchDirectory()
+        let variables = ["WEBIMAGE_CACHE_DIR": folder.path]
+        let rig = try await Rig(1, variables)
+        let body = try TestServer.bytes(Self.small, as: .png)
+        rig.origin.serve("/a.png") { request in
+            let headers = [("Cache-Control", "max-age=1000"), ("ETag", "\"1\"")]
+            let isKnown = request.header("If-None-Match") == "\"1\""
+            return OriginResponse(status: isKnown ? 304 : 200, headers: headers, body: isKnown ? [] : body)
+        }
+        try await rig.run {
+            let status = try await rig.servers[0].picture("w:10").image().size.width
+            #expect(status == 10)
+        }
+        await rig.servers[0].endpoint.service.cache.flush()
+        await rig.servers[0].manager.drain(within: .seconds(5))
+        if isLost {
+            await rig.redis.kill()
+            try await rig.redis.start()
+        }
+        // The second restart finds the same list as the first. If it is a new one, sources may still be unconfirmed.
+        for number in 1...2 {
+            let fleet = try Rig.fleet(rig.redis, "\(number)", .seconds(5), nil)
+            let server = try TestServer(variables, origin: rig.origin, fleet: fleet)
+            await server.purging.restore()
+            let task = Task { await server.purging.followFleet() }
+            while !fleet.isInTouch { await Task.yield() }
+            #expect(await server.picture("w:\(20 + number)").status == 200)
+            task.cancel()
+            await task.value
+            await server.manager.drain(within: .seconds(5))
+            #expect(rig.origin.hits("/a.png") == (isLost ? 1 + number : 1))
+        }
+        #expect(rig.origin.requests("/a.png").dropFirst().allSatisfy { $0.header("If-None-Match") == "\"1\"" })
+    }
+
     /// When purges may have been lost, a server serves its cached results only after the origin has confirmed that the
     /// source is unchanged.
     @Test func afterRedisLosesItsDataOriginsAreAskedAgain() async throws {
