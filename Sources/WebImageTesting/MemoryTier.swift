@@ -15,6 +15,8 @@ package final class MemoryTier: BytesTier {
         case none
         /// The call fails at once, and changes nothing.
         case fails
+        /// The same, with this code.
+        case failsWith(WebImageError.Code)
         /// The tier works, but refuses this call at once, and changes nothing.
         case refuses
         /// The call does its work, and then fails.
@@ -113,6 +115,7 @@ package final class MemoryTier: BytesTier {
         switch trouble {
         case .none: break
         case .fails: throw Self.failure
+        case .failsWith(let code): throw WebImageError(code, "the tier was told to fail")
         case .refuses: throw WebImageError(.bodyTooLarge, "the tier was told to refuse")
         case .failsAfterwards:
             _ = state.withLock { work(&$0) }

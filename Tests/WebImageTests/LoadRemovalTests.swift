@@ -131,10 +131,17 @@ import WebImageTesting
         removals.note(nil, from: .all)
         #expect(removals.hasRemoved(b, from: .disk, since: begin))
         let later = removals.count
-        for _ in 0..<64 { removals.note(a, from: .all) }
+        // A program that follows the removals of others may learn of many during a load, whose picture once was not
+        // stored anywhere then.
+        for number in 0..<Removals.maxKept - 1 { removals.note(CacheKey("\(number)"), from: .all) }
+        for _ in 0..<10_000 { removals.note(a, from: .memory) }
         #expect(!removals.hasRemoved(b, from: .all, since: later))
-        removals.note(a, from: .all)
-        #expect(removals.hasRemoved(b, from: .all, since: later), "too long ago to be known")
+        #expect(!removals.hasRemoved(a, from: .disk, since: later) && removals.hasRemoved(a, from: .all, since: later))
+        let recent = removals.count
+        removals.note(b, from: .disk)
+        #expect(removals.hasRemoved(CacheKey("c"), from: .all, since: later), "too long ago to be known")
+        #expect(
+            removals.hasRemoved(b, from: .disk, since: recent) && !removals.hasRemoved(a, from: .all, since: recent))
     }
 }
 

@@ -50,6 +50,63 @@ import WebImageTesting
         #expect(changes.isIdle)
     }
 
+    /// The caller of a removal that another one replaced was once told at once that it had succeeded.
+    @Test func aRemovalThatIsReplacedGetsTheAnswerOfTheOther() throws {
+        var changes = makeChanges()
+        let answers = Guarded<[String]>([])
+        func remove(_ name: String) -> TierChanges.Added {
+            changes.add(.remove, key) { error in answers.withLock { $0.append("\(name) \(error?.code.name ?? "done")") }
+            }
+        }
+        #expect(remove("first").beaten.isEmpty)
+        #expect(remove("second").beaten.isEmpty)
+        let removalChange = next(&changes)
+        let removal = try #require(removalChange)
+        #expect(remove("third").beaten.isEmpty && answers.withLock(\.isEmpty))
+        removal.then(WebImageError(.cacheIO, "the tier fails"))
+        #expect(answers.withLock { $0.sorted() } == ["first cacheIO", "second cacheIO"])
+        changes.end(key)
+        changes.takeNext()?.then(nil)
+        changes.end(key)
+        #expect(answers.withLock(\.last) == "third done" && changes.isIdle)
+    }
+
+    /// Another program removes an entry while this one stores it.
+    @Test func storesAreUndone() throws {
+        var changes = makeChanges()
+        func undo() -> TierChanges.Added { changes.add(.undo, key) { _ in } }
+        #expect(undo().beaten.count == 1 && changes.isIdle, "there is nothing to undo")
+        _ = changes.add(.put(log(10), DiskMetadata()), key) { _ in }
+        #expect(next(&changes)?.isStore == true)
+        _ = changes.add(.put(log(20), DiskMetadata()), key) { _ in }
+        #expect(undo().beaten.map(\.length) == [20] && changes.waitingBytes == 0 && changes.isRemoving(key))
+        changes.end(key)
+        let undoChange = next(&changes)
+        let change = try #require(undoChange)
+        #expect(change.isRemoval)
+        // A newer store stays.
+        _ = changes.add(.put(log(30), DiskMetadata()), key) { _ in }
+        changes.end(key)
+        #expect(next(&changes)?.length == 30)
+        changes.end(key)
+        // A store that was announced comes too late.
+        let number = changes.reserve(key)
+        #expect(undo().beaten.count == 1 && changes.takeNext() == nil)
+        #expect(changes.add(.put(log(1), DiskMetadata()), key, number: number) { _ in }.beaten.count == 1)
+        changes.endReservation(key)
+        #expect(changes.isIdle)
+        // A removal that waits is still made.
+        _ = changes.add(.remove, key) { _ in }
+        _ = changes.add(.put(log(1), DiskMetadata()), key) { _ in }
+        #expect(undo().beaten.count == 1)
+        for isAnnounced in [true, false] {
+            let change = changes.takeNext()
+            #expect(change.map { if case .remove = $0.action { true } else { false } } == isAnnounced)
+            changes.end(key)
+        }
+        #expect(changes.isIdle)
+    }
+
     @Test func anEarlierPutThatComesLateIsBeatenByALaterOne() throws {
         var changes = makeChanges()
         let number = changes.reserve(key)
@@ -98,33 +155,38 @@ import WebImageTesting
         var random = SeededGenerator(seed: seed)
         var changes = makeChanges(running: 3, bytes: 200)
         let keys = (0..<4).map { CacheKey("\($0)") }
-        var (given, ended, running) = (0, 0, [TierChanges.Change]())
+        var (given, running) = (0, [TierChanges.Change]())
+        let answers = Guarded(0)
+        let answer: @Sendable (WebImageError?) -> Void = { _ in answers.withLock { $0 += 1 } }
         var reserved: [(CacheKey, UInt64)] = []
         for _ in 0..<5000 {
             let key = keys[Int.random(in: 0..<4, using: &random)]
             var added: TierChanges.Added?
-            switch Int.random(in: 0..<8, using: &random) {
-            case 0: added = changes.add(.put(log(Int.random(in: 0..<90, using: &random)), DiskMetadata()), key) { _ in }
-            case 1: added = changes.add(.renew { $0 }, key) { _ in }
-            case 2: added = changes.add(.remove, key) { _ in }
+            switch Int.random(in: 0..<9, using: &random) {
+            case 0: added = changes.add(.put(log(Int.random(in: 0..<90, using: &random)), DiskMetadata()), key, answer)
+            case 1: added = changes.add(.renew { $0 }, key, answer)
+            case 2: added = changes.add(.remove, key, answer)
             case 3: reserved.append((key, changes.reserve(key)))
             case 4:
                 guard let (key, number) = reserved.popLast() else { continue }
-                added = changes.add(.put(log(5), DiskMetadata()), key, number: number) { _ in }
+                added = changes.add(.put(log(5), DiskMetadata()), key, number: number, answer)
                 changes.endReservation(key)
-            case 5, 6:
+            case 5: added = changes.add(.undo, key, answer)
+            case 6, 7:
                 if let change = changes.takeNext() {
                     #expect(!running.contains { $0.key == change.key })
                     running.append(change)
                 }
             default:
                 guard !running.isEmpty else { continue }
-                changes.end(running.remove(at: Int.random(in: 0..<running.count, using: &random)).key)
-                ended += 1
+                let change = running.remove(at: Int.random(in: 0..<running.count, using: &random))
+                changes.end(change.key)
+                change.then(nil)
             }
             if let added {
                 given += 1
-                ended += added.beaten.count + (added.isRefused ? 1 : 0)
+                for change in added.beaten { change.then(nil) }
+                if added.isRefused { answer(nil) }
             }
             #expect(running.count == changes.runningCount && running.count <= 3)
             #expect(changes.waitingBytes >= 0 && changes.waitingBytes <= 200)
@@ -132,11 +194,13 @@ import WebImageTesting
         }
         for (key, _) in reserved { changes.endReservation(key) }
         while !changes.isIdle {
-            for change in running { changes.end(change.key) }
-            ended += running.count
+            for change in running {
+                changes.end(change.key)
+                change.then(nil)
+            }
             running = []
             while let change = changes.takeNext() { running.append(change) }
         }
-        #expect(given == ended && changes.waitingBytes == 0)
+        #expect(given == answers.withLock { $0 } && changes.waitingBytes == 0)
     }
 }

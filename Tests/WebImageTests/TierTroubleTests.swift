@@ -168,6 +168,39 @@ import WebImageTesting
         }
     }
 
+    /// A tier that has not asked its storage, for example because its own circuit is open, was once blamed for it.
+    @Test(arguments: [WebImageError.Code.circuitOpen, .queueFull, .shutDown])
+    func aTierThatDidNotAskItsStorageIsNotGivenUp(_ code: WebImageError.Code) async {
+        let tier = MemoryTier()
+        let further = makeTier(tier)
+        tier.setTrouble { _ in .failsWith(code) }
+        for _ in 0..<12 {
+            further.put([1], DiskMetadata(), for: key)
+            await finish(further)
+        }
+        #expect(tier.count(.put) == 12)
+    }
+
+    /// Another program removes an entry while this one stores it. The store once brought the entry back.
+    @Test func aStoreThatRunsDuringARemovalElsewhereIsUndone() async throws {
+        let tier = MemoryTier()
+        let further = makeTier(tier)
+        tier.setTrouble { $0 == .put ? .waits : .none }
+        further.put([1], DiskMetadata(), for: key)
+        #expect(await eventually { tier.count(.put) == 1 })
+        further.put([2], DiskMetadata(), for: key)
+        further.undoStores(of: key)
+        tier.open()
+        await finish(further)
+        #expect(tier.entries.isEmpty && tier.calls == [.put, .remove])
+        tier.setTrouble { _ in .none }
+        further.put([3], DiskMetadata(), for: key)
+        await finish(further)
+        further.undoStores(of: key)
+        await finish(further)
+        #expect(tier.entries[key]?.body == [3], "it was stored after the removal")
+    }
+
     @Test func aRefusedRemovalsErrorSaysWhatWasNotRemoved() async throws {
         let tier = MemoryTier()
         let further = makeTier(tier)

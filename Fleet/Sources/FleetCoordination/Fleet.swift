@@ -30,6 +30,8 @@ public final class Fleet: Sendable {
         /// The number of servers that Redis reported last.
         var servers = 1
         var lastRead: ContinuousClock.Instant?
+        /// The reading of the list of purges that is under way.
+        var reading: Task<Void, Never>?
     }
 
     public let purges: PurgeBook
@@ -67,6 +69,12 @@ public final class Fleet: Sendable {
     /// It is not the current time, because work may use cached data, which is only as recent as this server's knowledge
     /// of purges.
     public var stamp: Int { state.withLock { $0.reader.stamp } }
+
+    /// The list of purges that was read last, and when it was created; nil before the first reading. A new one means that
+    /// Redis has lost the purges of before.
+    public var list: (name: String, created: Int)? {
+        state.withLock { state in state.reader.list.map { ($0, state.reader.created) } }
+    }
 
     /// Whether this server knows of all purges, except possibly those of the last while: see
     /// ``FleetConfiguration/silenceLimit``.
@@ -137,11 +145,11 @@ public final class Fleet: Sendable {
                 }
                 waits = true
                 subscription = commands.client.subscribe(to: commands.keys.channel(job.result)) { _ in nudge.give() }
-                await nudge.wait(atMost: FlightPart.firstWait)
+                await nudge.wait(atMost: Self.wait(FlightPart.firstWait, until: end, now: .now))
                 step = part.woken()
             case .wait(let milliseconds):
                 if ContinuousClock.now >= end { return nil }
-                await nudge.wait(atMost: milliseconds)
+                await nudge.wait(atMost: Self.wait(milliseconds, until: end, now: .now))
                 step = part.woken()
             case .take(let outcome):
                 let isCurrent =
@@ -167,6 +175,12 @@ public final class Fleet: Sendable {
         }
     }
 
+    /// How long to wait, in milliseconds: at least 1, and otherwise not beyond `end`.
+    static func wait(_ milliseconds: Int, until end: ContinuousClock.Instant, now: ContinuousClock.Instant) -> Int {
+        let left = (end - now) / .milliseconds(1)
+        return left < Double(milliseconds) ? max(Int(left.rounded(.up)), 1) : milliseconds
+    }
+
     private func beginWait() -> Bool {
         state.withLock { state in
             guard state.waits < configuration.maxWaits else { return false }
@@ -178,7 +192,8 @@ public final class Fleet: Sendable {
     private func ask(_ job: Job, _ token: String, _ notBefore: Int, _ part: inout FlightPart) async -> FlightPart.Step {
         do throws(RedisError) {
             let begin = try await commands.begin(
-                job.result, source: job.sourceDigest, token: token, lease: configuration.lease, notBefore: notBefore)
+                job.result, source: job.sourceDigest, token: token, lease: configuration.lease, notBefore: notBefore,
+                newList: Self.token())
             clock.take(begin.now)
             // All purges up to this answer must be known before its outcome, or anything from this server's caches, is
             // used.
@@ -248,19 +263,47 @@ public final class Fleet: Sendable {
             state.statistics.purges += purges.count
             self.purges.replace(state.reader.table)
         }
+        // Purges of other servers that came before these may not have been read yet.
+        await read()
     }
 
     /// Purges on this server. The other servers are notified when Redis is available.
     public func purgeHere(_ purges: [Purge]) {
         state.withLock { state in
-            for purge in purges { state.reader.addUnsent(PurgeMember(purge), at: clock.nowAtMost) }
+            for purge in purges { state.reader.addUnsent(PurgeMember(purge), at: clock.nowAtMost()) }
             state.statistics.purges += purges.count
             self.purges.replace(state.reader.table)
         }
     }
 
+    /// The purges that Redis has not received yet, as text for ``restore(unsent:)``. Empty if there are none.
+    public var unsent: String {
+        let unsent = state.withLock { $0.reader.unsent }
+        var table = PurgeTable()
+        for (member, time) in unsent { table.add(member, at: time) }
+        return table.text
+    }
+
+    /// Adds purges that Redis had not received when this server's last run ended. Call it before ``run(afterReading:)``.
+    ///
+    /// - Parameter unsent: a text of ``unsent``; nil: it is lost, so that origins must confirm all older results.
+    public func restore(unsent: String?) {
+        state.withLock { state in
+            if let unsent {
+                for (member, time) in PurgeTable(text: unsent).members.sorted(by: { $0.1 < $1.1 }) {
+                    state.reader.addUnsent(member, at: time)
+                }
+            } else {
+                state.reader.noteLoss(until: clock.nowAtMost())
+            }
+            purges.replace(state.reader.table)
+        }
+    }
+
     /// Keeps reading the purges of the fleet until the task is cancelled.
-    public func run() async {
+    ///
+    /// - Parameter afterReading: called after each attempt to read.
+    public func run(afterReading: () async -> Void = {}) async {
         let subscription = commands.client.subscribe(to: commands.keys.purgeChannel) { [weak self, news] event in
             if event == .lost || event == .active { self?.state.withLock { $0.reader.noteReconnection() } }
             if event != .lost { news.give() }
@@ -269,6 +312,7 @@ public final class Fleet: Sendable {
         while !Task.isCancelled {
             await read()
             noteSilence()
+            await afterReading()
             await news.wait(atMost: configuration.readInterval)
         }
     }
@@ -284,8 +328,23 @@ public final class Fleet: Sendable {
     /// the next reading.
     private static let maxParts = 100
 
-    /// Reads the purges since the last reading.
+    /// Reads the purges since the last reading. A reading that began before the call may lack what the caller needs, so
+    /// the next one is awaited, which all waiting callers share.
     private func read() async {
+        await state.withLock { $0.reading }?.value
+        let reading = state.withLock { state in
+            if let reading = state.reading { return reading }
+            let reading = Task { [self] in
+                await readOnce()
+                self.state.withLock { $0.reading = nil }
+            }
+            state.reading = reading
+            return reading
+        }
+        await reading.value
+    }
+
+    private func readOnce() async {
         do throws(RedisError) {
             var hasMore = true
             for _ in 0..<Self.maxParts where hasMore {

@@ -16,22 +16,21 @@ final class FleetClock: Sendable {
 
     /// The upper bound in milliseconds since 1970. It allows for the delay of an answer, and for clocks that differ in
     /// speed by a thousandth.
-    var nowAtMost: Int {
+    func nowAtMost(at here: ContinuousClock.Instant = .now) -> Int {
         guard let last = last.withLock({ $0 }) else { return wall() + Self.difference }
-        let passed = Self.milliseconds(ContinuousClock.now - last.here)
+        let passed = Self.milliseconds(here - last.here)
         return last.redis + passed + passed / 1000 + 1000
     }
 
-    func take(_ redis: Int) {
-        let here = ContinuousClock.now
+    /// - Parameter here: when the answer with this time of Redis came.
+    func take(_ redis: Int, at here: ContinuousClock.Instant = .now) {
         last.withLock { last in
-            // Answers may arrive out of order: an older one is less exact.
-            if let (before, then) = last, before + Self.milliseconds(here - then) > redis,
-                before - redis < Self.difference
-            {
-                return
-            }
-            last = (redis, here)
+            // Answers may arrive out of order, and Redis' clock may have been set back a little. The time that was
+            // expected is then the upper bound. It is stored as of now, so that the allowance for clocks of different
+            // speeds begins anew.
+            let expected = last.map { $0.redis + Self.milliseconds(here - $0.here) } ?? redis
+            let isLess = redis < expected && expected - redis < Self.difference
+            last = (isLess ? expected : redis, here)
         }
     }
 

@@ -18,18 +18,18 @@ struct FleetCommands: Sendable {
     struct Begin: Hashable {
         var answer: FleetAnswer
         var latestPurge: Int
-        /// Identifies the list of purges; empty: there is none.
+        /// Identifies the list of purges.
         var list: String
         /// Milliseconds by the clock of Redis.
         var now: Int
     }
 
     func begin(
-        _ result: String, source: String, token: String, lease: Int, notBefore: Int
+        _ result: String, source: String, token: String, lease: Int, notBefore: Int, newList: String
     ) async throws(RedisError) -> Begin {
         let value = try await run(
             .begin, [keys.lock(result), keys.result(result), keys.failure(source), keys.purges],
-            [RESPArgument(token), RESPArgument(lease), RESPArgument(notBefore)])
+            [RESPArgument(token), RESPArgument(lease), RESPArgument(notBefore), RESPArgument(newList)])
         guard let parts = value.members, parts.count == 5, let latest = parts[1].time, let list = parts[2].text,
             let now = parts[3].time
         else { throw .unexpected }
@@ -96,6 +96,11 @@ struct FleetCommands: Sendable {
         var now: Int
         /// Identifies the list of purges. If it changes, the list was lost.
         var list: String
+        /// When the list was created. Earlier purges may be unknown. 0 for the lists of older versions.
+        var created: Int {
+            let parts = list.split(separator: ":")
+            return parts.count == 3 ? Int(parts[2]).flatMap { (0...1 << 53).contains($0) ? $0 : nil } ?? 0 : 0
+        }
         /// Purges at this time or before have been removed from the list.
         var dropped: Int
         /// Identifies the run of the Redis server; empty: the user may not run INFO.

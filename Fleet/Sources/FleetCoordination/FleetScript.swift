@@ -17,14 +17,22 @@ struct FleetScript: Hashable, Sendable {
             local last = redis.call('ZREVRANGE', purges, 0, 0, 'WITHSCORES')
             return tonumber(last[2] or '0')
         end
+        -- The name of the list and its score. The list is created if there is none.
+        local function head(purges, name)
+            local first = redis.call('ZRANGE', purges, 0, 0, 'WITHSCORES')
+            if first[1] then return first[1], tonumber(first[2]) end
+            local list = 'list:' .. name .. ':' .. string.format('%.0f', now() - 1)
+            redis.call('ZADD', purges, 0, list)
+            return list, 0
+        end
 
         """
 
     /// Asks for a result or for the lock.
     ///
     /// Keys: lock, result, failure of the source, purges. Arguments: token, lease in ms, time up to which outcomes do
-    /// not count. Answer: `known`, `lead` or `taken`; latest purge; name of the list of purges; now; and last the
-    /// outcome, the time at which the work begins, or the ms for which the lock is held.
+    /// not count, name for a new list. Answer: `known`, `lead` or `taken`; latest purge; name of the list of purges;
+    /// now; and last the outcome, the time at which the work begins, or the ms for which the lock is held.
     ///
     /// The work begins after the latest purge, even if that is in the future of this Redis server's clock, because
     /// another server set its time before a failover. Asking again with the same token, after an answer that was lost,
@@ -32,7 +40,8 @@ struct FleetScript: Hashable, Sendable {
     static let begin = FleetScript(
         "begin",
         """
-        local last, list, time = latest(KEYS[4]), redis.call('ZRANGE', KEYS[4], 0, 0)[1] or '', now()
+        local list = head(KEYS[4], ARGV[4])
+        local last, time = latest(KEYS[4]), now()
         for index = 3, 2, -1 do
             local head = redis.call('GETRANGE', KEYS[index], 0, 31)
             if head ~= '' and tonumber(string.match(head, '^%a(%d+) ')) > tonumber(ARGV[3]) then
@@ -81,19 +90,18 @@ struct FleetScript: Hashable, Sendable {
     /// Adds purges, each with a later time than all earlier ones, so that a server can continue reading after the last
     /// one that it has.
     ///
-    /// The list has one more member, `list:NAME`. Its name changes when the list is created anew; its score is the time
-    /// of the latest purge that was dropped. Keys: purges. Arguments: name for a new list, life in ms, most purges,
+    /// The list has one more member, `list:NAME:TIME`. It changes when the list is created anew, at that time; its score
+    /// is the time of the latest purge that was dropped. Keys: purges. Arguments: name for a new list, life in ms, most purges,
     /// channel, members. Answer: the time of the last purge.
     static let purge = FleetScript(
         "purge",
         """
+        local name = head(KEYS[1], ARGV[1])
         local time = math.max(now(), latest(KEYS[1]) + 1)
-        if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZADD', KEYS[1], 0, 'list:' .. ARGV[1]) end
         for index = 5, #ARGV do
             redis.call('ZADD', KEYS[1], time, ARGV[index])
             time = time + 1
         end
-        local name = redis.call('ZRANGE', KEYS[1], 0, 0)[1]
         local dropped = redis.call('ZREVRANGEBYSCORE', KEYS[1], now() - ARGV[2], 1, 'WITHSCORES', 'LIMIT', 0, 1)[2]
         local over = redis.call('ZCARD', KEYS[1]) - 1 - ARGV[3]
         if over > 0 then
@@ -115,10 +123,9 @@ struct FleetScript: Hashable, Sendable {
     static let restore = FleetScript(
         "restore",
         """
-        if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZADD', KEYS[1], 0, 'list:' .. ARGV[1]) end
+        local _, dropped = head(KEYS[1], ARGV[1])
         local first = math.max(now(), latest(KEYS[1]) + 1)
         local time = first
-        local dropped = tonumber(redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2])
         for index = 3, #ARGV, 2 do
             local was, is = tonumber(ARGV[index]), redis.call('ZSCORE', KEYS[1], ARGV[index + 1])
             if was > dropped and (not is or tonumber(is) < was) then
@@ -141,14 +148,13 @@ struct FleetScript: Hashable, Sendable {
         "read",
         """
         local time = now()
-        if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZADD', KEYS[1], 0, 'list:' .. ARGV[1]) end
+        local list, dropped = head(KEYS[1], ARGV[1])
         redis.call('ZADD', KEYS[2], time, ARGV[4])
         redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', time - ARGV[5])
-        local list = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
-        local from = '(' .. string.format('%.0f', math.max(tonumber(ARGV[2]), tonumber(list[2])))
+        local from = '(' .. string.format('%.0f', math.max(tonumber(ARGV[2]), dropped))
         local info = redis.pcall('INFO', 'server')
         return {
-            time, list[1], tonumber(list[2]), type(info) == 'string' and string.match(info, 'run_id:(%x+)') or '',
+            time, list, dropped, type(info) == 'string' and string.match(info, 'run_id:(%x+)') or '',
             redis.call('ZCARD', KEYS[2]), latest(KEYS[1]),
             redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[3]),
         }

@@ -37,9 +37,6 @@ public struct RESPParser: Sendable {
         self.limits = limits
     }
 
-    /// Received bytes that do not belong to a complete value yet.
-    public var waitingBytes: Int { buffer.readableBytes }
-
     public mutating func append(_ bytes: ByteBuffer) {
         if buffer.readableBytes == 0 {
             buffer = bytes

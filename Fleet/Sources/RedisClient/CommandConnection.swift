@@ -23,16 +23,19 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
     }
 
     /// - Parameters:
+    ///   - limit: the time for the command; nil: as configured.
     ///   - isProbe: whether to reconnect at once, even if the connection was lost a moment ago.
     ///   - reply: called once, on the event loop.
-    func send(_ command: [RESPArgument], isProbe: Bool = false, _ reply: @escaping Reply) {
+    func send(
+        _ command: [RESPArgument], within limit: TimeAmount? = nil, isProbe: Bool = false, _ reply: @escaping Reply
+    ) {
         guard !pending.isFull else { return reply(.failure(.overloaded)) }
         if isProbe { link.connectNow() } else { link.connect() }
         guard link.acceptsCommands else { return reply(.failure(link.failure ?? .connectionLost)) }
         var bytes = ByteBuffer()
         bytes.reserveCapacity(command.reduce(16) { $0 + $1.length })
         RESPEncoder.write(command: command, to: &bytes)
-        let deadline = link.loop.now + configuration.deadline
+        let deadline = link.loop.now + (limit ?? configuration.deadline)
         if link.isReady {
             pending.addWritten(reply, until: deadline)
             link.write(bytes)

@@ -47,8 +47,9 @@ struct PendingCommands<Reply> {
     /// The command that an answer belongs to.
     enum Owner {
         case command(Reply)
-        case late
         /// The command has expired.
+        case late
+        /// There is no command without an answer.
         case nobody
     }
 
@@ -69,18 +70,18 @@ struct PendingCommands<Reply> {
             expired.append(reply)
             written[index].reply = nil
         }
-        while let first = unwritten.first, first.entry.deadline <= now {
-            expired += [unwritten.removeFirst().entry.reply].compactMap { $0 }
-        }
-        return expired
+        let late = unwritten.filter { $0.entry.deadline <= now }
+        guard !late.isEmpty else { return expired }
+        unwritten.removeAll { $0.entry.deadline <= now }
+        return expired + late.compactMap(\.entry.reply)
     }
 
-    /// The next command's deadline.
+    /// The earliest deadline of a command. Later commands may have earlier ones.
     var nextDeadline: NIODeadline? {
-        let first = written.first { $0.reply != nil }?.deadline
-        let waiting = unwritten.first?.entry.deadline
-        guard let first, let waiting else { return first ?? waiting }
-        return min(first, waiting)
+        let written = written.lazy.filter { $0.reply != nil }.map(\.deadline).min()
+        let waiting = unwritten.lazy.map(\.entry.deadline).min()
+        guard let written, let waiting else { return written ?? waiting }
+        return min(written, waiting)
     }
 
     /// Since when the oldest command has been late; nil if none is.

@@ -122,13 +122,16 @@ public final class RedisClient: Sendable {
 
     /// Sends a command.
     ///
+    /// - Parameter deadline: the time for this command; nil: ``RedisConfiguration/deadline``.
     /// - Returns: the server's answer, which is never `.error`.
     /// - Throws: within the deadline, or at once if nothing can be sent.
-    public func send(_ command: [RESPArgument]) async throws(RedisError) -> RESPValue {
+    public func send(
+        _ command: [RESPArgument], deadline: TimeAmount? = nil
+    ) async throws(RedisError) -> RESPValue {
         let connection = try takeConnection()
         let result = await withCheckedContinuation { continuation in
             connection.loop.execute {
-                connection.commands.send(command) { [self] result in
+                connection.commands.send(command, within: deadline) { [self] result in
                     note(result, connection)
                     continuation.resume(returning: result)
                 }

@@ -2,8 +2,8 @@ import FleetConnections
 public import NIOCore
 public import RESP
 
-/// The address of a Redis server, the user, and the client's limits.
-public struct RedisConfiguration: Sendable {
+/// The address of a Redis server, the user, and the client's limits. Its description does not show the password.
+public struct RedisConfiguration: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public enum Address: Hashable, Sendable {
         case tcp(host: String, port: Int)
         case unix(path: String)
@@ -17,7 +17,7 @@ public struct RedisConfiguration: Sendable {
     public var usesTLS = false
     /// The path of a PEM file with the certificates of the trusted authorities. Default: the system's authorities.
     public var certificateAuthorities: String?
-    /// The time for a command, from its start to the answer. Default 50 ms.
+    /// The time for a command, from its start to the answer, where the caller sets no other. Default 50 ms.
     public var deadline = TimeAmount.milliseconds(50)
     /// The time until a new connection can be used. Default 1 s.
     public var connectTimeout = TimeAmount.seconds(1)
@@ -32,6 +32,11 @@ public struct RedisConfiguration: Sendable {
     public var limits = RESPLimits()
 
     public init(address: Address) { self.address = address }
+
+    public var description: String { "RedisConfiguration(\(address))" }
+    public var debugDescription: String { description }
+    // `dump` and the descriptions of enclosing types use the mirror, which must not show the password.
+    public var customMirror: Mirror { Mirror(self, children: ["address": address, "user": user as Any]) }
 
     /// - Parameter url: `redis://`, `rediss://` (TLS) with `[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`, or `unix:///PATH`.
     /// - Throws: `configuration`. The error does not repeat the URL, which may hold a password.

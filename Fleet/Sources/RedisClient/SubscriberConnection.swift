@@ -23,7 +23,8 @@ final class SubscriberConnection: @unchecked Sendable {  // Its state is touched
     private var unansweredPings = 0
     private var lastRefusal: RedisError?
 
-    /// - Parameter onRefusal: called when the server refuses a subscription, once for each reason.
+    /// - Parameter onRefusal: called when the server refuses a subscription, once for each reason until it accepts
+    ///   all.
     init(_ configuration: RedisConfiguration, _ link: RedisLink, onRefusal: @escaping (RedisError) -> Void) {
         self.configuration = configuration
         self.link = link
@@ -92,7 +93,9 @@ final class SubscriberConnection: @unchecked Sendable {  // Its state is touched
         guard members.count == 3, let channel = members[1].text else { return }
         switch kind {
         case "subscribe":
-            for listener in subscriptions.confirm(channel).sorted() { handlers[listener]?(.active) }
+            let confirmed = subscriptions.confirm(channel)
+            if lastRefusal != nil, subscriptions.isConfirmed { lastRefusal = nil }
+            for listener in confirmed.sorted() { handlers[listener]?(.active) }
         case "message":
             guard let bytes = members[2].bytes else { return }
             for listener in subscriptions.listeners(of: channel).sorted() { handlers[listener]?(.message(bytes)) }

@@ -13,6 +13,9 @@ struct Subscriptions {
 
     var isEmpty: Bool { channels.values.allSatisfy(\.listeners.isEmpty) }
 
+    /// Whether the server has confirmed every SUBSCRIBE that was written.
+    var isConfirmed: Bool { channels.values.allSatisfy { $0.unconfirmed == 0 } }
+
     struct Added {
         /// Whether SUBSCRIBE must be written.
         var writes = false

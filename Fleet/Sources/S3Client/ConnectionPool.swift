@@ -33,7 +33,9 @@ final class ConnectionPool: Sendable {
         connectTimeout = configuration.connectTimeout
         loops = Array(group.makeIterator())
         state = Mutex(
-            State(maxConnections: configuration.maxConnections, maxWaiting: configuration.maxWaiting))
+            State(maxConnections: configuration.maxConnections, maxWaiting: configuration.maxWaiting) {
+                $0.request.body != nil
+            })
         do throws(SecureConnectionError) {
             secure =
                 endpoint.scheme == .https
@@ -51,7 +53,9 @@ final class ConnectionPool: Sendable {
         guard !exchange.isOver else { return }
         exchange.setTimer(
             loop().scheduleTask(in: deadline) { [weak self, weak exchange] in
-                if let exchange { self?.abandon(exchange, .timedOut) }
+                guard let self, let exchange else { return }
+                // The server is not to blame if others have all connections.
+                abandon(exchange, state.withLock { $0.waitsForOthers(exchange) } ? .overloaded : .timedOut)
             })
         act { $0.add(exchange) }
     }

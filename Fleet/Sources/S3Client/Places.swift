@@ -2,7 +2,8 @@
 /// actions.
 ///
 /// A free connection gets the request that has waited longest. Connections are opened while more requests wait than
-/// connections are being opened, up to a limit.
+/// connections are being opened, up to a limit. Long requests, which are those that write, get half of the connections
+/// at most, so that short ones do not have to wait for them.
 struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: Sendable {
     enum Action: Equatable, Sendable {
         /// Open a connection, then call `connected` or `failedToConnect`.
@@ -18,22 +19,30 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
 
     private struct Waiting {
         var request: Request
+        var isLong: Bool
         /// Whether the request failed on a connection that had been unused, so that it needs a new one.
         var wantsNew = false
     }
 
     private let maxConnections: Int
     private let maxWaiting: Int
+    private let maxLong: Int
+    private let isLong: @Sendable (Request) -> Bool
     /// All open connections, including unused ones.
     private var connections: Set<Connection> = []
     /// The most recently used one is used next, so that the others expire.
     private var unused: [Connection] = []
     private var connecting = 0
+    /// The connections that carry long requests.
+    private var long: Set<Connection> = []
     private var waiting: [Waiting] = []
     private(set) var isClosed = false
 
-    init(maxConnections: Int, maxWaiting: Int) {
+    /// - Parameter isLong: whether a request may take long.
+    init(maxConnections: Int, maxWaiting: Int, isLong: @escaping @Sendable (Request) -> Bool = { _ in false }) {
+        self.isLong = isLong
         self.maxConnections = max(maxConnections, 1)
+        maxLong = max(self.maxConnections / 2, 1)
         self.maxWaiting = max(maxWaiting, 0)
     }
 
@@ -41,13 +50,35 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
     var count: Int { connections.count + connecting }
     var unusedCount: Int { unused.count }
     var waitingCount: Int { waiting.count }
+    /// Whether a request waits although there are connections: others have all of them, or as many as it may have.
+    func waitsForOthers(_ request: Request) -> Bool {
+        !connections.isEmpty && waiting.contains { $0.request == request }
+    }
+
+    /// How many waiting requests may start as soon as there are connections for them.
+    private var startable: Int {
+        let longOnes = waiting.count(where: \.isLong)
+        return waiting.count - longOnes + min(longOnes, max(maxLong - long.count, 0))
+    }
+
+    private func mayStart(_ waiting: Waiting) -> Bool { !waiting.isLong || long.count < maxLong }
+
+    private mutating func start(at index: Int, on connection: Connection) -> Action {
+        let next = waiting.remove(at: index)
+        if next.isLong { long.insert(connection) }
+        return .start(next.request, connection)
+    }
 
     mutating func add(_ request: Request) -> [Action] {
         if isClosed { return [.fail(request, .closed)] }
-        let hasPlace = !unused.isEmpty || count < maxConnections
-        // A request for which a connection is being opened does not count as waiting.
-        guard hasPlace || waiting.count - connecting < maxWaiting else { return [.fail(request, .overloaded)] }
-        waiting.append(Waiting(request: request))
+        let (isLong, longOnes) = (isLong(request), waiting.count(where: \.isLong))
+        let mayStart = !isLong || long.count + longOnes < maxLong
+        let hasPlace = mayStart && (!unused.isEmpty || count < maxConnections)
+        // A request for which a connection is being opened does not count as waiting. Long requests leave half of the
+        // room to others.
+        let hasRoom = waiting.count - connecting < maxWaiting && (!isLong || longOnes < (maxWaiting + 1) / 2)
+        guard hasPlace || hasRoom else { return [.fail(request, .overloaded)] }
+        waiting.append(Waiting(request: request, isLong: isLong))
         return assign()
     }
 
@@ -55,7 +86,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
     /// gets a new connection.
     mutating func addAgain(_ request: Request) -> [Action] {
         if isClosed { return [.fail(request, .closed)] }
-        waiting.insert(Waiting(request: request, wantsNew: true), at: 0)
+        waiting.insert(Waiting(request: request, isLong: isLong(request), wantsNew: true), at: 0)
         return assign()
     }
 
@@ -66,11 +97,11 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
         connecting -= 1
         if isClosed { return [.close(connection)] }
         connections.insert(connection)
-        guard !waiting.isEmpty else {
+        guard let index = waiting.firstIndex(where: { mayStart($0) }) else {
             unused.append(connection)
             return [.keep(connection)]
         }
-        return [.start(waiting.removeFirst().request, connection)] + assign()
+        return [start(at: index, on: connection)] + assign()
     }
 
     /// Called when a connection could not be opened.
@@ -79,13 +110,14 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
     ///   for it.
     mutating func failedToConnect(_ error: S3Error) -> [Action] {
         connecting -= 1
-        guard waiting.count > connecting else { return [] }
-        return [.fail(waiting.removeFirst().request, error)] + assign()
+        guard startable > connecting, let index = waiting.firstIndex(where: { mayStart($0) }) else { return [] }
+        return [.fail(waiting.remove(at: index).request, error)] + assign()
     }
 
     /// Called when a connection is free again.
     mutating func free(_ connection: Connection) -> [Action] {
         guard connections.contains(connection) else { return [] }
+        long.remove(connection)
         unused.append(connection)
         return assign()
     }
@@ -95,6 +127,7 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
     /// - Parameter request: a request that was not carried out and is retried.
     mutating func lose(_ connection: Connection, retrying request: Request? = nil) -> [Action] {
         connections.remove(connection)
+        long.remove(connection)
         unused.removeAll { $0 == connection }
         guard let request else { return assign() }
         return addAgain(request)
@@ -122,10 +155,11 @@ struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: S
     private mutating func assign() -> [Action] {
         if isClosed { return [] }
         var actions: [Action] = []
-        while !unused.isEmpty, let index = waiting.firstIndex(where: { !$0.wantsNew }) {
-            actions.append(.start(waiting.remove(at: index).request, unused.removeLast()))
+        while let connection = unused.last, let index = waiting.firstIndex(where: { !$0.wantsNew && mayStart($0) }) {
+            unused.removeLast()
+            actions.append(start(at: index, on: connection))
         }
-        while waiting.count > connecting {
+        while startable > connecting {
             if count >= maxConnections {
                 // A request that needs a new connection replaces an unused one.
                 guard !unused.isEmpty else { break }

@@ -16,17 +16,7 @@ extension S3Client {
         let range = most.map { [S3Field("range", "bytes=0-\($0 - 1)")] } ?? []
         let request = S3Request("GET", try configuration.object(key), headers: range)
         let answer = try await send(request, deadline: configuration.readDeadline)
-        return answer.status == 404 ? nil : S3Object(answer, isHead: false)
-    }
-
-    /// Reads the metadata of an object, without its body.
-    ///
-    /// - Returns: nil if there is no such object or no such bucket, which S3 does not distinguish here.
-    /// - Throws: within the read deadline.
-    public func head(_ key: String) async throws(S3Error) -> S3Object? {
-        let request = S3Request("HEAD", try configuration.object(key))
-        let answer = try await send(request, deadline: configuration.readDeadline)
-        return answer.status == 404 ? nil : S3Object(answer, isHead: true)
+        return answer.status == 404 ? nil : S3Object(answer)
     }
 
     /// Writes an object, replacing any object with the same key. Other clients see the whole object or none of it.

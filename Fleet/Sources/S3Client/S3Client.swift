@@ -74,6 +74,12 @@ public final class S3Client: Sendable {
     /// Whether requests are sent. False for a while after several failures in a row, and after ``close()``.
     public var isAvailable: Bool { state.withLock { !$0.circuit.isOpen && !$0.isClosed } }
 
+    /// See ``S3Configuration/longestBody``.
+    public var longestBody: Int { configuration.longestBody }
+
+    /// How many PUT requests are sent at a time at most.
+    public var maxWrites: Int { max(configuration.maxConnections / 2, 1) }
+
     /// How many open connections carry no request.
     var unusedConnections: Int { pool.unusedCount }
 

@@ -24,9 +24,10 @@ public struct S3Configuration: Sendable {
     public var connectTimeout = TimeAmount.seconds(1)
     /// The time after which an unused connection is closed. Default 30 s.
     public var idleLimit = TimeAmount.seconds(30)
-    /// The maximum number of connections. Default 32.
+    /// The maximum number of connections. PUT gets half of them at most, so that other requests do not wait for long
+    /// bodies. Default 32.
     public var maxConnections = 32
-    /// How many requests may wait for a free connection. Default 256.
+    /// How many requests may wait for a free connection, half of them PUT at most. Default 256.
     public var maxWaiting = 256
     /// The maximum length of an object that is read or written, in bytes. Default 8 MiB.
     public var longestBody = 8 << 20

@@ -10,7 +10,7 @@ public enum S3Error: Error, Hashable, Sendable {
     case handshakeFailed
     /// The answer was not complete in time. The request may have been carried out, or still be.
     case timedOut
-    /// Too many requests already wait for a connection.
+    /// Too many requests already wait for a connection, or other requests had all connections until the deadline.
     case overloaded
     /// The server failed several times in a row, and is not asked for a while.
     case circuitOpen
@@ -55,7 +55,7 @@ extension S3Error: CustomStringConvertible {
         case .connectionLost: "There is no connection to S3, or it was lost before the answer was complete."
         case .handshakeFailed: "The certificate of the S3 server is not trusted, or TLS could not be agreed upon."
         case .timedOut: "S3 did not answer in time."
-        case .overloaded: "As many requests to S3 as may wait do."
+        case .overloaded: "Too many requests to S3 wait for others to end."
         case .circuitOpen: "S3 failed several times in a row and is not used for a while."
         case .unavailable(let status, let code): "S3 cannot do its work now: \(Self.words("\(status)", code, ""))."
         case .refused(let status, let code, let message):

@@ -1,9 +1,9 @@
 import NIOHTTP1
 public import NIOCore
 
-/// An object, or its metadata alone.
+/// An object, or its beginning.
 public struct S3Object: Hashable, Sendable {
-    /// The body: empty if only the head was requested, and possibly just the beginning if only that was requested.
+    /// The body, or just its beginning if only that was requested.
     public var body: ByteBuffer
     /// The length of the object in bytes; nil if the server does not state it.
     public var length: Int?
@@ -25,9 +25,9 @@ public struct S3Object: Hashable, Sendable {
 extension S3Object {
     static let metadataPrefix = "x-amz-meta-"
 
-    init(_ answer: Answer, isHead: Bool) {
+    init(_ answer: Answer) {
         body = answer.body
-        length = Self.length(answer, isHead: isHead)
+        length = Self.length(answer)
         etag = answer.headers.first(name: "etag")
         contentType = answer.headers.first(name: "content-type")
         lastModified = answer.headers.first(name: "last-modified")
@@ -37,8 +37,7 @@ extension S3Object {
         }
     }
 
-    private static func length(_ answer: Answer, isHead: Bool) -> Int? {
-        if isHead { return answer.headers.first(name: "content-length").flatMap { Int($0) } }
+    private static func length(_ answer: Answer) -> Int? {
         guard answer.status == 206 else { return answer.body.readableBytes }
         // The field's form is `bytes 0-9/1234`.
         return answer.headers.first(name: "content-range")?.split(separator: "/").last.flatMap { Int($0) }

@@ -27,32 +27,6 @@ public struct S3Signature: Hashable, Sendable {
             + "Signature=\(text)"
         self.headers = headers + [S3Field("authorization", authorization)]
     }
-
-    /// Returns a URL with which anybody can send the request for a while.
-    ///
-    /// - Parameters:
-    ///   - request: its headers must be sent with the URL. Its payload is not signed.
-    ///   - seconds: how long the URL is valid, from `time` on: 1 to 604,800 (a week).
-    public static func presignedURL(
-        of request: S3Request, by credentials: S3Credentials, at time: S3Timestamp, expiresAfter seconds: Int
-    ) -> String {
-        let (location, scope) = (request.location, Scope(day: time.day, region: request.location.region))
-        let headers = request.headers + [S3Field("host", location.host)]
-        let names = Set(headers.map { $0.name.lowercased() }).sorted().joined(separator: ";")
-        var query =
-            request.query + [
-                S3Field("X-Amz-Algorithm", Scope.algorithm),
-                S3Field("X-Amz-Credential", "\(credentials.accessKey)/\(scope.text)"),
-                S3Field("X-Amz-Date", time.text), S3Field("X-Amz-Expires", String(min(max(seconds, 1), 604_800))),
-                S3Field("X-Amz-SignedHeaders", names),
-            ]
-        if let token = credentials.sessionToken { query.append(S3Field("X-Amz-Security-Token", token)) }
-        let canonical = CanonicalRequest(
-            method: request.method, path: location.path, query: query, headers: headers, payload: .unsigned)
-        let signature = scope.signature(of: scope.stringToSign(canonical, time), by: credentials)
-        return "\(location.endpoint.scheme)://\(location.host)\(location.path)?\(CanonicalRequest.query(query))"
-            + "&X-Amz-Signature=\(signature)"
-    }
 }
 
 /// The day and the region for which a signature is valid.

@@ -68,7 +68,7 @@ import Testing
         let (one, other) = (try fleet(server), try fleet(server))
         #expect(await once(one) { _ in ("own", Fleet.Shared(.unshared, life: 60_000)) } == "own")
         while try await other.commands.begin(
-            "result", source: "source", token: "probe", lease: 1, notBefore: 0
+            "result", source: "source", token: "probe", lease: 1, notBefore: 0, newList: "list"
         ).answer.isLead {}
         #expect(await once(other) { _ in ("own too", nil) } == "own too")
         #expect(other.statistics.alone == 1)
@@ -85,7 +85,7 @@ import Testing
         let server = try await RedisServer()
         let dead = try fleet(server)
         let lead = try await dead.commands.begin(
-            "result", source: "source", token: "dead", lease: 150, notBefore: 0)
+            "result", source: "source", token: "dead", lease: 150, notBefore: 0, newList: "list")
         #expect(lead.answer.isLead)
         let living = try fleet(server)
         #expect(await once(living) { _ in shared("living") } == "living")
@@ -110,7 +110,7 @@ import Testing
         var left = 90
         while renewals < 5 {
             let answer = try await other.commands.begin(
-                "result", source: "source", token: "probe", lease: 1, notBefore: 0
+                "result", source: "source", token: "probe", lease: 1, notBefore: 0, newList: "list"
             ).answer
             guard case .taken(let now) = answer else {
                 Issue.record("the lease has ended")
@@ -127,7 +127,8 @@ import Testing
     @Test func waitingForAnotherServerEndsWithThePatience() async throws {
         let server = try await RedisServer()
         let fleet = try fleet(server)
-        let lead = try await fleet.commands.begin("result", source: "s", token: "a", lease: 60_000, notBefore: 0)
+        let lead = try await fleet.commands.begin(
+            "result", source: "s", token: "a", lease: 60_000, notBefore: 0, newList: "list")
         #expect(lead.answer.isLead)
         let value: String? = await fleet.once(Self.job, patience: .milliseconds(50)) { _ in
             "taken"
@@ -135,6 +136,14 @@ import Testing
             ("made", nil)
         }
         #expect(value == nil)
+    }
+
+    /// A wait of a second once ran to its end although the patience was over sooner.
+    @Test func noWaitIsLongerThanTheRestOfThePatience() {
+        let now = ContinuousClock.now
+        #expect(Fleet.wait(1000, until: now + .seconds(5), now: now) == 1000)
+        #expect(Fleet.wait(1000, until: now + .microseconds(200_300), now: now) == 201)
+        #expect(Fleet.wait(1000, until: now - .seconds(5), now: now) == 1)
     }
 
     @Test func aLeaderThatGivesUpLetsAnotherWorkAtOnce() async throws {
@@ -209,7 +218,7 @@ import Testing
         let fleets = try (0..<3).map { _ in try fleet(server) { $0.readInterval = 3_600_000 } }
         try await reading(fleets) {
             for fleet in fleets {
-                while fleet.purges.verdict(source: "any", begun: 1) != .current { await Task.yield() }
+                while !fleet.isInTouch { await Task.yield() }
             }
             var begun: [Int] = []
             for (number, purge) in [Purge.url("https://a/b"), .prefix("https://a/"), .tag("t"), .all].enumerated() {
@@ -226,7 +235,7 @@ import Testing
         let server = try await RedisServer()
         let (one, other) = (try fleet(server, deadline: .milliseconds(200)), try fleet(server) { $0.readInterval = 20 })
         try await reading([other]) {
-            while other.purges.verdict(source: "any", begun: 1) != .current { await Task.yield() }
+            while !other.isInTouch { await Task.yield() }
             // From here on Redis has the script in its cache, so that a purge is a single command.
             while (try? await one.purge([.tag("t")])) == nil {}
             let begun = other.stamp
@@ -260,7 +269,7 @@ import Testing
         let server = try await RedisServer()
         let (one, other) = (try fleet(server), try fleet(server) { $0.readInterval = 20 })
         try await reading([other]) {
-            while other.purges.verdict(source: "any", begun: 1) != .current { await Task.yield() }
+            while !other.isInTouch { await Task.yield() }
             let begun = one.stamp + 10_000
             // Adds a purge to the list without publishing a message.
             _ = try await one.commands.client.send([
@@ -296,7 +305,7 @@ import Testing
         let (one, other) = (try fleet(server) { $0.readInterval = 20 }, try fleet(server) { $0.readInterval = 20 })
         let begun = Mutex(0)
         try await reading([one]) {
-            while one.purges.verdict(source: "any", begun: 1) != .current { await Task.yield() }
+            while !one.isInTouch { await Task.yield() }
             begun.withLock { $0 = one.stamp }
             try await one.purge([.tag("t")])
             await server.kill()

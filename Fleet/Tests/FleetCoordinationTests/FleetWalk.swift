@@ -32,6 +32,9 @@ struct FleetWalk {
         case leadsUnread
         /// Work without Redis is stamped with the current time instead of the reader's stamp.
         case stampsNow
+        /// Work without Redis is stamped with a time after this server's own purges, although other servers may have
+        /// made earlier ones since the last reading.
+        case stampsOwnPurges
         /// A lease is counted from the arrival of the answer instead of the sending of the command.
         case countsLate
     }
@@ -165,7 +168,8 @@ struct FleetWalk {
             perform(requests[number].part.unavailable(), number)
         case .ask(let number, let step, let notBefore):
             let begin = redis.begin(
-                "result", source: "source", token: requests[number].token, lease: Self.lease, notBefore: notBefore)
+                "result", source: "source", token: requests[number].token, lease: Self.lease, notBefore: notBefore,
+                newList: "\(redis.now)")
             if case .known(let outcome) = begin.answer, outcome.begun <= notBefore { problems.append("an old answer") }
             if !happens(trouble.lostCommands) {
                 schedule(.answer(number, step: step, begin), in: latency())
@@ -184,18 +188,27 @@ struct FleetWalk {
             guard requests[number].isWorking else { return }
             requests[number].leads = until
         case .finish(let number, let begun, let version): finish(number, begun, version)
-        case .purge:
-            version += 1
-            guard let server = servers.indices.first(where: { servers[$0].isAlive }) else { return }
-            let member = PurgeMember([Purge.url("source"), .prefix("sou"), .all, .tag("tag")][random(4)])
-            let last = redis.purge([member], newList: "\(redis.now)", life: 10_000_000, most: 100)
-            servers[server].reader.add(member, at: last)
-            purgedVersion = version
+        case .purge: purge()
         case .die(let server): servers[server].isAlive = false
         case .wipe:
             redis.wipe()
             redis.run = "\(redis.now)"
         }
+    }
+
+    /// Purges the source, or another one.
+    private mutating func purge() {
+        let isOfSource = !happens(40)
+        if isOfSource { version += 1 }
+        let living = servers.indices.filter { servers[$0].isAlive }
+        guard !living.isEmpty else { return }
+        let server = living[random(living.count)]
+        let purge = [Purge.url("source"), .prefix("sou"), .all, .tag("tag")][random(4)]
+        let member = PurgeMember(isOfSource ? purge : .url("other"))
+        let last = redis.purge([member], newList: "\(redis.now)", life: 10_000_000, most: 100)
+        servers[server].reader.add(member, at: last)
+        if flaw != .stampsOwnPurges { read(server) }
+        if isOfSource { purgedVersion = version }
     }
 
     private func isAlive(_ number: Int) -> Bool { servers[requests[number].server].isAlive }
@@ -230,7 +243,12 @@ struct FleetWalk {
             end(number, Int(outcome.content.first ?? 0))
         case .work(let begun):
             let reader = servers[requests[number].server].reader
-            let stamp = flaw == .stampsNow ? max(redis.now, reader.table.latest + 1) : reader.stamp
+            let stamp =
+                switch flaw {
+                case .stampsNow: max(redis.now, reader.table.latest + 1)
+                case .stampsOwnPurges: max(reader.stamp, reader.table.latest + 1)
+                default: reader.stamp
+                }
             let start = begun ?? stamp
             let server = requests[number].server
             // As in a real server, an original that was cached before a purge is not found after it.

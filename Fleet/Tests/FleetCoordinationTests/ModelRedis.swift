@@ -38,12 +38,12 @@ struct ModelRedis {
     }
 
     mutating func begin(
-        _ result: String, source: String, token: String, lease: Int, notBefore: Int
+        _ result: String, source: String, token: String, lease: Int, notBefore: Int, newList: String
     ) -> FleetCommands.Begin {
         expire()
+        begin(newList)
         func answer(_ answer: FleetAnswer) -> FleetCommands.Begin {
-            FleetCommands.Begin(
-                answer: answer, latestPurge: latest, list: list.map { "list:\($0.name)" } ?? "", now: now)
+            FleetCommands.Begin(answer: answer, latestPurge: latest, list: list?.name ?? "", now: now)
         }
         for kept in [failures[source], results[result]].compactMap({ $0 }) where kept.outcome.begun > notBefore {
             return answer(.known(kept.outcome))
@@ -75,8 +75,8 @@ struct ModelRedis {
     }
 
     mutating func purge(_ members: [PurgeMember], newList: String, life: Int, most: Int) -> Int {
-        var time = max(now, latest + 1)
         begin(newList)
+        var time = max(now, latest + 1)
         for member in members {
             purges[member.text] = time
             time += 1
@@ -108,7 +108,7 @@ struct ModelRedis {
         let dropped = list?.dropped ?? 0
         let new = purges.filter { $0.value > max(last, dropped) }.sorted { $0.value < $1.value }.prefix(most)
         return FleetCommands.News(
-            now: now, list: "list:" + (list?.name ?? ""), dropped: dropped, run: run, servers: servers.count,
+            now: now, list: list?.name ?? "", dropped: dropped, run: run, servers: servers.count,
             latestPurge: latest, purges: new.map { .init(text: $0.key, time: $0.value) })
     }
 
@@ -118,6 +118,6 @@ struct ModelRedis {
     }
 
     private mutating func begin(_ newList: String) {
-        if list == nil { list = (newList, 0) }
+        if list == nil { list = ("list:\(newList):\(now - 1)", 0) }
     }
 }

@@ -33,8 +33,13 @@ struct PurgeReaderTests {
         var (server, redis) = (Server(), ModelRedis(now: 2000))
         let time = purge("a", &redis)
         #expect(server.verdict("b", 1000) == .unsure)
+        // The list was created with the first purge. What was purged before that is not known.
+        redis.now += 10_000
+        server.reader = PurgeReader(start: redis.now)
+        #expect(server.verdict("b", time + 1) == .unsure)
         server.read(&redis)
-        #expect(server.verdict("b", 1) == .current)
+        #expect(server.verdict("b", time - 1) == .unsure)
+        #expect(server.verdict("b", time) == .current)
         #expect(server.verdict("a", time) == .purged)
         #expect(server.verdict("a", time + 1) == .current)
     }
@@ -79,6 +84,53 @@ struct PurgeReaderTests {
         #expect(other.verdict("c", redis.now - 20) == .unsure)
         redis.now += 10
         #expect(other.verdict("c", redis.now) == .current)
+    }
+
+    /// Once, all known purges were made again, so that results from after them were lost as well.
+    @Test func afterAWipeOldPurgesAreNotMadeAgain() {
+        var (server, redis) = (Server(), ModelRedis(now: 2000))
+        let time = purge("old", &redis)
+        redis.now += PurgeReader.recent
+        let recent = purge("recent", &redis)
+        server.read(&redis)
+        redis.wipe()
+        redis.now += 10
+        server.read(&redis)
+        #expect(redis.purges.keys.sorted() == [PurgeMember(.url("recent")).text])
+        #expect(server.verdict("old", time) == .purged)
+        #expect(server.verdict("old", time + 1) == .unsure)
+        #expect(server.verdict("recent", recent + 1) == .purged)
+    }
+
+    /// Redis is emptied while no server runs, so that nobody knows the purges that were made before.
+    @Test func aServerThatStartsAfterAWipeIsUnsureOfOlderResults() {
+        var (first, redis) = (Server(), ModelRedis(now: 2000))
+        let time = purge("a", &redis)
+        first.read(&redis)
+        redis.now += 10
+        redis.wipe()
+        for _ in 0..<2 {
+            redis.now += 10
+            var second = Server()
+            second.read(&redis)
+            #expect(second.verdict("a", time) == .unsure)
+            #expect(second.verdict("a", redis.now) == .current)
+        }
+    }
+
+    /// Other servers may have purged since the last reading, before this server did.
+    @Test func theStampIsNoLaterThanWhatWasRead() {
+        var (server, redis) = (Server(), ModelRedis(now: 2000))
+        server.read(&redis)
+        let before = server.reader.stamp
+        let unread = purge("a", &redis)
+        let own = purge("b", &redis)
+        server.reader.add(PurgeMember(.url("b")), at: own)
+        #expect(server.reader.stamp == before && before <= unread)
+        server.read(&redis)
+        #expect(server.reader.stamp == own + 1)
+        server.reader.addUnsent(PurgeMember(.url("c")), at: own + 100)
+        #expect(server.reader.stamp == own + 101)
     }
 
     /// A replica takes over that has not received the last purge. A new purge is made before the old one is written
@@ -160,9 +212,9 @@ struct PurgeReaderTests {
     @Test func kindsOfANewerVersionMakeAllUnsure() {
         var (server, redis) = (Server(), ModelRedis(now: 2000))
         _ = purge("a", &redis)
-        redis.setPurges([.init(text: "region:1", time: 2005)], dropped: 0)
+        redis.setPurges([.init(text: "region:1", time: 2015)], dropped: 0)
         server.read(&redis)
-        #expect(server.verdict("b", 2005) == .unsure)
-        #expect(server.verdict("b", 2006) == .current)
+        #expect(server.verdict("b", 2015) == .unsure)
+        #expect(server.verdict("b", 2016) == .current)
     }
 }

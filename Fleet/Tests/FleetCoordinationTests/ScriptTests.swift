@@ -37,14 +37,17 @@ func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCom
                 case 0...2:
                     let notBefore = Bool.random(using: &numbers) ? 0 : top
                     let real = try await redis.begin(
-                        result, source: source, token: token, lease: forever, notBefore: notBefore)
+                        result, source: source, token: token, lease: forever, notBefore: notBefore, newList: "list")
                     model.now = real.now
                     var expected = model.begin(
-                        result, source: source, token: token, lease: forever, notBefore: notBefore)
+                        result, source: source, token: token, lease: forever, notBefore: notBefore, newList: "list")
                     if case .taken(let left) = real.answer, case .taken(let expectedLeft) = expected.answer {
                         #expect(abs(left - expectedLeft) < 30_000)
                         expected.answer = .taken(left: left)
                     }
+                    // The name has the time when the list was created.
+                    #expect(real.list.hasPrefix("list:list:"))
+                    expected.list = real.list
                     #expect(real == expected, "seed \(seed), turn \(turn)")
                     if case .lead(let begun) = real.answer { top = begun }
                 case 3, 4:
@@ -73,7 +76,7 @@ func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCom
                     // order.
                     let expected = model.read(after: 0, most: 100, server: "a", newList: "list", gone: forever)
                     #expect(news.purges.map(\.text) == expected.purges.map(\.text), "seed \(seed), turn \(turn)")
-                    #expect(news.list == "list:list")
+                    #expect(news.list.hasPrefix("list:list:") && news.created > 0 && news.created < news.now)
                     #expect(news.purges.map(\.time) == news.purges.map(\.time).sorted())
                     #expect(news.latestPurge == real)
                     #expect(Set(news.purges.map(\.time)).count == news.purges.count)
@@ -99,9 +102,11 @@ func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCom
         let server = try await RedisServer()
         let redis = try commands(server)
         #expect(
-            try await redis.begin("r", source: "s", token: "a", lease: 40, notBefore: 0).answer.isLead)
+            try await redis.begin("r", source: "s", token: "a", lease: 40, notBefore: 0, newList: "list").answer.isLead)
         while true {
-            let second = try await redis.begin("r", source: "s", token: "b", lease: 60_000, notBefore: 0).answer
+            let second = try await redis.begin(
+                "r", source: "s", token: "b", lease: 60_000, notBefore: 0, newList: "list"
+            ).answer
             if second.isLead { break }
         }
         #expect(try await redis.renew("r", token: "a", lease: 60_000) == false)

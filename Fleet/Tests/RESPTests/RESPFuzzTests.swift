@@ -105,7 +105,7 @@ import Testing
         var (refused, read) = (0, 0)
         for round in 0..<Self.rounds {
             var buffer = ByteBuffer()
-            for _ in 0..<Int.random(in: 1...3, using: &numbers) { RESPEncoder.write(value(3, &numbers), to: &buffer) }
+            for _ in 0..<Int.random(in: 1...3, using: &numbers) { RESPWriter.write(value(3, &numbers), to: &buffer) }
             var bytes = Array(buffer.readableBytesView)
             if round % 4 != 0 { damage(&bytes, &numbers) }
             let whole = outcome([bytes[...]], limits)

@@ -32,4 +32,14 @@ import Testing
             #expect(!"\(error)".contains("hunter2"))
         }
     }
+
+    @Test func aDescriptionTellsNoPassword() throws {
+        let configuration = try RedisConfiguration(url: "redis://web:hunter2@a")
+        var dumped = ""
+        dump([configuration], to: &dumped)
+        for text in ["\(configuration)", String(reflecting: configuration), "\([configuration])", dumped] {
+            #expect(!text.contains("hunter2"))
+        }
+        #expect("\(configuration)".contains("\"a\""))
+    }
 }

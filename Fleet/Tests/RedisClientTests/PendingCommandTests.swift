@@ -43,6 +43,22 @@ import Testing
         #expect(!pending.isFull)
     }
 
+    /// A command that may take long does not delay the end of those behind it.
+    @Test func laterCommandsMayHaveEarlierDeadlines() {
+        var pending = PendingCommands<String>(most: 10)
+        pending.addWritten("a", until: Self.time(500))
+        pending.addWritten("b", until: Self.time(60))
+        #expect(pending.nextDeadline == Self.time(60))
+        #expect(pending.expire(at: Self.time(60)) == ["b"])
+        #expect(pending.nextDeadline == Self.time(500))
+        pending.addUnwritten("c", ByteBuffer(string: "C"), until: Self.time(400))
+        pending.addUnwritten("d", ByteBuffer(string: "D"), until: Self.time(100))
+        #expect(pending.nextDeadline == Self.time(100))
+        #expect(pending.expire(at: Self.time(100)) == ["d"])
+        #expect(pending.writeWaiting() == [ByteBuffer(string: "C")])
+        #expect(owners(3, of: &pending) == ["a", "late", "c"])
+    }
+
     /// A command that could not be written in time must not be carried out later.
     @Test func commandsNotWrittenInTimeAreNeverWritten() {
         var pending = PendingCommands<String>(most: 10)

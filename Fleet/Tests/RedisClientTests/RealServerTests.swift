@@ -24,6 +24,19 @@ import Testing
         await #expect(throws: RedisError.closed) { try await client.send(["PING"]) }
     }
 
+    /// The server answers only after the usual deadline.
+    @Test func aCommandMayHaveADeadlineOfItsOwn() async throws {
+        let server = try await RedisServer()
+        let client = try client(of: server.url, loops: 1, change: { $0.deadline = .milliseconds(50) })
+        // There may be no connection yet when the first commands end.
+        while (try? await client.send(["PING"])) == nil {}
+        #expect(try await client.send(["BLPOP", "list", "0.2"], deadline: .seconds(30)) == .null)
+        await #expect(throws: RedisError.timedOut) {
+            try await client.send(["BLPOP", "list", "0.2"], deadline: .milliseconds(20))
+        }
+        await client.close()
+    }
+
     /// Thousands of concurrent commands share a few connections.
     @Test func everyCommandGetsItsOwnAnswer() async throws {
         let server = try await RedisServer()

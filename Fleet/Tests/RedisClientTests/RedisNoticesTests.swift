@@ -156,6 +156,35 @@ import Testing
         await control.close()
     }
 
+    /// The user's permissions are withdrawn, granted and withdrawn again. The second time was once not told.
+    @Test func aSubscriptionThatIsRefusedAgainIsToldAgain() async throws {
+        let server = try await RedisServer()
+        let control = try Self.control(server)
+        func permit(_ channels: String) async throws {
+            _ = try await control.send([
+                "ACL", "SETUSER", "limited", "on", ">secret", "~*", "+@all", "resetchannels", RESPArgument(channels),
+            ])
+        }
+        try await permit("&other")
+        let (notices, events) = (EventLog<RedisClient.Notice>(), EventLog<SubscriptionEvent>())
+        let client = try client(
+            of: server.url, loops: 1, onNotice: { notices.append($0) },
+            change: {
+                ($0.user, $0.password) = ("limited", "secret")
+                $0.backoff = (.milliseconds(1), .milliseconds(10))
+            })
+        let subscription = client.subscribe(to: "channel") { events.append($0) }
+        await notices.wait { $0.count == 1 }
+        try await permit("&channel")
+        await events.wait { $0.last == .active }
+        // Redis ends the connections of users who lose a channel.
+        try await permit("&other")
+        await notices.wait { $0.count == 2 }
+        subscription.end()
+        await client.close()
+        await control.close()
+    }
+
     /// The number of connections that the server has accepted so far.
     private static func connectionCount(_ control: RedisClient) async throws -> Int {
         let text = try await control.send(["INFO", "stats"]).text ?? ""

@@ -38,6 +38,47 @@ import Testing
         #expect(places.free(10) == [.start(3, 10)])
     }
 
+    /// Requests from 100 on write.
+    private func placesForWrites(_ connections: Int, _ waiting: Int) -> Subject {
+        Subject(maxConnections: connections, maxWaiting: waiting) { $0 >= 100 }
+    }
+
+    /// Uploads once took all connections, so that reads waited until their deadlines.
+    @Test func writesGetHalfOfTheConnections() {
+        var places = placesForWrites(4, 8)
+        #expect(places.add(100) == [.connect])
+        #expect(places.add(101) == [.connect])
+        #expect(places.add(102) == [])
+        #expect(places.connected(10) == [.start(100, 10)])
+        #expect(places.connected(11) == [.start(101, 11)])
+        #expect(!places.waitsForOthers(101) && places.waitsForOthers(102))
+        #expect(places.add(1) == [.connect])
+        #expect(places.connected(12) == [.start(1, 12)])
+        #expect(places.free(12) == [], "a write still waits")
+        #expect(places.add(2) == [.start(2, 12)])
+        #expect(places.lose(10) == [.connect])
+        #expect(places.connected(13) == [.start(102, 13)])
+        // A write whose connection was lost.
+        #expect(places.lose(13, retrying: 102) == [.connect])
+        #expect(places.add(103) == [])
+        #expect(places.connected(14) == [.start(102, 14)])
+        #expect(places.free(11) == [.start(103, 11)])
+    }
+
+    @Test func writesLeaveHalfOfThePlacesToOthers() {
+        var places = placesForWrites(2, 4)
+        #expect(places.add(100) == [.connect])
+        #expect(places.connected(10) == [.start(100, 10)])
+        #expect(places.add(101) == [] && places.add(102) == [])
+        #expect(places.add(103) == [.fail(103, .overloaded)])
+        #expect(places.add(1) == [.connect])
+        #expect(places.connected(11) == [.start(1, 11)])
+        #expect(places.add(2) == [] && places.add(3) == [])
+        #expect(places.add(4) == [.fail(4, .overloaded)])
+        #expect(places.free(11) == [.start(2, 11)])
+        #expect(places.free(10) == [.start(101, 10)])
+    }
+
     @Test func aFailedConnectionFailsTheLongestWaitingRequest() {
         var places = places(2, 5)
         for request in 1...3 { _ = places.add(request) }
@@ -133,7 +174,16 @@ private struct Walk {
 
     init(limit: Int) {
         self.limit = limit
-        places = Places(maxConnections: limit, maxWaiting: 6)
+        places = Places(maxConnections: limit, maxWaiting: 6) { $0 % 3 == 0 }
+    }
+
+    /// Every third request writes.
+    private func isLong(_ request: Int) -> Bool { request % 3 == 0 }
+
+    /// How many waiting requests could start.
+    private var startable: Int {
+        let running = carried.values.count { isLong($0) }
+        return waiting.count { !isLong($0) } + min(waiting.count { isLong($0) }, max(limit / 2, 1) - running)
     }
 
     mutating func step(_ kind: Int, _ numbers: inout SeededNumbers) {
@@ -209,9 +259,9 @@ private struct Walk {
         let isRight =
             !isWrong && places.count == connections.count + connecting && places.count <= limit
             && places.waitingCount == waiting.count && places.unusedCount == connections.count - carried.count
-            // Every waiting request has a connection that is being made, or the limit of connections is reached.
-            && (waiting.count <= connecting || connections.count + connecting == limit)
-            && (waiting.isEmpty || connecting > 0 || places.unusedCount == 0)
+            // Every request that may start has a connection that is being made, or the limit of connections is reached.
+            && startable >= 0 && (startable <= connecting || connections.count + connecting == limit)
+            && (startable == 0 || connecting > 0 || places.unusedCount == 0)
         if !isRight { Issue.record("\(place): \(self)") }
     }
 }

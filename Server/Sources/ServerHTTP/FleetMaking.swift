@@ -88,10 +88,10 @@ struct FleetMaking {
 
 /// Keeps this server in touch with its fleet while it runs.
 struct FleetService: Service {
-    let fleet: Fleet
+    let purging: Purging
 
     func run() async throws {
-        await cancelWhenGracefulShutdown { await fleet.run() }
-        await fleet.leave()
+        await cancelWhenGracefulShutdown { await purging.followFleet() }
+        await purging.fleet?.leave()
     }
 }

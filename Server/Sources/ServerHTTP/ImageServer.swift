@@ -84,7 +84,7 @@ public struct ImageServer: Sendable {
         }
         purging = Purging(
             fleet: try fleetMaking.fleet(),
-            file: ManagerMaking.purgeFile(settings, logger), now: now,
+            file: ManagerMaking.purgeFile(settings, logger), sharesOriginals: originals != nil, now: now,
             onPurge: { [failedURLs = manager.failedURLs] in failedURLs.removeAll() }, logger: logger)
         await purging.restore()
         let pictures = ConfiguredPictures(manager: manager, settings: settings)
@@ -132,7 +132,7 @@ public struct ImageServer: Sendable {
                     _ in
                 })
         }
-        if let fleet = purging.fleet { services.append(FleetService(fleet: fleet)) }
+        if purging.fleet != nil { services.append(FleetService(purging: purging)) }
         #if TLS
             if let certificate { services.append(CertificateService(certificate: certificate, logger: logger)) }
         #endif

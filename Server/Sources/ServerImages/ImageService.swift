@@ -201,7 +201,7 @@ public final class ImageService: Sendable {
             // A result from the storage keeps its age, and all servers can read it already.
             let shared =
                 answer.source == nil && Self.isForAll(url)
-                ? SharedOutcome.shared(answer.result, most: settings.redisResultBytes, now: now())
+                ? SharedOutcome.shared(answer.result, source: url.source, most: settings.redisResultBytes, now: now())
                 : SharedOutcome.unshared
             return (answer, shared)
         }

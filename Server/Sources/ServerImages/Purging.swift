@@ -13,6 +13,22 @@ public import WebImage
 /// last purge of their source, so that older ones are no longer found.
 public final class Purging: Sendable {
 
+    /// The list of purges that this server followed last, which it remembers over restarts.
+    private struct Followed {
+        var list: String
+        /// Whether its cached originals may be older than the list, so that purges of before are unknown.
+        var isNewer: Bool
+
+        init(list: String, isNewer: Bool) { (self.list, self.isNewer) = (list, isNewer) }
+
+        init(text: String) {
+            let words = text.split(separator: " ").map(String.init)
+            self.init(list: words.first ?? "", isNewer: words.last != "whole")
+        }
+
+        var text: String { "\(list) \(isNewer ? "newer" : "whole")" }
+    }
+
     private struct Asked {
         var floor = 0
         var sources: Set<UInt64> = []
@@ -21,8 +37,16 @@ public final class Purging: Sendable {
     /// Nil if this server is alone.
     public let fleet: Fleet?
     private let book: PurgeBook
-    /// Where a server without a fleet stores its purges.
+    /// Where this server stores its purges, or in a fleet those that Redis has not received.
     private let file: DiskCache?
+    /// The last write to ``file``. Each one waits for the one before.
+    private let writing = Mutex<Task<Void, Never>?>(nil)
+    /// Whether ``file`` may have purges of a fleet that Redis had not received.
+    private let keepsUnsent = Atomic(false)
+    /// Nil: this server has never followed a list.
+    private let followed = Mutex<Followed?>(nil)
+    /// Whether cached originals may come from other servers.
+    private let sharesOriginals: Bool
     private let now: @Sendable () -> Int
     private let onPurge: @Sendable () -> Void
     /// The time of the newest purge for which ``onPurge`` was called.
@@ -34,21 +58,26 @@ public final class Purging: Sendable {
     private static let maxPurges = 100_000
     private static let maxAsked = 100_000
     private static let key = CacheKey("purges")
+    private static let unsentKey = CacheKey("unsent purges")
+    private static let followedKey = CacheKey("list of purges")
     /// For how many seconds a server that has lost its fleet uses a result without asking the origin.
     static let longestSilence = 60
 
     /// - Parameters:
     ///   - fleet: nil: this server is alone.
-    ///   - file: where a server without a fleet stores its purges; nil: in memory only, like the results.
+    ///   - file: where this server stores its purges, or in a fleet those that Redis has not received; nil: in memory
+    ///     only, like the results.
+    ///   - sharesOriginals: whether cached originals may come from other servers.
     ///   - now: returns seconds since 1970.
     ///   - onPurge: called when something is purged here, and before the first load that follows a purge of another
     ///     server.
     public init(
-        fleet: Fleet?, file: DiskCache?, now: @escaping @Sendable () -> Int,
+        fleet: Fleet?, file: DiskCache?, sharesOriginals: Bool = false, now: @escaping @Sendable () -> Int,
         onPurge: @escaping @Sendable () -> Void = {}, logger: Logger
     ) {
         self.fleet = fleet
-        self.file = fleet == nil ? file : nil
+        self.file = file
+        self.sharesOriginals = sharesOriginals
         self.now = now
         self.onPurge = onPurge
         self.logger = logger
@@ -59,14 +88,36 @@ public final class Purging: Sendable {
     public func restore() async {
         guard let file else { return }
         do throws(WebImageError) {
-            guard let entry = try await file.read(Self.key) else { return }
-            book.replace(PurgeTable(text: String(decoding: entry.body, as: UTF8.self)))
+            if fleet != nil, let entry = try await file.read(Self.followedKey) {
+                followed.withLock { $0 = Followed(text: String(decoding: entry.body, as: UTF8.self)) }
+            }
+            guard let entry = try await file.read(fleet == nil ? Self.key : Self.unsentKey) else { return }
+            let text = String(decoding: entry.body, as: UTF8.self)
+            if let fleet {
+                keepsUnsent.store(true, ordering: .relaxed)
+                fleet.restore(unsent: text)
+            } else {
+                book.replace(PurgeTable(text: text))
+            }
         } catch {
             // The stored purges are unknown, so that origins must confirm all older results before these are served.
-            var table = PurgeTable()
-            table.raiseFloor(to: now() * 1000)
-            book.replace(table)
+            if let fleet {
+                fleet.restore(unsent: nil)
+                followed.withLock { $0 = Followed(list: "", isNewer: true) }
+            } else {
+                var table = PurgeTable()
+                table.raiseFloor(to: now() * 1000)
+                book.replace(table)
+            }
             logger.error("the list of purges cannot be read: \(error)")
+        }
+    }
+
+    /// Keeps this server in touch with its fleet until the task is cancelled. Returns at once without a fleet.
+    public func followFleet() async {
+        await fleet?.run {
+            await keepUnsent()
+            await noteList()
         }
     }
 
@@ -120,11 +171,18 @@ public final class Purging: Sendable {
     /// Whether the origin must first confirm that the cached source is unchanged, because purges may have been missed.
     private func isToBeAsked(_ source: String) -> Bool {
         let floor = book.floor
-        guard floor > 0 else { return false }
+        guard floor > 0, mayHaveOriginals(from: floor) else { return false }
         return asked.withLock { asked in
             if asked.floor != floor { asked = Asked(floor: floor) }
             return !asked.sources.contains(StableHash.of(source))
         }
+    }
+
+    /// Whether a cached original may be from `floor` or before.
+    private func mayHaveOriginals(from floor: Int) -> Bool {
+        guard let list = fleet?.list, floor <= list.created, !sharesOriginals else { return true }
+        // If this server has followed no other list, all its originals are of this list's time.
+        return followed.withLock { $0.map { $0.list != list.name || $0.isNewer } ?? false }
     }
 
     /// Records that the source was loaded as ``prepare(_:_:lastPurge:)`` demands.
@@ -149,6 +207,7 @@ public final class Purging: Sendable {
         if let fleet {
             if onlyHere {
                 fleet.purgeHere(purges)
+                await keep()
             } else {
                 do throws(RedisError) {
                     try await fleet.purge(purges)
@@ -171,10 +230,61 @@ public final class Purging: Sendable {
             : "it is not known whether the purge happened, so repeat it: \(error)"
     }
 
-    private func keep() async {
+    /// Removes purges from the file that Redis has received by now.
+    private func keepUnsent() async {
+        if keepsUnsent.load(ordering: .relaxed), fleet?.unsent.isEmpty == true { await keep() }
+    }
+
+    /// Remembers which list of purges this server follows.
+    private func noteList() async {
+        guard let list = fleet?.list else { return }
+        let followed = followed.withLock { followed -> Followed? in
+            guard followed?.list != list.name else { return nil }
+            followed = Followed(list: list.name, isNewer: followed != nil)
+            return followed
+        }
+        guard let followed else { return }
+        await inTurn { [self] file in
+            do throws(WebImageError) {
+                try await file.store(Self.followedKey, Array(followed.text.utf8), DiskMetadata())
+                try await file.flush()
+            } catch {
+                logger.error("the list of purges that is followed cannot be stored: \(error)")
+            }
+        }
+    }
+
+    /// Stores the purges as they are when earlier calls have stored theirs.
+    private func keep() async { await inTurn { [self] file in await write(file) } }
+
+    /// Does work with the file, if there is one, after all work that was begun before.
+    private func inTurn(_ work: @escaping @Sendable (DiskCache) async -> Void) async {
+        guard let file else { return }
+        let task = writing.withLock { writing in
+            let task = Task { [before = writing] in
+                await before?.value
+                await work(file)
+            }
+            writing = task
+            return task
+        }
+        await task.value
+    }
+
+    private func write(_ file: DiskCache) async {
         do throws(WebImageError) {
-            try await file?.store(Self.key, Array(book.text.utf8), DiskMetadata())
-            try await file?.flush()
+            if let fleet {
+                let unsent = fleet.unsent
+                keepsUnsent.store(!unsent.isEmpty, ordering: .relaxed)
+                if unsent.isEmpty {
+                    _ = try await file.remove(Self.unsentKey)
+                } else {
+                    try await file.store(Self.unsentKey, Array(unsent.utf8), DiskMetadata())
+                }
+            } else {
+                try await file.store(Self.key, Array(book.text.utf8), DiskMetadata())
+            }
+            try await file.flush()
         } catch {
             logger.error("a purge is forgotten when the server ends: \(error)")
         }

@@ -13,11 +13,12 @@ enum SharedOutcome {
     /// Encodes a result or a refusal for other servers.
     ///
     /// - Parameters:
+    ///   - source: the URL of the source.
     ///   - most: longer results are not shared.
     ///   - now: seconds since 1970.
     /// - Returns: nil if the others must try themselves.
     static func shared(
-        _ result: Result<PictureMaker.Made, RequestRefusal>, most: Int, now: Int
+        _ result: Result<PictureMaker.Made, RequestRefusal>, source: String, most: Int, now: Int
     ) -> Fleet.Shared? {
         switch result {
         case .success(let made):
@@ -29,7 +30,7 @@ enum SharedOutcome {
             return Fleet.Shared(
                 .result, bytes(of: result), life: max(min(fresh * 1000, longest), momentary), tags: result.tags)
         case .failure(let refusal):
-            guard let seconds = life(of: refusal) else { return nil }
+            guard let seconds = life(of: refusal, source) else { return nil }
             // What cannot be decoded with some options may be decodable with others, such as a first frame or a thumbnail.
             return Fleet.Shared(
                 .failure, bytes(of: refusal), life: seconds * 1000, ofSource: refusal.fault != .broken)
@@ -37,8 +38,15 @@ enum SharedOutcome {
     }
 
     /// For how many seconds the same failure holds for all servers; nil: it concerns only this client or this server.
-    private static func life(of refusal: RequestRefusal) -> Int? {
+    private static func life(of refusal: RequestRefusal, _ source: String) -> Int? {
         switch (refusal.kind, refusal.status) {
+        // Each server has files of its own.
+        case (.download, _) where source.hasPrefix("local:"): nil
+        // These answers of an origin may be others a moment later, or to another server. The library's `FailedURLPolicy`
+        // does not block such URLs either.
+        case (.download, 401), (.download, 407), (.download, 408), (.download, 421), (.download, 425),
+            (.download, 429):
+            nil
         case (.download, _): refusal.isSourceDown ? 5 : 60
         case (.processing, 422) where refusal.isOfSource: 600
         default: nil

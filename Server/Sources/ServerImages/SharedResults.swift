@@ -25,7 +25,25 @@ public final class SharedResults: Sendable {
         /// Results that were not written because the server stops.
         var abandoned = 0
         var lastWrite = 0
+        /// The running writes.
         var writes: [Int: Task<Void, Never>] = [:]
+        /// Writes that wait for others, by their numbers, and the number from which on to look for the first.
+        var waiting: [Int: (result: StoredResult, key: String)] = [:]
+        var nextWrite = 1
+
+        mutating func takeNext() -> (number: Int, result: StoredResult, key: String)? {
+            while nextWrite <= lastWrite {
+                defer { nextWrite += 1 }
+                if let (result, key) = waiting.removeValue(forKey: nextWrite) { return (nextWrite, result, key) }
+            }
+            return nil
+        }
+
+        mutating func abandonWaiting() {
+            abandoned += waiting.count
+            unwrittenBytes -= waiting.values.reduce(0) { $0 + $1.result.cost }
+            waiting = [:]
+        }
     }
 
     /// How long to wait for the storage before the picture is made.
@@ -95,12 +113,20 @@ public final class SharedResults: Sendable {
             }
             state.unwrittenBytes += result.cost
             state.lastWrite += 1
-            let number = state.lastWrite
+            state.waiting[state.lastWrite] = (result, key)
+            startWrites(&state)
+        }
+    }
+
+    /// Starts as many writes as the client sends at a time. More would take the places of reads.
+    private func startWrites(_ state: inout State) {
+        while state.writes.count < client.maxWrites, let (number, result, key) = state.takeNext() {
             state.writes[number] = Task { [self] in
                 await write(result, key)
-                self.state.withLock {
-                    $0.unwrittenBytes -= result.cost
-                    $0.writes[number] = nil
+                self.state.withLock { state in
+                    state.unwrittenBytes -= result.cost
+                    state.writes[number] = nil
+                    startWrites(&state)
                 }
             }
         }
@@ -140,15 +166,20 @@ public final class SharedResults: Sendable {
     ///
     /// - Parameter limit: the time after which unwritten results are abandoned; nil: none are.
     public func flush(within limit: Duration? = nil) async {
-        let tasks = state.withLock { Array($0.writes.values) }
+        let last = state.withLock { $0.lastWrite }
         let timer = limit.map { limit in
             Task {
                 // The timer is cancelled when everything is written.
                 guard (try? await Task.sleep(for: limit)) != nil else { return }
+                let tasks = state.withLock { state in
+                    state.abandonWaiting()
+                    return state.writes.values
+                }
                 for task in tasks { task.cancel() }
             }
         }
-        for task in tasks { await task.value }
+        // The writes that still wait begin when these end.
+        while let task = state.withLock({ $0.writes.first { $0.key <= last }?.value }) { await task.value }
         timer?.cancel()
         let abandoned = state.withLock { state in
             defer { state.abandoned = 0 }

@@ -32,21 +32,27 @@ import WebImageTesting
             origin = try OriginServer()
             var servers: [TestServer] = []
             for number in 0..<count {
-                var configuration = try RedisConfiguration(url: redis.url)
-                configuration.deadline = deadline
-                configuration.backoff = (.milliseconds(1), .milliseconds(20))
-                let client = try RedisClient(configuration, group: MultiThreadedEventLoopGroup.singleton)
-                var member = FleetConfiguration(server: "\(number)")
-                if let silenceLimit { (member.silenceLimit, member.readInterval) = (silenceLimit, silenceLimit / 10) }
-                let fleet = Fleet(member, client) { 1_700_000_000_000 }
+                let fleet = try Self.fleet(redis, "\(number)", deadline, silenceLimit)
                 servers.append(try TestServer(variables, origin: origin, fleet: fleet))
             }
             self.servers = servers
         }
 
+        static func fleet(
+            _ redis: RedisServer, _ name: String, _ deadline: TimeAmount, _ silenceLimit: Int?
+        ) throws -> Fleet {
+            var configuration = try RedisConfiguration(url: redis.url)
+            configuration.deadline = deadline
+            configuration.backoff = (.milliseconds(1), .milliseconds(20))
+            let client = try RedisClient(configuration, group: MultiThreadedEventLoopGroup.singleton)
+            var member = FleetConfiguration(server: name)
+            if let silenceLimit { (member.silenceLimit, member.readInterval) = (silenceLimit, silenceLimit / 10) }
+            return Fleet(member, client) { 1_700_000_000_000 }
+        }
+
         /// Runs the background work of all servers' fleets while the body runs.
         func run(_ body: () async throws -> Void) async throws {
-            let tasks = servers.compactMap(\.purging.fleet).map { fleet in Task { await fleet.run() } }
+            let tasks = servers.map { server in Task { await server.purging.followFleet() } }
             for server in servers {
                 while server.purging.fleet?.isInTouch == false { await Task.yield() }
             }
@@ -205,6 +211,37 @@ import WebImageTesting
         }
     }
 
+    /// A server that is told to purge while Redis is down ends before Redis is back.
+    @Test func aPurgeWithoutRedisOutlivesTheServer() async throws {
+        let folder = try ScratchDirectory()
+        let variables = ["WEBIMAGE_CACHE_DIR": folder.path]
+        let rig = try await Rig(1, deadline: .milliseconds(100), variables)
+        func next() async throws -> TestServer {
+            let fleet = try Rig.fleet(rig.redis, "next", .milliseconds(100), nil)
+            let server = try TestServer(variables, origin: rig.origin, fleet: fleet)
+            await server.purging.restore()
+            return server
+        }
+        try rig.serve(Self.small)
+        try await rig.run {
+            let old = try await width(rig.servers[0].picture(""))
+            #expect(old == 64)
+            await rig.servers[0].endpoint.service.cache.flush()
+            await rig.redis.kill()
+            #expect(await rig.servers[0].admin("/purge", #"{"all": true, "local": true}"#).status == 200)
+        }
+        try rig.serve(Self.large)
+        let second = try await next()
+        #expect(second.purging.fleet?.unsent.isEmpty == false)
+        #expect(try await width(second.picture("")) == 128)
+        // When Redis is back and has the purge, the file is no longer needed.
+        try await rig.redis.start()
+        let task = Task { await second.purging.followFleet() }
+        while try await next().purging.fleet?.unsent.isEmpty == false { await Task.yield() }
+        task.cancel()
+        await task.value
+    }
+
     /// Redis may carry out a command later that it did not confirm in time.
     @Test func aPurgeThatRedisDoesNotConfirmIsNotSaidToHaveFailed() async throws {
         let rig = try await Rig(1, deadline: .milliseconds(100))
@@ -274,6 +311,46 @@ import WebImageTesting
             #expect(rig.origin.requests("/a.png").last?.header("If-None-Match") == "\"1\"")
             #expect(rig.origin.hits("/a.png") == 2)
         }
+    }
+
+    /// A server that is started again uses its cached originals as before. If Redis was emptied meanwhile, nobody knows
+    /// the purges of before, so the origin is asked.
+    @Test(arguments: [false, true]) func afterARestartOriginsAreAskedOnlyWhereRedisHasLostItsData(isLost: Bool)
+        async throws
+    {
+        let folder = try ScratchDirectory()
+        let variables = ["WEBIMAGE_CACHE_DIR": folder.path]
+        let rig = try await Rig(1, variables)
+        let body = try TestServer.bytes(Self.small, as: .png)
+        rig.origin.serve("/a.png") { request in
+            let headers = [("Cache-Control", "max-age=1000"), ("ETag", "\"1\"")]
+            let isKnown = request.header("If-None-Match") == "\"1\""
+            return OriginResponse(status: isKnown ? 304 : 200, headers: headers, body: isKnown ? [] : body)
+        }
+        try await rig.run {
+            let status = try await rig.servers[0].picture("w:10").image().size.width
+            #expect(status == 10)
+        }
+        await rig.servers[0].endpoint.service.cache.flush()
+        await rig.servers[0].manager.drain(within: .seconds(5))
+        if isLost {
+            await rig.redis.kill()
+            try await rig.redis.start()
+        }
+        // The second restart finds the same list as the first. If it is a new one, sources may still be unconfirmed.
+        for number in 1...2 {
+            let fleet = try Rig.fleet(rig.redis, "\(number)", .seconds(5), nil)
+            let server = try TestServer(variables, origin: rig.origin, fleet: fleet)
+            await server.purging.restore()
+            let task = Task { await server.purging.followFleet() }
+            while !fleet.isInTouch { await Task.yield() }
+            #expect(await server.picture("w:\(20 + number)").status == 200)
+            task.cancel()
+            await task.value
+            await server.manager.drain(within: .seconds(5))
+            #expect(rig.origin.hits("/a.png") == (isLost ? 1 + number : 1))
+        }
+        #expect(rig.origin.requests("/a.png").dropFirst().allSatisfy { $0.header("If-None-Match") == "\"1\"" })
     }
 
     /// When purges may have been lost, a server serves its cached results only after the origin has confirmed that the

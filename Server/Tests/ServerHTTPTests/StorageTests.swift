@@ -206,6 +206,28 @@ import WebImageTesting
         silent.stop()
     }
 
+    /// Uploads once took all connections to the storage and all places of requests that wait, so that reads timed out.
+    @Test func uploadsLeaveHalfOfTheConnectionsToReads() async throws {
+        try serve()
+        let (slow, gate) = (try OriginServer(), Gate())
+        slow.serve(under: "/") { request in
+            request.method == "PUT"
+                ? OriginResponse(behaviours: [.hold(gate, at: .beforeHead)])
+                : OriginResponse(status: 404, body: Array("<Error><Code>NoSuchKey</Code></Error>".utf8))
+        }
+        let server = try server(["IMGPROXY_S3_ENDPOINT": slow.url("")])
+        let storage = try #require(server.storage)
+        for width in 1...40 { #expect(await server.picture("w:\(width)").status == 200) }
+        // One read for each picture, and the first uploads.
+        while storage.client.statistics.requests < 40 + 16 { await Task.yield() }
+        #expect(detail(await server.picture("w:41")) == "webimage; fwd=miss")
+        #expect(storage.client.statistics.requests == 41 + 16 && storage.statistics.misses == 41)
+        gate.open()
+        await storage.flush()
+        #expect(storage.statistics.writes == 41 && storage.client.statistics.failures == 0)
+        slow.stop()
+    }
+
     // MARK: Originals
 
     @Test func anOriginalIsFetchedOnceForAllServers() async throws {

@@ -38,7 +38,8 @@ final class TestServer: Sendable {
             .manager(coders, tiers: try making.originals().map { [$0] } ?? [])
         storage = try making.storage()
         purging = Purging(
-            fleet: fleet, file: ManagerMaking.purgeFile(settings, logger), now: { time.now },
+            fleet: fleet, file: ManagerMaking.purgeFile(settings, logger),
+            sharesOriginals: settings.s3.originals != nil, now: { time.now },
             onPurge: { [failedURLs = manager.failedURLs] in failedURLs.removeAll() }, logger: logger)
         let maker = PictureMaker(
             manager: manager, purging: purging, settings: settings, watermark: watermark,

@@ -2,6 +2,7 @@ import FleetCoordination
 import ServerGrammar
 import Synchronization
 import Testing
+import WebImage
 import WebImageTesting
 
 @testable import ServerImages
@@ -62,7 +63,23 @@ import WebImageTesting
     func theOtherServersLearnWhetherAFailureIsOfTheSource(_ fault: RequestRefusal.SourceFault, isOfSource: Bool) {
         var refusal = RequestRefusal(status: 422, text: "text", kind: .processing, detail: "detail")
         refusal.fault = fault
-        #expect(SharedOutcome.shared(.failure(refusal), most: 1000, now: 0)?.ofSource == isOfSource)
+        let shared = SharedOutcome.shared(.failure(refusal), source: "https://a/b", most: 1000, now: 0)
+        #expect(shared?.ofSource == isOfSource)
+    }
+
+    /// A momentary answer of an origin, or a file that one server lacks, once kept all servers from the source for a
+    /// minute.
+    @Test(arguments: [401, 403, 404, 407, 408, 410, 421, 425, 429, 451, 500])
+    func theOtherServersLearnOnlyOfLastingRefusals(_ status: Int) throws {
+        let refusal = RequestRefusal(
+            WebImageError(.badStatus, "status \(status)", status: status), source: "https://a/b")
+        #expect(refusal.kind == .download)
+        func shared(_ source: String) -> Fleet.Shared? {
+            SharedOutcome.shared(.failure(refusal), source: source, most: 1000, now: 0)
+        }
+        let isMomentary = [401, 407, 408, 421, 425, 429].contains(status)
+        #expect(shared("https://a/b")?.life == (isMomentary ? nil : status == 500 ? 5000 : 60_000))
+        #expect(shared("local:///b") == nil)
     }
 
     @Test func aCancelledRequestLeavesTheQueue() async throws {

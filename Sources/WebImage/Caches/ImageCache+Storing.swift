@@ -157,7 +157,8 @@ extension ImageCache {
     }
 
     /// Removes an original and all pictures made from it from memory and disk, but not from the further tiers. Call it
-    /// when another program has removed the original from a tier that both use. Of the finished pictures on disk
+    /// when another program has removed the original from a tier that both use. Stores of this original in further tiers
+    /// that have not ended are undone. Of the finished pictures on disk
     /// (``ImageRequest/Caching/store``), only those stored under the key of the original are removed.
     ///
     /// - Parameter key: the key of the original, see ``ImageRequest/originalKey``.
@@ -169,6 +170,7 @@ extension ImageCache {
             memoryCache.removeVariants(of: key)
             pending.cancel(key)
         }
+        for tier in furtherTiers { tier.undoStores(of: key) }
         guard let disk = diskCache else { return }
         try await onFileThread(.normal) { () throws(WebImageError) in
             self.partials?.remove(key)

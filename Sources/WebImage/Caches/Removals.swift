@@ -2,32 +2,51 @@ import WebImageCore
 
 /// The recent removals, so that a load that was running during a removal does not store its picture again.
 struct Removals {
-    private struct Removal {
-        /// The original that was removed; nil: everything was.
-        var original: CacheKey?
-        var layers: CacheLayers
+    /// The number of the last removal from each layer; 0: none.
+    private struct Last {
+        var fromMemory = 0
+        var fromDisk = 0
+
+        mutating func note(_ number: Int, from layers: CacheLayers) {
+            if layers.contains(.memory) { fromMemory = number }
+            if layers.contains(.disk) { fromDisk = number }
+        }
+
+        func isLater(than number: Int, from layers: CacheLayers) -> Bool {
+            layers.contains(.memory) && fromMemory > number || layers.contains(.disk) && fromDisk > number
+        }
     }
 
-    /// The most removals that are remembered. A load that began before all of them counts as removed.
-    private static let maxKept = 64
+    /// For how many originals the last removal is remembered.
+    static let maxKept = 4096
 
     /// The number of removals so far, which a load records when it begins.
     private(set) var count = 0
-    private var latest: [Removal] = []
+    private var ofAll = Last()
+    private var ofOriginals: [CacheKey: Last] = [:]
+    /// Removals of single originals up to this number may be forgotten. A load that began before it counts as removed.
+    private var forgotten = 0
 
+    /// - Parameter original: the original that was removed; nil: everything was.
     mutating func note(_ original: CacheKey?, from layers: CacheLayers) {
         count += 1
-        if latest.count == Self.maxKept { latest.removeFirst() }
-        latest.append(Removal(original: original, layers: layers))
+        guard let original else { return ofAll.note(count, from: layers) }
+        ofOriginals[original, default: Last()].note(count, from: layers)
+        if ofOriginals.count > Self.maxKept { forgetHalf() }
+    }
+
+    private mutating func forgetHalf() {
+        func number(_ last: Last) -> Int { max(last.fromMemory, last.fromDisk) }
+        let numbers = ofOriginals.values.map(number).sorted()
+        let last = numbers[numbers.count / 2]
+        ofOriginals = ofOriginals.filter { number($0.value) > last }
+        forgotten = last
     }
 
     /// Whether a picture made of `original` was removed from one of `layers` since there were `begin` removals.
     func hasRemoved(_ original: CacheKey, from layers: CacheLayers, since begin: Int) -> Bool {
-        let new = count - begin
-        if new > latest.count { return true }
-        return latest.suffix(new).contains { removal in
-            !removal.layers.isDisjoint(with: layers) && (removal.original ?? original) == original
-        }
+        begin < forgotten || ofAll.isLater(than: begin, from: layers)
+            || ofOriginals[original]?.isLater(than: begin, from: layers) ?? false
     }
 }
 

@@ -186,6 +186,10 @@ final class FurtherTier: OriginalTier {
         try await answer.value()
     }
 
+    /// Undoes the stores of a key that have not ended, in the background, because another program has removed the entry.
+    /// That program's removal may have come before them.
+    func undoStores(of key: CacheKey) { add(.undo, key) { _ in } }
+
     /// Stores an entry in the background.
     func put(_ body: [UInt8], _ metadata: DiskMetadata, for key: CacheKey) {
         add(.put(ByteLog(bytes: body), metadata), key) { _ in }
@@ -266,6 +270,9 @@ final class FurtherTier: OriginalTier {
             make(change) { [tier] () throws(WebImageError) in try await tier.renew(change.key, metadata) }
         case .remove:
             make(change) { [tier] () throws(WebImageError) in try await tier.remove(change.key) }
+        case .undo:
+            // Not `remove`, which would notify other programs, where the tier does so.
+            make(change) { [tier] () throws(WebImageError) in try await tier.refuse(change.key) }
         }
     }
 
@@ -348,6 +355,7 @@ extension WebImageError {
     fileprivate var isTiersFailure: Bool {
         switch code {
         case .bodyTooLarge, .requestRefused, .locked, .cancelled, .corruptEntry, .limitExceeded: false
+        case .circuitOpen, .queueFull, .shutDown: false
         default: true
         }
     }
@@ -359,7 +367,7 @@ extension TierChanges.Action {
         switch self {
         case .put: "an original was not stored there"
         case .renew: "the metadata of an original was not updated there"
-        case .remove: "an original was not removed there"
+        case .remove, .undo: "an original was not removed there"
         }
     }
 }

@@ -6,12 +6,14 @@ import WebImageSystem
 /// The pending changes of one further tier. A pure value.
 ///
 /// Changes of one key happen one after the other. A removal replaces older changes that have not begun, and so does a
-/// store. Replaced changes are answered and never begin.
+/// store. Replaced changes are answered and never begin; an older removal gets the answer of the one that replaces it.
 struct TierChanges {
     enum Action: Sendable {
         case put(ByteLog, DiskMetadata)
         case renew(@Sendable (DiskMetadata) -> DiskMetadata?)
         case remove
+        /// Undoes stores that have not ended, because another program has removed the entry. Others are not told.
+        case undo
     }
 
     struct Change: Sendable {
@@ -23,7 +25,14 @@ struct TierChanges {
         let length: Int
         let then: @Sendable (WebImageError?) -> Void
 
-        var isRemoval: Bool { if case .remove = action { true } else { false } }
+        var isStore: Bool { if case .put = action { true } else { false } }
+
+        var isRemoval: Bool {
+            switch action {
+            case .remove, .undo: true
+            case .put, .renew: false
+            }
+        }
     }
 
     private struct Line {
@@ -34,6 +43,7 @@ struct TierChanges {
         var waiting: [Change] = []
         var isRunning = false
         var isRemoving = false
+        var isStoring = false
         /// The length of the change that runs.
         var runningLength = 0
 
@@ -103,16 +113,24 @@ struct TierChanges {
         _ then: @escaping @Sendable (WebImageError?) -> Void
     ) -> Added {
         let length = if case .put(let log, _) = action { log.receivedCount } else { 0 }
-        let change = Change(
-            key: key, action: action, number: number ?? takeNumber(), length: length, then: then)
         guard waitingCount < Self.maxWaiting else { return Added(isRefused: true) }
         var line = lines[key, default: Line()]
         defer { lines[key] = line.isIdle ? nil : line }
-        var beaten: [Change] = []
+        var (beaten, olderRemovals) = ([Change](), [Change]())
+        if case .remove = action { olderRemovals = line.waiting.filter(\.isRemoval) }
+        let answers = [then] + olderRemovals.map(\.then)
+        let change = Change(key: key, action: action, number: number ?? takeNumber(), length: length) { failure in
+            for then in answers { then(failure) }
+        }
         switch action {
         case .remove:
             line.firstWanted = nextNumber
-            beaten = line.waiting
+            beaten = line.waiting.filter { !$0.isRemoval }
+        case .undo:
+            // Stores that were only announced are obsolete then, and leave nothing to undo.
+            line.firstWanted = nextNumber
+            beaten = line.waiting.filter(\.isStore)
+            guard line.isStoring || !beaten.isEmpty else { return Added(beaten: [change]) }
         case .put:
             guard change.number >= line.firstWanted else { return Added(beaten: [change]) }
             guard waitingBytes == 0 || waitingBytes + length <= maxBytes else { return Added(isRefused: true) }
@@ -121,10 +139,10 @@ struct TierChanges {
         case .renew: break
         }
         if !line.isRunning, line.waiting.isEmpty { ready.append(key) }
-        let numbers = Set(beaten.map(\.number))
+        let numbers = Set((beaten + olderRemovals).map(\.number))
         line.waiting.removeAll { numbers.contains($0.number) }
         line.waiting.append(change)
-        waitingCount += 1 - beaten.count
+        waitingCount += 1 - numbers.count
         waitingBytes += length - beaten.reduce(0) { $0 + $1.length }
         return Added(beaten: beaten)
     }
@@ -136,7 +154,8 @@ struct TierChanges {
         else { return nil }
         _ = ready.popFirst()
         line.waiting.removeFirst()
-        (line.isRunning, line.isRemoving, line.runningLength) = (true, change.isRemoval, change.length)
+        (line.isRunning, line.isRemoving, line.isStoring) = (true, change.isRemoval, change.isStore)
+        line.runningLength = change.length
         lines[key] = line
         waitingCount -= 1
         waitingBytes -= change.length
@@ -149,7 +168,10 @@ struct TierChanges {
     mutating func end(_ key: CacheKey) {
         runningCount -= 1
         runningBytes -= lines[key]?.runningLength ?? 0
-        change(key) { ($0.isRunning, $0.isRemoving, $0.runningLength) = (false, false, 0) }
+        change(key) { line in
+            (line.isRunning, line.isRemoving, line.isStoring) = (false, false, false)
+            line.runningLength = 0
+        }
         if lines[key]?.waiting.isEmpty == false { ready.append(key) }
     }
 

@@ -14,7 +14,8 @@ public import WebImageCore
 ///
 /// After five failures in a row the manager leaves a tier alone for a second, then for longer. Errors with the codes
 /// `bodyTooLarge`, `requestRefused`, `locked`, `cancelled`, `corruptEntry` and `limitExceeded` do not count as
-/// failures: they say that one call was refused.
+/// failures: they say that one call was refused. Nor do `circuitOpen`, `queueFull` and `shutDown`, with which a tier
+/// says that it has not asked its storage.
 ///
 /// A tier must return exactly the bytes that were stored, or nothing: a tier that cannot trust its storage should keep
 /// a checksum with them. The manager decides from the metadata which requests may be answered with an entry.
@@ -41,8 +42,8 @@ public protocol BytesTier: AnyObject, Sendable {
     @discardableResult
     func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool
 
-    /// Called in place of ``put(_:for:)`` for a body that is longer than ``longestBody``: removes the older entry of that key.
-    /// Default: ``remove(_:)``.
+    /// Removes the entry of a key. Called in place of ``put(_:for:)`` for a body that is longer than ``longestBody``, and
+    /// after a ``put(_:for:)`` that another program's removal has overtaken. Default: ``remove(_:)``.
     ///
     /// - Returns: false, because nothing was stored.
     @discardableResult

@@ -38,8 +38,17 @@ struct RedisStore: Sendable {
     let client: RedisClient
     private let start: String
 
+    /// The time for a command that changes something.
+    private let changeDeadline: TimeAmount
+
     /// The tag in braces keeps all keys in one slot of a cluster, which the scripts require.
-    init(_ client: RedisClient, prefix: String) { (self.client, start) = (client, "{\(prefix):t1}:") }
+    init(_ client: RedisClient, prefix: String, changeDeadline: TimeAmount) {
+        (self.client, start, self.changeDeadline) = (client, "{\(prefix):t1}:", changeDeadline)
+    }
+
+    private func change(_ command: [RESPArgument]) async throws(RedisError) -> RESPValue {
+        try await client.send(command, deadline: changeDeadline)
+    }
 
     private func key(_ name: String) -> RESPArgument { RESPArgument("\(start)o:\(name)") }
     private var removals: RESPArgument { RESPArgument("\(start)removed") }
@@ -60,7 +69,7 @@ struct RedisStore: Sendable {
 
     /// - Parameter life: in seconds.
     func put(_ name: String, head: [UInt8], body: [UInt8], life: Int64) async throws(RedisError) {
-        _ = try await client.send([
+        _ = try await change([
             "EVAL", "redis.call('HSET', KEYS[1], 'm', ARGV[1], 'b', ARGV[2]) redis.call('EXPIRE', KEYS[1], ARGV[3])",
             "1", key(name), RESPArgument(ByteBuffer(bytes: head)), RESPArgument(ByteBuffer(bytes: body)),
             RESPArgument(Int(life)),
@@ -77,7 +86,7 @@ struct RedisStore: Sendable {
             redis.call('EXPIRE', KEYS[1], ARGV[3])
             return 1
             """
-        let value = try await client.send([
+        let value = try await change([
             "EVAL", RESPArgument(script), "1", key(name), RESPArgument(ByteBuffer(bytes: old)),
             RESPArgument(ByteBuffer(bytes: new)), RESPArgument(Int(life)),
         ])
@@ -86,7 +95,7 @@ struct RedisStore: Sendable {
 
     /// Removes an entry without telling the other programs.
     func drop(_ name: String) async throws(RedisError) -> Bool {
-        try await client.send(["UNLINK", key(name)]).integer == 1
+        try await change(["UNLINK", key(name)]).integer == 1
     }
 
     /// Removes an entry and notifies all programs.
@@ -106,7 +115,7 @@ struct RedisStore: Sendable {
             redis.call('PUBLISH', ARGV[3], '1')
             return count
             """
-        let value = try await client.send(
+        let value = try await change(
             [
                 "EVAL", RESPArgument(script), "3", key(name), removals, lastRemoval,
                 RESPArgument(Self.maxRemovals), RESPArgument(Self.removalLife), RESPArgument(channel),

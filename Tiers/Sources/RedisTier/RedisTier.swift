@@ -33,7 +33,7 @@ public final class RedisTier: BytesTier {
         public var longestBody = ByteCount.mebibytes(1)
         /// How long an original is kept at most; `s-maxage` may shorten it. Default a day.
         public var lifetime = Duration.seconds(86_400)
-        /// How long a look-up, or a change, may take. Default 50 ms.
+        /// How long a look-up may take. Default 50 ms. A change may take ten times as long.
         public var deadline = Duration.milliseconds(50)
 
         public init(redis: RedisConfiguration, secret: [UInt8]) { (self.redis, self.secret) = (redis, secret) }
@@ -70,6 +70,8 @@ public final class RedisTier: BytesTier {
     let name = "\(UInt64.random(in: 0 ... .max))"
     private let configuration: Configuration
     private let state = Mutex(Statistics())
+    /// Limits the bytes of bodies that are on their way to the server, because look-ups have to wait for them.
+    private let puts = BytesInFlight(limit: 2 << 20)
 
     /// Makes a tier, which connects when it is first used.
     ///
@@ -94,7 +96,7 @@ public final class RedisTier: BytesTier {
                 RedisClient(
                     configuration.redis, group: loop ?? MultiThreadedEventLoopGroup.singleton.next(), onNotice: onNotice
                 ),
-                prefix: configuration.prefix)
+                prefix: configuration.prefix, changeDeadline: TimeAmount(configuration.deadline * 10))
         } catch {
             throw TierSetupError("\(error)")
         }
@@ -135,6 +137,8 @@ public final class RedisTier: BytesTier {
             return try await refuse(key)
         }
         let head = seal.head(of: entry, for: key)
+        try await puts.enter(entry.body.count)
+        defer { puts.leave(entry.body.count) }
         try await failing { () throws(RedisError) in try await store.put(name, head: head, body: entry.body, life: life)
         }
         state.withLock { $0.puts += 1 }
@@ -208,7 +212,17 @@ public final class RedisTier: BytesTier {
         do throws(RedisError) {
             return try await work()
         } catch {
-            throw WebImageError(.cacheIO, "Redis: \(error)")
+            throw WebImageError(Self.code(of: error), "Redis: \(error)")
+        }
+    }
+
+    /// Commands that were not sent have their own codes, because they do not mean that the server fails.
+    private static func code(of error: RedisError) -> WebImageError.Code {
+        switch error {
+        case .circuitOpen: .circuitOpen
+        case .overloaded: .queueFull
+        case .closed: .shutDown
+        default: .cacheIO
         }
     }
 }

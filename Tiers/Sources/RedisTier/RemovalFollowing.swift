@@ -5,8 +5,8 @@ public import WebImage
 /// News about removals of other programs.
 public enum RemovalNews: Hashable, Sendable {
     case removed(CacheKey)
-    /// Removals may have been missed, because Redis was emptied or restored to an older state, or this program was cut
-    /// off for too long. Any entry from before may have been removed.
+    /// Removals may have been missed, because Redis was emptied or restored to an older state, could not be read at
+    /// first, or this program was cut off for too long. Any entry from before may have been removed.
     case missedSome
 }
 
@@ -63,6 +63,8 @@ extension RedisTier {
         let subscription = store.client.subscribe(to: store.channel) { event in
             if event != .lost { nudge.yield() }
         }
+        // The first reading does not wait for the subscription: if Redis cannot be reached, the reader must know.
+        nudge.yield()
         let task = Task { [weak self] in
             var reader = RemovalReader()
             for await _ in nudges {
@@ -80,6 +82,7 @@ extension RedisTier {
         _ reader: inout RemovalReader, _ handler: @Sendable (RemovalNews) async -> Void
     ) async -> Bool {
         guard let news = try? await store.removals(after: reader.last) else {
+            reader.noteFailure()
             try? await Task.sleep(for: .seconds(1))
             return false
         }

@@ -12,11 +12,19 @@ struct RemovalReader {
 
     /// The last known removal; nil before the first reading, which ignores earlier removals.
     private(set) var last: String?
+    /// Whether a reading failed before the first one that did not.
+    private var isLate = false
+
+    /// Called when Redis did not answer. Removals before the first reading are then not only those of before the start.
+    mutating func noteFailure() {
+        if last == nil { isLate = true }
+    }
 
     mutating func take(_ news: RedisStore.News) -> Step {
         var step = Step()
         guard var place = last else {
             last = news.last
+            step.missedSome = isLate
             return step
         }
         for item in news.items {

@@ -105,6 +105,8 @@ public final class S3Tier: BytesTier {
             return try await refuse(key)
         }
         let blob = ByteBuffer(bytes: SealedBlob.bytes(entry, Self.seal, for: key))
+        // The head is longer than usual.
+        guard blob.readableBytes <= client.longestBody else { return try await refuse(key) }
         state.withLock { $0.storing += 1 }
         defer { state.withLock { $0.storing -= 1 } }
         try await failing { () throws(S3Error) in
@@ -158,12 +160,15 @@ public final class S3Tier: BytesTier {
         }
     }
 
-    /// Objects that are too long and keys that S3 does not allow have their own codes, because they do not mean that
-    /// the storage fails.
+    /// Objects that are too long, keys that S3 does not allow and requests that were not sent have their own codes,
+    /// because they do not mean that the storage fails.
     private static func code(of error: S3Error) -> WebImageError.Code {
         switch error {
         case .tooLarge: .bodyTooLarge
         case .invalid: .requestRefused
+        case .circuitOpen: .circuitOpen
+        case .overloaded: .queueFull
+        case .closed: .shutDown
         default: .cacheIO
         }
     }

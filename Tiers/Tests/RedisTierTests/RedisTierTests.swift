@@ -214,7 +214,18 @@ struct RedisTierTests {
 
     @Test func aClosedTierFails() async throws {
         await tier.close()
-        await #expect(throws: WebImageError.self) { _ = try await tier.entry(for: key) }
+        let error = await #expect(throws: WebImageError.self) { _ = try await tier.entry(for: key) }
+        #expect(error?.code == .shutDown)
+    }
+
+    /// A large entry may take longer to store than a look-up may take.
+    @Test func changesMayTakeLongerThanLookUps() async throws {
+        let tier = try Self.tier(redis) { $0.deadline = .milliseconds(500) }
+        #expect(tier.changeDeadline == .seconds(5))
+        while (try? await tier.entry(for: key)) == nil, tier.statistics.misses == 0 {}
+        // Redis lets all other clients wait for a moment that is longer than the deadline of a look-up.
+        _ = try await self.tier.store.client.send(["CLIENT", "PAUSE", "1000", "ALL"])
+        #expect(try await tier.put(entry(), for: key))
     }
 
     @Test func aWrongConfigurationIsRefused() {

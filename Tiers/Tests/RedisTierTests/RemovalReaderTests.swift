@@ -21,6 +21,16 @@ import Testing
         #expect(reader.last == "7-0")
     }
 
+    /// Redis could not be read when the program began to follow removals.
+    @Test func aFirstReadingThatComesLateTellsThatSomeMayBeMissed() {
+        var reader = RemovalReader()
+        reader.noteFailure()
+        reader.noteFailure()
+        #expect(reader.take(News(last: "7-0", items: [])) == .init(missedSome: true))
+        reader.noteFailure()
+        #expect(reader.take(News(last: "7-0", items: [])) == .init())
+    }
+
     @Test func removalsSinceTheLastReadingAreReported() {
         var reader = RemovalReader()
         _ = reader.take(News(last: "0-0", items: []))

@@ -107,6 +107,17 @@ import WebImage
         #expect(tier.statistics.refusals == 3)
     }
 
+    /// The body is as long as it may be, and its metadata longer than usual. The older entry was once left then.
+    @Test func anEntryThatIsTooLongWithItsHeadRemovesTheOlderOne() async throws {
+        let tier = S3Tier(client)
+        try await tier.put(entry(), for: key)
+        var long = entry(body: [UInt8](repeating: 1, count: (8 << 20) - (4 << 10)))
+        #expect(try await tier.put(long, for: key))
+        long.metadata.headers.append(.init(name: "x", value: String(repeating: "x", count: 30_000)))
+        #expect(try await tier.put(long, for: key) == false)
+        #expect(try await tier.entry(for: key) == nil && tier.statistics.refusals == 1)
+    }
+
     @Test func damagedEntriesAreNotTaken() async throws {
         try await tier.put(entry(), for: key)
         let other = CacheKey("http://pictures.test/b.png")
@@ -132,5 +143,11 @@ import WebImage
         let tier = S3Tier(try S3Client(configuration, group: MultiThreadedEventLoopGroup.singleton))
         for _ in 0..<5 { await #expect(throws: WebImageError.self) { _ = try await tier.entry(for: key) } }
         #expect(!tier.isAvailable)
+        // The manager does not blame the tier for calls that it did not make.
+        let spared = await #expect(throws: WebImageError.self) { _ = try await tier.entry(for: key) }
+        #expect(spared?.code == .circuitOpen)
+        await tier.close()
+        let closed = await #expect(throws: WebImageError.self) { _ = try await tier.entry(for: key) }
+        #expect(closed?.code == .shutDown)
     }
 }
