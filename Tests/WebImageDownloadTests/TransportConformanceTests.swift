@@ -53,6 +53,7 @@ struct TransportFixture: CustomTestStringConvertible, Sendable {
                     var fields = HTTPFields()
                     for (name, value) in answer.fields { HTTPField.Name(name).map { fields[$0] = value } }
                     var fake = FakeAnswer.status(answer.status, body: answer.body, headers: fields)
+                        .from(address: "127.0.0.1")
                     if let gate = answer.gate { fake = fake.held(by: gate, after: answer.gateOffset) }
                     if let offset = answer.cutAfter {
                         fake = fake.failing(after: offset, with: WebImageError(.truncatedBody, "cut"))

@@ -77,6 +77,18 @@ struct FakeTransportTests {
         #expect(receiver.calls == ["failed \(code)"])
     }
 
+    @Test func policiesAreAskedOnlyAboutAddressesThatATestHasSet() {
+        let transport = FakeTransport(.inline)
+        transport.answer(Self.url, .bytes([1]), .bytes([1]).from(address: "10.0.0.1"))
+        let receivers = (0..<2).map { _ in
+            let receiver = Recorder()
+            _ = transport.start(TransportRequest(url: Self.url, addressPolicy: .publicOnly), receiver: receiver)
+            return receiver
+        }
+        #expect(receivers[0].calls.last?.hasPrefix("failed") == false)
+        #expect(receivers[1].calls == ["failed addressRefused"])
+    }
+
     /// Such an answer once succeeded without a head, which no server can bring about.
     @Test func anAnswerWithoutAHeadIsAFailure() {
         let transport = FakeTransport(.inline)

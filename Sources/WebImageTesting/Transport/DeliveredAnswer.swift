@@ -22,7 +22,7 @@ extension FakeAnswer {
             return answer
         }
         let address = head.remoteAddress ?? ""
-        if let policy = request.addressPolicy, !policy.allows(address: address) {
+        if checksAddress, let policy = request.addressPolicy, !policy.allows(address: address) {
             (answer.isConnected, answer.head, answer.holds) = (false, nil, [])
             answer.failure = WebImageError(.addressRefused, "the address policy does not allow \(address)")
             return answer

@@ -4,8 +4,7 @@ public import WebImageDownload
 
 /// The answer of a ``FakeTransport`` to one request.
 public struct FakeAnswer: Sendable {
-    /// The head of the response; nil if the transfer fails before it. Its `remoteAddress` is the address that an
-    /// ``/WebImageDownload/AddressPolicy`` allows or refuses.
+    /// The head of the response; nil if the transfer fails before it.
     public var head: ResponseHead?
     /// The body as the server sends it: if the head has a `Content-Encoding`, the receiver gets the decoded bytes.
     public var body: [UInt8]
@@ -15,6 +14,8 @@ public struct FakeAnswer: Sendable {
     public var pieceSize: Int
     /// Gates to wait at, each after this many bytes of the body that the receiver gets; -1 means before the head.
     var holds: [(offset: Int, gate: Gate)]
+    /// Whether the request's address policy is asked about the head's address.
+    var checksAddress = false
 
     public init(head: ResponseHead?, body: [UInt8] = [], failure: WebImageError? = nil) {
         self.head = head
@@ -47,6 +48,18 @@ public struct FakeAnswer: Sendable {
 
     /// A failure without a response.
     public static func failure(_ error: WebImageError) -> FakeAnswer { FakeAnswer(head: nil, failure: error) }
+
+    /// Returns the answer from a server with an address, which the request's ``/WebImageDownload/AddressPolicy`` allows or
+    /// refuses. Answers without this pass every policy, so that a program with
+    /// ``/WebImageDownload/AddressPolicy/publicOnly`` can be tested; they name 127.0.0.1.
+    public func from(address: String) -> FakeAnswer {
+        var copy = self
+        copy.head = head.map {
+            ResponseHead(status: $0.status, headers: $0.headers, version: $0.version, remoteAddress: address)
+        }
+        copy.checksAddress = true
+        return copy
+    }
 
     /// Returns the answer with a wait until the gate opens.
     ///

@@ -7,8 +7,8 @@ import WebImageSystem
 /// A transport without a network. It gives the answers that a test scripts, and records the requests.
 ///
 /// It fulfils the contract of ``HTTPTransport``. Like the real transport, it refuses URLs that it cannot request,
-/// addresses that the request's policy does not allow and heads that are too long, and undoes the `Content-Encoding` of
-/// bodies. It ignores the other properties of requests: credentials, TLS settings, the proxy, `mayRepeat` and the
+/// addresses that the request's policy does not allow (see ``FakeAnswer/from(address:)``) and heads that are too long, and
+/// undoes the `Content-Encoding` of bodies. It ignores the other properties of requests: credentials, TLS settings, the proxy, `mayRepeat` and the
 /// timeout. It passes on bodies with any `Transfer-Encoding`. Any thread may use it.
 public final class FakeTransport: HTTPTransport {
     /// The thread on which receivers are called.
