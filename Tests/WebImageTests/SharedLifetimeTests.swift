@@ -85,6 +85,22 @@ import WebImageTesting
         #expect(tier.count(.remove) == 0 && tier.entries.count == 1)
     }
 
+    /// Another program removes an original while this one stores it in the tier that both use.
+    @Test func removeHereUndoesAStoreThatRuns() async throws {
+        let (folder, tier) = (try TemporaryFolder(), MemoryTier())
+        tier.setTrouble { $0 == .put ? .waits : .none }
+        let bench = TestBench(disk: folder.path) { $0.tiers = [tier] }
+        let request = ImageRequest("http://pictures.test/a.png")
+        bench.answer("http://pictures.test/a.png", with: try Fixture.png(3, 2), type: "image/png")
+        _ = try await bench.manager.image(for: request)
+        #expect(await eventually { tier.count(.put) == 1 })
+        let cache = try #require(bench.manager.cache as? ImageCache)
+        try await cache.removeHere(original: request.originalKey)
+        tier.open()
+        #expect(await eventually { tier.count(.remove) == 1 })
+        #expect(tier.entries.isEmpty)
+    }
+
     /// Such a time in an entry of a tier that others can write to once crashed the process.
     @Test func anAnswerWithAnExtremeAgeHasNoSharedLifetime() {
         var metadata = DiskMetadata()
