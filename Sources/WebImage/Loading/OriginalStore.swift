@@ -195,8 +195,9 @@ final class OriginalStore: Sendable {
         guard let first = original.writes.first else { return end(number, nil) }
         if first.limitsItself {
             return first.write(log, metadata, .low, progress: {}) { outcome in
+                first.end()
                 told(outcome)
-                self.end(number, first)
+                self.end(number, nil)
             }
         }
         let now = clock.now
@@ -218,10 +219,12 @@ final class OriginalStore: Sendable {
         } then: { outcome in
             let told = self.state.withLock { $0.writes.removeValue(forKey: number) }
             self.change { $0.remove(length, at: $1) }
+            // Before the callers are told, who may then look for the original on disk.
+            first.end()
             // After a stall the caller has already been given an error.
-            guard let told else { return first.end() }
+            guard let told else { return }
             told(outcome)
-            self.end(number, first)
+            self.end(number, nil)
         }
     }
 
