@@ -27,7 +27,7 @@ extension Image {
     ///
     /// The decoder runs in this process, with ``/WebImageCore/DecodeLimits/default``; the
     /// ``ImageManager/Configuration/isolation`` of your manager does not apply. For pictures of strangers, give
-    /// ``ImageManager/image(for:)`` a request with the bytes (``ImageRequest/init(data:name:)``).
+    /// ``ImageManager/image(for:)`` a request with the bytes (`ImageRequest(data:name:)`).
     ///
     /// - Throws: `badImageData`, whose cause says what is wrong.
     public init(data: [UInt8], size: TargetSize? = nil) async throws(WebImageError) {
