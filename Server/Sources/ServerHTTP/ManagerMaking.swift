@@ -81,11 +81,7 @@ struct ManagerMaking {
 
     /// The caches refuse a directory in which another user could replace their files.
     private static func distrust(of directory: String) -> String? {
-        var status = stat()
-        guard stat(directory, &status) == 0 else { return nil }
-        let isOurs = status.st_uid == 0 || status.st_uid == geteuid()
-        let isKept = status.st_mode & (S_IWGRP | S_IWOTH) == 0 || status.st_mode & S_ISVTX != 0
-        guard !isOurs || !isKept else { return nil }
+        guard othersMayRemoveFiles(in: directory) else { return nil }
         return "nothing can be kept on disk: other users can change WEBIMAGE_CACHE_DIR (\(directory)); "
             + "name a new folder in it"
     }

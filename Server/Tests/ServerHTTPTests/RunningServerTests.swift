@@ -115,6 +115,10 @@ import WebImageTesting
         #expect(ManagerMaking.directoryProblems(settings).first?.contains("other users can change") == true)
         settings.cacheDirectory = shared + "/webimage"
         #expect(ManagerMaking.directoryProblems(settings) == [])
+        // Others may make files in it, but may not remove ours.
+        try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: shared)
+        settings.cacheDirectory = shared
+        #expect(ManagerMaking.directoryProblems(settings) == [])
         (settings.cacheDirectory, settings.localRoot) = (nil, "/bin/sh")
         #expect(ManagerMaking.directoryProblems(settings).last?.hasSuffix("(/bin/sh is not a folder)") == true)
     }
