@@ -42,26 +42,24 @@ struct PlainURL {
         port = number == 0 ? nil : number
         guard text[place] == UInt8(ascii: "/") else { return nil }
         pathStart = place
-        var end: Int?
-        while place < text.count {
-            let byte = text[place]
-            switch byte {
-            case _ where Self.isOrdinary(byte): break
-            case UInt8(ascii: "?"): end = end ?? place
+        while place < text.count, text[place] != UInt8(ascii: "?") {
             // A dot after a slash may begin a dot segment.
-            case UInt8(ascii: "."): guard end != nil || text[place - 1] != UInt8(ascii: "/") else { return nil }
-            case UInt8(ascii: "%"): guard PercentEncoding.isEscape(text, at: place) else { return nil }
-            default: return nil
-            }
+            if text[place] == UInt8(ascii: "."), text[place - 1] == UInt8(ascii: "/") { return nil }
+            guard Self.isNormal(text, at: place) else { return nil }
             place += 1
         }
-        pathEnd = end ?? text.count
+        pathEnd = place
+        while place < text.count {
+            guard Self.isNormal(text, at: place) else { return nil }
+            place += 1
+        }
     }
 
-    /// Whether the byte stands for itself wherever it is in a path or query.
+    /// Whether the byte at a place stands for itself in a path or query, or begins an escape.
     @inline(__always)
-    private static func isOrdinary(_ byte: UInt8) -> Bool {
-        PercentEncoding.isLiteral(byte) && byte != UInt8(ascii: "?") && byte != UInt8(ascii: ".")
+    private static func isNormal(_ text: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
+        PercentEncoding.isLiteral(text[place])
+            || text[place] == UInt8(ascii: "%") && PercentEncoding.isEscape(text, at: place)
     }
 
     private static func begins(_ text: UnsafeBufferPointer<UInt8>, with start: StaticString) -> Bool {
