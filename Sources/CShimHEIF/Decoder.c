@@ -24,7 +24,8 @@ static struct heif_error damage(const char *message) {
 // MARK: planes
 
 /* Allocates zeroed memory, so that parts that are not decoded are zero. Each sample gets two bytes, whatever its depth: memory
-   that is not touched costs nothing. */
+   that is not touched costs nothing. libde265 calls it only for pictures without its last filter (sample adaptive offset), as
+   cameras often make them. */
 static int take_planes(de265_decoder_context *context, struct de265_image_spec *spec, struct de265_image *image, void *data) {
     (void)context, (void)data;
     int across = spec->format == de265_image_format_YUV420P8 || spec->format == de265_image_format_YUV422P8 ? 2 : 1;
@@ -44,7 +45,9 @@ static int take_planes(de265_decoder_context *context, struct de265_image_spec *
         }
     }
     for (int plane = 0; plane < 3; plane++) {
-        de265_set_image_plane(image, plane, planes[plane], strides[plane], planes[plane]);
+        // libde265 takes the length of a row in bytes, and divides it by those of a sample.
+        int length = strides[plane] * (de265_get_bits_per_pixel(image, plane) > 8 ? 2 : 1);
+        de265_set_image_plane(image, plane, planes[plane], length, planes[plane]);
     }
     return 1;
 }

@@ -37,6 +37,8 @@ void wi_tiff_destroy(wi_tiff_reader *reader) {
 const char *wi_tiff_message(const wi_tiff_reader *reader) { return reader->message; }
 
 static int failure(const wi_tiff_reader *reader) {
+    // libtiff's message for a kind of JPEG that its libjpeg does not read.
+    if (strstr(reader->message, "Unsupported JPEG process") != NULL) return WI_TIFF_UNSUPPORTED;
     return reader->is_past_end || reader->has_shortened ? WI_TIFF_TRUNCATED : WI_TIFF_CORRUPT;
 }
 
@@ -137,7 +139,9 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     reader->bits = wi_tiff_tag(tiff, TIFFTAG_BITSPERSAMPLE, 1);
     reader->samples = wi_tiff_tag(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
     if (reader->samples > MOST_SAMPLES) return refuse(reader, "a pixel has more samples than are read");
-    reader->photometric = wi_tiff_tag(tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX);
+    // Without the tag, as libtiff's RGBA reader.
+    uint16_t likely = reader->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+    reader->photometric = wi_tiff_tag(tiff, TIFFTAG_PHOTOMETRIC, likely);
     reader->is_tiled = TIFFIsTiled(tiff);
     reader->alpha = alpha_kind(reader);
     reader->sample_format = wi_tiff_tag(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);

@@ -78,7 +78,7 @@ extension ImageFormat {
         let isKind = (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(bytes[1])
         // PFM. In a text, a line that begins like this has no number next.
         let isFloat = bytes[1] | 0x20 == UInt8(ascii: "f") && (bytes.count < 4 || (0x30...0x39).contains(bytes[3]))
-        return (isKind || isFloat) && isSpace(bytes[2])
+        return (isKind || isFloat) && isSpace(bytes[2]) || isKind && bytes[2] == UInt8(ascii: "#")
     }
 
     /// Recognises ISO base media files (HEIF, AVIF) by the brands of the `ftyp` box. The major brand comes first, then

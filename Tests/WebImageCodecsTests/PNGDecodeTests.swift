@@ -282,6 +282,30 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
         #expect(result.error == nil && result.wasComplete && result.rows == 9)
     }
 
+    @Test func bytesBehindTheDataThatAreNoChunkAreIgnored() {
+        let bytes = PNGMaker.random(.rgb, depth: 8, size: (9, 9), isInterlaced: false, isKeyed: false, seed: 3).file()
+        let whole = decode(bytes).pixels
+        for end in [[5, 112, 51, 202, 0, 0, 0, 37], [0, 0, 0, 1, 0x49, 0, 0, 0]] as [[UInt8]] {
+            let result = decode(Array(bytes.dropLast(12)) + end + [UInt8](repeating: 7, count: 50), length: { 30 })
+            #expect(result.error == nil && result.wasComplete && result.pixels == whole)
+        }
+        // Before the data, they are an error; and behind it, if rows are missing.
+        #expect(decode(Array(bytes.prefix(33)) + [0, 0, 0, 1, 0x49, 0, 0, 0]).error?.code == .corruptData)
+        let short = PNGMaker.random(.rgb, depth: 8, size: (9, 8), isInterlaced: false, isKeyed: false, seed: 3).file()
+        let missing = decode(Array(bytes.prefix(33)) + short.dropFirst(33).dropLast(12) + [0, 0, 0, 1, 0x49, 0, 0, 0])
+        #expect(missing.error != nil && missing.rows < 9)
+    }
+
+    /// As a test of the PNG specification's authors asks.
+    @Test func chunksThatAreNotNecessaryMayHaveAnyName() {
+        var maker = PNGMaker.random(.rgb, depth: 8, size: (9, 9), isInterlaced: false, isKeyed: false, seed: 3)
+        let whole = decode(maker.file()).pixels
+        maker.before = [("tR\u{E}S", [1])]
+        maker.after = [("a\u{1}b\u{2}", [1, 2])]
+        let result = decode(maker.file())
+        #expect(result.error == nil && result.pixels == whole)
+    }
+
     @Test func anUnknownChunkThatIsNeededIsUnsupported() {
         var maker = PNGMaker.random(.rgb, depth: 8, size: (2, 2), isInterlaced: false, isKeyed: false, seed: 3)
         maker.before = [("CgBI", [1, 2, 3, 4])]

@@ -52,7 +52,7 @@ import WebImageTesting
         ("CUR", [0, 0, 2, 0, 1, 0, 16, 16, 0, 0, 1, 0, 32, 0, 40, 4, 0, 0, 22, 0, 0, 0], .cur),
         ("zeros", [UInt8](repeating: 0, count: 64), nil),
         ("QOI", Array("qoif".utf8), .qoi), ("PNM", Array("P6\n3 2\n".utf8), .pnm),
-        ("PAM", Array("P7\nWIDTH".utf8), .pnm),
+        ("PNM with a comment", Array("P3#x\n3 2\n".utf8), .pnm), ("PAM", Array("P7\nWIDTH".utf8), .pnm),
         ("Pascal source", Array("Program".utf8), nil), ("PDF", Array("%PDF-1.7".utf8), .pdf),
         ("PDF behind empty lines", Array("\r\n \n%PDF-1.7".utf8), .pdf),
         ("PDF behind a BOM", [0xEF, 0xBB, 0xBF] + Array("\n%PDF-1.7".utf8), .pdf),

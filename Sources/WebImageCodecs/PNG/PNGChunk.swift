@@ -8,6 +8,14 @@ enum PNGChunk {
         return big(UInt32(data.count)) + covered + big(checksum(covered))
     }
 
+    /// Whether bytes can be the head of a chunk: its length and its name, which is of letters. If the name's first byte
+    /// says that the chunk is no necessary one, the others do not matter: decoders ignore such chunks (PNG
+    /// specification, 13.2).
+    static func isHead(length: Int, name: ArraySlice<UInt8>) -> Bool {
+        let isOptional = name.first.map { (0x61...0x7A).contains($0) } ?? false
+        return length <= Int(Int32.max) && (isOptional || name.allSatisfy { (0x41...0x5A).contains($0 & 0xDF) })
+    }
+
     static func big(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
 
     static func number(_ bytes: [UInt8], at place: Int) -> UInt32 {

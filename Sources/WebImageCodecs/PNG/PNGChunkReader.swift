@@ -81,8 +81,13 @@ struct PNGChunkReader {
     private mutating func beginChunk() throws(WebImageError) -> Piece? {
         let length = collected.bytes[0..<4].reduce(0) { $0 << 8 | Int($1) }
         let name = collected.bytes[4..<8]
-        guard length <= Int(Int32.max), name.allSatisfy({ (0x41...0x5A).contains($0 & 0xDF) }) else {
-            throw WebImageError(.corruptData, "the PNG has a chunk that is none", format: .png)
+        guard PNGChunk.isHead(length: length, name: name) else {
+            // Behind the data, bytes that are no chunk do not matter: the rows are complete, or missing.
+            if hasData {
+                collected.removeAll()
+                return .whole(Self.end)
+            }
+            throw WebImageError(.corruptData, "the PNG has a chunk without a valid name or length", format: .png)
         }
         let isAncillary = collected.bytes[4] & 0x20 != 0
         switch String(decoding: name, as: UTF8.self) {

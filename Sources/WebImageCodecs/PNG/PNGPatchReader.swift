@@ -76,8 +76,10 @@ final class PNGPatchReader: FramePatchReader {
         guard bytes.count - place >= 8 else { return nil }
         let length = PNGChunk.number(bytes, at: place)
         let name = bytes[place + 4..<place + 8]
-        guard length <= UInt32(Int32.max), name.allSatisfy({ (0x41...0x5A).contains($0 & 0xDF) }) else {
-            throw damage("the APNG has a chunk that is none")
+        guard PNGChunk.isHead(length: Int(length), name: name) else {
+            guard header != nil else { throw damage("the APNG has a chunk without a valid name or length") }
+            try endBeforeDamage()
+            return nil
         }
         let end = place + Int(length) + 12
         guard bytes.count >= end else { return nil }

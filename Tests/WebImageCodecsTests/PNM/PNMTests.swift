@@ -69,6 +69,8 @@ import WebImageCore
         // The first sample has the value of a line feed.
         #expect(decode(Array("P5 2 1 255\n".utf8) + [10, 32], with: coder).pixels == grey([10, 32]))
         #expect(decode(Array("P5 2 1 255#x\n".utf8) + [35, 48], with: coder).pixels == grey([35, 48]))
+        // A comment may follow at once, as netpbm reads it too.
+        #expect(decode(Array("P5#x\n2 1 255\n".utf8) + [10, 32], with: coder).pixels == grey([10, 32]))
     }
 
     @Test(arguments: [1, 2, 3, 15, 100, 254, 255, 256, 1000, 1023, 32_768, 65_534, 65_535])

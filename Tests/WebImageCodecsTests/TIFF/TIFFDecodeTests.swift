@@ -84,6 +84,15 @@
             #expect(decode(both.file()).pixels == Self.expected(both, isGrey: true))
         }
 
+        @Test(arguments: [1, 3], [8, 16])
+        func samplesWithoutAMeaningAreGreyOrRedGreenAndBlue(samples: Int, depth: Int) {
+            var maker = TIFFMaker.random(9, 5, photometric: samples == 1 ? 1 : 2, samples: samples, depth: depth)
+            let expected = decode(maker.file())
+            maker.photometric = nil
+            let result = decode(maker.file())
+            #expect(result.error == nil && expected.error == nil && result.pixels == expected.pixels)
+        }
+
         @Test func straightAlphaIsKeptAndMultipliedAlphaDivided() {
             var straight = TIFFMaker.random(7, 7, samples: 4)
             straight.extraSample = 2

@@ -7,8 +7,8 @@ import WebImageTesting
         var height: Int
         var depth = 8
         /// The photometric interpretation: 0 for white is zero, 1 for black is zero, 2 for RGB, 3 for a palette, 5 for
-        /// CMYK.
-        var photometric: Int
+        /// CMYK, nil for no such tag.
+        var photometric: Int?
         var samples: Int
         /// The kind of the extra sample: 1 for premultiplied alpha, 2 for straight alpha. Nil for no such tag.
         var extraSample: Int?
@@ -57,9 +57,9 @@ import WebImageTesting
             let lengths = blocks.map { $0.count + excess }
             var tags: [(id: Int, type: Int, values: [Int])] = [
                 (256, 4, [width]), (257, 4, [height]), (258, 3, Array(repeating: depth, count: samples)),
-                (259, 3, [coded?.compression ?? (isPacked ? 32_773 : hasDifferences ? 8 : 1)]), (262, 3, [photometric]),
-                (277, 3, [samples]),
+                (259, 3, [coded?.compression ?? (isPacked ? 32_773 : hasDifferences ? 8 : 1)]), (277, 3, [samples]),
             ]
+            if let photometric { tags.append((262, 3, [photometric])) }
             if let orientation { tags.append((274, 3, [orientation])) }
             if let tile {
                 tags += [(322, 4, [tile]), (323, 4, [tile]), (324, 4, offsets), (325, 4, lengths)]
