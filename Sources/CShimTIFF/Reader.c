@@ -49,6 +49,12 @@ static int refuse(wi_tiff_reader *reader, const char *message) {
 
 // MARK: tags
 
+/* What the samples mean: without the tag, what libtiff's RGBA reader takes them for. */
+static uint16_t photometric(const wi_tiff_reader *reader) {
+    uint16_t likely = reader->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+    return wi_tiff_tag(reader->tiff, TIFFTAG_PHOTOMETRIC, likely);
+}
+
 static uint16_t alpha_kind(const wi_tiff_reader *reader) {
     TIFF *tiff = reader->tiff;
     uint16_t count = 0;
@@ -139,9 +145,7 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     reader->bits = wi_tiff_tag(tiff, TIFFTAG_BITSPERSAMPLE, 1);
     reader->samples = wi_tiff_tag(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
     if (reader->samples > MOST_SAMPLES) return refuse(reader, "a pixel has more samples than are read");
-    // Without the tag, as libtiff's RGBA reader.
-    uint16_t likely = reader->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
-    reader->photometric = wi_tiff_tag(tiff, TIFFTAG_PHOTOMETRIC, likely);
+    reader->photometric = photometric(reader);
     reader->is_tiled = TIFFIsTiled(tiff);
     reader->alpha = alpha_kind(reader);
     reader->sample_format = wi_tiff_tag(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
@@ -276,7 +280,7 @@ static int is_as_begun(wi_tiff_reader *reader) {
     return width == reader->width && height == reader->height && rows == reader->strip_rows && !TIFFIsTiled(tiff) &&
         wi_tiff_tag(tiff, TIFFTAG_BITSPERSAMPLE, 1) == reader->bits &&
         wi_tiff_tag(tiff, TIFFTAG_SAMPLESPERPIXEL, 1) == reader->samples && is_planar == reader->is_planar &&
-        wi_tiff_tag(tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX) == reader->photometric &&
+        photometric(reader) == reader->photometric &&
         (reader->photometric != PHOTOMETRIC_PALETTE || reader->palette[0] != NULL) &&
         TIFFScanlineSize(tiff) == (tmsize_t)reader->samples_size;
 }
