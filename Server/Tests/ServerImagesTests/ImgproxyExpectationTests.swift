@@ -44,12 +44,18 @@ import WebImage
             case "TestExtend/TestExtend" where isWhole:
                 return
                     "s:\(words(behind: "extend", 1)[0].replacingOccurrences(of: "x", with: ":"))/ex:1:\(gravity)\(dpr)"
+            case "TestExtend/TestExtendAspectRatio" where isWhole:
+                let size = words(behind: "extendAr", 1)[0].replacingOccurrences(of: "x", with: ":")
+                return "s:\(size)/exar:1:\(gravity)\(dpr)"
+            case "TestPadding/TestPadding" where words(behind: "dpr", 1) == ["1"]:
+                let sides = words(behind: "pad", 4)  // left, top, right, bottom
+                return "pd:\(sides[1]):\(sides[2]):\(sides[3]):\(sides[0])/bg:ff0000/el:1"
             case let group where group.hasPrefix("TestRotateAndFlip"):
                 let parts = name.split(separator: "_")
                 let degrees = parts.first { $0.hasPrefix("rotate-") }?.dropFirst(7) ?? "0"
                 let flip = "fl:\(name.contains("flip-true") ? 1 : 0):\(name.contains("_true_ar") ? 1 : 0)"
                 return "rot:\(degrees)/\(flip)/ar:\(name.contains("ar-false") ? 0 : 1)"
-            case "TestTrim/TestThreshold":
+            case let group where group.hasPrefix("TestTrim"):
                 return "t:\(words(behind: "threshold", 1)[0]):\(words(behind: "color", 1).first?.dropFirst() ?? "")"
                     + ":\(name.contains("equalHor") ? 1 : 0):\(name.contains("equalVer") ? 1 : 0)"
             default: return nil
@@ -57,7 +63,12 @@ import WebImage
         }
 
         var source: String {
-            if group.hasPrefix("TestTrim") { return "trim1.png" }
+            switch group {
+            case "TestTrim/TestColor": return "trim2.png"
+            case "TestTrim/TestAlpha": return "trim3.png"
+            case let group where group.hasPrefix("TestTrim"): return "trim1.png"
+            default: break
+            }
             guard group.hasPrefix("TestRotateAndFlip") else { return "geometry.png" }
             return "orientation-\(name.dropFirst(4).prefix(1)).png"
         }
