@@ -5,11 +5,14 @@ extension DiskCache {
     /// All entries with a readable trailer, in no order. Blocks; reads the end of every file.
     ///
     /// - Throws: if a part of the directory cannot be listed.
-    package func entries() throws(WebImageError) -> [DiskEntryInfo] {
+    package func entries() throws(WebImageError) -> [DiskEntryInfo] { try listed().map(\.entry) }
+
+    /// The same with the file of each entry, which tells whether the entry is replaced later.
+    func listed() throws(WebImageError) -> [(entry: DiskEntryInfo, id: EntryID, file: FileStatus)] {
         index.finishScan()
         // An entry that cannot be written is reported to the caller that staged it.
         _ = try? writeAllStaged()
-        var found: [DiskEntryInfo] = []
+        var found: [(entry: DiskEntryInfo, id: EntryID, file: FileStatus)] = []
         do throws(FileFault) {
             try folder.forEachEntryFile { id, path in
                 guard let file = try? EntryFile.open(path, folder.files) else { return }
@@ -17,7 +20,7 @@ extension DiskCache {
                 guard let status = try? file.status(), case .passed(let tail)? = try? file.readTail(status) else {
                     return
                 }
-                found.append(info(id, path, status, tail))
+                found.append((info(id, path, status, tail), id, status))
             }
         } catch {
             throw reading(error, error.path)

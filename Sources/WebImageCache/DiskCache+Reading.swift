@@ -115,7 +115,7 @@ extension DiskCache {
             defer { file.close() }
             var status = try file.status()
             if isExpired(id, status) {
-                drop(id, path, status)
+                drop(id, status)
                 return miss()
             }
             var result = try read(file, status)
@@ -131,7 +131,7 @@ extension DiskCache {
             case .passed(let found):
                 guard found.trailer.isOf(key, id) else { return damaged(id, path, status, "it has another key") }
                 if !found.trailer.isAlive(at: folder.clock.wallTime) {
-                    drop(id, path, status)
+                    drop(id, status)
                     return miss()
                 }
                 noteUse(id, path, found.trailer.endOfLifetime)
@@ -157,7 +157,7 @@ extension DiskCache {
     private func damaged<Result>(_ id: EntryID, _ path: String, _ status: FileStatus, _ why: String) -> Result? {
         folder.logger.warning("a cache entry is damaged and dropped: \(why)", metadata: ["path": "\(path)"])
         books.withLock { $0.statistics.corruptEntries += 1 }
-        drop(id, path, status)
+        drop(id, status)
         return miss()
     }
 

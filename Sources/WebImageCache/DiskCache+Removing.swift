@@ -36,6 +36,18 @@ extension DiskCache {
         return wasThere
     }
 
+    /// Removes an entry's file, unless it has been replaced. Call it in the entry's turn.
+    ///
+    /// - Returns: whether it was removed.
+    private func remove(_ id: EntryID, ifStill file: FileStatus) throws(FileFault) -> Bool {
+        guard let current = try? folder.files.status(at: folder.layout.path(of: id)), current.inode == file.inode
+        else { return false }
+        var freed = Freed?.none
+        do throws(FileFault) { freed = try room.removeFile(of: id) } catch  where error.isMissing { return false }
+        books.withLock { $0.remove(id, freed: freed) }
+        return true
+    }
+
     /// Removes all entries, including those of other processes; entries that are being written stay. Blocks.
     package func removeAll() throws(WebImageError) {
         index.finishScan()
@@ -56,20 +68,17 @@ extension DiskCache {
         room.tellOthers()
     }
 
-    /// Removes the entries that match `predicate`; returns their number. Blocks; reads the end of every file.
+    /// Removes the entries that match `predicate`; returns their number. Blocks; reads the end of every file. An entry
+    /// that is stored again meanwhile stays, as the predicate has not seen it.
     ///
     /// - Throws: the first failure, after all other entries were tried.
     @discardableResult
     package func remove(where predicate: (DiskEntryInfo) -> Bool) throws(WebImageError) -> Int {
         var count = 0
         var failure: WebImageError?
-        for entry in try entries() where predicate(entry) {
-            guard let name = entry.path.split(separator: "/").last, let id = EntryID(name: String(name)) else {
-                continue
-            }
+        for (entry, id, file) in try listed() where predicate(entry) {
             do throws(FileFault) {
-                let wasThere = try folder.withTurn(of: id) { () throws(FileFault) in try remove(id) }
-                if wasThere { count += 1 }
+                if try folder.withTurn(of: id, { () throws(FileFault) in try remove(id, ifStill: file) }) { count += 1 }
             } catch {
                 let error = writing(error, entry.path)
                 failure = failure ?? error
@@ -112,15 +121,9 @@ extension DiskCache {
     }
 
     /// Removes an entry's file, unless it has been replaced.
-    func drop(_ id: EntryID, _ path: String, _ status: FileStatus) {
+    func drop(_ id: EntryID, _ status: FileStatus) {
         folder.withTurn(of: id) {
-            guard let current = try? folder.files.status(at: path), current.inode == status.inode else { return }
-            do throws(FileFault) {
-                let freed = try room.removeFile(of: id)
-                books.withLock { $0.remove(id, freed: freed) }
-            } catch {
-                folder.noteRemovalFault(error)
-            }
+            do throws(FileFault) { _ = try remove(id, ifStill: status) } catch { folder.noteRemovalFault(error) }
         }
     }
 

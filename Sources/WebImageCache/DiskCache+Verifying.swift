@@ -37,7 +37,7 @@ extension DiskCache {
         folder.logger.warning("a cache entry is damaged and dropped: \(why)", metadata: ["path": "\(path)"])
         books.withLock { $0.statistics.corruptEntries += 1 }
         report.bad += 1
-        drop(id, path, status)
+        drop(id, status)
         if (try? folder.files.status(at: path)) == nil { report.repaired += 1 }
     }
 

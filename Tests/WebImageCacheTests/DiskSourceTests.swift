@@ -194,6 +194,19 @@ struct DiskSourceTests {
         #expect(bench.cache.usage.count == 1)
     }
 
+    /// An entry that had replaced the one that the predicate saw once was removed in its place.
+    @Test func anEntryThatIsStoredAgainMeanwhileIsNotRemoved() throws {
+        let bench = try Bench()
+        for key in ["a", "b"] { try bench.cache.store(CacheKey(key), [1], metadata(1)) }
+        let count = try bench.cache.remove { entry in
+            if entry.key?.text == "a" { _ = try? bench.cache.store(CacheKey("a"), [2, 3], metadata(1)) }
+            return true
+        }
+        #expect(count == 1)
+        #expect(try bench.cache.entries().map(\.bodyLength.bytes) == [2])
+        #expect(bench.cache.usage.count == 1)
+    }
+
     /// The first entry that could not be removed once kept all later ones.
     @Test func anEntryThatCannotBeRemovedKeepsNoOther() throws {
         let bench = try Bench()

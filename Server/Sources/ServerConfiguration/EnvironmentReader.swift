@@ -4,8 +4,18 @@ import ServerGrammar
 struct EnvironmentReader {
     private let variables: [String: String]
     private var read: Set<String> = []
+    /// The variables that were read by the names that imgproxy 3 gave them.
+    private(set) var olderNames: [(old: String, new: String)] = []
     /// One sentence for each problem; it names the variable.
     private(set) var problems: [String] = []
+
+    private static let namesBefore = [
+        "IMGPROXY_WORKERS": "IMGPROXY_CONCURRENCY", "IMGPROXY_READ_REQUEST_TIMEOUT": "IMGPROXY_READ_TIMEOUT",
+        "IMGPROXY_WRITE_RESPONSE_TIMEOUT": "IMGPROXY_WRITE_TIMEOUT",
+        "IMGPROXY_AUTO_WEBP": "IMGPROXY_ENABLE_WEBP_DETECTION",
+        "IMGPROXY_AUTO_AVIF": "IMGPROXY_ENABLE_AVIF_DETECTION", "IMGPROXY_USE_ETAG": "IMGPROXY_ETAG_ENABLED",
+        "IMGPROXY_USE_LAST_MODIFIED": "IMGPROXY_LAST_MODIFIED_ENABLED",
+    ]
 
     init(_ variables: [String: String]) { self.variables = variables }
 
@@ -18,6 +28,19 @@ struct EnvironmentReader {
 
     /// - Returns: nil if the variable is not set or is blank.
     mutating func text(_ name: String) -> String? {
+        if let value = value(name) { return value }
+        guard let old = Self.namesBefore[name], let value = value(old) else { return nil }
+        if !olderNames.contains(where: { $0.old == old }) { olderNames.append((old, name)) }
+        return value
+    }
+
+    /// The value of a variable for which an empty value has a meaning; nil only if it is not set.
+    mutating func textOrEmpty(_ name: String) -> String? {
+        read.insert(name)
+        return variables[name]
+    }
+
+    private mutating func value(_ name: String) -> String? {
         read.insert(name)
         return variables[name].flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     }

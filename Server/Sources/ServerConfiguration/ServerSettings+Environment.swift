@@ -32,6 +32,7 @@ extension ServerSettings {
         readTracing(&reader)
         readSigning(&reader, isCompatible)
         reader.refuseAbsent()
+        warnings += reader.olderNames.map { "\($0.old) is an older name; the newer one is \($0.new)" }
         warnings += reader.unread(["IMGPROXY_", "WEBIMAGE_"]).map { "\($0) is not a setting of this server" }
         guard reader.problems.isEmpty else { throw SettingsError(problems: reader.problems) }
     }
@@ -238,15 +239,16 @@ extension ServerSettings {
         if !["refuse", "decode"].contains(without) {
             reader.fail("WEBIMAGE_WITHOUT_SANDBOX must be refuse or decode, not \(without)")
         }
-        userAgent = reader.text("IMGPROXY_USER_AGENT")
+        userAgent = reader.text("IMGPROXY_USER_AGENT")?.replacing("%current_version", with: WebImageVersion.text)
         localRoot = reader.text("IMGPROXY_LOCAL_FILESYSTEM_ROOT")
         if let localRoot, !localRoot.hasPrefix("/") {
             reader.fail("IMGPROXY_LOCAL_FILESYSTEM_ROOT must be an absolute path, not \(localRoot)")
         }
-        if let separator = reader.text("IMGPROXY_SOURCE_URL_QUERY_SEPARATOR"), separator != "?" {
+        // An empty one means in imgproxy that sources have no query.
+        if let separator = reader.textOrEmpty("IMGPROXY_SOURCE_URL_QUERY_SEPARATOR"), separator != "?" {
             reader.fail(
-                "IMGPROXY_SOURCE_URL_QUERY_SEPARATOR must be ?, with which the query of a source begins, not \(separator)"
-            )
+                "IMGPROXY_SOURCE_URL_QUERY_SEPARATOR must be ?, with which the query of a source begins, not "
+                    + (separator.isEmpty ? "empty" : separator))
         }
         cookies.arePassedOn = reader.flag("IMGPROXY_COOKIE_PASSTHROUGH", false)
         cookies.goToAll = reader.flag("IMGPROXY_COOKIE_PASSTHROUGH_ALL", false)

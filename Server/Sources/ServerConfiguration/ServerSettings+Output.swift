@@ -15,6 +15,9 @@ extension ServerSettings {
             output.formatQuality[format] = quality
         }
         output.preferredFormats = formats("IMGPROXY_PREFERRED_FORMATS", &reader) ?? output.preferredFormats
+        if output.preferredFormats.contains(.svg) {
+            reader.fail("IMGPROXY_PREFERRED_FORMATS contains svg, which no picture is converted to")
+        }
         output.skipProcessing = Set(formats("IMGPROXY_SKIP_PROCESSING_FORMATS", &reader) ?? [])
         for format in ResultFormat.negotiated {
             let name = format.rawValue.uppercased()
@@ -126,6 +129,10 @@ extension EnvironmentReader {
         ("IMGPROXY_ENV_", "settings are only read from the environment; use --config for a file"),
         // For monitoring, only the variables that enable it are listed: the others have no effect without these.
         ("IMGPROXY_OPEN_TELEMETRY_ENABLE_", "there is no exporter for it"),
+        ("IMGPROXY_OPEN_TELEMETRY_SERVER_CERT", "the collector's certificate must be one that the system trusts"),
+        ("IMGPROXY_OPEN_TELEMETRY_CLIENT_", "the exporter has no client certificate"),
+        ("IMGPROXY_OPEN_TELEMETRY_ENDPOINT", "use OTEL_EXPORTER_OTLP_ENDPOINT"),
+        ("IMGPROXY_SYSLOG_ENABLE", "the log goes to standard output, which journald collects"),
         ("IMGPROXY_NEW_RELIC_KEY", "there is no exporter for it"),
         ("IMGPROXY_DATADOG_ENABLE", "there is no exporter for it"),
         ("IMGPROXY_CLOUD_WATCH_SERVICE_NAME", "there is no exporter for it"),

@@ -58,8 +58,11 @@ extension ServerSettings {
         s3.region =
             reader.text("IMGPROXY_S3_REGION") ?? reader.text("AWS_REGION") ?? reader.text("AWS_DEFAULT_REGION")
             ?? "us-east-1"
-        s3.endpoint = reader.text("IMGPROXY_S3_ENDPOINT")
-        if s3.endpoint != nil { s3.usesPathStyle = reader.flag("IMGPROXY_S3_ENDPOINT_USE_PATH_STYLE", true) }
+        let usesPathStyle = reader.flag("IMGPROXY_S3_ENDPOINT_USE_PATH_STYLE", true)
+        if let endpoint = reader.text("IMGPROXY_S3_ENDPOINT") {
+            s3.endpoint = endpoint.contains("://") ? endpoint : "http://" + endpoint
+            s3.usesPathStyle = usesPathStyle
+        }
         s3.allowedBuckets = Set(reader.list("IMGPROXY_S3_ALLOWED_BUCKETS"))
         s3.deniedBuckets = Set(reader.list("IMGPROXY_S3_DENIED_BUCKETS"))
         s3.authorities = reader.text("WEBIMAGE_S3_CA_FILE")

@@ -20,14 +20,23 @@ struct OptionArguments {
         .invalidURL("\(name): \(String(argument.prefix(80))) is not a valid value")
     }
 
-    func whole(_ argument: Substring, from least: Int = 0) throws(RequestRefusal) -> Int {
-        guard let value = Int(argument), value >= least, value <= 1 << 40 else { throw fails(argument) }
-        return value
+    /// A whole number, as large as imgproxy takes them; those above `most` count as `most`, so that sums of them do not
+    /// overflow.
+    func whole(
+        _ argument: Substring, from least: Int = 0, most: Int = 1 << 40
+    ) throws(RequestRefusal) -> Int {
+        guard let value = Int(argument), value >= least else { throw fails(argument) }
+        return min(value, most)
+    }
+
+    /// A length in pixels.
+    func side(_ argument: Substring) throws(RequestRefusal) -> Int {
+        try whole(argument, most: ImgproxyGeometry.longestSide)
     }
 
     /// A number for which 0 or less means none.
     func wholeOrNone(_ argument: Substring) throws(RequestRefusal) -> Int {
-        max(0, try whole(argument, from: -1 << 40))
+        max(0, try whole(argument, from: .min))
     }
 
     func number(_ argument: Substring, in range: ClosedRange<Double> = 0...1e12) throws(RequestRefusal) -> Double {

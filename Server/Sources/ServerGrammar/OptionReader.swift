@@ -57,9 +57,9 @@ struct OptionReader {
         case .size: try readSize(arguments)
         case .resizingType: try readType(try arguments.only(), arguments)
         case .width: try readWidth(try arguments.only(), arguments)
-        case .height: options.geometry.height = try side(try arguments.only(), arguments)
-        case .minWidth: options.geometry.minWidth = try side(try arguments.only(), arguments)
-        case .minHeight: options.geometry.minHeight = try side(try arguments.only(), arguments)
+        case .height: options.geometry.height = try arguments.side(try arguments.only())
+        case .minWidth: options.geometry.minWidth = try arguments.side(try arguments.only())
+        case .minHeight: options.geometry.minHeight = try arguments.side(try arguments.only())
         case .zoom:
             try arguments.check(atMost: 2)
             options.geometry.zoomX = try arguments.positive(arguments.all[0])
@@ -104,12 +104,8 @@ struct OptionReader {
         return true
     }
 
-    private func side(_ argument: Substring, _ arguments: OptionArguments) throws(RequestRefusal) -> Int {
-        try arguments.whole(argument)
-    }
-
     private mutating func readWidth(_ argument: Substring, _ arguments: OptionArguments) throws(RequestRefusal) {
-        options.geometry.width = try side(argument, arguments)
+        options.geometry.width = try arguments.side(argument)
         options.saysWidth = true
     }
 
@@ -121,7 +117,7 @@ struct OptionReader {
     private mutating func readSize(_ arguments: OptionArguments) throws(RequestRefusal) {
         try arguments.check(atMost: 7)
         if let width = arguments.filled(0) { try readWidth(width, arguments) }
-        if let height = arguments.filled(1) { options.geometry.height = try side(height, arguments) }
+        if let height = arguments.filled(1) { options.geometry.height = try arguments.side(height) }
         if let enlarge = arguments.filled(2) {
             options.geometry.enlarge = arguments.flag(enlarge, &options.warnings)
         }
@@ -137,12 +133,12 @@ struct OptionReader {
     private mutating func readPadding(_ arguments: OptionArguments) throws(RequestRefusal) {
         try arguments.check(atMost: 4)
         var padding = options.geometry.padding
-        if let top = arguments.filled(0) { padding.top = try side(top, arguments) }
+        if let top = arguments.filled(0) { padding.top = try arguments.side(top) }
         (padding.right, padding.bottom) = (padding.top, padding.top)
-        if let right = arguments.filled(1) { padding.right = try side(right, arguments) }
+        if let right = arguments.filled(1) { padding.right = try arguments.side(right) }
         padding.left = padding.right
-        if let bottom = arguments.filled(2) { padding.bottom = try side(bottom, arguments) }
-        if let left = arguments.filled(3) { padding.left = try side(left, arguments) }
+        if let bottom = arguments.filled(2) { padding.bottom = try arguments.side(bottom) }
+        if let left = arguments.filled(3) { padding.left = try arguments.side(left) }
         options.geometry.padding = padding
     }
 
@@ -269,7 +265,8 @@ struct OptionReader {
         case .maxAnimationFrames: options.security.animationFrames = try arguments.whole(argument, from: 1)
         case .maxAnimationFrameResolution:
             options.security.animationFrameResolution = try arguments.number(argument, in: 0...1e6)
-        default: options.security.resultDimension = try arguments.wholeOrNone(argument)
+        default:
+            options.security.resultDimension = min(try arguments.wholeOrNone(argument), ImgproxyGeometry.longestSide)
         }
     }
 }

@@ -112,11 +112,13 @@ public enum SourceRequest {
             throw .unreachable("the source names no object")
         }
         let halves = parts[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard !halves[0].isEmpty,
+        // Like imgproxy, for URLs that are joined of parts.
+        let key = halves[0].drop { $0 == "/" }
+        guard !key.isEmpty,
             let storage = try? settings.s3.configuration(ServerSettings.S3.Place(bucket: bucket))
         else { throw .unreachable("the source names no object") }
         let location = S3Location(
-            endpoint: storage.endpoint, region: storage.region, bucket: bucket, key: String(halves[0]),
+            endpoint: storage.endpoint, region: storage.region, bucket: bucket, key: String(key),
             usesPathStyle: storage.usesPathStyle)
         let version = halves.count > 1 ? String(halves[1]) : ""
         return S3Request("GET", location, query: version.isEmpty ? [] : [S3Field("versionId", version)])

@@ -31,6 +31,16 @@ import WebImage
         #expect(try options("wm:0.5::::2").watermark.scale == 2)
     }
 
+    /// imgproxy takes every number of 64 bits; it enlarges nothing that was not asked for.
+    @Test func numbersMayBeAsLargeAsInImgproxy() throws {
+        let geometry = try options("s:2000000:9223372036854775807/pd:3000000000/min-width:99999999").geometry
+        let longest = ImgproxyGeometry.longestSide
+        #expect(
+            [geometry.width, geometry.height, geometry.minWidth, geometry.padding.left].allSatisfy { $0 == longest })
+        #expect(try options("exp:1780000000000").expires > 1 << 39)
+        #expect(throws: RequestRefusal.self) { try options("w:9223372036854775808") }
+    }
+
     @Test(arguments: [
         ("c:0.5:100:fp:0.25:0.75", "c"), ("crop:0.5:100:fp:0.25:0.75", "crop"),
     ]) func cropHasAGravityOfItsOwn(path: String, name: String) throws {

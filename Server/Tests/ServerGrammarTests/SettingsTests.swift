@@ -45,6 +45,35 @@ import WebImage
         #expect(read.gracefulTimeout == .seconds(14) && read.healthPath == "/healthz")
     }
 
+    @Test func olderNamesOfImgproxyAreReadWithAWarning() throws {
+        let read = try settings([
+            "WEBIMAGE_ALLOW_UNSIGNED": "true", "IMGPROXY_CONCURRENCY": "7", "IMGPROXY_READ_TIMEOUT": "8",
+            "IMGPROXY_WRITE_TIMEOUT": "9", "IMGPROXY_ENABLE_WEBP_DETECTION": "1", "IMGPROXY_ETAG_ENABLED": "false",
+        ])
+        #expect(read.workers == 7 && read.readRequestTimeout == .seconds(8) && read.writeResponseTimeout == .seconds(9))
+        #expect(read.output.automatic == [.webp] && !read.usesETag)
+        #expect(read.warnings.count == 5)
+        #expect(read.warnings.contains("IMGPROXY_CONCURRENCY is an older name; the newer one is IMGPROXY_WORKERS"))
+        // The newer name has precedence.
+        let both = try settings([
+            "WEBIMAGE_ALLOW_UNSIGNED": "true", "IMGPROXY_CONCURRENCY": "7", "IMGPROXY_WORKERS": "3",
+        ])
+        #expect(both.workers == 3 && both.warnings == ["IMGPROXY_CONCURRENCY is not a setting of this server"])
+    }
+
+    @Test func textsAreCompletedAsInImgproxy() throws {
+        let read = try settings([
+            "WEBIMAGE_ALLOW_UNSIGNED": "true", "IMGPROXY_USER_AGENT": "x/%current_version (y)",
+            "IMGPROXY_S3_ENDPOINT": "minio:9000", "IMGPROXY_S3_ENDPOINT_USE_PATH_STYLE": "false",
+        ])
+        #expect(read.userAgent == "x/\(WebImageVersion.text) (y)")
+        #expect(read.s3.endpoint == "http://minio:9000" && read.s3.usesPathStyle == false)
+        let plain = try settings([
+            "WEBIMAGE_ALLOW_UNSIGNED": "true", "IMGPROXY_S3_ENDPOINT_USE_PATH_STYLE": "false",
+        ])
+        #expect(plain.s3.usesPathStyle == nil && plain.warnings.isEmpty)
+    }
+
     @Test func aServerForEverybodyNeedsKeys() throws {
         let error = #expect(throws: SettingsError.self) { try settings([:]) }
         #expect(error?.description.contains("IMGPROXY_KEY") == true)
@@ -59,7 +88,9 @@ import WebImage
         ("IMGPROXY_WRITE_RESPONSE_TIMEOUT", "soon"), ("IMGPROXY_QUALITY", "101"), ("IMGPROXY_KEY", "xyz"),
         ("IMGPROXY_KEY", "0a"), ("IMGPROXY_PRESETS", "a=nope:1"), ("IMGPROXY_PRESETS_PATH", "/nowhere"),
         ("IMGPROXY_BIND", "nowhere"), ("IMGPROXY_FORMAT_QUALITY", "webp:1"),
-        ("IMGPROXY_PREFERRED_FORMATS", "jpeg,nope"),
+        ("IMGPROXY_PREFERRED_FORMATS", "jpeg,nope"), ("IMGPROXY_PREFERRED_FORMATS", "svg,jpeg"),
+        ("IMGPROXY_SYSLOG_ENABLE", "1"), ("IMGPROXY_OPEN_TELEMETRY_CLIENT_CERT", "x"),
+        ("IMGPROXY_OPEN_TELEMETRY_SERVER_CERT", "x"), ("IMGPROXY_SOURCE_URL_QUERY_SEPARATOR", ""),
         ("IMGPROXY_S3_USE_DECRYPTION_CLIENT", "1"), ("IMGPROXY_SOURCE_URL_QUERY_SEPARATOR", "?version="),
         ("IMGPROXY_S3_ASSUME_ROLE_ARN", "x"), ("WEBIMAGE_S3_RESULTS", "No"), ("WEBIMAGE_S3_CA_FILE", "/nowhere"),
         ("WEBIMAGE_S3_ORIGINALS", "bucket/a//b"), ("IMGPROXY_USE_S3", "maybe"), ("IMGPROXY_USE_GCS", "1"),

@@ -259,6 +259,9 @@ import WebImageTesting
         #expect(detail(await server.get("/_/w:10/plain/\(encoded)")).hasPrefix("webimage; hit; detail="))
         #expect(await server.get("/info/_/plain/\(encoded)").text.contains("\"width\":64"))
         #expect(await server.get("/_/raw:1/plain/\(encoded)").status == 200)
+        // Slashes before a key do not count, as in imgproxy.
+        let joined = "s3://\(S3Server.bucket)///sources/\(key)".addingPercentEncoding()
+        #expect(await server.get("/_/w:10/plain/\(joined)").status == 200)
     }
 
     @Test(arguments: [

@@ -7,8 +7,9 @@
     /// after its sizes were checked against the limits. The rows of a tiled picture are decoded tile row by tile row,
     /// also while its bytes arrive. The `clap`, `irot` and `imir` properties are applied: `clap` crops
     /// (``/WebImageCore/ImageHeader/storedSize`` is the size before), the others become the orientation. An EXIF
-    /// orientation is ignored, as HEIF demands, but kept with the rest of EXIF and with XMP. Overlays and items other
-    /// than HEVC are refused with `unsupportedFeature`.
+    /// orientation is ignored, as HEIF demands, but kept with the rest of EXIF and with XMP. Pictures that lie over
+    /// each other on a canvas (`iovl`) are drawn with 8 bits, when all have arrived. Items other than HEVC are refused
+    /// with `unsupportedFeature`.
     package struct HEIFCoder: ImageCoder {
         package init() {}
 

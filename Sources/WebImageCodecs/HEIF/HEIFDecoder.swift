@@ -28,6 +28,7 @@
         private var isSequence = false
         private var items: HEIFItems?
         private var picture: HEIFPicture?
+        private var sink: (any RowSink)?
         private var rows: HEIFRows?
         private var nextTileRow = 0
         private var alpha: HEIFAlpha?
@@ -73,7 +74,7 @@
             items?.boxes = BoxReader(bytes: bytes.all)
             if stage == .boxes { try findItems() }
             if stage == .header, bytes.count >= nextAttempt { try readHeader() }
-            while stage == .rows, try decodeTileRow() {}
+            while stage == .rows, try decodeNext() {}
             learnMetadata()
             if stage == .afterPicture, knowsMetadata { stage = .complete }
         }
@@ -130,9 +131,8 @@
             }
             var header = ImageHeader(
                 format: format, size: picture.frame.size, orientation: picture.frame.transforms.orientation,
-                hasAlpha: picture.alpha != nil, bitDepth: picture.colors.parameters.lumaDepth,
-                iccProfile: picture.iccProfile)
-            if picture.colors.parameters.chroma == 0 { header.colorModel = .gray }
+                hasAlpha: picture.hasAlpha, bitDepth: picture.colors.bitDepth, iccProfile: picture.iccProfile)
+            if picture.colors.isGray { header.colorModel = .gray }
             header.colorDescription = picture.colorNumbers.flatMap { ColorDescription(nclx: $0) }
             if picture.colors.size != header.size { header.sizeBeforeCrop = picture.colors.size }
             header.frameCount = items.pictureCount
@@ -146,23 +146,36 @@
                 return
             }
             stage = .rows
-            rows = HEIFRows(picture.tiling, header, sink, options)
+            self.sink = sink
+            if case .plane(let colors) = picture.colors {
+                rows = HEIFRows(picture.tiling(of: colors), header, sink, options)
+            }
+        }
+
+        /// - Returns: false if bytes have not arrived.
+        private func decodeNext() throws(WebImageError) -> Bool {
+            guard let items, let picture else { return false }
+            switch picture.colors {
+            case .plane(let colors): return try decodeTileRow(of: colors, picture, items)
+            case .overlay(let overlay): return try draw(overlay, in: picture.frame, items)
+            }
         }
 
         /// Decodes a row of tiles and passes on its pixels.
         ///
         /// - Returns: false if some of its bytes have not arrived.
-        private func decodeTileRow() throws(WebImageError) -> Bool {
-            guard let items, let picture, var rows else { return false }
+        private func decodeTileRow(
+            of colors: HEIFPlane, _ picture: HEIFPicture, _ items: HEIFItems
+        ) throws(WebImageError) -> Bool {
+            guard var rows else { return false }
             let source = HEIFTiles(items: items, color: picture.colorNumbers, options: options)
             if alpha == nil, let plane = picture.alpha {
                 guard try source.haveArrived(plane.tiles) else { return false }
                 alpha = try HEIFAlpha(plane, source)
             }
-            let first = nextTileRow * picture.colors.columns
-            let tiles = Array(picture.colors.tiles[first..<first + picture.colors.columns])
-            let top = nextTileRow * picture.colors.tileSize.height
-            let isShown = picture.frame.rows.overlaps(top..<top + picture.colors.tileSize.height)
+            let tiles = colors.tiles(inRow: nextTileRow)
+            let top = nextTileRow * colors.tileSize.height
+            let isShown = picture.frame.rows.overlaps(top..<top + colors.tileSize.height)
             if isShown {
                 guard try source.haveArrived(tiles) else { return false }
                 let pixels = try source.decode(tiles, as: rows.wanted)
@@ -170,7 +183,29 @@
                 self.rows = rows
             }
             nextTileRow += 1
-            if nextTileRow == picture.colors.rows || rows.isComplete { stage = .afterPicture }
+            if nextTileRow == colors.rows || rows.isComplete { stage = .afterPicture }
+            return true
+        }
+
+        /// Draws all pictures of an overlay and passes on the shown part of the canvas.
+        ///
+        /// - Returns: false if some of their bytes have not arrived.
+        private func draw(
+            _ overlay: HEIFOverlay, in frame: ItemFrame, _ items: HEIFItems
+        ) throws(WebImageError) -> Bool {
+            guard let sink, let header, try overlay.hasArrived(items, options) else { return false }
+            let canvas = try overlay.draw(items, options)
+            let format = RowFormat(
+                size: header.size, layout: .rgba8, alpha: header.hasAlpha ? .straight : .opaque)
+            try sink.begin(format)
+            var writer = BandWriter(sink, format, options)
+            for row in frame.rows where sink.wantsRows {
+                let shown = canvas.row(row) + frame.columns.lowerBound * format.layout.bytesPerPixel
+                try writer.nextRow().copyMemory(from: shown, byteCount: format.bytesPerRow)
+                try writer.rowIsDone()
+            }
+            try writer.flush()
+            stage = .afterPicture
             return true
         }
     }

@@ -1,9 +1,14 @@
 #if HEIF
     import WebImageCore
 
-    /// The primary picture of a file, as its boxes describe it.
+    /// A picture of a file, as its boxes describe it.
     struct HEIFPicture {
-        let colors: HEIFPlane
+        enum Content {
+            case plane(HEIFPlane)
+            indirect case overlay(HEIFOverlay)
+        }
+
+        let colors: Content
         let alpha: HEIFPlane?
         let isPremultiplied: Bool
         /// The shown part of ``colors``, and its orientation.
@@ -18,19 +23,33 @@
             "urn:mpeg:hevc:2015:auxid:1", "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:avc:2015:auxid:1",
         ]
 
-        /// - Throws: as ``HEIFPlane``; `corruptData` when there is no primary picture.
+        /// The primary picture of a file.
+        ///
+        /// - Throws: as ``init(_:item:limits:)``; `corruptData` when there is no primary picture.
         init(_ items: HEIFItems, limits: DecodeLimits) throws(WebImageError) {
             guard let primary = items.primary, items.items[primary] != nil else {
                 throw WebImageError(.corruptData, "the file has no primary picture", format: .heif)
             }
-            let chain = try Self.chain(from: primary, items)
+            try self.init(items, item: primary, limits: limits)
+        }
+
+        /// - Parameter isLayer: whether it is drawn on an overlay, and must then be none itself.
+        /// - Throws: as ``HEIFPlane`` and ``HEIFOverlay``.
+        init(_ items: HEIFItems, item: Int, isLayer: Bool = false, limits: DecodeLimits) throws(WebImageError) {
+            let chain = try Self.chain(from: item, items)
             let id = chain[chain.count - 1]
-            colors = try HEIFPlane(items, item: id, limits: limits)
+            let isOverlay = items.items[id]?.type == "iovl"
+            if isOverlay, isLayer { throw Self.isUnusual("an overlay is drawn on another one") }
+            colors =
+                isOverlay
+                ? .overlay(try HEIFOverlay(items, item: id, limits: limits))
+                : .plane(try HEIFPlane(items, item: id, limits: limits))
             let alphaItem = items.references.first { reference in
                 reference.type == "auxl" && !Set(reference.to).isDisjoint(with: chain)
                     && !chain.contains(reference.from) && Self.isAlpha(reference.from, items)
             }?.from
             if let alphaItem {
+                if isOverlay { throw Self.isUnusual("an overlay has an alpha of its own") }
                 alpha = try HEIFPlane(items, item: alphaItem, limits: limits)
             } else {
                 alpha = nil
@@ -44,7 +63,7 @@
                 for property in items.properties(of: item) { frame.apply(property, items.boxes) }
             }
             self.frame = frame
-            let descriptions = (chain + colors.tiles.prefix(1)).flatMap { items.properties(of: $0) }
+            let descriptions = (chain + colors.firstItems).flatMap { items.properties(of: $0) }
                 .filter { $0.type == "colr" && $0.content.count > 4 }
             colorNumbers = Self.color(descriptions, items) { $0 == "nclx" }.map { [UInt8](items.boxes.bytes[$0]) }
             iccProfile = Self.color(descriptions, items) { $0 == "prof" || $0 == "rICC" }.flatMap { content in
@@ -67,9 +86,19 @@
             return chain
         }
 
-        var tiling: HEIFTiling {
+        /// How the tiles of its colours form the picture.
+        func tiling(of colors: HEIFPlane) -> HEIFTiling {
             HEIFTiling(
                 size: colors.size, tileSize: colors.tileSize, frame: frame, isPremultiplied: isPremultiplied)
+        }
+
+        var hasAlpha: Bool {
+            if case .overlay(let overlay) = colors { return overlay.hasAlpha }
+            return alpha != nil
+        }
+
+        private static func isUnusual(_ what: String) -> WebImageError {
+            WebImageError(.unsupportedFeature, "\(what), which is not read within HEIF", format: .heif)
         }
 
         private static func isAlpha(_ id: Int, _ items: HEIFItems) -> Bool {
@@ -84,6 +113,33 @@
             _ descriptions: [BoxReader.Box], _ items: HEIFItems, _ isWanted: (String?) -> Bool
         ) -> Range<Int>? {
             descriptions.first { isWanted(items.boxes.name(at: $0.content.lowerBound, in: $0.content)) }?.content
+        }
+    }
+
+    extension HEIFPicture.Content {
+        /// The size of the stored picture.
+        var size: PixelSize {
+            switch self {
+            case .plane(let plane): plane.size
+            case .overlay(let overlay): overlay.size
+            }
+        }
+
+        var bitDepth: Int {
+            if case .plane(let plane) = self { plane.parameters.lumaDepth } else { 8 }
+        }
+
+        var isGray: Bool {
+            if case .plane(let plane) = self { plane.parameters.chroma == 0 } else { false }
+        }
+
+        /// The items whose colour description holds if the picture has none: those of a grid's first tile, or of an
+        /// overlay's lowest layer.
+        fileprivate var firstItems: ArraySlice<Int> {
+            switch self {
+            case .plane(let plane): plane.tiles.prefix(1)
+            case .overlay(let overlay): overlay.layers.first?.picture.colors.firstItems ?? []
+            }
         }
     }
 

@@ -92,12 +92,7 @@
         private static func grid(
             _ id: Int, _ items: HEIFItems, _ limits: DecodeLimits
         ) throws(WebImageError) -> (size: PixelSize, rows: Int, columns: Int) {
-            let ranges = try items.data(of: id, limit: limits.bytes.bytes)
-            guard ranges.allSatisfy({ $0.upperBound <= items.boxes.bytes.count }) else {
-                throw WebImageError(.truncatedData, "the data ends before the picture begins", format: .heif)
-            }
-            // The description of the grid may be in several parts of the file, and has 12 bytes at most.
-            let description = Array(ranges.lazy.flatMap { items.boxes.bytes[$0] }.prefix(12))
+            let description = try items.description(of: id, longest: 12, limits)
             let grid = description.withUnsafeBytes { bytes -> (size: PixelSize, rows: Int, columns: Int)? in
                 var fields = BoxFields(BoxReader(bytes: bytes), 0..<bytes.count)
                 guard fields.next(1) == 0, let flags = fields.next(1), let rows = fields.next(1),
@@ -112,8 +107,24 @@
             return grid
         }
 
+        func tiles(inRow row: Int) -> [Int] { Array(tiles[row * columns..<(row + 1) * columns]) }
+
         private static var mismatch: WebImageError {
             WebImageError(.corruptData, "the HEVC data is not of the size that its boxes say", format: .heif)
+        }
+    }
+
+    extension HEIFItems {
+        /// How a picture is derived from others: the first `longest` bytes of its data, which may be in several parts of
+        /// the file.
+        ///
+        /// - Throws: `truncatedData` if they have not arrived, `corruptData` if there are none.
+        func description(of id: Int, longest: Int, _ limits: DecodeLimits) throws(WebImageError) -> [UInt8] {
+            let ranges = try data(of: id, limit: limits.bytes.bytes)
+            guard ranges.allSatisfy({ $0.upperBound <= boxes.bytes.count }) else {
+                throw WebImageError(.truncatedData, "the data ends before the picture begins", format: .heif)
+            }
+            return Array(ranges.lazy.flatMap { boxes.bytes[$0] }.prefix(longest))
         }
     }
 #endif

@@ -4,14 +4,19 @@ import WebImageCore
 /// the height in the header counts both.
 struct IconBitmap {
     static let coreHeaderLength = 12
+    private static let infoHeaderLength = 40
+    /// The masks of red, green and blue lie behind the info header, or in the same place of a longer one.
+    private static let masksLength = 12
     /// These bytes contain everything except the palette.
-    static let headerLength = 40
+    static let headerLength = infoHeaderLength + masksLength
     /// The oldest header, a row of colours and one of the mask: no entry is shorter.
     static let minLength = coreHeaderLength + 4 + 4
 
     let size: PixelSize
     let bitsPerPixel: Int
     private let isTopDown: Bool
+    /// The bits of green in a pixel of 16 bits; red and blue have five.
+    private let greenBits: Int
     private let paletteStart: Int
     private let paletteEntryLength: Int
     private let paletteCount: Int
@@ -33,10 +38,11 @@ struct IconBitmap {
         }
         let length = Int(bytes.long(0))
         let isCore = length == Self.coreHeaderLength
-        guard isCore || (Self.headerLength...4096).contains(length) else {
+        guard isCore || (Self.infoHeaderLength...4096).contains(length) else {
             throw WebImageError(.corruptData, "the icon's entry is neither a PNG nor a bitmap", format: format)
         }
-        guard isCore || bytes.count >= Self.headerLength else {
+        let hasMasks = !isCore && bytes.count >= 20 && bytes.long(16) == 3
+        guard isCore || bytes.count >= (hasMasks ? Self.headerLength : Self.infoHeaderLength) else {
             throw WebImageError(.truncatedData, "the icon's entry ends within its header", format: format)
         }
         let width = isCore ? bytes.word(4) : Int(Int32(bitPattern: bytes.long(4)))
@@ -49,15 +55,23 @@ struct IconBitmap {
             throw WebImageError(.corruptData, "the icon's bitmap says that it is \(size)", format: format)
         }
         bitsPerPixel = bytes.word(isCore ? 10 : 14)
-        guard isCore || bytes.long(16) == 0 else {
+        guard isCore || hasMasks || bytes.long(16) == 0 else {
             throw WebImageError(.unsupportedFeature, "compressed bitmaps in icons are not read", format: format)
+        }
+        let masks = hasMasks ? (0..<3).map { bytes.long(Self.infoHeaderLength + $0 * 4) } : []
+        greenBits = masks == [0xF800, 0x7E0, 0x1F] ? 6 : 5
+        let usual: [UInt32] = bitsPerPixel == 32 ? [0xFF_0000, 0xFF00, 0xFF] : [0x7C00, 0x3E0, 0x1F]
+        guard
+            !hasMasks || [16, 32].contains(bitsPerPixel) && (masks == usual || (bitsPerPixel == 16 && greenBits == 6))
+        else {
+            throw WebImageError(.unsupportedFeature, "the icon's bitmap has unusual channel masks", format: format)
         }
         guard [1, 4, 8, 16, 24, 32].contains(bitsPerPixel) else {
             throw WebImageError(.corruptData, "the icon's bitmap has \(bitsPerPixel) bits a pixel", format: format)
         }
         let stored = isCore ? 0 : Int(bytes.long(32))
         paletteEntryLength = isCore ? 3 : 4
-        paletteStart = length
+        paletteStart = length + (hasMasks && length == Self.infoHeaderLength ? Self.masksLength : 0)
         paletteCount = stored == 0 && bitsPerPixel <= 8 ? 1 << bitsPerPixel : stored
         colorStart = paletteStart + paletteCount * paletteEntryLength
     }
@@ -128,9 +142,10 @@ struct IconBitmap {
                 if bitsPerPixel == 32 { pixel[3] = row[at + 3] }
             case 16:
                 let value = row.word(x * 2)
-                for channel in 0..<3 {
-                    pixel[channel] = UInt8(((value >> (10 - channel * 5) & 31) * 255 + 15) / 31)
-                }
+                let most = (1 << greenBits) - 1
+                pixel[0] = UInt8(((value >> (5 + greenBits) & 31) * 255 + 15) / 31)
+                pixel[1] = UInt8(((value >> 5 & most) * 255 + most / 2) / most)
+                pixel[2] = UInt8(((value & 31) * 255 + 15) / 31)
             default:
                 let bit = x * bitsPerPixel
                 let shift = 8 - bitsPerPixel - bit % 8

@@ -10,8 +10,8 @@ public enum SVGSanitizer {
     ///
     /// This removes elements that run or embed something (`script`, `handler`, `listener`, `iframe`, `object`, `embed`,
     /// `meta`, `link` and others), event handlers (`onload` and all other attributes that begin with `on`),
-    /// `javascript:` and `vbscript:` URLs in any place, links to `data:` URLs that are not pictures, instructions such
-    /// as `xml-stylesheet`, comments, and the document type, whose entities are expanded. The rest stays byte for byte,
+    /// `javascript:` and `vbscript:` URLs in any place, links with other schemes than `http` and `https`, apart from
+    /// `data:` URLs of pictures, links of `use` to other documents, instructions such as `xml-stylesheet`, comments, and the document type, whose entities are expanded. The rest stays byte for byte,
     /// except that CDATA becomes ordinary text and UTF-16 becomes UTF-8.
     ///
     /// - Parameters:
@@ -242,10 +242,23 @@ private struct SVGFilter {
         if text.contains("javascript:") || text.contains("vbscript:") { return false }
         // The value that an animation assigns to a link later.
         if Self.animatedValues.contains(name) { return !text.contains("data:") }
-        guard name == "href" || name == "src", text.hasPrefix("data:") else { return true }
-        // A picture runs no scripts; an SVG as the content of another does.
-        return text.hasPrefix("data:image/")
-            && (["image", "feimage", "img"].contains(element) || !text.hasPrefix("data:image/svg"))
+        guard name == "href" || name == "src" else { return true }
+        // It would embed a part of another document.
+        if element == "use" { return text.hasPrefix("#") }
+        switch Self.scheme(of: text) {
+        case nil, "http", "https": return true
+        case "data":
+            // A picture runs no scripts; an SVG as the content of another does.
+            return text.hasPrefix("data:image/")
+                && (["image", "feimage", "img"].contains(element) || !text.hasPrefix("data:image/svg"))
+        default: return false
+        }
+    }
+
+    /// The scheme of a link in lower case; nil for a relative one.
+    private static func scheme(of link: String) -> Substring? {
+        guard let colon = link.firstIndex(where: { ":/?#".contains($0) }), link[colon] == ":" else { return nil }
+        return link[..<colon]
     }
 
     private static func damaged(_ what: String) -> WebImageError {

@@ -203,7 +203,7 @@
             }
         }
 
-        @Test(arguments: ["av01", "iovl", "jpeg", "unci", "vvc1"])
+        @Test(arguments: ["av01", "tmap", "jpeg", "unci", "vvc1"])
         func otherKindsAreUnsupported(_ type: String) {
             let file = Maker.file(
                 items: [.init(id: 1, type: type, properties: [1], data: [1, 2, 3])], properties: [Maker.size(64, 64)])

@@ -6,9 +6,11 @@
     @Suite struct HEIFDeepTests {
         /// 32x16 pixels in four rectangles of one gray each, 10 bits, encoded by x265 without sample adaptive offset, as
         /// by cameras. libde265 asks us for the memory of such pictures only.
-        private static let picture = HEIFMaker.file(
-            items: [HEIFMaker.Item(id: 1, properties: [1, 2], data: bytes(slice))],
-            properties: [HEIFMaker.box("hvcC", bytes(configuration)), HEIFMaker.size(32, 16)])
+        static let picture = HEIFMaker.file(
+            items: [HEIFMaker.Item(id: 1, properties: [1, 2], data: data)], properties: properties)
+        static let data = bytes(slice)
+        /// The configuration and the size.
+        static let properties = [HEIFMaker.box("hvcC", bytes(configuration)), HEIFMaker.size(32, 16)]
 
         @Test func tenBitsWithoutTheLastFilterHaveTheirRows() throws {
             let result = CoderDecode(HEIFCoder(), Self.picture, options: DecodeOptions(keepsBitDepth: true))

@@ -80,6 +80,17 @@
             [0, 1, UInt8(rows - 1), UInt8(columns - 1)] + number(width, 4) + number(height, 4)
         }
 
+        /// - Parameters:
+        ///   - fill: red, green, blue and alpha, 16 bits each.
+        ///   - places: the first column and row of each picture.
+        static func overlay(
+            fill: [Int], _ width: Int, _ height: Int, isLong: Bool = false, places: [(x: Int, y: Int)]
+        ) -> [UInt8] {
+            let length = isLong ? 4 : 2
+            let sides = [width, height] + places.flatMap { [$0.x, $0.y] }
+            return [0, isLong ? 1 : 0] + fill.flatMap { number($0, 2) } + sides.flatMap { number($0, length) }
+        }
+
         static func configuration(_ sets: [[UInt8]]) -> [UInt8] {
             var content: [UInt8] = [1] + [UInt8](repeating: 0, count: 20) + [3, UInt8(sets.count)]
             for unit in sets { content += [unit[0] >> 1 | 0x80, 0, 1] + number(unit.count, 2) + unit }

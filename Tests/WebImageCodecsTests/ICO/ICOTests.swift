@@ -92,6 +92,22 @@ import WebImageCore
         #expect(cut.pixels == image.bytes.prefix(cut.rows * 240))
     }
 
+    @Test func channelMasksOfTheUsualKindsAreRead() {
+        func result(_ bits: Int, _ masks: [UInt32], _ pixel: [UInt8], first count: Int = .max) -> CoderDecode {
+            // The masks lie where a palette would.
+            let bytes = masks.flatMap { mask in (0..<4).map { UInt8(truncatingIfNeeded: mask >> ($0 * 8)) } }
+            let rows = [bytes, pixel, [0, 0, 0, 0]]
+            let file = icon(IconMaker.bitmap(1, 1, bits: bits, compression: 3, rows: rows))
+            return decode(Array(file.prefix(count)), with: coder)
+        }
+        #expect(result(32, [0xFF_0000, 0xFF00, 0xFF], [1, 2, 3, 200]).pixels == Pixels([3, 2, 1, 200]))
+        #expect(result(16, [0x7C00, 0x3E0, 0x1F], [0x1F, 0x42, 0, 0]).pixels == Pixels([132, 132, 255, 255]))
+        #expect(result(16, [0xF800, 0x7E0, 0x1F], [0x1F, 0x84, 0, 0]).pixels == Pixels([132, 130, 255, 255]))
+        #expect(result(32, [0xFF, 0xFF00, 0xFF_0000], [1, 2, 3, 200]).error?.code == .unsupportedFeature)
+        #expect(result(24, [0xFF_0000, 0xFF00, 0xFF], [1, 2, 3, 0]).error?.code == .unsupportedFeature)
+        #expect(result(32, [0xFF_0000, 0xFF00, 0xFF], [1, 2, 3, 4], first: 22 + 45).error?.code == .truncatedData)
+    }
+
     @Test func missingRowsOfABitmapAreTransparent() {
         let rows: [[UInt8]] = [[1, 2, 3, 255], [4, 5, 6, 255], [0, 0, 0, 0], [0, 0, 0, 0]]
         let bytes = icon(IconMaker.bitmap(1, 2, bits: 32, rows: rows))

@@ -17,6 +17,7 @@
             "<style>.a { fill: url(#b) }</style>", "<style> a &gt; b {} </style>",
             "<a href=\"https://example.com/\"><g/></a>", "<use xlink:href='#a'/>",
             "<image href=\"data:image/png;base64,AAAA\"/>", "<image href=\"data:image/svg+xml;base64,AAAA\"/>",
+            "<a href='pictures/a:b'/>", "<a href='//example.com/a'/>", "<a href='?a:b'/>", "<image href='a.png'/>",
             "<foreignObject><div xmlns='http://www.w3.org/1999/xhtml'>x</div></foreignObject>",
             "<g first='1'\n\ttwo = '2' />",
             "<text>javascript: is a language</text>",
@@ -39,6 +40,10 @@
             ("<set attributeName='href' to='data:image/svg+xml;base64,AAAA#x'/>", "<set attributeName='href'/>"),
             ("<set attributeName='onclick' to='x'/>", "<set to='x'/>"),
             ("<use href='data:image/svg+xml;base64,AAAA#x'/>", "<use/>"), ("<a href='data:text/html,x'/>", "<a/>"),
+            ("<use href='https://example.com/a.svg#b'/>", "<use/>"), ("<use xlink:href='a.svg#b'/>", "<use/>"),
+            ("<svg:use href='//example.com/a.svg#b'/>", "<svg:use/>"), ("<use href='data:image/png,x'/>", "<use/>"),
+            ("<a href='mailto:a@example.com'/>", "<a/>"), ("<image xlink:href='FTP://example.com/a.png'/>", "<image/>"),
+            ("<a href='x+y.z-1:a'/>", "<a/>"),
             ("<?xml-stylesheet href='x.xsl'?><g/>", "<g/>"), ("<meta http-equiv='refresh' content='0'/>", ""),
         ]) func scriptsAndHandlersAreRemoved(_ inner: String, _ rest: String) throws {
             #expect(try cleaned(Self.start + inner + "</svg>") == Self.start + rest + "</svg>")

@@ -41,6 +41,23 @@ import WebImageTesting
         #expect(try ImageTransform.parse(ImageTransform.text(of: chain), resources: Self.resources) == chain)
     }
 
+    @Test func spacesAroundStepsAreIgnored() throws {
+        let chain = try ImageTransform.parse("  resize:320x200:cover | blur:8|  round:24 ")
+        #expect(ImageTransform.text(of: chain) == "resize:320x200:cover|blur:8|round:24")
+        for text in [" ", "gray| |gray", "gray |"] {
+            let error = #expect(throws: TransformSyntaxError.self) { try ImageTransform.parse(text) }
+            #expect(error?.message == "a step is missing here", "\(text)")
+        }
+        let error = #expect(throws: TransformSyntaxError.self) { try ImageTransform.parse("gray | blurr:3") }
+        #expect(error?.range == 7..<12)
+        // Those of a name are not.
+        let resources = TransformResources(
+            image: Self.resources.image,
+            cube: { _ throws(WebImageError) in try Self.resources.cube("a.cube") })
+        let named = try ImageTransform.parse("lut:a b%20%20", resources: resources)
+        #expect(ImageTransform.text(of: named) == "lut:a b%20%20")
+    }
+
     @Test func everyKnownTransformIsAmongTheTexts() {
         let names = ImageTransform.usages.map { $0.prefix { $0.isLetter || $0 == "-" } }
         for name in names {

@@ -45,6 +45,7 @@
                 }
                 let items = try HEIFItems(reader, meta: meta)
                 let picture = try HEIFPicture(items, limits: Self.limits)
+                guard case .plane(let colors) = picture.colors else { throw Self.failure }
                 let numbers = picture.colorNumbers.map { BoxWriter.box("colr", $0) } ?? []
                 let profile = picture.iccProfile.map { BoxWriter.box("colr", Array("prof".utf8) + $0) } ?? []
                 func layer(_ plane: HEIFPlane, colors: [UInt8]) throws(WebImageError) -> Layer {
@@ -56,7 +57,7 @@
                     return layer
                 }
                 let alpha = try picture.alpha.map { plane throws(WebImageError) in try layer(plane, colors: []) }
-                return (try layer(picture.colors, colors: profile + numbers), alpha, content)
+                return (try layer(colors, colors: profile + numbers), alpha, content)
             }
         }
 

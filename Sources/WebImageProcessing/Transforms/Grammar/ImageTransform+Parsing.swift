@@ -27,7 +27,7 @@ extension ImageTransform {
     ///
     ///     let chain = try ImageTransform.parse("resize:320x200:cover|blur:8|round:24")
     ///
-    /// The texts of the returned transforms, joined by `|`, parse to the same chain.
+    /// Spaces around a step are ignored. The texts of the returned transforms, joined by `|`, parse to the same chain.
     ///
     /// - Parameters:
     ///   - text: the text of the chain; an empty text has no transforms.
@@ -39,7 +39,7 @@ extension ImageTransform {
         if text.isEmpty { return [] }
         var transforms: [ImageTransform] = []
         for step in text.split(separator: "|", omittingEmptySubsequences: false) {
-            transforms.append(try parse(step: step, in: text, resources))
+            transforms.append(try parse(step: step.withoutSpacesAround, in: text, resources))
         }
         return transforms
     }
@@ -67,5 +67,13 @@ extension ImageTransform {
         let operation = try syntax.make(&arguments)
         try arguments.checkEnd()
         return ImageTransform(operation)
+    }
+}
+
+extension Substring {
+    fileprivate var withoutSpacesAround: Substring {
+        var rest = drop { $0 == " " }
+        while rest.last == " " { rest.removeLast() }
+        return rest
     }
 }

@@ -32,10 +32,13 @@ struct TransformText {
 
     /// Adds a file name.
     func add(fileNamed name: String) -> TransformText {
-        add(
-            name.utf8.reduce(into: "") { text, byte in
+        // Spaces at the end of a step are ignored.
+        let lastSpaces = name.utf8.count - name.utf8.reversed().prefix { $0 == UInt8(ascii: " ") }.count
+        return add(
+            name.utf8.enumerated().reduce(into: "") { text, place in
+                let (index, byte) = place
                 let character = Character(UnicodeScalar(byte))
-                if byte >= 0x80 || ":|=%\n\r".contains(character) {
+                if byte >= 0x80 || index >= lastSpaces || ":|=%\n\r".contains(character) {
                     text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
                 } else {
                     text.append(character)

@@ -202,7 +202,10 @@ extension ImgproxyGeometry {
     /// The gravity of the crop before the scaling.
     var cropPlace: Place { cropGravity ?? gravity }
 
-    private static let sides = 0...TransformArguments.longestSide
+    /// The longest side that a geometry may ask for, in pixels. A longer one is refused with `transformFailed`.
+    public static let longestSide = TransformArguments.longestSide
+
+    private static let sides = 0...longestSide
 
     /// - Throws: `transformFailed` for invalid numbers.
     func check() throws(WebImageError) {
