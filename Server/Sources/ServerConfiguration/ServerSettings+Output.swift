@@ -140,26 +140,34 @@ extension EnvironmentReader {
         ("IMGPROXY_BUGSNAG_KEY", "there is no reporter for it"),
         ("IMGPROXY_HONEYBADGER_KEY", "there is no reporter for it"),
         ("IMGPROXY_AIRBRAKE_PROJECT_", "there is no reporter for it"),
-        ("IMGPROXY_OBJECT_DETECTION_", "it is a part of imgproxy Pro"),
-        ("IMGPROXY_VIDEO_", "it is a part of imgproxy Pro"), ("IMGPROXY_ENABLE_VIDEO_", "it is a part of imgproxy Pro"),
-        ("IMGPROXY_AUTOQUALITY_", "it is a part of imgproxy Pro"),
-        ("IMGPROXY_ADVANCED_", "it is a part of imgproxy Pro"),
-        ("IMGPROXY_SMART_CROP_", "it is a part of imgproxy Pro"),
-        ("IMGPROXY_UNSHARP_", "it is a part of imgproxy Pro"),
-        ("IMGPROXY_BLUR_DETECTIONS", "it is a part of imgproxy Pro"),
-        ("IMGPROXY_SOURCE_URL_ENCRYPTION_KEY", "it is a part of imgproxy Pro"),
         ("IMGPROXY_CACHE_USE", "it is a part of imgproxy Pro; see WEBIMAGE_CACHE_DIR"),
-        ("IMGPROXY_WATERMARK_PREPROCESS", "it is a part of imgproxy Pro"),
-        ("IMGPROXY_FALLBACK_IMAGE_PREPROCESS", "it is a part of imgproxy Pro"),
-        ("IMGPROXY_ICO_", "it is a part of imgproxy Pro"), ("IMGPROXY_HEIC_QUALITY", "use IMGPROXY_FORMAT_QUALITY"),
+        ("IMGPROXY_HEIC_QUALITY", "use IMGPROXY_FORMAT_QUALITY"),
+    ]
+
+    /// The beginnings of names that only imgproxy Pro has.
+    private static let partsOfPro = [
+        "ADVANCED_", "ALLOWED_INFO_OPTIONS", "AUTOQUALITY_", "AVIF_SUBSAMPLE", "BEST_FORMAT_", "BLUR_DETECTIONS",
+        "CLASSIFICATION_", "COLOR_PROFILES_DIR", "CUSTOM_REQUEST_HEADERS", "CUSTOM_RESPONSE_HEADERS",
+        "ENABLE_RAW_FORMATS", "ENABLE_VIDEO_", "FALLBACK_IMAGE_PREPROCESS", "GIF_OPTIMIZE_", "HEALTH_CHECK_MESSAGE",
+        "ICO_", "INFO_PRESETS", "JPEG_NO_SUBSAMPLE", "JPEG_OPTIMIZE_SCANS", "JPEG_OVERSHOOT_DERINGING",
+        "JPEG_QUANT_TABLE", "JPEG_TRELLIS_QUANT", "MAX_CHAINED_PIPELINES", "OBJECT_DETECTION_", "ONLY_INFO_PRESETS",
+        "PDF_NO_BACKGROUND", "REQUEST_HEADERS_PASSTHROUGH", "RESPONSE_HEADERS_PASSTHROUGH", "SMART_CROP_",
+        "SOURCE_URL_ENCRYPTION_KEY", "UNSHARP_", "UNSHARPENING_", "VIDEO_", "WATERMARK_PREPROCESS",
+        "WEBP_COMPRESSION",
     ]
 
     /// Refuses variables that enable features which this server lacks.
     mutating func refuseAbsent() {
         for name in unread(["IMGPROXY_"]) {
-            guard let absent = Self.absent.first(where: { name.hasPrefix($0.prefix) }) else { continue }
+            guard let why = Self.whyAbsent(name) else { continue }
             guard let value = text(name), !["0", "f", "false"].contains(value.lowercased()) else { continue }
-            fail("\(name) is not available: \(absent.why)")
+            fail("\(name) is not available: \(why)")
         }
+    }
+
+    /// Nil for a variable of another kind.
+    private static func whyAbsent(_ name: String) -> String? {
+        if let absent = absent.first(where: { name.hasPrefix($0.prefix) }) { return absent.why }
+        return partsOfPro.contains { name.hasPrefix("IMGPROXY_" + $0) } ? "it is a part of imgproxy Pro" : nil
     }
 }

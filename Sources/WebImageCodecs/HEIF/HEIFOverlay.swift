@@ -21,9 +21,12 @@
         let layers: [Layer]
 
         private static let maxLayers = 64
+        /// A picture may be this many times as large as the canvas, since memory is reserved by the size of the canvas.
+        /// Small ones may be larger.
+        private static let most = (timesCanvas: 4, pixelsInAnyCase: 4 << 20)
 
-        /// - Throws: as ``HEIFPlane``; `limitExceeded` for more than ``maxLayers`` pictures, or if they have more pixels
-        ///   together than a picture may have.
+        /// - Throws: as ``HEIFPlane``; `limitExceeded` for more than ``maxLayers`` pictures, for pictures that are much
+        ///   larger than the canvas, or if they have more pixels together than a picture may have.
         init(_ items: HEIFItems, item id: Int, limits: DecodeLimits) throws(WebImageError) {
             let sources = items.references.filter { $0.type == "dimg" && $0.from == id }.flatMap(\.to)
             guard sources.count <= Self.maxLayers else {
@@ -41,8 +44,18 @@
             var pixels = 0
             for (source, place) in zip(sources, canvas.places) {
                 let picture = try HEIFPicture(items, item: source, isLayer: true, limits: limits)
-                // Each is within the limits, so the sum does not overflow.
-                pixels += picture.colors.size.pixelCount ?? limits.pixels
+                for size in [picture.colors.size, picture.alpha?.size].compactMap(\.self) {
+                    // Each is within the limits, so the sum does not overflow.
+                    let count = size.pixelCount ?? limits.pixels
+                    guard
+                        count <= Self.most.pixelsInAnyCase
+                            || count / Self.most.timesCanvas <= canvas.size.pixelCount ?? .max
+                    else {
+                        throw WebImageError(
+                            .limitExceeded, "a picture of \(size) is drawn on a much smaller canvas", format: .heif)
+                    }
+                    pixels += count
+                }
                 guard pixels <= limits.pixels else {
                     throw WebImageError(
                         .limitExceeded, "the pictures that are drawn over each other have too many pixels",

@@ -117,11 +117,37 @@
             #expect(error(HEIFMaker.overlay(fill: [0, 0, 0, 0], 0, 14, places: []), of: []) == .corruptData)
             let many = HEIFMaker.overlay(fill: [0, 0, 0, 0], 30, 14, places: Array(repeating: (0, 0), count: 65))
             #expect(error(many, of: Array(repeating: 2, count: 65)) == .limitExceeded)
-            // Each picture is within the limit, all together are not.
-            let pixels = DecodeOptions(limits: DecodeLimits(pixels: 5 * 32 * 16))
-            let six = HEIFMaker.overlay(fill: [0, 0, 0, 0], 30, 14, places: Array(repeating: (0, 0), count: 6))
-            #expect(error(six, of: Array(repeating: 2, count: 6)) == nil)
-            #expect(error(six, of: Array(repeating: 2, count: 6), pixels) == .limitExceeded)
+            // Each picture of 512 pixels is within the limit, ten are not.
+            let pixels = DecodeOptions(limits: DecodeLimits(pixels: 5000))
+            func overlay(of count: Int) -> [UInt8] {
+                HEIFMaker.overlay(fill: [0, 0, 0, 0], 30, 14, places: Array(repeating: (0, 0), count: count))
+            }
+            #expect(error(overlay(of: 9), of: Array(repeating: 2, count: 9), pixels) == nil)
+            #expect(error(overlay(of: 10), of: Array(repeating: 2, count: 10)) == nil)
+            #expect(error(overlay(of: 10), of: Array(repeating: 2, count: 10), pixels) == .limitExceeded)
+            // Alpha counts as well.
+            #expect(error(overlay(of: 4), of: Array(repeating: 3, count: 4), pixels) == nil)
+            #expect(error(overlay(of: 5), of: Array(repeating: 3, count: 5), pixels) == .limitExceeded)
+        }
+
+        /// Memory is reserved by the size of the canvas.
+        @Test func aPictureMuchLargerThanItsCanvasIsRefused() {
+            func error(_ side: Int, on canvas: Int) -> WebImageError.Code? {
+                let set = HEIFMaker.configuration([HEIFMaker.sequenceSet(side, side)])
+                let file = HEIFMaker.file(
+                    items: [
+                        .init(
+                            id: 1, type: "iovl",
+                            data: HEIFMaker.overlay(fill: [0, 0, 0, 0], canvas, canvas, places: [(0, 0)])),
+                        .init(id: 2, properties: [1, 2], data: [0]),
+                    ],
+                    properties: [set, HEIFMaker.size(side, side)], references: [("dimg", 1, [2])])
+                return CoderDecode(HEIFCoder(), file, wantsRows: false).error?.code
+            }
+            #expect(error(2048, on: 10) == nil)
+            #expect(error(2056, on: 10) == .limitExceeded)
+            #expect(error(4000, on: 2000) == nil)
+            #expect(error(4000, on: 1990) == .limitExceeded)
         }
 
         @Test func everyCutIsTruncated() {
