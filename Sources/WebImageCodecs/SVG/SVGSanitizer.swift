@@ -11,8 +11,9 @@ public enum SVGSanitizer {
     /// This removes elements that run or embed something (`script`, `handler`, `listener`, `iframe`, `object`, `embed`,
     /// `meta`, `link` and others), event handlers (`onload` and all other attributes that begin with `on`),
     /// `javascript:` and `vbscript:` URLs in any place, links with other schemes than `http` and `https`, apart from
-    /// `data:` URLs of pictures, links of `use` to other documents, instructions such as `xml-stylesheet`, comments, and the document type, whose entities are expanded. The rest stays byte for byte,
-    /// except that CDATA becomes ordinary text and UTF-16 becomes UTF-8.
+    /// `data:` URLs of pictures, links of `use` to other documents, instructions such as `xml-stylesheet`, comments,
+    /// and the document type, whose entities are expanded. The rest stays byte for byte, except that CDATA becomes
+    /// ordinary text and UTF-16 becomes UTF-8.
     ///
     /// - Parameters:
     ///   - file: an SVG that is not compressed.
