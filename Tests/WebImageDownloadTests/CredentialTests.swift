@@ -108,7 +108,8 @@ import WebImageTesting
             return .password(ada)
         }
         let first = download(rig, "/a") { $0.credentialProvider = provider }
-        #expect(await eventually { asked.value == 1 })
+        // The deadlines of the transfer and of the question.
+        #expect(await eventually { asked.value == 1 && rig.clock.waitingCount == 2 })
         rig.clock.advance(by: .seconds(10))
         let end = await rig.fetch(first).end
         #expect(end == "connectTimeout")
@@ -130,7 +131,8 @@ import WebImageTesting
             throw CancellationError()
         }
         let first = download(rig, "/a") { $0.credentialProvider = provider }
-        #expect(await eventually { asked.value == 1 })
+        // The deadlines of the transfer and of the question.
+        #expect(await eventually { asked.value == 1 && rig.clock.waitingCount == 2 })
         rig.clock.advance(by: .seconds(9))
         let second = download(rig, "/b") { $0.credentialProvider = provider }
         await rig.server.waitForFinished("/b", 1)

@@ -50,12 +50,14 @@ final class CredentialBook: Sendable {
     ///
     /// - Parameter time: how long other downloads wait for the same answer, by `clock`; then they ask the provider
     ///   anew.
-    /// - Throws: `authenticationFailed` if the provider fails or has none.
+    /// - Throws: `authenticationFailed` if the provider fails or has none, and `connectTimeout` if this call asked it
+    ///   and it did not answer in `time`.
     func credentials(
         of provider: CredentialProvider, for question: CredentialQuestion, persistence: CredentialPersistence,
         within time: Duration?, _ clock: any LoadClock
     ) async throws(WebImageError) -> Credentials {
         let place = Place(provider, origin: question.origin)
+        let deadline = time.map { clock.now + $0 }
         let step = state.withLock { state -> Step in
             if let known = state.entries[place]?.credentials, known != question.rejected { return .known(known) }
             if let running = state.entries[place]?.question { return .ask(running, isOwner: false) }
@@ -69,9 +71,11 @@ final class CredentialBook: Sendable {
             if case .known(let known) = step { return known }
             throw Self.none(nil)
         }
-        let limit = isOwner ? time.map { clock.schedule(at: clock.now + $0) { self.drop(asked, at: place) } } : nil
+        let limit = isOwner ? deadline.map { clock.schedule(at: $0) { self.drop(asked, at: place) } } : nil
         let answer = await asked.task.result
         limit?.cancel()
+        // Many providers end at once when they are cancelled, each with an answer or error of its own.
+        if isOwner, let time, asked.task.isCancelled { throw Self.late(time) }
         if isOwner { note(answer, of: asked, at: place, persistence) }
         // The time of the download that asked is over, not that of this one. Nothing else cancels the question.
         if !isOwner, asked.task.isCancelled, !Task.isCancelled, case .failure = answer {
@@ -106,6 +110,10 @@ final class CredentialBook: Sendable {
 
     /// Forgets all answers, including those that are still awaited.
     func forgetAll() { state.withLock { $0.entries = [:] } }
+
+    private static func late(_ time: Duration) -> WebImageError {
+        WebImageError(.connectTimeout, "the credential provider did not answer within \(time.inWords)")
+    }
 
     private static func none(_ cause: (any Error)?) -> WebImageError {
         let message = "the credential provider has no credentials that may be sent to this server"

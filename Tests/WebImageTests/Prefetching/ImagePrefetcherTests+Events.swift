@@ -62,7 +62,8 @@ extension ImagePrefetcherTests {
                 return !book.ends.isEmpty
             })
         #expect(await token.finished().loaded == 40)
-        #expect(book.ends.count == 1 && book.items.count == 40 && book.begun == Array(0..<40))
+        // Several threads begin pictures, so that the listener may hear of two in the other order.
+        #expect(book.ends.count == 1 && book.items.count == 40 && book.begun.sorted() == Array(0..<40))
         if case .finished = book.events.last {} else { Issue.record("the end came before something else") }
     }
 
