@@ -108,7 +108,7 @@ let package = Package(
         shim("CShimPNG", ["CSysPNG", "CSysISAL", "CSysDeflate", "CPixels"], libraries: ["z"]),
         shim("CShimTIFF", ["CSysTIFF", "CPixels"]),
         shim("CShimAVIF", ["CSysAVIF", "CShimLibrary"]),
-        shim("CShimHEIF", ["CSysHEIF", "CShimLibrary"]),
+        shim("CShimHEIF", ["CSysHEIF", "CShimLibrary", "CPixels"]),
         shim("CShimJXL", ["CSysJXL", "CShimLibrary"]),
         shim("CShimGuard"),
         shim("CShimSVG", ["CShimLibrary", "CShimGuard"], libraries: ["z"]),

@@ -4,6 +4,7 @@
 
 #include "CShimHEIF.h"
 #include "Functions.h"
+#include "CPixels.h"
 #include "Decoder.h"
 #include <libheif/heif.h>
 #include <libheif/heif_plugin.h>
@@ -67,12 +68,24 @@ static const char *plugin_name(void) { return "libde265, strict"; }
 // The lowest priority: libheif uses the decoder only if it is requested by its name.
 static int priority(enum heif_compression_format format) { return format == heif_compression_HEVC ? 1 : 0; }
 
+static _Thread_local struct {
+    int denominator, width, height;
+} reduction = {1, 0, 0};
+
+void wi_hevc_reduce(int denominator, int width, int height) {
+    reduction.denominator = denominator;
+    reduction.width = width;
+    reduction.height = height;
+}
+
 de265_decoder_context *wi_hevc_context(void) {
     de265_decoder_context *context = de265_new_decoder();
     if (context == NULL) return NULL;
     struct de265_image_allocation planes = {take_planes, give_planes_back};
     de265_set_image_allocation_functions(context, &planes, NULL);
     de265_set_parameter_bool(context, DE265_DECODER_PARAM_SUPPRESS_FAULTY_PICTURES, 1);
+    de265_set_parameter_bool(context, DE265_DECODER_PARAM_DISABLE_DEBLOCKING, reduction.denominator > 1);
+    de265_set_parameter_bool(context, DE265_DECODER_PARAM_DISABLE_SAO, reduction.denominator > 1);
     return context;
 }
 
@@ -107,18 +120,94 @@ static struct heif_error push(void *decoder, const void *data, size_t count) {
     return fault == no_memory.message ? no_memory : damage(fault);
 }
 
+static int divided(int side, int denominator) { return (side + denominator - 1) / denominator; }
+
+/* The size of the picture that is copied from a decoded one. */
+static int copied_width(const struct de265_image *image) {
+    int width = de265_get_image_width(image, 0);
+    return reduction.denominator > 1 ? divided(reduction.width, reduction.denominator) : width;
+}
+
+static int copied_height(const struct de265_image *image) {
+    int height = de265_get_image_height(image, 0);
+    return reduction.denominator > 1 ? divided(reduction.height, reduction.denominator) : height;
+}
+
+/* A plane of samples, with its stride in bytes. */
+struct samples {
+    const uint8_t *first;
+    int stride, width, height, depth;
+};
+
+/* Divides the sides of a plane: by means, and the last time by 2 with a finer filter. */
+static int reduce(struct samples from, int across, int down, uint8_t *to, int to_stride) {
+    int is_deep = from.depth > 8;
+    size_t size = is_deep ? 2 : 1;
+    int mean_across = across > 2 ? across / 2 : 1, mean_down = down > 2 ? down / 2 : 1;
+    void *means = NULL;
+    if (mean_across > 1 || mean_down > 1) {
+        int width = divided(from.width, mean_across), height = divided(from.height, mean_down);
+        means = malloc((size_t)width * (size_t)height * size);
+        if (means == NULL) return 0;
+        if (is_deep) {
+            wi_mean_plane_16(
+                means, (size_t)width, (const uint16_t *)(const void *)from.first, (size_t)from.stride / 2, (size_t)from.width,
+                (size_t)from.height, (size_t)mean_across, (size_t)mean_down);
+        } else {
+            wi_mean_plane_8(
+                means, (size_t)width, from.first, (size_t)from.stride, (size_t)from.width, (size_t)from.height,
+                (size_t)mean_across, (size_t)mean_down);
+        }
+        from.first = means;
+        from.stride = width * (int)size;
+        from.width = width;
+        from.height = height;
+    }
+    uint32_t top = (1u << from.depth) - 1;
+    if (is_deep) {
+        wi_halve_plane_16(
+            (uint16_t *)(void *)to, (size_t)to_stride / 2, (const uint16_t *)(const void *)from.first, (size_t)from.stride / 2,
+            (size_t)from.width, (size_t)from.height, across > 1, down > 1, top);
+    } else {
+        wi_halve_plane_8(
+            to, (size_t)to_stride, from.first, (size_t)from.stride, (size_t)from.width, (size_t)from.height, across > 1,
+            down > 1, top);
+    }
+    free(means);
+    return 1;
+}
+
+/* Copies a plane with divided sides. Strides are in bytes. */
+static struct heif_error copy_reduced(
+    const struct de265_image *image, int plane, const uint8_t *from, int from_stride, uint8_t *to, int to_stride) {
+    enum de265_chroma chroma = de265_get_chroma_format(image);
+    int across = plane > 0 && (chroma == de265_chroma_420 || chroma == de265_chroma_422) ? 2 : 1;
+    int down = plane > 0 && chroma == de265_chroma_420 ? 2 : 1;
+    struct samples samples = {
+        from, from_stride, divided(reduction.width, across), divided(reduction.height, down),
+        de265_get_bits_per_pixel(image, plane)};
+    if (samples.width > de265_get_image_width(image, plane) || samples.height > de265_get_image_height(image, plane)) {
+        return damage("the picture is smaller than described");
+    }
+    int is_done = reduce(samples, reduction.denominator / across, reduction.denominator / down, to, to_stride);
+    return is_done ? well : no_memory;
+}
+
 static struct heif_error copy_plane(const struct de265_image *image, int plane, struct heif_image *into) {
     static const enum heif_channel channels[3] = {heif_channel_Y, heif_channel_Cb, heif_channel_Cr};
     int width = de265_get_image_width(image, plane), height = de265_get_image_height(image, plane);
     int depth = de265_get_bits_per_pixel(image, plane);
     if (width <= 0 || height <= 0) return damage("a plane is empty");
     if (depth != de265_get_bits_per_pixel(image, 0)) return damage("the planes have different depths");
-    struct heif_error error = heif_image_add_plane(into, channels[plane], width, height, depth);
+    int is_reduced = reduction.denominator > 1;
+    struct heif_error error = heif_image_add_plane(
+        into, channels[plane], is_reduced ? copied_width(image) : width, is_reduced ? copied_height(image) : height, depth);
     if (error.code != heif_error_Ok) return error;
     int from_stride = 0, to_stride = 0;
     const uint8_t *from = de265_get_image_plane(image, plane, &from_stride);
     uint8_t *to = heif_image_get_plane(into, channels[plane], &to_stride);
     if (from == NULL || to == NULL) return no_memory;
+    if (is_reduced) return copy_reduced(image, plane, from, from_stride, to, to_stride);
     size_t length = (size_t)width * (depth > 8 ? 2 : 1);
     for (int row = 0; row < height; row++) {
         memcpy(to + (size_t)row * (size_t)to_stride, from + (size_t)row * (size_t)from_stride, length);
@@ -143,10 +232,12 @@ static struct heif_error copy_colors(const struct de265_image *image, struct hei
 static struct heif_error copy(const struct de265_image *image, struct heif_image **output) {
     enum de265_chroma chroma = de265_get_chroma_format(image);
     int is_grey = chroma == de265_chroma_mono;
+    enum heif_chroma copied_chroma =
+        reduction.denominator > 1 && !is_grey ? heif_chroma_444 : (enum heif_chroma)chroma;
     struct heif_image *copied = NULL;
     struct heif_error error = heif_image_create(
-        de265_get_image_width(image, 0), de265_get_image_height(image, 0),
-        is_grey ? heif_colorspace_monochrome : heif_colorspace_YCbCr, (enum heif_chroma)chroma, &copied);
+        copied_width(image), copied_height(image), is_grey ? heif_colorspace_monochrome : heif_colorspace_YCbCr,
+        copied_chroma, &copied);
     if (error.code == heif_error_Ok) error = copy_colors(image, copied);
     for (int plane = 0; plane < (is_grey ? 1 : 3) && error.code == heif_error_Ok; plane++) {
         error = copy_plane(image, plane, copied);

@@ -68,6 +68,26 @@ void wi_filter_row_8_float(
 void wi_shrink_row_8(
     uint8_t *output, const uint8_t *input, size_t stride, size_t rows, size_t width, size_t factor);
 
+// Planes of samples; strides are in samples.
+
+/// Makes a plane of rounded means from one of `width` by `height` samples: each block of `across` columns and `down` rows becomes
+/// one sample. Blocks at the right and lower edge have the remaining columns and rows. `across` and `down` are from 1 to 16.
+void wi_mean_plane_8(
+    uint8_t *output, size_t output_stride, const uint8_t *input, size_t stride, size_t width, size_t height, size_t across,
+    size_t down);
+void wi_mean_plane_16(
+    uint16_t *output, size_t output_stride, const uint16_t *input, size_t stride, size_t width, size_t height, size_t across,
+    size_t down);
+
+/// Halves the sides of a plane of `width` by `height` samples, rounded up, with a filter over six samples; a side is kept if
+/// `is_across` or `is_down` is 0. At the edges the last samples are repeated. No sample exceeds `top`.
+void wi_halve_plane_8(
+    uint8_t *output, size_t output_stride, const uint8_t *input, size_t stride, size_t width, size_t height, int is_across,
+    int is_down, uint32_t top);
+void wi_halve_plane_16(
+    uint16_t *output, size_t output_stride, const uint16_t *input, size_t stride, size_t width, size_t height, int is_across,
+    int is_down, uint32_t top);
+
 void wi_filter_row_float(
     float *output, const float *row, const int32_t *starts, const float *weights, size_t taps, size_t width);
 

@@ -18,6 +18,15 @@ const char *_Nullable wi_heif_library_fault(void);
 /// this process with the lowest priority, so that it does not decode pictures of other users of libheif.
 const char *_Nullable wi_heif_strict_decoder(void);
 
+/// From now on, the strict decoder divides the sides of the pictures that it decodes on this thread, rounded up: by means, and by a
+/// finer filter the last time that they are halved. Colour channels of a lower resolution get that of the brightness. The filters
+/// that smooth the edges of blocks are left out; intra-coded pictures do not build on what they give. A picture that is lent is
+/// divided, too.
+///
+/// @param denominator 2, 4, 8 or 16; 1: pictures keep their size from now on.
+/// @param width, height the used part of the picture, from its upper left corner.
+void wi_hevc_reduce(int denominator, int width, int height);
+
 /// Decodes pictures that depend on each other. Not thread-safe: use it on one thread at a time.
 typedef struct wi_hevc_stream wi_hevc_stream;
 

@@ -10,6 +10,10 @@
     /// orientation is ignored, as HEIF demands, but kept with the rest of EXIF and with XMP. Pictures that lie over
     /// each other on a canvas (`iovl`) are drawn with 8 bits, when all have arrived. Items other than HEVC are refused
     /// with `unsupportedFeature`.
+    ///
+    /// Opaque pictures that are neither cropped nor drawn over each other can be decoded to a half, a quarter and an
+    /// eighth of their size: the filters that smooth the edges of blocks are left out, and the planes are made smaller
+    /// before they are converted to RGB.
     package struct HEIFCoder: ImageCoder {
         package init() {}
 
@@ -18,6 +22,14 @@
         package var encodableFormats: Set<ImageFormat> { HEIFEncoder.isAvailable ? [.heic] : [] }
 
         package var decodesInOneCall: Bool { true }
+
+        package func scaleDenominators(for header: ImageHeader) -> [Int] {
+            [1, 2, 4, 8].filter { $0 <= header.tileDivisor }
+        }
+
+        /// Measured as ``/WebImageProcessing/ResizePlan/qualityMargin`` with the filter of the reduction: with 1.5 the
+        /// worst photograph has 48 dB, with 2 it has 54 dB.
+        package func scalingMargin(for header: ImageHeader, denominator: Int) -> Double { 2 }
 
         package func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner

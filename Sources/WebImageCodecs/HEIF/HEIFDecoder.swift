@@ -30,6 +30,7 @@
         private var picture: HEIFPicture?
         private var sink: (any RowSink)?
         private var rows: HEIFRows?
+        private var denominator = 1
         private var nextTileRow = 0
         private var alpha: HEIFAlpha?
         private var knowsMetadata = false
@@ -136,6 +137,7 @@
             header.colorDescription = picture.colorNumbers.flatMap { ColorDescription(nclx: $0) }
             if picture.colors.size != header.size { header.sizeBeforeCrop = picture.colors.size }
             header.frameCount = items.pictureCount
+            header.tileDivisor = picture.divisor
             self.header = header
             self.picture = picture
             learnMetadata()
@@ -148,7 +150,8 @@
             stage = .rows
             self.sink = sink
             if case .plane(let colors) = picture.colors {
-                rows = HEIFRows(picture.tiling(of: colors), header, sink, options)
+                if let wanted = plan?.scaleDenominator, wanted <= picture.divisor { denominator = wanted }
+                rows = HEIFRows(picture.tiling(of: colors, dividedBy: denominator), header, sink, options)
             }
         }
 
@@ -178,8 +181,9 @@
             let isShown = picture.frame.rows.overlaps(top..<top + colors.tileSize.height)
             if isShown {
                 guard try source.haveArrived(tiles) else { return false }
-                let pixels = try source.decode(tiles, as: rows.wanted)
-                try rows.emit(pixels, top: top, alpha)
+                let reductions = colors.reductions(ofRow: nextTileRow, by: denominator)
+                let pixels = try source.decode(tiles, as: rows.wanted, reductions)
+                try rows.emit(pixels, top: top / denominator, alpha)
                 self.rows = rows
             }
             nextTileRow += 1

@@ -87,9 +87,20 @@
         }
 
         /// How the tiles of its colours form the picture.
-        func tiling(of colors: HEIFPlane) -> HEIFTiling {
-            HEIFTiling(
-                size: colors.size, tileSize: colors.tileSize, frame: frame, isPremultiplied: isPremultiplied)
+        ///
+        /// - Parameter denominator: divides the tiles' sides, and divides ``divisor``.
+        func tiling(of colors: HEIFPlane, dividedBy denominator: Int = 1) -> HEIFTiling {
+            let size = colors.size.dividedUp(by: denominator)
+            return HEIFTiling(
+                size: size, tileSize: colors.tileSize.dividedUp(by: denominator),
+                frame: denominator == 1 ? frame : ItemFrame(size), isPremultiplied: isPremultiplied)
+        }
+
+        /// The greatest number by which its tiles can be divided. Straight colours would have to be weighted by their
+        /// alpha, and the edges of a cropped part may lie within a pixel of the result.
+        var divisor: Int {
+            guard case .plane(let colors) = colors, alpha == nil, frame.size == colors.size else { return 1 }
+            return colors.divisor
         }
 
         var hasAlpha: Bool {

@@ -109,6 +109,22 @@
 
         func tiles(inRow row: Int) -> [Int] { Array(tiles[row * columns..<(row + 1) * columns]) }
 
+        /// The greatest of 1, 2, 4 and 8 by which the tiles can be divided one by one.
+        var divisor: Int {
+            if tiles.count == 1 { return 8 }
+            return 1 << min((tileSize.width | tileSize.height).trailingZeroBitCount, 3)
+        }
+
+        /// How the tiles of a row are divided; none for a denominator of 1.
+        func reductions(ofRow row: Int, by denominator: Int) -> [HEIFReduction] {
+            guard denominator > 1 else { return [] }
+            let height = min(tileSize.height, size.height - row * tileSize.height)
+            return (0..<columns).map { column in
+                let width = min(tileSize.width, size.width - column * tileSize.width)
+                return HEIFReduction(denominator: denominator, used: PixelSize(width: width, height: height))
+            }
+        }
+
         private static var mismatch: WebImageError {
             WebImageError(.corruptData, "the HEVC data is not of the size that its boxes say", format: .heif)
         }

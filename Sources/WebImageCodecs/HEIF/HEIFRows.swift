@@ -24,7 +24,7 @@
             self.sink = sink
             self.options = options
             format = RowFormat(
-                size: header.size, layout: options.layout(ofBits: header.bitDepth),
+                size: tiling.frame.size, layout: options.layout(ofBits: header.bitDepth),
                 alpha: header.hasAlpha ? .straight : .opaque)
         }
 

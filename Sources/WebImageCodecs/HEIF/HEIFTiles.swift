@@ -5,6 +5,24 @@
     import WebImageCore
     import WebImageSystem
 
+    /// How the decoder divides the sides of a tile.
+    struct HEIFReduction: Sendable {
+        /// 2, 4 or 8.
+        let denominator: Int
+        /// The part of the tile that belongs to the picture.
+        let used: PixelSize
+
+        /// The size of the result.
+        var size: PixelSize { used.dividedUp(by: denominator) }
+    }
+
+    extension PixelSize {
+        /// The size of a picture whose sides are divided by `denominator`, rounded up.
+        func dividedUp(by denominator: Int) -> PixelSize {
+            PixelSize(width: (width + denominator - 1) / denominator, height: (height + denominator - 1) / denominator)
+        }
+    }
+
     /// Decodes single HEVC items, one at a time.
     struct HEIFTiles {
         let items: HEIFItems
@@ -21,26 +39,30 @@
             return true
         }
 
-        func decode(_ tiles: [Int], as kind: HEIFPixels.Kind) throws(WebImageError) -> [HEIFPixels] {
+        /// - Parameter reductions: how each tile is divided; none: they keep their sizes.
+        func decode(
+            _ tiles: [Int], as kind: HEIFPixels.Kind, _ reductions: [HEIFReduction] = []
+        ) throws(WebImageError) -> [HEIFPixels] {
             if tiles.count > 1, let helpers = options.idleThreads, helpers.idleCount > 0 {
-                return try decode(tiles, as: kind, with: helpers)
+                return try decode(tiles, as: kind, reductions, with: helpers)
             }
             var pixels: [HEIFPixels] = []
-            for tile in tiles {
+            for (index, tile) in tiles.enumerated() {
                 try options.checkpoint?()
-                pixels.append(try file(of: tile, as: kind).decoded(as: kind))
+                let reduction = reductions.isEmpty ? nil : reductions[index]
+                pixels.append(try file(of: tile, as: kind, reduction).decoded(as: kind))
             }
             return pixels
         }
 
         /// Decodes several tiles in parallel, with the same pixels as a result.
         private func decode(
-            _ tiles: [Int], as kind: HEIFPixels.Kind, with helpers: any IdleThreads
+            _ tiles: [Int], as kind: HEIFPixels.Kind, _ reductions: [HEIFReduction], with helpers: any IdleThreads
         ) throws(WebImageError) -> [HEIFPixels] {
             var files: [TileFile] = []
-            for tile in tiles {
+            for (index, tile) in tiles.enumerated() {
                 try options.checkpoint?()
-                files.append(try file(of: tile, as: kind))
+                files.append(try file(of: tile, as: kind, reductions.isEmpty ? nil : reductions[index]))
             }
             let results = Guarded([Result<HEIFPixels, WebImageError>?](repeating: nil, count: files.count))
             helpers.share(files.count) { [files] index in
@@ -57,7 +79,9 @@
             return pixels
         }
 
-        private func file(of tile: Int, as kind: HEIFPixels.Kind) throws(WebImageError) -> TileFile {
+        private func file(
+            of tile: Int, as kind: HEIFPixels.Kind, _ reduction: HEIFReduction?
+        ) throws(WebImageError) -> TileFile {
             let configuration = try HEIFPlane.configuration(of: tile, items, options.limits)
             var data: [UInt8] = []
             for range in try items.data(of: tile, limit: options.limits.bytes.bytes) {
@@ -65,8 +89,8 @@
             }
             return TileFile(
                 bytes: try configuration.file(
-                    of: data, color: kind == .alpha ? nil : color, limits: options.limits),
-                parameters: configuration.parameters)
+                    of: data, size: reduction?.size, color: kind == .alpha ? nil : color, limits: options.limits),
+                parameters: configuration.parameters, reduction: reduction)
         }
     }
 
@@ -74,10 +98,11 @@
     private struct TileFile: Sendable {
         let bytes: [UInt8]
         let parameters: HEVCParameters
+        let reduction: HEIFReduction?
 
         func decoded(as kind: HEIFPixels.Kind) throws(WebImageError) -> HEIFPixels {
             try bytes.withUnsafeBufferPointer { bytes throws(WebImageError) -> HEIFPixels in
-                try HEIFPixels(decoding: UnsafeRawBufferPointer(bytes), of: parameters, as: kind)
+                try HEIFPixels(decoding: UnsafeRawBufferPointer(bytes), of: parameters, as: kind, reduction)
             }
         }
     }
@@ -100,7 +125,8 @@
         private let image: OpaquePointer
 
         init(
-            decoding file: UnsafeRawBufferPointer, of parameters: HEVCParameters, as kind: Kind
+            decoding file: UnsafeRawBufferPointer, of parameters: HEVCParameters, as kind: Kind,
+            _ reduction: HEIFReduction? = nil
         ) throws(WebImageError) {
             try OpenedLibrary.libheif.check(.heic)
             guard let context = heif_context_alloc() else { throw Self.noMemory }
@@ -132,6 +158,11 @@
                     heif_chroma(rawValue: UInt32(parameters.chroma)), heif_channel_Y
                 )
             }
+            if let reduction {
+                let used = reduction.used
+                wi_hevc_reduce(Int32(reduction.denominator), Int32(clamping: used.width), Int32(clamping: used.height))
+            }
+            defer { if reduction != nil { wi_hevc_reduce(1, 0, 0) } }
             var decoded: OpaquePointer?
             try Self.check(heif_decode_image(primary, &decoded, wanted.0, wanted.1, settings))
             guard let decoded else { throw Self.noMemory }
@@ -148,7 +179,8 @@
                 width: Int(heif_image_get_width(decoded, wanted.2)),
                 height: Int(heif_image_get_height(decoded, wanted.2)))
             let bytesPerPixel = kind == .alpha ? (depth > 8 ? 2 : 1) : kind == .rgba8 ? 4 : 8
-            guard size == parameters.size, (1...16).contains(depth), kind == .alpha || (depth > 8) == (kind == .rgba16),
+            guard size == reduction?.size ?? parameters.size, (1...16).contains(depth),
+                kind == .alpha || (depth > 8) == (kind == .rgba16),
                 self.stride >= size.width * bytesPerPixel
             else {
                 throw WebImageError(

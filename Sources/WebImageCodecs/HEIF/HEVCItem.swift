@@ -65,10 +65,14 @@
         /// A file with only the item's picture, in which everything that determines the memory of libheif and libde265
         /// has been checked.
         ///
-        /// - Parameter color: the content of an `nclx` colour property; nil: the data itself determines the colours.
+        /// - Parameters:
+        ///   - size: that of the result, if the decoder makes it smaller; nil: that of the picture.
+        ///   - color: the content of an `nclx` colour property; nil: the data itself determines the colours.
         /// - Throws: `corruptData` if it is not one picture, `unsupportedFeature` if it depends on others,
         ///   `limitExceeded` for more parameter sets or pixels than allowed.
-        func file(of data: [UInt8], color: [UInt8]?, limits: DecodeLimits) throws(WebImageError) -> [UInt8] {
+        func file(
+            of data: [UInt8], size: PixelSize? = nil, color: [UInt8]?, limits: DecodeLimits
+        ) throws(WebImageError) -> [UInt8] {
             let picture = try picture(in: data[...])
             guard Self.intraSlices.contains(picture.type),
                 picture.slices.allSatisfy({ Self.type(of: $0) == picture.type })
@@ -79,7 +83,8 @@
             // libde265 may create all reference pictures if one begins within a sequence.
             if !Self.instantSlices.contains(picture.type) { try checkReferences(limits) }
             return HEIFPlainFile.make(
-                configuration: picture.configuration.bytes, size: parameters.size, color: color, slices: picture.slices)
+                configuration: picture.configuration.bytes, size: size ?? parameters.size, color: color,
+                slices: picture.slices)
         }
 
         /// Checks that the limits allow the memory of all pictures that a decoder may keep as references for others.
