@@ -58,9 +58,15 @@ struct ResampleReference {
         for mean in Int(place - 3 * scale) - 2...Int(place + 3 * scale) + 2 {
             let weight = weight((Double(mean) + 0.5 - place) / scale)
             let place = min(Swift.max(mean, 0), last)
-            sum += weight * Double((0..<block).count { min(place * block + $0, input - 1) == pixel })
+            sum += weight * Double(Self.count(of: pixel, within: place * block..<(place + 1) * block, input))
         }
         return sum
+    }
+
+    /// How often a pixel stands in a block, if the last pixel stands also for those beyond it.
+    private static func count(of pixel: Int, within block: Range<Int>, _ input: Int) -> Int {
+        if pixel < input - 1 { return block.contains(pixel) ? 1 : 0 }
+        return max(block.upperBound - max(block.lowerBound, pixel), 0)
     }
 
     /// `matrix[output][input]`
