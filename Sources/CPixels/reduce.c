@@ -71,17 +71,17 @@ WI_INLINE size_t wi_within(ptrdiff_t index, size_t count) {
 #define WI_HALVES(type, sums, name) \
     WI_INLINE void name##_columns( \
         sums *column, const type *const rows[6], ptrdiff_t start, size_t count, size_t width, int is_down) { \
-        size_t i = 0, first = start < 0 ? (size_t)-start : 0; \
+        size_t first = start < 0 ? (size_t)-start : 0; \
         size_t end = (size_t)((ptrdiff_t)width - start) < count ? (size_t)((ptrdiff_t)width - start) : count; \
         const type *a = rows[0] + start, *b = rows[1] + start, *c = rows[2] + start; \
         const type *d = rows[3] + start, *e = rows[4] + start, *f = rows[5] + start; \
         if (is_down) { \
-            for (i = first; i < end; i++) column[i] = (sums)WI_SIX(a[i], b[i], c[i], d[i], e[i], f[i]); \
+            for (size_t i = first; i < end; i++) column[i] = (sums)WI_SIX(a[i], b[i], c[i], d[i], e[i], f[i]); \
         } else { \
-            for (i = first; i < end; i++) column[i] = (sums)(32 * c[i]); \
+            for (size_t i = first; i < end; i++) column[i] = (sums)(32 * c[i]); \
         } \
-        for (i = 0; i < first; i++) column[i] = column[first]; \
-        for (i = end; i < count; i++) column[i] = column[end - 1]; \
+        for (size_t i = 0; i < first; i++) column[i] = column[first]; \
+        for (size_t i = end; i < count; i++) column[i] = column[end - 1]; \
     } \
     WI_CLONES \
     void name( \
@@ -97,7 +97,6 @@ WI_INLINE size_t wi_within(ptrdiff_t index, size_t count) {
             for (size_t start = 0; start < width; start += WI_REDUCED_COLUMNS) { \
                 size_t columns = width - start < WI_REDUCED_COLUMNS ? width - start : WI_REDUCED_COLUMNS; \
                 name##_columns(column, rows, (ptrdiff_t)start - 2, columns + 5, width, is_down); \
-                const sums *v = column + 2; \
                 type *row = output + (is_across ? start / 2 : start); \
                 size_t count = is_across ? (columns + 1) / 2 : columns; \
                 if (is_across) { \
@@ -108,7 +107,7 @@ WI_INLINE size_t wi_within(ptrdiff_t index, size_t count) {
                     } \
                 } else { \
                     for (size_t x = 0; x < count; x++) { \
-                        int32_t sum = (v[x] + 16) >> 5; \
+                        int32_t sum = (column[x + 2] + 16) >> 5; \
                         row[x] = (type)(sum < 0 ? 0 : sum > (int32_t)top ? (int32_t)top : sum); \
                     } \
                 } \

@@ -14,8 +14,8 @@ extern "C" {
 const char *_Nullable wi_heif_library_fault(void);
 
 /// The name of a decoder of HEVC for `heif_decoding_options.decoder_id`. The decoder fails for damaged data, and its pixels depend
-/// on nothing but the data. NULL if libheif does not accept it. Any thread may call this. The first call registers the decoder in
-/// this process with the lowest priority, so that it does not decode pictures of other users of libheif.
+/// on nothing but the data and `wi_hevc_reduce`. NULL if libheif does not accept it. Any thread may call this. The first call
+/// registers the decoder in this process with the lowest priority, so that it does not decode pictures of other users of libheif.
 const char *_Nullable wi_heif_strict_decoder(void);
 
 /// From now on, the strict decoder divides the sides of the pictures that it decodes on this thread, rounded up: by means, and by a

@@ -48,8 +48,8 @@ final class CredentialBook: Sendable {
 
     /// The credentials for an origin: the known ones unless they were refused, else the provider's answer.
     ///
-    /// - Parameter time: how long other downloads wait for the same answer, by `clock`; then they ask the provider
-    ///   anew.
+    /// - Parameter time: how long this call waits for an answer, by `clock`. Other downloads that wait for the same
+    ///   answer then ask the provider anew.
     /// - Throws: `authenticationFailed` if the provider fails or has none, and `connectTimeout` if this call asked it
     ///   and it did not answer in `time`.
     func credentials(
