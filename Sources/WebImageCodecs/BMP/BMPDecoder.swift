@@ -1,7 +1,8 @@
 import WebImageCore
 
-/// Decodes one bitmap as its bytes arrive. Rows of a top-down file are passed on at once; other files begin with their
-/// last row, and are passed on when they are complete, directly from their bytes if these arrive all at once.
+/// Decodes one bitmap as its bytes arrive. Rows of a top-down file without alpha are passed on at once. Other files begin with their
+/// last row, or may turn out to be opaque; they are passed on when they are complete, directly from their bytes if these arrive all
+/// at once.
 final class BMPDecoder: ImageDecoder {
     private enum Stage {
         case header

@@ -33,7 +33,7 @@ struct BMPRowConverter {
     private let width: Int
     private let bitsPerPixel: Int
     private let isPlainColor: Bool
-    private let channels: [Channel]
+    private var channels: [Channel]
     private let palette: [UInt32]
 
     /// - Parameter palette: blue, green, red and perhaps a byte more of each colour.
@@ -52,6 +52,16 @@ struct BMPRowConverter {
         }
         palette = colors
     }
+
+    /// Whether a pixel of a row of the file is not fully transparent; only for files with alpha.
+    func hasVisiblePixel(_ source: UnsafePointer<UInt8>) -> Bool {
+        let alpha = channels[3]
+        let step = bitsPerPixel / 8
+        return (0..<width).contains { alpha.value(pixel(source + $0 * step, step)) != 0 }
+    }
+
+    /// Makes all pixels opaque from now on, whatever their alpha.
+    mutating func ignoreAlpha() { channels[3] = Channel(0, absent: 255) }
 
     /// - Parameter source: one row of the file.
     func convert(_ source: UnsafePointer<UInt8>, _ target: UnsafeMutableRawPointer) {
@@ -97,8 +107,7 @@ struct BMPRowConverter {
         let step = bitsPerPixel / 8
         var (from, to) = (source, target)
         for _ in 0..<width {
-            var pixel = UInt32(from[0]) | UInt32(from[1]) << 8
-            if step == 4 { pixel |= UInt32(from[2]) << 16 | UInt32(from[3]) << 24 }
+            let pixel = pixel(from, step)
             to[0] = red.value(pixel)
             to[1] = green.value(pixel)
             to[2] = blue.value(pixel)
@@ -106,5 +115,10 @@ struct BMPRowConverter {
             from += step
             to += 4
         }
+    }
+
+    private func pixel(_ bytes: UnsafePointer<UInt8>, _ step: Int) -> UInt32 {
+        let low = UInt32(bytes[0]) | UInt32(bytes[1]) << 8
+        return step == 4 ? low | UInt32(bytes[2]) << 16 | UInt32(bytes[3]) << 24 : low
     }
 }

@@ -1,6 +1,9 @@
 import WebImageCore
 
 /// Writes a bitmap's rows to their positions: from the top, or from the bottom of a whole picture.
+///
+/// Some programs give each pixel an alpha of 0 and mean an opaque picture. As in browsers, a picture with alpha in which no pixel
+/// is visible is therefore opaque.
 struct BMPRowWriter {
     /// Converts a row's bytes; set before the first row.
     var converter: BMPRowConverter?
@@ -10,14 +13,17 @@ struct BMPRowWriter {
     private let sink: any RowSink
     private let isTopDown: Bool
     private var bands: BandWriter
-    /// For a file that begins at the bottom and arrives in pieces.
+    /// For a file that arrives in pieces, and begins at the bottom or may turn out to be opaque.
     private var whole: WholePicture?
+    /// Whether a pixel is known not to be fully transparent.
+    private var isVisible: Bool
 
     init(_ sink: any RowSink, _ format: RowFormat, isTopDown: Bool, _ options: DecodeOptions) {
         self.format = format
         self.options = options
         self.sink = sink
         self.isTopDown = isTopDown
+        isVisible = format.alpha == .opaque
         bands = BandWriter(sink, format, options)
     }
 
@@ -27,6 +33,10 @@ struct BMPRowWriter {
     ///
     /// - Parameter source: all rows of the file; none may have been written before.
     mutating func writeAll(_ source: UnsafePointer<UInt8>, bytesPerRow: Int) throws(WebImageError) {
+        if let converter, !isVisible {
+            isVisible = (0..<format.size.height).contains { converter.hasVisiblePixel(source + $0 * bytesPerRow) }
+            if !isVisible { self.converter?.ignoreAlpha() }
+        }
         while !bands.isDone {
             let row = isTopDown ? bands.row : format.size.height - 1 - bands.row
             converter?.convert(source + row * bytesPerRow, try bands.nextRow())
@@ -37,10 +47,11 @@ struct BMPRowWriter {
 
     /// Takes the next row of the file.
     mutating func write(_ source: UnsafePointer<UInt8>) throws(WebImageError) {
-        if !isTopDown, whole == nil { whole = try WholePicture(sink, format) }
+        if whole == nil, !isTopDown || format.alpha != .opaque { whole = try WholePicture(sink, format) }
         if let whole {
             if rowsDone % 64 == 0 { try options.checkpoint?() }
-            converter?.convert(source, whole.row(format.size.height - 1 - rowsDone))
+            if !isVisible { isVisible = converter?.hasVisiblePixel(source) ?? true }
+            converter?.convert(source, whole.row(isTopDown ? rowsDone : format.size.height - 1 - rowsDone))
         } else {
             converter?.convert(source, try bands.nextRow())
             try bands.rowIsDone()
@@ -56,9 +67,14 @@ struct BMPRowWriter {
     mutating func finish() throws(WebImageError) {
         guard let whole else { return try bands.flush() }
         guard rowsDone > 0 else { return }
+        let (height, width) = (format.size.height, format.size.width)
+        if !isVisible {
+            let pixels = whole.row(isTopDown ? 0 : height - rowsDone).assumingMemoryBound(to: UInt32.self)
+            for index in 0..<rowsDone * width { pixels[index] |= UInt32(0xFF00_0000).littleEndian }
+        }
+        if isTopDown { return try whole.emit(rows: rowsDone, options) }
         let blank: UInt32 = format.alpha == .opaque ? UInt32(0xFF00_0000).littleEndian : 0
-        whole.base.initializeMemory(
-            as: UInt32.self, repeating: blank, count: (format.size.height - rowsDone) * format.size.width)
-        try whole.emit(rows: format.size.height, options)
+        whole.base.initializeMemory(as: UInt32.self, repeating: blank, count: (height - rowsDone) * width)
+        try whole.emit(rows: height, options)
     }
 }

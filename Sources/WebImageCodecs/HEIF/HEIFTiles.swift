@@ -16,13 +16,6 @@
         var size: PixelSize { used.dividedUp(by: denominator) }
     }
 
-    extension PixelSize {
-        /// The size of a picture whose sides are divided by `denominator`, rounded up.
-        func dividedUp(by denominator: Int) -> PixelSize {
-            PixelSize(width: (width + denominator - 1) / denominator, height: (height + denominator - 1) / denominator)
-        }
-    }
-
     /// Decodes single HEVC items, one at a time.
     struct HEIFTiles {
         let items: HEIFItems

@@ -21,9 +21,7 @@ struct WebPScaling {
         made = PixelSize(width: whole(picture.width), height: whole(picture.height))
         used = PixelSize(
             width: min(made.width * denominator, picture.width), height: min(made.height * denominator, picture.height))
-        size = PixelSize(
-            width: (picture.width + denominator - 1) / denominator,
-            height: (picture.height + denominator - 1) / denominator)
+        size = picture.dividedUp(by: denominator)
     }
 
     func set(_ options: inout WebPDecoderOptions) {

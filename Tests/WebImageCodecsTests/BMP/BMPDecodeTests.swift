@@ -150,6 +150,28 @@ import WebImageCore
         #expect(result.pixels.meanDifference(to: decode(straight).pixels) < 1)
     }
 
+    @Test(arguments: [false, true], [1, 7, Int.max])
+    func aPictureInWhichNothingIsVisibleIsOpaque(isTopDown: Bool, length: Int) throws {
+        func pixels(_ bytes: [UInt8]) -> [UInt8] { decode(bytes, keepsWhole: false) { length }.pixels.bytes }
+        func alphas(_ bytes: [UInt8]) -> [UInt8] {
+            pixels(bytes).enumerated().filter { $0.offset % 4 == 3 }.map(\.element)
+        }
+        let image = try Drawings.picture(5, 4, alpha: .straight)
+        var bytes = try BMPCoder().encode(image, as: .bmp, EncodeOptions())
+        // A negative height.
+        if isTopDown { bytes.replaceSubrange(22..<26, with: [0xFC, 0xFF, 0xFF, 0xFF]) }
+        let visible = pixels(bytes)
+        for index in stride(from: bytes.count - 77, to: bytes.count, by: 4) { bytes[index] = 0 }
+        let opaque = pixels(bytes)
+        #expect(opaque == visible.enumerated().map { $0.offset % 4 == 3 ? 255 : $0.element } && opaque.count == 80)
+        // What is there of a truncated file is judged alone; in a file that begins at the bottom, the rest is transparent.
+        let truncated = alphas(Array(bytes.dropLast(20)))
+        #expect(truncated.filter { $0 == 255 }.count == 15 && truncated.count == (isTopDown ? 15 : 20))
+        // One pixel is enough for the file's alpha to count.
+        bytes[bytes.count - 1] = 7
+        #expect(alphas(bytes).sorted() == [UInt8](repeating: 0, count: 19) + [7])
+    }
+
     @Test func otherFormatsAreRefused() throws {
         let image = try Drawings.picture(2, 2)
         let error = #expect(throws: WebImageError.self) {
