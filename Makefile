@@ -50,10 +50,10 @@ test: test-programs  ## runs every check that CI runs
 	scripts/check
 	$(SWIFT_TEST)
 	scripts/run-server-tests
-	scripts/run-fleet-tests
-	scripts/run-tier-tests
-	scripts/check-manifests
 	scripts/check-builds
+	scripts/run-tier-tests
+	scripts/run-fleet-tests
+	scripts/check-manifests
 
 command: libraries  ## builds the command, which does not need Swift's libraries to run
 	swift build $(TRAITS) -c release --static-swift-stdlib --product webimage
@@ -101,4 +101,4 @@ check:            ## runs only the checks that need no build: imports, formattin
 clean:
 	swift package clean
 	for package in Server Fleet Tiers; do swift package --package-path $$package clean; done
-	rm -rf .build/command .build-plain .build-few .build-docs
+	rm -rf .build/command .build-plain .build-docs

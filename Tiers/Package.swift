@@ -21,6 +21,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
 }
 
+/// Which of the library's formats are built. The tiers need none; it only matters to who builds several packages in one folder.
+let formats = Context.environment["WEBIMAGE_FORMATS"]?.split(separator: ",").map(String.init) ?? []
+
 let library = Target.Dependency.product(name: "WebImage", package: "WebImage")
 let testing = Target.Dependency.product(name: "WebImageTesting", package: "WebImage")
 let redis = Target.Dependency.product(name: "RedisClient", package: "Fleet")
@@ -45,7 +48,9 @@ let package = Package(
     ],
     dependencies: [
         .package(path: "../Fleet", traits: [.trait(name: "TLS", condition: .when(traits: ["TLS"]))]),
-        .package(name: "WebImage", path: ".."),
+        .package(
+            name: "WebImage", path: "..",
+            traits: formats.isEmpty ? [.defaults] : Set(formats.map { .init(name: $0) })),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
