@@ -2,6 +2,8 @@
 # The traits of the formats whose libraries are installed. Evaluated after the installation.
 TRAITS = $(addprefix --traits ,$(shell scripts/install-libraries --traits))
 SWIFT_TEST := scripts/run-tests
+# With the traits in the same order each time: see scripts/test-package.
+BUILD_RELEASE = SWIFT_DETERMINISTIC_HASHING=1 swift build $(TRAITS) -c release
 
 # What `make fuzz` fuzzes and for how many seconds, and the seconds of `make soak` for each target.
 TARGET ?=
@@ -23,7 +25,7 @@ test-programs:    ## the same, and the servers that the tests use
 	@scripts/install-libraries --tests
 
 demo: libraries   ## loads sample pictures from a local server, from disk and from memory
-	swift build $(TRAITS) -c release --product webimage
+	$(BUILD_RELEASE) --product webimage
 	.build/release/webimage demo --output demo-output
 
 serve: libraries  ## starts the image server with sample pictures; prints an example URL
@@ -34,13 +36,13 @@ fleet: test-programs  ## starts three image servers, Redis, HAProxy and an origi
 
 gallery:          ## opens a window of pictures that shows what caches and network do; installs GTK
 	@scripts/install-libraries --gtk
-	swift build $(TRAITS) -c release --product webimage-gallery
+	$(BUILD_RELEASE) --product webimage-gallery
 	.build/release/webimage-gallery
 
 screenshots:      ## redraws the pictures of that window in the guide to GTK
 	@scripts/install-libraries --tests
-	swift build $(TRAITS) -c release --product webimage-gallery
-	swift build $(TRAITS) -c release --product webimage
+	$(BUILD_RELEASE) --product webimage-gallery
+	$(BUILD_RELEASE) --product webimage
 	scripts/gallery-pictures
 
 quick: libraries  ## builds and runs the unit tests; under a minute after the first build
@@ -56,7 +58,7 @@ test: test-programs  ## runs every check that CI runs
 	scripts/check-manifests
 
 command: libraries  ## builds the command, which does not need Swift's libraries to run
-	swift build $(TRAITS) -c release --static-swift-stdlib --product webimage
+	$(BUILD_RELEASE) --static-swift-stdlib --product webimage
 	install -D -s .build/release/webimage .build/command/webimage
 
 install:          ## installs the command that `make command` built in PREFIX/bin (default /usr/local/bin); builds it if it is not there
@@ -78,11 +80,11 @@ fuzz: libraries   ## fuzzes, such as TARGET=gif SECONDS=600; without a target it
 	@scripts/fuzz $(TARGET) $(if $(TARGET),$(SECONDS))
 
 bench: libraries  ## compares the speed with that of the C libraries alone, as ratios
-	swift build $(TRAITS) -c release --product webimage-bench
+	$(BUILD_RELEASE) --product webimage-bench
 	.build/release/webimage-bench
 
 bench-peers: libraries  ## compares the speed with libvips and Pillow; installs them with pip if possible
-	swift build $(TRAITS) -c release --product webimage-bench
+	$(BUILD_RELEASE) --product webimage-bench
 	scripts/bench-peers
 
 bench-chart:      ## draws the chart of the last bench-peers for the documentation
@@ -92,7 +94,7 @@ docs: libraries   ## builds the documentation as a site in .build-docs/site
 	scripts/build-docs
 
 docs-pictures: libraries  ## redraws the pictures of the guide to the transformers
-	swift build $(TRAITS) -c release --product webimage
+	$(BUILD_RELEASE) --product webimage
 	scripts/docs-pictures .build/release/webimage
 
 check:            ## runs only the checks that need no build: imports, formatting, parity, docs
