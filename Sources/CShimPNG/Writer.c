@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <png.h>
+#include <zlib.h>
 #include "Libraries.h"
 
 typedef struct {
@@ -233,6 +234,19 @@ static int write_at_once(writer *w, const wi_png_picture *p) {
 static int write_at_once(writer *w, const wi_png_picture *p) { return (void)w, (void)p, 0; }
 #endif
 
+/* libpng itself writes no profile in which it finds a fault, and does not say so. */
+static void write_profile(writer *w, const wi_png_picture *p) {
+    static const uint8_t head[] = {'i', 'c', 'c', 0, PNG_COMPRESSION_TYPE_BASE};
+    uLongf count = compressBound(p->icc_count);
+    w->scratch = malloc(sizeof head + count);
+    if (!w->scratch) fail_without_memory(w);
+    memcpy(w->scratch, head, sizeof head);
+    if (compress(w->scratch + sizeof head, &count, p->icc, p->icc_count) != Z_OK) fail_without_memory(w);
+    png_write_chunk(w->png, (png_const_bytep)"iCCP", w->scratch, sizeof head + count);
+    free(w->scratch);
+    w->scratch = NULL;
+}
+
 static void write_picture(writer *w, const wi_png_picture *p) {
     png_structp png = w->png;
     int color =
@@ -245,15 +259,12 @@ static void write_picture(writer *w, const wi_png_picture *p) {
         png, w->info, p->width, p->height, p->palette ? p->palette_bits : p->is_16_bit ? 16 : 8, color,
         p->is_interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
     if (p->palette) write_palette(w, p);
-    if (p->icc && p->icc_count)
-        png_set_iCCP(png, w->info, "icc", PNG_COMPRESSION_TYPE_BASE, p->icc, (png_uint_32)p->icc_count);
     if (p->exif && p->exif_count) png_set_eXIf_1(png, w->info, (png_uint_32)p->exif_count, (png_bytep)p->exif);
     if (p->density_x && p->density_y) png_set_pHYs(png, w->info, p->density_x, p->density_y, PNG_RESOLUTION_METER);
-    if (p->has_cicp) {
-        /* The chunk precedes the palette and the data. libpng 1.6.39 does not know it. */
-        png_write_info_before_PLTE(png, w->info);
-        png_write_chunk(png, (png_const_bytep)"cICP", p->cicp, sizeof p->cicp);
-    }
+    /* These chunks precede the palette and the data. libpng 1.6.39 does not know the second. */
+    png_write_info_before_PLTE(png, w->info);
+    if (p->icc && p->icc_count) write_profile(w, p);
+    if (p->has_cicp) png_write_chunk(png, (png_const_bytep)"cICP", p->cicp, sizeof p->cicp);
     png_write_info(png, w->info);
     if (p->xmp && p->xmp_count) write_xmp(png, p);
     if (write_at_once(w, p)) return;

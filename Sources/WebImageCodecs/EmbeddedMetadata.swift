@@ -32,7 +32,7 @@ struct EmbeddedMetadata {
     /// - Parameter writesGray: whether the encoder can write gray pictures with one channel.
     init(_ image: Image, _ options: EncodeOptions, formatTells places: Places = [], writesGray: Bool = false) {
         isGray = writesGray && image.isWrittenGray(options)
-        let stored = options.embedsICCProfile ? image.info.iccProfile ?? [] : []
+        let stored = options.embedsICCProfile ? withoutPadding(image.info.iccProfile ?? []) : []
         let inColor = describes("GRAY", stored) ? ICCProfile.rgb(ofGray: stored) ?? [] : stored
         profile = isGray ? stored : describes("RGB ", inColor) ? inColor : []
         color = options.embedsICCProfile && profile.isEmpty ? image.info.colorDescription : nil
@@ -67,6 +67,14 @@ struct EmbeddedMetadata {
     }
 
     var isEmpty: Bool { profile.isEmpty && exif.isEmpty && xmp.isEmpty }
+}
+
+/// A profile states its own length, and some readers take none that has another one.
+private func withoutPadding(_ profile: [UInt8]) -> [UInt8] {
+    let shortest = 132
+    guard profile.count > shortest else { return profile }
+    let length = profile.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+    return (shortest..<profile.count).contains(length) ? Array(profile.prefix(length)) : profile
 }
 
 /// Whether a profile's header (ICC.1:2010, 7.2.6) names the colour space.

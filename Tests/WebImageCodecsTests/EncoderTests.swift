@@ -150,6 +150,19 @@ import WebImageTesting
         #expect(decode(without).header?.iccProfile == nil)
     }
 
+    /// libpng left out such profiles without a word: of version 4 with a length that is no multiple of four, or with padding. It
+    /// does not read the former either, but other programs do.
+    @Test(arguments: [(300, 7), (301, 0)])
+    func aProfileIsWrittenToAPNGWhateverItsLength(count: Int, padding: Int) throws {
+        var profile = Self.profile(space: "RGB ", count: count)
+        profile[8] = 4
+        let padded = profile + [UInt8](repeating: 0, count: padding)
+        let image = try Drawings.picture(12, 9).with { $0.iccProfile = padded }
+        let bytes = try PNGCoder().encode(image, as: .png, EncodeOptions())
+        #expect(bytes.firstRange(of: Array("iCCPicc\0\0".utf8)) != nil)
+        if count % 4 == 0 { #expect(decode(bytes).header?.iccProfile.map(Pixels.init) == Pixels(profile)) }
+    }
+
     @Test func aProfileOverTheLimitIsIgnored() throws {
         let image = try Drawings.picture(12, 9).with { $0.iccProfile = Self.profile(space: "RGB ", count: 150_000) }
         let bytes = try JPEGCoder().encode(image, as: .jpeg, EncodeOptions())

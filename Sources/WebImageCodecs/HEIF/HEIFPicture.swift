@@ -45,7 +45,7 @@
                 ? .overlay(try HEIFOverlay(items, item: id, limits: limits))
                 : .plane(try HEIFPlane(items, item: id, limits: limits))
             let alphaItem = items.references.first { reference in
-                reference.type == "auxl" && !Set(reference.to).isDisjoint(with: chain)
+                reference.type == "auxl" && reference.to.contains(where: chain.contains)
                     && !chain.contains(reference.from) && Self.isAlpha(reference.from, items)
             }?.from
             if let alphaItem {

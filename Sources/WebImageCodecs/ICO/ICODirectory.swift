@@ -36,8 +36,8 @@ struct ICODirectory {
     }
 
     /// - Parameter bytes: at least the first ``length(_:_:)`` bytes of the file.
-    /// - Throws: `corruptData` if an entry is empty or lies within the table; `limitExceeded` if one ends beyond the
-    ///   maximum length of a file.
+    /// - Throws: `corruptData` if an entry lies within the table; `limitExceeded` if one begins beyond the maximum length
+    ///   of a file.
     init(_ bytes: [UInt8], _ limits: DecodeLimits) throws(WebImageError) {
         let format = Self.format(bytes)
         let count = word(bytes, 4)
@@ -46,19 +46,20 @@ struct ICODirectory {
         for index in 0..<count {
             let at = Self.headerLength + index * Self.entryLength
             let (length, offset) = (long(bytes, at + 8), long(bytes, at + 12))
-            guard length > 0, offset >= tableEnd else {
+            guard offset >= tableEnd else {
                 throw WebImageError(
-                    .corruptData, "entry \(index + 1) of the icon is empty or lies within its table", format: format)
+                    .corruptData, "entry \(index + 1) of the icon lies within its table", format: format)
             }
-            try limits.check(byteCount: offset + length, of: format)
-            // Some cursors state a wrong length. Other readers use the entry's own header instead.
+            try limits.check(byteCount: offset, of: format)
+            // Some files state a wrong length. Other readers use the entry's own header instead.
             let isLength = length >= IconBitmap.minLength
+            let most = max(limits.bytes.bytes - offset, IconBitmap.headerLength)
             let depth = format == .ico ? word(bytes, at + 6) : 0
             entries.append(
                 Entry(
                     size: PixelSize(width: Self.side(bytes[at]), height: Self.side(bytes[at + 1])),
                     depth: depth > 0 ? depth : nil,
-                    range: offset..<offset + (isLength ? length : IconBitmap.headerLength)))
+                    range: offset..<offset + (isLength ? min(length, most) : IconBitmap.headerLength)))
         }
         self.format = format
         self.entries = entries

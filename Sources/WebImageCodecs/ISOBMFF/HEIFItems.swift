@@ -30,6 +30,8 @@
         }
 
         static let maxItems = 10_000
+        /// A grid refers to each of its tiles.
+        static let maxReferences = 65_536
         /// libheif's own limit.
         static let maxExtents = 32
 
@@ -56,7 +58,7 @@
                 case "iinf": try readItems(box.content)
                 case "iloc": try readLocations(box.content)
                 case "iprp": try readProperties(box.content)
-                case "iref": readReferences(box.content)
+                case "iref": try readReferences(box.content)
                 case "idat": itemData = box.content
                 default: break
                 }
@@ -164,12 +166,19 @@
             }
         }
 
-        private mutating func readReferences(_ content: Range<Int>) {
+        private mutating func readReferences(_ content: Range<Int>) throws(WebImageError) {
             guard let (version, _, rest) = boxes.full(content) else { return }
             let length = version == 0 ? 2 : 4
+            var total = 0
             for box in boxes.boxes(in: rest) {
                 var fields = BoxFields(boxes, box.content)
                 guard let from = fields.next(length), let count = fields.next(2) else { continue }
+                total += count
+                guard total <= Self.maxReferences else {
+                    throw WebImageError(
+                        .limitExceeded, "the items refer to others more than \(Self.maxReferences) times", format: .heif
+                    )
+                }
                 var to: [Int] = []
                 for _ in 0..<count {
                     guard let id = fields.next(length) else { break }

@@ -59,7 +59,8 @@
             guard options.page > 0 else { return (0, count) }
             guard pages.directories.indices.contains(options.page) else {
                 throw WebImageError(
-                    .unsupportedFeature, "the TIFF has no page \(options.page + 1), but \(count)", format: .tiff)
+                    .unsupportedFeature, "the TIFF has no page \(UInt(clamping: options.page) + 1), but \(count)",
+                    format: .tiff)
             }
             return (pages.directories[options.page], count)
         }

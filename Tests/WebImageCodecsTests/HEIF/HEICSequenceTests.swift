@@ -200,6 +200,27 @@
             #expect(frames.error == nil && frames.decoder?.storedDelays.count == Maker.count)
         }
 
+        /// Such a table once ended the process.
+        @Test func aTableOfStartsWithoutACountIsCorrupt() throws {
+            var bytes = Maker().file()
+            let table = try #require(bytes.firstRange(of: Array("stss".utf8)))
+            // The rest of its 24 bytes is a box of its own.
+            bytes.replaceSubrange(table.lowerBound - 4..<table.lowerBound, with: [0, 0, 0, 12])
+            bytes.replaceSubrange(
+                table.upperBound + 4..<table.upperBound + 12, with: [0, 0, 0, 12] + Array("free".utf8))
+            #expect(Frames(bytes).error?.code == .corruptData)
+            #expect(decode(bytes).error?.code == .corruptData)
+        }
+
+        /// The decoder once copied each picture before the wanted one to find out with which it may begin.
+        @Test func withoutATableOfStartsTheyAreFound() throws {
+            var bytes = Maker().file()
+            let table = try #require(bytes.firstRange(of: Array("stss".utf8)))
+            bytes.replaceSubrange(table, with: Array("free".utf8))
+            let frames = Frames(bytes)
+            for index in [5, 1, 3, 0, 4] { #expect(shows(try frames.frame(index), index)) }
+        }
+
         @Test func limitsHold() {
             let bytes = Maker().file()
             #expect(Frames(bytes, limits: DecodeLimits(frames: 3)).error?.code == .limitExceeded)

@@ -47,6 +47,18 @@
             #expect(Self.result(file).error?.code == .limitExceeded)
         }
 
+        @Test func referencesAreLimited() {
+            func result(_ count: Int) -> CoderDecode {
+                let references = (0..<2).map { (type: "auxl", from: 2 + $0, to: [Int](repeating: 9, count: count)) }
+                let file = Maker.file(
+                    items: [.init(id: 1, properties: [1, 2], data: Maker.data([[20 << 1, 1, 0x80, 0]]))],
+                    properties: [Maker.configuration([Self.small]), Maker.size(64, 64)], references: references)
+                return CoderDecode(HEIFCoder(), file, wantsRows: false)
+            }
+            #expect(result(32_768).error == nil)
+            #expect(result(32_769).error?.code == .limitExceeded)
+        }
+
         @Test(arguments: [(100_000, 100_000), (16_384, 16_384)])
         func hugeParametersAreOverTheLimit(width: Int, height: Int) {
             let set = Maker.sequenceSet(width, height)

@@ -2,6 +2,11 @@
     import WebImageCore
 
     extension HEVCConfiguration {
+        /// Types from 0 to this are slices.
+        private static let lastSlice: UInt8 = 31
+        /// Far more than pictures have: parameter sets and messages.
+        private static let maxUnitsBeforeSlice = 64
+
         /// The parameter sets, each after its length in four bytes.
         var setUnits: [UInt8] { Self.lengthened(sets) }
 
@@ -14,9 +19,21 @@
             return Self.lengthened(picture.sets + picture.slices)
         }
 
-        /// Whether neither this picture of a sequence nor any later one needs the pictures before it.
+        /// Whether neither this picture of a sequence nor any later one needs the pictures before it. Reads only the beginnings of the
+        /// units up to the first slice, because many pictures may be asked about for one.
         func beginsAnew(_ data: Slice<UnsafeRawBufferPointer>) -> Bool {
-            (try? picture(in: [UInt8](data)[...])).map { Self.instantSlices.contains($0.type) } ?? false
+            let bytes = UnsafeRawBufferPointer(rebasing: data)
+            var at = 0
+            for _ in 0..<Self.maxUnitsBeforeSlice where bytes.count - at > lengthSize + 2 {
+                let length = bytes[at..<at + lengthSize].reduce(0) { $0 << 8 | Int($1) }
+                let start = at + lengthSize
+                guard length <= bytes.count - start else { return false }
+                at = start + length
+                guard length > 2 else { continue }
+                let (layer, type) = ((bytes[start] & 1) << 5 | bytes[start + 1] >> 3, bytes[start] >> 1 & 63)
+                if layer == 0, type <= Self.lastSlice { return Self.instantSlices.contains(type) }
+            }
+            return false
         }
 
         /// A file for libheif in place of a picture that is already decoded.

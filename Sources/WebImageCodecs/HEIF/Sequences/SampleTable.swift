@@ -28,7 +28,7 @@
                 size > 0 ? size : reader.integer(at: sizes.lowerBound + 8 + index * 4, 4, in: sizes)
             }
             if let (_, list) = track.table("stss", reader) {
-                let given = reader.integer(at: list.lowerBound, 4, in: list) ?? 0
+                guard let given = reader.integer(at: list.lowerBound, 4, in: list) else { throw Self.damage }
                 starts = (0..<min(given, (list.count - 4) / 4)).compactMap { index in
                     reader.integer(at: list.lowerBound + 4 + index * 4, 4, in: list).map { $0 - 1 }
                 }.sorted()
