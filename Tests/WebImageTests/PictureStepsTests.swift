@@ -193,6 +193,50 @@ import WebImageTesting
         #expect(bench.manager.runningLoads == 0)
     }
 
+    /// A caller that wants the bytes, too, once joined the others, which have none, and got nil.
+    @Test func aCallerThatWantsTheBytesGetsThem() async throws {
+        let bench = manager(of: try Fixture.jpeg(40, 30))
+        _ = try await bench.manager.image(for: request([]))
+        let gate = Gate()
+        let step = HeldStep(gate)
+        let held = ImageRequest(url) { $0.transformers = [step] }
+        var withData = held
+        withData.includesData = true
+        let (plain, whole) = (Ledger(), Ledger())
+        bench.manager.load(held) { plain.take($0) }
+        await step.waitUntilReached()
+        bench.manager.load(withData) { whole.take($0) }
+        gate.open()
+        #expect(try await plain.finished().get().data == nil)
+        #expect(try await whole.finished().get().data == Fixture.jpeg(40, 30))
+    }
+
+    /// The transformer of one caller once kept the original of all from being stored.
+    @Test func aBrokenStepDoesNotKeepTheOriginalFromBeingStored() async throws {
+        let folder = try TemporaryFolder()
+        for isAlone in [false, true] {
+            let bench = TestBench(disk: folder.path)
+            let network = Gate()
+            let url = "\(url)?\(isAlone)"
+            bench.transport.answer(
+                url, .bytes(try Fixture.jpeg(64, 48), contentType: "image/jpeg").held(by: network, after: 20))
+            let (broken, stored) = (Ledger(), Ledger())
+            bench.manager.load(ImageRequest(url) { $0.transformers = [Adding("broken", 1, isBroken: true)] }) {
+                broken.take($0)
+            }
+            if !isAlone {
+                bench.manager.load(ImageRequest(url) { $0.caching.waitsForStore = true }) { stored.take($0) }
+            }
+            await bench.transport.waitForHits(url)
+            network.open()
+            await #expect(throws: WebImageError.self) { try await broken.finished().get() }
+            if !isAlone { #expect(try await stored.finished().get().timings.store != nil) }
+            await bench.manager.finishStores()
+            let disk = try #require(bench.manager.diskCache)
+            #expect(try await disk.contains(ImageRequest(url).originalKey) != isAlone)
+        }
+    }
+
     @Test func aBrokenStepOfAPictureInMemoryIsTheError() async throws {
         let bench = manager(of: try Fixture.jpeg(40, 30))
         _ = try await bench.manager.image(for: request([]))

@@ -15,6 +15,7 @@ final class CacheReads: Sendable {
         let asksMemory: Bool
         let includesData: Bool
         let allowsPartial: Bool
+        let preloadsFrames: Bool
         /// Whether only the finished picture is wanted, not an original from which it can be made.
         let isFinished: Bool
 
@@ -26,6 +27,7 @@ final class CacheReads: Sendable {
             self.asksMemory = asksMemory
             includesData = request.options.includesData
             allowsPartial = request.options.decoding.allowsPartial
+            preloadsFrames = request.options.decoding.preloadsFrames
         }
     }
 

@@ -110,7 +110,7 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
                 return tally.end(isWhole: true)
             }
             delivery.finish(order, .failure(error.endingALoad(of: order.place)))
-            tally.end(isWhole: false)
+            tally.end(isWhole: error.code == .transformFailed ? nil : false)
         }
     }
 
@@ -139,6 +139,8 @@ private final class HandedOver<Order: PictureOrder>: @unchecked Sendable {
 private final class Tally: Sendable {
     private struct State {
         var isWhole: Bool
+        /// Whether a picture was made.
+        var isProven = false
         var left: Int
     }
 
@@ -150,11 +152,14 @@ private final class Tally: Sendable {
         self.done = done
     }
 
-    func end(isWhole: Bool) {
+    /// - Parameter isWhole: whether a picture could be made of the bytes; nil: a transformer has failed, which says nothing about the
+    ///   bytes.
+    func end(isWhole: Bool?) {
         let areAllWhole = state.withLock { state -> Bool? in
             state.left -= 1
-            state.isWhole = state.isWhole && isWhole
-            return state.left == 0 ? state.isWhole : nil
+            state.isWhole = state.isWhole && isWhole != false
+            state.isProven = state.isProven || isWhole == true
+            return state.left == 0 ? state.isWhole && state.isProven : nil
         }
         if let areAllWhole { done(areAllWhole) }
     }

@@ -214,7 +214,8 @@ extension DecodeSession {
         let decoding = plan.recipe.decoding
         guard decoding.page == 0 || coder.readsPages else {
             throw WebImageError(
-                .unsupportedFeature, "there is no page \(decoding.page + 1): only TIFFs have pages", format: format)
+                .unsupportedFeature, "there is no page \(UInt(clamping: decoding.page) + 1): only TIFFs have pages",
+                format: format)
         }
         var options = DecodeOptions(
             limits: decoding.limits, keepsBitDepth: plan.isDeep,

@@ -80,7 +80,9 @@ struct BytesSearch: Sendable {
         let entry = Entry(found: found, place: place)
         let isTheOnlyOne = best == nil && place + 1 == tiers.count
         if isTheOnlyOne || part == .metadata || mayServe(found) { return decide(found.storedResponse, entry) }
-        find(part, from: place + 1, best: best ?? entry)
+        // Without its body, which is not needed to revalidate it: the memory of the body could be what the next tier waits for.
+        let bodiless = FoundOriginal(log: nil, metadata: found.metadata)
+        find(part, from: place + 1, best: best ?? Entry(found: bodiless, place: place))
     }
 
     private func note(_ mark: TraceBook.Mark) { seeker.trace?.note(mark, at: loader.clock.now) }

@@ -35,12 +35,14 @@ extension Loader {
                 job, keeping: isProvisional ? .watchers : .nobody, stores: result.isSuccess)
             return (ended, staying, job.bytes.opened?.log.latest)
         }
+        if isProvisional, let response = try? result.get() {
+            var request = job.request
+            request.options.caching.policy = .revalidate
+            // Before the others get their answers, so that the loader never seems idle in between.
+            for caller in staying { showCached(response, to: caller, continuingWith: request, log) }
+        }
         tell(ended, result, log: log, of: job.bytes)
-        guard isProvisional, let response = try? result.get() else { return }
-        if staying.isEmpty, !ended.isEmpty { return revalidateInBackground(job.request, job.bytes.key) }
-        var request = job.request
-        request.options.caching.policy = .revalidate
-        for caller in staying { showCached(response, to: caller, continuingWith: request, log) }
+        if isProvisional, staying.isEmpty, !ended.isEmpty { revalidateInBackground(job.request, job.bytes.key) }
     }
 
     /// Ends a pixel job; its waiters then wait for a load with another policy.

@@ -76,6 +76,8 @@ struct PixelKey: Hashable, Sendable {
     let allowsPartial: Bool
     /// The pictures are the same with and without it, but a load that preloads frames must not be answered before them.
     let preloadsFrames: Bool
+    /// The pictures are the same with and without it, but only a load for one that wants the bytes is sure to have them.
+    let includesData: Bool
 
     /// - Throws: the same errors as ``BytesKey``.
     init(_ request: ImageRequest, by settings: ConfigurationSnapshot) throws(WebImageError) {
@@ -84,6 +86,7 @@ struct PixelKey: Hashable, Sendable {
         let decoding = request.options.decoding
         allowsPartial = decoding.allowsPartial
         preloadsFrames = decoding.preloadsFrames
+        includesData = request.options.includesData
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(variantKey) }

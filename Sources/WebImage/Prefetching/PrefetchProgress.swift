@@ -26,7 +26,8 @@ public struct PrefetchProgress: Hashable, Sendable {
     public var fraction: Double { total == 0 ? 1 : Double(finished) / Double(total) }
 
     static func + (one: Self, other: Self) -> Self {
-        var sum = PrefetchProgress(total: one.total + other.total)
+        let (total, isTooLarge) = one.total.addingReportingOverflow(other.total)
+        var sum = PrefetchProgress(total: isTooLarge ? .max : total)
         sum.loaded = one.loaded + other.loaded
         sum.skipped = one.skipped + other.skipped
         sum.failed = one.failed + other.failed

@@ -38,7 +38,8 @@ struct PreloadWindow {
     mutating func show(_ visible: Range<Int>, of count: Int, now: Double) -> Change {
         let visible = visible.clamped(to: 0..<max(count, 0))
         note(visible, now)
-        let reach = min(max(ahead, Int((abs(speed) * Self.lead).rounded(.up))), maxAhead)
+        let lead = (abs(speed) * Self.lead).rounded(.up)
+        let reach = lead < Double(maxAhead) ? max(ahead, Int(lead)) : maxAhead
         // Some of the rows that were passed are kept, in case the list moves back.
         let behind = min(ahead / 4, reach)
         let (after, before) = direction > 0 ? (reach, behind) : (behind, reach)
@@ -62,7 +63,8 @@ struct PreloadWindow {
     private mutating func note(_ visible: Range<Int>, _ now: Double) {
         defer { (shown, time) = (visible, now) }
         guard let shown else { return }
-        let moved = Double(visible.lowerBound + visible.upperBound - shown.lowerBound - shown.upperBound) / 2
+        let moved =
+            Double(visible.lowerBound - shown.lowerBound) / 2 + Double(visible.upperBound - shown.upperBound) / 2
         let passed = now - time
         if moved == 0 {
             if passed >= Self.stillAfter { speed = 0 }

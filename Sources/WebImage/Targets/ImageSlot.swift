@@ -119,6 +119,9 @@ public import WebImageCore
 
     // MARK: - Carrying out
 
+    /// Ends all loads with `cancelled`, because the target no longer exists.
+    func abandon() { perform(machine.abandon()) }
+
     private func perform(_ actions: [SlotMachine.Action]) {
         for action in actions { perform(action) }
     }
@@ -154,7 +157,7 @@ public import WebImageCore
         if let target = surroundings.target {
             body(target)
         } else {
-            perform(machine.abandon())
+            abandon()
         }
     }
 
@@ -186,7 +189,7 @@ public import WebImageCore
 
     /// Takes the events of a load, unless the slot has dropped the load.
     private func take(from load: SlotLoad, atOnce: Bool) {
-        if surroundings.target == nil { return perform(machine.abandon()) }
+        if surroundings.target == nil { return abandon() }
         while loads[load.number] === load, let event = load.take() {
             if case .finished = event { loads[load.number] = nil }
             perform(machine.receive(event, of: load.number, atOnce: atOnce))

@@ -43,6 +43,11 @@ public import WebImageCore
         }
     }
 
+    isolated deinit {
+        // The target is gone, and slots that wait for its size or until it is visible would wait for ever.
+        for slot in slots.values { slot.abandon() }
+    }
+
     /// The slot of a name.
     public subscript(name: SlotName) -> ImageSlot {
         if let slot = slots[name] { return slot }

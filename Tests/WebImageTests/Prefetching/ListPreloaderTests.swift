@@ -19,6 +19,18 @@ import WebImageTesting
         #expect(window.show(5..<8, of: 8, now: 0.1).begin == [4, 3, 2])
     }
 
+    /// The sums of such numbers once crashed the process.
+    @Test func anEndlessListPreloadsAFewRows() {
+        var window = PreloadWindow(ahead: 2, most: 4)
+        let middle = Int.max / 2
+        #expect(window.show(0..<5, of: .max, now: 0).begin == [5, 6])
+        #expect(window.show(middle..<middle + 5, of: .max, now: 0.1).begin == (5..<9).map { middle + $0 })
+        #expect(window.show(middle..<middle + 5, of: .max, now: 9).begin.isEmpty)
+        #expect(window.show(.max - 5 ..< .max, of: .max, now: 9.1).begin.isEmpty)
+        let lists = PrefetchProgress(total: .max) + PrefetchProgress(total: 3)
+        #expect(lists.total == .max && !lists.isFinished)
+    }
+
     @Test func theNearestRowsComeFirstAndAFewBehind() {
         var window = PreloadWindow(ahead: 8, most: 40)
         #expect(window.show(10..<14, of: 100, now: 0) == .init(begin: Array(14..<22) + [9, 8]))

@@ -24,6 +24,25 @@ import WebImageTesting
         #expect(bench.transport.running == 0 && codes == [.cancelled])
     }
 
+    /// Nobody can tell a slot the size of a target that is gone, so that its calls once waited for ever.
+    @Test(arguments: [true, false]) func aSlotThatOutlivesItsTargetWaitsForNothing(forSize: Bool) async throws {
+        try bench.answer(5)
+        var target: HeadlessTarget? = HeadlessTarget()
+        var options = SlotOptions()
+        if forSize { options.fitsTarget = .cover }
+        options.whenHidden = .paused
+        var slots: ImageSlots? = try bench.slots(of: #require(target), options)
+        if !forSize { slots?.isVisible = false }
+        let slot = try #require(slots?[.image])
+        var codes: [WebImageError.Code] = []
+        slot.load(bench.request(5)) { if case .failure(let error) = $0 { codes.append(error.code) } }
+        bench.settle()
+        #expect(codes.isEmpty && bench.transport.requests.isEmpty)
+        (target, slots) = (nil, nil)
+        bench.settle()
+        #expect(codes == [.cancelled])
+    }
+
     /// An indicator that outlived its slot once span for ever.
     @Test func slotsThatGoWhileLoadingStopTheirIndicator() throws {
         let gate = Gate()
