@@ -143,7 +143,8 @@ extension ServerSettings {
         rateLimit = RateLimit(text)
         if rateLimit == nil {
             reader.fail(
-                "WEBIMAGE_RATE_LIMIT must be N/s or N/m, optionally followed by ;burst=N and ;by=ip, not \(text)")
+                "WEBIMAGE_RATE_LIMIT must be N/s or N/m, optionally followed by ;burst=N and ;by=ip, ;by=key or ;by=host, not \(text)"
+            )
         }
     }
 
@@ -323,7 +324,7 @@ extension ServerSettings {
 }
 
 extension ServerSettings.RateLimit {
-    /// Parses `10/s`, `300/m`, `10/s;burst=50`, `10/s;burst=50;by=ip`. The default burst is the number of requests a
+    /// Parses `10/s`, `300/m`, `10/s;burst=50`, `10/s;burst=50;by=host`. The default burst is the number of requests a
     /// second.
     init?(_ text: String) {
         let parts = text.split(separator: ";", omittingEmptySubsequences: false)
@@ -339,7 +340,9 @@ extension ServerSettings.RateLimit {
             case "burst":
                 guard let burst = Int(halves[1]), (1...1_000_000).contains(burst) else { return nil }
                 self.burst = burst
-            case "by": guard halves[1] == "ip" else { return nil }
+            case "by":
+                guard let subject = Subject(rawValue: String(halves[1])) else { return nil }
+                self.subject = subject
             default: return nil
             }
         }

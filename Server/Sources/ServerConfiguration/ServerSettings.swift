@@ -81,15 +81,27 @@ public struct ServerSettings: Sendable {
         public var base: String?
     }
 
-    /// How often a client may request results that are not cached.
+    /// How often results may be requested that are not cached.
     public struct RateLimit: Hashable, Sendable {
+        /// What the requests have in common that are counted together.
+        public enum Subject: String, Sendable {
+            /// The client's address.
+            case client = "ip"
+            /// The key of the signature. URLs without a signature that is checked are not limited.
+            case key
+            /// The host of the source. Sources without a host are not limited.
+            case host
+        }
+
         public var perSecond: Double
         /// How many requests may come at once after a pause.
         public var burst: Int
+        public var subject: Subject
 
-        public init(perSecond: Double, burst: Int) {
+        public init(perSecond: Double, burst: Int, subject: Subject = .client) {
             self.perSecond = perSecond
             self.burst = burst
+            self.subject = subject
         }
     }
 
@@ -164,7 +176,7 @@ public struct ServerSettings: Sendable {
     public var queueSize: Int?
     public var maxClients = 2048
     public var overloadStatus = 429
-    /// How many misses a client may have; nil: no limit.
+    /// How many misses a client, a key or a host may have; nil: no limit.
     public var rateLimit: RateLimit?
     /// Proxies whose `X-Forwarded-For` is trusted.
     public var trustedProxies: [AddressRange] = []

@@ -36,18 +36,20 @@ public struct SignatureCheck: Sendable {
 
     public init() {}
 
-    func check(_ signature: Substring, of path: String) throws(RequestRefusal) {
+    /// - Returns: the place of the key in ``keys``; nil for a signature that is not checked, or trusted with every path.
+    func check(_ signature: Substring, of path: String) throws(RequestRefusal) -> Int? {
         guard !keys.isEmpty else {
             if signature.contains(":") { throw .unsignedOptions }
-            return
+            return nil
         }
-        if trusted.contains(String(signature)) { return }
+        if trusted.contains(String(signature)) { return nil }
         guard let given = Base64URL.decode(signature), given.count == size, !signature.hasSuffix("=") else {
             throw .forbidden("the signature is malformed")
         }
-        var isGood = false
-        for key in keys where key.accepts(given, of: path, size: size) { isGood = true }
-        guard isGood else { throw .forbidden("the signature does not match the path") }
+        var signer: Int?
+        for (place, key) in keys.enumerated() where key.accepts(given, of: path, size: size) { signer = place }
+        guard signer != nil else { throw .forbidden("the signature does not match the path") }
+        return signer
     }
 }
 

@@ -25,7 +25,11 @@ public struct URLGrammar: Sendable {
     /// Prepended to source URLs that do not begin with it.
     public var baseURL = ""
     /// The prefixes of source URLs that are served. Empty: all.
-    public var allowedSources: [WildcardPattern] = []
+    public var allowedSources: [WildcardPattern] = [] {
+        didSet { allowedRequests = allowedSources.map(\.inNormalForm) }
+    }
+    /// The same for URLs in normal form.
+    private var allowedRequests: [WildcardPattern] = []
     /// Seconds since 1970.
     public var now: @Sendable () -> Int = { 0 }
 
@@ -40,6 +44,8 @@ public struct URLGrammar: Sendable {
         public var cookies: String?
         /// Whether cookies of clients are sent there, if they have any. The result then depends on them.
         public var mayHaveCookies = false
+        /// The place of the key, among those of the configuration, with which the URL is signed; nil: none.
+        public var signer: Int?
 
         /// A source with no options.
         public init(source: String) {
@@ -64,8 +70,10 @@ public struct URLGrammar: Sendable {
     /// Checks the signature, and parses the rest of the same bytes.
     public func parse(_ path: SignedPath) throws(RequestRefusal) -> ParsedURL {
         let rest = path.mended(separator: argumentsSeparator)
-        try signatures.check(path.signature, of: "/" + rest)
-        return try read(rest)
+        let signer = try signatures.check(path.signature, of: "/" + rest)
+        var url = try read(rest)
+        url.signer = signer
+        return url
     }
 
     /// - Parameter path: everything after the signature and its slash.
@@ -111,11 +119,18 @@ public struct URLGrammar: Sendable {
     /// the configuration are applied.
     public func source(named text: String) -> String { SourceText(self).whole(text) }
 
-    /// Whether the source is allowed; also checked for the targets of redirects. A path with segments of dots would lead
-    /// elsewhere than its text says.
-    public func allows(source: String) -> Bool {
-        if allowedSources.isEmpty { return true }
-        return SourceURL(source)?.hasDotSegments != true && allowedSources.contains { $0.matches(source) }
+    /// Whether the source of a client's URL is allowed, as it is written there.
+    public func allows(source: String) -> Bool { allows(source, by: allowedSources) }
+
+    /// Whether a URL may be requested: that of a source or the target of a redirect.
+    ///
+    /// - Parameter url: in the library's normal form, which may differ from what the client has written.
+    public func allows(request url: String) -> Bool { allows(url, by: allowedRequests) }
+
+    /// A path with segments of dots would lead elsewhere than its text says.
+    private func allows(_ url: String, by patterns: [WildcardPattern]) -> Bool {
+        if patterns.isEmpty { return true }
+        return SourceURL(url)?.hasDotSegments != true && patterns.contains { $0.matches(url) }
     }
 
     /// - Returns: the path of a URL with its signature: `/signature/options/source`.
@@ -229,8 +244,9 @@ extension URLGrammar {
     public func signedText(_ path: SignedPath) -> String { path.mended(separator: argumentsSeparator) }
 
     /// - Parameter room: what precedes the signature in the path, and is signed as well.
+    /// - Returns: see ``ParsedURL/signer``.
     /// - Throws: 403 if the signature is not that of the path.
-    public func check(_ path: SignedPath, under room: String = "") throws(RequestRefusal) {
+    public func check(_ path: SignedPath, under room: String = "") throws(RequestRefusal) -> Int? {
         try signatures.check(path.signature, of: room + "/" + signedText(path))
     }
 
@@ -240,8 +256,8 @@ extension URLGrammar {
     /// Checks the signature, and reads the source that follows options other than those of pictures.
     public func parseSource(
         _ path: SignedPath, _ separator: String
-    ) throws(RequestRefusal) -> (source: String, options: [(name: Substring, arguments: [Substring])]) {
-        try check(path)
+    ) throws(RequestRefusal) -> (source: ParsedURL, options: [(name: Substring, arguments: [Substring])]) {
+        let signer = try check(path)
         let segments = signedText(path).split(separator: "/", omittingEmptySubsequences: false)
         var options: [(name: Substring, arguments: [Substring])] = []
         for segment in segments {
@@ -249,7 +265,9 @@ extension URLGrammar {
             if parts.count == 1 { break }
             options.append((parts[0][...], parts.dropFirst().map { $0[...] }))
         }
-        let (source, _) = try SourceText(self).read(Array(segments.dropFirst(options.count)))
+        let (text, _) = try SourceText(self).read(Array(segments.dropFirst(options.count)))
+        var source = ParsedURL(source: text)
+        source.signer = signer
         return (source, options)
     }
 

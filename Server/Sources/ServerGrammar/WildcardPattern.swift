@@ -1,8 +1,10 @@
 /// A prefix of URLs in which `*` stands for any text without a slash.
 public struct WildcardPattern: Hashable, Sendable {
+    let text: String
     private let parts: [[UInt8]]
 
     public init(_ text: String) {
+        self.text = text
         parts = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map(Array.init)
     }
 

@@ -12,8 +12,7 @@ extension ImageEndpoint {
         let signed = try SignedPath(target: path, prefix: settings.grammar.pathPrefix)
         let separator = settings.grammar.argumentsSeparator
         // The signature covers the whole path; the options of `/info` differ from those of pictures.
-        let (source, written) = try settings.grammar.parseSource(signed, separator)
-        let url = URLGrammar.ParsedURL(source: source)
+        let (url, written) = try settings.grammar.parseSource(signed, separator)
         return try await info(InfoOptions(written, settings.grammar), of: url, request, &record, \.bytes)
     }
 
@@ -28,7 +27,7 @@ extension ImageEndpoint {
         guard settings.grammar.allows(source: source) else { throw .invalidSource("the source is not allowed") }
         try SourceRequest.check(source, settings)
         var url = URLGrammar.ParsedURL(source: source)
-        url.options.expires = picture.options.expires
+        (url.options.expires, url.signer) = (picture.options.expires, picture.signer)
         addCookies(of: request, record, to: &url)
         var found = try await service.find(options, of: url, client: record.client?.key)
         record.take(found, SourceURL(source)?.host)

@@ -10,7 +10,7 @@ extension ImageEndpoint {
     func raw(
         _ url: URLGrammar.ParsedURL, _ request: HTTPRequest, _ record: inout RequestRecord
     ) async throws(RequestRefusal) -> Answer {
-        try await service.admit(record.client?.key)
+        try await service.admit(record.client?.key, url)
         let bytes = try await open(url)
         record.sourceHost = SourceURL(url.source)?.host
         record.asksOrigin = SourceRequest.brings(url.source, bytes.source)

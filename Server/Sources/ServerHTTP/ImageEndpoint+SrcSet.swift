@@ -28,12 +28,14 @@ extension ImageEndpoint {
         _ path: Substring, _ request: HTTPRequest, _ record: inout RequestRecord
     ) async throws(RequestRefusal) -> Answer {
         let signed = try SignedPath(target: path)
-        try settings.grammar.check(signed, under: URLGrammar.setsPath)
+        let signer = try settings.grammar.check(signed, under: URLGrammar.setsPath)
         let rest = settings.grammar.signedText(signed)
         guard let slash = rest.firstIndex(of: "/") else { throw .invalidURL("/srcset has no source") }
         let (first, tail) = (rest[..<slash], String(rest[rest.index(after: slash)...]))
         let candidates = try settings.grammar.onlyPresets ? presets(first, of: tail) : widths(first, of: tail)
-        return try await info(.ofSets, of: candidates[0].url, request, &record) { info throws(RequestRefusal) in
+        var picture = candidates[0].url
+        picture.signer = signer
+        return try await info(.ofSets, of: picture, request, &record) { info throws(RequestRefusal) in
             let urls = try sizedURLs(candidates, info)
             let members: [(String, JSONValue)] = [
                 ("src", .text(urls[urls.count - 1].url)),

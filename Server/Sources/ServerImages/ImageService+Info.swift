@@ -27,7 +27,7 @@ extension ImageService {
             case .expired, .onceConfirmed: break
             }
         }
-        try await admit(client)
+        try await admit(client, url)
         do throws(RequestRefusal) {
             return try await tell(options, of: url, key, until: deadline)
         } catch {

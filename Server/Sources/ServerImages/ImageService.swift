@@ -91,11 +91,21 @@ public final class ImageService: Sendable {
 
     /// Counts a request that the caches cannot answer.
     ///
-    /// - Parameter client: its address; nil: it is not known, and not limited.
-    /// - Throws: 429 if the client has exceeded `WEBIMAGE_RATE_LIMIT`.
-    public func admit(_ client: String?) async throws(RequestRefusal) {
-        guard let limiter, let client, let seconds = await wait(client, limiter) else { return }
-        throw .overRate(client, retryAfter: max(1, Int(seconds.rounded(.up))))
+    /// - Parameter client: its address; nil: it is not known, and not limited by it.
+    /// - Throws: 429 if `WEBIMAGE_RATE_LIMIT` is exceeded.
+    public func admit(_ client: String?, _ url: URLGrammar.ParsedURL) async throws(RequestRefusal) {
+        guard let limiter, let name = limitedName(client, url), let seconds = await wait(name, limiter) else { return }
+        throw .overRate(name, retryAfter: max(1, Int(seconds.rounded(.up))))
+    }
+
+    /// The name under which a request counts for the rate limit; nil: it does not count.
+    private func limitedName(_ client: String?, _ url: URLGrammar.ParsedURL) -> String? {
+        switch settings.rateLimit?.subject {
+        case .client?: client
+        case .host?: SourceURL(url.source).flatMap { $0.host.isEmpty ? nil : "host \($0.host)" }
+        case .key?: url.signer.map { "key \($0 + 1)" }
+        case nil: nil
+        }
     }
 
     /// - Returns: nil if the request is within the limit, else the seconds until the next one is.
@@ -133,7 +143,7 @@ public final class ImageService: Sendable {
             {
                 return found
             }
-            try await admit(client)
+            try await admit(client, url)
             return try await make(url, choice, key, until: deadline)
         } catch {
             guard error.isSourceDown, let (result, _) = known, mayServeStale(result, for: .failure) else { throw error }

@@ -124,15 +124,32 @@ public struct PictureMaker: Sendable {
                 return (try await result(of: response, original.head, plan, choice, allowance), tags, isKept)
             }
         }
-        let response = try await manager.image(for: request)
-        if plan.handsOnDrawings, response.image.info.format == .svg {
-            let original = try await original(request)
-            if let made = try await handedOn(original, plan, request.decoding.limits) {
-                return (made, SourceTags.hashes(of: original.head), original.source != .network)
+        let response: ImageResponse
+        do throws(WebImageError) {
+            response = try await manager.image(for: request)
+        } catch {
+            // A drawing that is too large or takes too long need not be drawn.
+            guard plan.handsOnDrawings, error.isOfDrawing, let answer = try await handedOnDrawing(plan, request) else {
+                throw error
             }
+            return answer
+        }
+        if plan.handsOnDrawings, response.image.info.format == .svg,
+            let answer = try await handedOnDrawing(plan, request)
+        {
+            return answer
         }
         let made = try await result(of: response, response.head, plan, choice, allowance)
         return (made, SourceTags.hashes(of: response.head), response.source != .network)
+    }
+
+    /// Returns a drawing unchanged or without scripts, although its URL did not tell that it is one.
+    private func handedOnDrawing(
+        _ plan: PicturePlan, _ request: ImageRequest
+    ) async throws(WebImageError) -> (Made, tags: [UInt64], isKept: Bool)? {
+        let original = try await original(request)
+        guard let made = try await handedOn(original, plan, request.decoding.limits) else { return nil }
+        return (made, SourceTags.hashes(of: original.head), original.source != .network)
     }
 
     private func original(_ request: ImageRequest) async throws(WebImageError) -> OriginalResponse {
@@ -325,6 +342,11 @@ public struct PictureMaker: Sendable {
             throw RequestRefusal(error, source: url.source, security: url.options.security)
         }
     }
+}
+
+extension WebImageError {
+    /// Whether an SVG could not be drawn.
+    fileprivate var isOfDrawing: Bool { format == .svg || (cause as? WebImageError)?.format == .svg }
 }
 
 extension LoadTimings {

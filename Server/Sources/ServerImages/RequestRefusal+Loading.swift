@@ -8,7 +8,10 @@ extension RequestRefusal {
     public init(
         _ error: WebImageError, source: String, security: ProcessingOptions.Security = ProcessingOptions.Security()
     ) {
-        let code = Self.deepest(error).code
+        var code = Self.deepest(error).code
+        let answered = error.status ?? Self.deepest(error).status
+        // The origin refuses the user and password of the source's URL.
+        if code == .authenticationFailed, answered == 401 { code = .badStatus }
         let detail = LimitNames(security: security).renamed(error).description
         func refusal(_ status: Int, _ text: String, _ kind: Kind, retryAfter: Int? = nil) -> RequestRefusal {
             RequestRefusal(status: status, text: text, kind: kind, detail: detail, retryAfter: retryAfter)
@@ -24,9 +27,8 @@ extension RequestRefusal {
             .cannotRead, .notModified:
             self = refusal(404, unreachable, .download)
         case .badStatus:
-            let status = error.status ?? Self.deepest(error).status ?? 0
-            let answered = status >= 500 ? 502 : status >= 400 ? status : 404
-            self = refusal(answered, unreachable, .download)
+            let status = answered ?? 0
+            self = refusal(status >= 500 ? 502 : status >= 400 ? status : 404, unreachable, .download)
         case .firstByteTimeout, .idleTimeout, .tooSlow: self = refusal(504, unreachable, .download)
         case .deadlineExceeded: self = .timedOut(detail)
         case .truncatedBody: self = refusal(422, "Source response is incomplete", .download)

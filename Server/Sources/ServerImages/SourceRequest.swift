@@ -95,7 +95,7 @@ public enum SourceRequest {
             InstrumentationSystem.instrument.inject(context, into: &trace, using: Fields())
         }
         var modifier = RequestModifier.changing(name: "source") { [trace] request in
-            guard grammar.allows(source: request.url) else {
+            guard grammar.allows(request: request.url) else {
                 throw WebImageError(.redirectRefused, "the source is not one of IMGPROXY_ALLOWED_SOURCES")
             }
             for field in trace { request.headers[field.name] = field.value }

@@ -90,6 +90,22 @@ import WebImage
         #expect(WildcardPattern(pattern).matches(url) == matches)
     }
 
+    /// What the library requests differs from what a client and the configuration write.
+    @Test(arguments: [
+        ("https://user:p%40w@cdn.example.com/", "https://cdn.example.com/a", true),
+        ("https://cdn.example.com:443/", "https://cdn.example.com/a", true),
+        ("http://cdn.example.com:80", "http://cdn.example.com:8080/a", true),
+        ("HTTP://CDN.example.com/A", "http://cdn.example.com/A", true),
+        ("HTTP://CDN.example.com/A", "http://cdn.example.com/a", false),
+        ("https://example.com/my files/*/über%20", "https://example.com/my%20files/x/%C3%BCber%20/a", true),
+        ("http://*.example.com/", "http://evil.com/?.example.com/", false),
+        ("http://example.com/", "http://example.com.evil/", false), ("s3://A b/", "s3://A b/c", true),
+    ]) func requestsAreComparedInNormalForm(pattern: String, url: String, allows: Bool) {
+        var grammar = URLGrammar()
+        grammar.allowedSources = [WildcardPattern(pattern)]
+        #expect(grammar.allows(request: url) == allows)
+    }
+
     @Test func aLongPatternOfStarsIsNoBomb() {
         let pattern = WildcardPattern("http://" + String(repeating: "*a", count: 200) + "b")
         #expect(!pattern.matches("http://" + String(repeating: "a", count: 1000)))

@@ -104,7 +104,7 @@ import WebImage
         ("IMGPROXY_SENTRY_DSN", "x"), ("IMGPROXY_SIGNATURE_SIZE", "33"),
         ("IMGPROXY_URL_REPLACEMENTS", "nothing"), ("WEBIMAGE_OVERLOAD_STATUS", "500"),
         ("WEBIMAGE_RATE_LIMIT", "10"), ("WEBIMAGE_RATE_LIMIT", "0/s"), ("WEBIMAGE_RATE_LIMIT", "10/h"),
-        ("WEBIMAGE_RATE_LIMIT", "10/s;burst=0"), ("WEBIMAGE_RATE_LIMIT", "10/s;by=key"),
+        ("WEBIMAGE_RATE_LIMIT", "10/s;burst=0"), ("WEBIMAGE_RATE_LIMIT", "10/s;by=name"),
         ("WEBIMAGE_RATE_LIMIT", "10/s;"),
         ("WEBIMAGE_TRUSTED_PROXIES", "10.0.0.0/8,proxy"),
         ("WEBIMAGE_TLS_CERTIFICATE", "/presets"), ("WEBIMAGE_TLS_KEY", "/nowhere"),
@@ -227,6 +227,8 @@ import WebImage
         #expect(try limit("10/s") == .init(perSecond: 10, burst: 10))
         #expect(try limit("30/m") == .init(perSecond: 0.5, burst: 1))
         #expect(try limit("2.5/s;burst=40;by=ip") == .init(perSecond: 2.5, burst: 40))
+        #expect(try limit("1/s;by=key") == .init(perSecond: 1, burst: 1, subject: .key))
+        #expect(try limit("1/s;by=host;burst=2") == .init(perSecond: 1, burst: 2, subject: .host))
         #expect(try limit("") == nil)
     }
 

@@ -1,4 +1,5 @@
 import HTTPTypes
+import ServerConfiguration
 import ServerGrammar
 import ServerImages
 import Testing
@@ -52,6 +53,36 @@ import WebImageTesting
         #expect(await get("w:12", from: "192.0.2.2").status == 200)
         #expect(await get("w:13", from: nil).status == 200)
         #expect(server.endpoint.metricsText.contains("webimage_rate_limited_total 3"))
+    }
+
+    @Test func requestsForAHostOrByAKeyAreCountedTogether() async throws {
+        let pictures = try OriginServer()
+        let body = try TestServer.bytes(PixelSize(width: 8, height: 8), as: .png)
+        pictures.serve("/a.png", OriginResponse(headers: [("Cache-Control", "max-age=1000")], body: body))
+        let hosts = try TestServer(["WEBIMAGE_RATE_LIMIT": "1/m;by=host"], origin: pictures)
+        for (host, expected) in [("127.0.0.1", [200, 429, 429]), ("localhost", [200, 429, 429])] {
+            var statuses: [Int] = []
+            for number in 0..<3 {
+                let path = "/_/w:\(number + 1)/plain/http://\(host):\(pictures.port)/a.png"
+                statuses.append(await hosts.get(path, from: "192.0.2.\(number)").status)
+            }
+            #expect(statuses == expected)
+        }
+        let keys = ["IMGPROXY_KEY": "01,02", "IMGPROXY_SALT": "03,04", "IMGPROXY_TRUSTED_SIGNATURES": "friend"]
+        let signed = try TestServer(
+            keys.merging(["WEBIMAGE_RATE_LIMIT": "1/m;by=key"]) { first, _ in first }, origin: pictures)
+        let signers = signed.endpoint.settings.grammar.signatures.keys
+        func status(_ width: Int, _ signer: Int?) async -> Int {
+            let rest = "/w:\(width)/plain/\(pictures.url("/a.png"))"
+            let signature = signer.map { signers[$0].signature(of: rest, size: 32) } ?? "friend"
+            return await signed.get("/\(signature)\(rest)", from: "192.0.2.1").status
+        }
+        #expect(await status(1, 0) == 200)
+        #expect(await status(2, 0) == 429)
+        #expect(await status(2, 1) == 200)
+        #expect(await status(3, 1) == 429)
+        // A trusted signature belongs to no key.
+        for width in 4..<8 { #expect(await status(width, nil) == 200) }
     }
 
     @Test(arguments: [

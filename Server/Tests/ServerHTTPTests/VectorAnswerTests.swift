@@ -37,6 +37,12 @@ import WebImageTesting
         #expect(await server.picture(options, name).fields[.cacheStatus] == "webimage; hit; detail=memory")
     }
 
+    /// A drawing that would be too large is not needed, whatever the URL says.
+    @Test(arguments: ["/a.svg", "/a"]) func aDrawingThatCouldNotBeDrawnIsPassedOn(_ name: String) async throws {
+        let answer = await (try server()).picture("el:1/w:10000", name)
+        #expect(answer.status == 200 && answer.text == Self.harmless)
+    }
+
     @Test func anotherFormatIsDrawn() async throws {
         let answer = await (try server()).picture("w:20/f:png", "/a.svg")
         #expect(try await answer.image().size == PixelSize(width: 20, height: 15))
