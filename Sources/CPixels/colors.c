@@ -69,7 +69,8 @@ WI_INLINE void wi_raise(wi_colors *colors, float power, int is_brief) {
         WI_EACH(c) y[c] = y[c] * x[c] + 1.44269645f;
     }
     WI_EACH(c) y[c] = y[c] * x[c] + exponent[c];
-    WI_EACH(c) y[c] = __builtin_elementwise_max(y[c] * power, zero - 125);
+    /* Above 0 the result is over 1, which is cut off in any case, and the exponent could overflow. */
+    WI_EACH(c) y[c] = __builtin_elementwise_min(__builtin_elementwise_max(y[c] * power, zero - 125), zero);
     WI_EACH(c) {
         wi_floats moved = y[c] + large;
         whole[c] = (wi_ints)moved << 23;

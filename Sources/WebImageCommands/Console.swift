@@ -19,13 +19,19 @@ enum Console {
     /// The system's error number of the last failed write to standard output; 0 if all writes succeeded.
     private static let failure = Atomic<Int32>(0)
 
+    /// Held for a whole write: a pipe takes long lines in pieces, between which those of other threads could come.
+    private static let outTurn = Mutex(())
+    private static let errTurn = Mutex(())
+
     static func out(_ line: String) { out(bytes: Array((line + "\n").utf8)) }
 
     static func out(bytes: [UInt8]) {
-        do throws(FileFault) {
-            try AtomicFile.send(bytes, to: 1)
-        } catch {
-            failure.store(error.errorNumber, ordering: .relaxed)
+        outTurn.withLock { _ in
+            do throws(FileFault) {
+                try AtomicFile.send(bytes, to: 1)
+            } catch {
+                failure.store(error.errorNumber, ordering: .relaxed)
+            }
         }
     }
 
@@ -33,7 +39,7 @@ enum Console {
 
     /// Writes text that is not a whole line, such as bars.
     static func write(_ text: String, to file: FileHandle) {
-        try? AtomicFile.send(Array(text.utf8), to: file.fileDescriptor)
+        errTurn.withLock { _ in try? AtomicFile.send(Array(text.utf8), to: file.fileDescriptor) }
     }
 
     /// Whether the reader of standard output has closed it, so that further output is pointless.

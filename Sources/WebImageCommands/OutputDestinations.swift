@@ -30,6 +30,11 @@ struct OutputDestinations {
         _ output: String?, inputs: [String], options: PictureOptions, isConverting: Bool = false
     ) throws(WebImageError) {
         guard let output else { return }
+        // Standard output, even if there is a folder of that name.
+        guard output != "-" else {
+            places = [Place(path: output, isNamed: true)]
+            return
+        }
         var isFolder: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isFolder)
         guard inputs.count > 1 || (exists && isFolder.boolValue) || output.hasSuffix("/") else {
@@ -52,8 +57,10 @@ struct OutputDestinations {
                 isWrittenAnew: options.changesPicture || isConverting)
             return Place(path: folder + name, isNamed: false)
         }
+        // Only with its own bytes may an output replace its input.
+        let isChanged = isConverting || options.changesPicture || options.firstFrame
         for (index, place) in places.enumerated() {
-            try files.checkIsNoInput(place.path, except: isConverting ? nil : index)
+            try files.checkIsNoInput(place.path, except: isChanged ? nil : index)
         }
     }
 

@@ -28,6 +28,12 @@ struct FetchFailureTests {
         #expect(bench.read("b/x.png") == other && bench.names(in: "b") == ["x.png"])
         let traced = try await bench.run("fetch", "a/x.png", "--trace-file", "a/x.png")
         #expect(traced.code == 1 && bench.read("a/x.png") == one)
+        // A changed picture does not replace the original.
+        for change in [["--size", "10x"], ["--transform", "flip:x"], ["--first-frame"]] {
+            let changed = try await bench.run(["fetch", "b/x.png", "-o", "b/"] + change)
+            #expect(changed.code == 1 && changed.errors.contains("' is one of the inputs"), "\(change)")
+            #expect(bench.read("b/x.png") == other)
+        }
         // A picture's own output may replace its input.
         #expect(try await bench.run("fetch", "b/x.png", "-o", "b/").code == 0)
         #expect(bench.read("b/x.png") == other)

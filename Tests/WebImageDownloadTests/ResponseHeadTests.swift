@@ -14,6 +14,12 @@ import WebImageTesting
         ResponseHead(status: 200, lines: Array(lines.utf8), version: .http11, remoteAddress: nil)
     }
 
+    /// `HTTPFields` once ended the process.
+    @Test func aHeadHasSoManyFieldsAtMost() {
+        let lines = Array(String(repeating: "a:\n", count: 70_000).utf8)
+        #expect(ResponseHead(status: 200, lines: lines, version: .http11, remoteAddress: nil).headers.count == 4096)
+    }
+
     @Test func fieldsAreFoundWhateverTheirCase() {
         #expect(head[.contentType] == "image/png")
         #expect(head[.vary] == "Accept, Cookie")

@@ -17,6 +17,15 @@ import WebImageCore
         #expect(policy.delay(before: 1, after: lost, retryAfter: nil, jitter: 7) == .seconds(1))
     }
 
+    /// The multiplication once ended the process.
+    @Test func theLongestTimesAreTaken() throws {
+        let always = RetryPolicy(retries: 30, firstDelay: .seconds(Int64.max), longestDelay: .seconds(10))
+        #expect(always.delay(before: 30, after: lost, retryAfter: nil, jitter: 1) == .seconds(10))
+        let never = RetryPolicy(retries: 30, firstDelay: .seconds(Int64.max), longestDelay: .seconds(Int64.max))
+        let year = try #require(never.delay(before: 30, after: lost, retryAfter: nil, jitter: 1))
+        #expect((Duration.seconds(365 * 86_400)...Duration.seconds(367 * 86_400)).contains(year))
+    }
+
     @Test func retryAfterIsObeyedUnlessItIsTooLong() {
         let policy = RetryPolicy(firstDelay: .seconds(1), longestRetryAfter: .seconds(60))
         let busy = WebImageError(.badStatus, "busy", status: 503)

@@ -29,6 +29,17 @@ import WebImageTesting
         (PixelSize(3000, 2), PixelSize(1, 1)), (PixelSize(2, 3000), PixelSize(3, 1)),
     ]
 
+    /// A decoder may give a frame that is smaller than the picture for which the part was computed.
+    @Test func boundsBeyondThePictureDoNotMatter() throws {
+        let pixels = try PixelBuffer.constant(PixelSize(40, 2), [200, 100, 50, 255])
+        let part = PixelRect(x: 10, y: 0, width: 600, height: 600)
+        for filter in [ResampleFilter.lanczos3, .box, .libvips] {
+            let made = try Resampler.resample(
+                pixels, alpha: .opaque, crop: part, to: PixelSize(6, 5), filter: filter, within: part)
+            for y in 0..<5 { for x in 0..<6 { #expect(made.pixel(x, y) == [200, 100, 50, 255]) } }
+        }
+    }
+
     @Test(arguments: Case.all) func everyPixelIsWithinALevelOfTheBlackboard(_ test: Case) throws {
         let reference = ResampleReference(filter: test.filter)
         for (seed, (size, output)) in Self.sizes.enumerated() {

@@ -54,8 +54,11 @@ extension DecoderPool {
             return nil
         }
         switch chore {
-        // The processes in `.end` have ended when their last references are released.
-        case .end, nil: return !hasNothingLeft(state)
+        case .end(let processes):
+            // Pictures that have not been closed may still refer to them.
+            for process in processes { _ = process.end(while: "it was not needed") }
+            return !hasNothingLeft(state)
+        case nil: return !hasNothingLeft(state)
         case .leave: return false
         case .start(let start):
             let result = Result { () throws(WebImageError) in try DecoderProcess(start.kind, settings) }

@@ -108,6 +108,8 @@ final class IsolatedPicture {
         while true {
             let found = try pool.lease(kind, boundTo: process, isFresh: hasTriedAnew, options.checkpoint)
             if found !== process {
+                // The old process may still have the picture.
+                if let process { pool.closeSession(session, process) }
                 process = found
                 sent = 0
                 (hasToldEnd, hasFile) = (false, false)

@@ -161,6 +161,8 @@ final class MessageSocket {
             else { throw .protocolViolation }
             whole.bytes.append(contentsOf: piece.bytes)
             guard hasMore else { return whole }
+            // The sender fills its packets. Smaller pieces could come for ever without an end.
+            guard piece.bytes.count == Self.longestPacket - Self.headCount else { throw .protocolViolation }
             message = whole
         }
     }

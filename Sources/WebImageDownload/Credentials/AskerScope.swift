@@ -26,10 +26,17 @@ struct AskerScope: Sendable {
             all.append("as:" + ofModifier)
         } else {
             if let target { all.append("url:" + target) }
-            if !fields.isEmpty { all += secretHeaders.compactMap { fields[$0] } }
+            if !fields.isEmpty { all += secrets(in: fields) }
             all += changedHeaders.map { "\($0.canonicalName):\(fields[$0] ?? "")" }
         }
         return all.isEmpty ? nil : all.joined(separator: "\n")
+    }
+
+    /// The values of the secret fields; those of other than the usual names with their names, since two may have equal values.
+    func secrets(in fields: HTTPFields) -> [String] {
+        secretHeaders.compactMap { name in
+            fields[name].map { Self.usualSecrets.contains(name) ? $0 : "\(name.canonicalName):\($0)" }
+        }
     }
 
     /// Whether the user is known before sending.

@@ -35,7 +35,8 @@ enum CurlResult {
             return .failure(WebImageError(.connectionLost, message))
         }
         if transfer.isHeadTooLong {
-            let message = "the answer's head is longer than \(transfer.request.headLimit)"
+            let message =
+                "the answer's head is longer than \(transfer.request.headLimit) or \(ResponseHead.maxLines) lines"
             return .failure(WebImageError(.protocolError, message))
         }
         if !transfer.isConnected, let refusal = tunnelRefusal(handle.easy) { return .failure(refusal) }

@@ -34,6 +34,7 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     @exclusivity(unchecked) private var isTouched = false
 
     @exclusivity(unchecked) private var headLines: [UInt8] = []
+    private var headLineCount = 0
     @exclusivity(unchecked) private(set) var isHeadDelivered = false
     private(set) var isHeadTooLong = false
     /// Whether libcurl was prevented from repeating the request.
@@ -75,8 +76,12 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     func receiveHead(_ line: UnsafeRawBufferPointer) -> Int {
         if isCancelled { return 0 }
         if isHeadDelivered { return line.count }  // trailer fields of a chunked body
-        if Self.isStatusLine(line) { headLines.removeAll(keepingCapacity: true) }
-        guard headLines.count + line.count <= request.headLimit.bytes else {
+        if Self.isStatusLine(line) {
+            headLines.removeAll(keepingCapacity: true)
+            headLineCount = 0
+        }
+        headLineCount += 1
+        guard headLines.count + line.count <= request.headLimit.bytes, headLineCount <= ResponseHead.maxLines else {
             isHeadTooLong = true
             return 0
         }

@@ -36,7 +36,7 @@ extension ConfigurationSnapshot {
                 scope.parts.append("ask:" + CredentialScope.digest(modifier.name.utf8))
                 scope.ofModifier = modifier.credentialScope
                 // Secret fields that the modifier did not set still count.
-                if scope.ofModifier != nil { scope.parts += scope.secretHeaders.compactMap { given[$0] } }
+                if scope.ofModifier != nil { scope.parts += scope.secrets(in: given) }
                 if scope.ofModifier == nil, let outgoing {
                     scope.changedHeaders = modifier.changedHeaders(from: given, to: outgoing.headers)
                         .filter { !scope.secretHeaders.contains($0) }

@@ -46,7 +46,10 @@ public final class ImageDownloader: Sendable {
     public func data(
         for request: DownloadRequest, priority: LoadPriority = .normal
     ) async throws(WebImageError) -> (bytes: [UInt8], head: ResponseHead?) {
-        let download = download(request, priority: priority)
+        let (settings, given) = (snapshot, try ResolvedRequest(request))
+        // Cookies and modifiers tell who asks, which must be known before the request joins another's transfer.
+        let prepared = await prepare(given, by: settings)
+        let download = download(prepared.map { given.prepared($0) } ?? given, by: settings, priority: priority)
         defer { download.cancel() }
         let answer = CancellableAnswer<[UInt8]>()
         download.log.whenSettled { [center] log in

@@ -290,7 +290,8 @@ struct TransferStateMachine: Sendable {
         }
         // A 206 need not repeat the type of the whole (RFC 9110 section 15.3.7).
         let saysNoType = head.status == 206 && head[.contentType] == nil
-        if let contentTypes = rules.contentTypes, head.status != 304, !saysNoType,
+        // Answers without a part of the body say nothing about its type.
+        if let contentTypes = rules.contentTypes, ![304, 416].contains(head.status), !saysNoType,
             !contentTypes.contains(head[.contentType])
         {
             let type = ContentTypes.essence(head[.contentType])

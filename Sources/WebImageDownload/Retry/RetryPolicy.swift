@@ -59,8 +59,10 @@ public struct RetryPolicy: Hashable, Sendable, Codable {
     ///   - jitter: 0 to 1.
     func delay(before retry: Int, after error: WebImageError, retryAfter: Duration?, jitter: Double) -> Duration? {
         guard retry <= retries, mayHeal(error) else { return nil }
-        let doubled = firstDelay * (1 << min(retry - 1, 20))
-        let backoff = min(doubled, longestDelay) * min(max(jitter, 0), 1)
+        // A year is as long as any wait, and can be multiplied.
+        let longest = min(longestDelay, .seconds(366 * 86_400))
+        let doubled = min(firstDelay, longest) * (1 << min(retry - 1, 20))
+        let backoff = min(doubled, longest) * min(max(jitter, 0), 1)
         guard let retryAfter else { return backoff }
         return retryAfter <= longestRetryAfter ? max(retryAfter, backoff) : nil
     }

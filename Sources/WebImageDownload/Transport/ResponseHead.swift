@@ -84,6 +84,9 @@ public struct ResponseHead: Sendable {
         content = Content(.lines(lines), remoteAddress: remoteAddress, arrival: nil)
     }
 
+    /// How many lines a head may have. `HTTPFields` ends the process at some sixty thousand.
+    static let maxLines = 4096
+
     /// All headers. Keep the result: a head from the network is parsed at each call.
     public var headers: HTTPFields {
         switch content.fields {
@@ -91,7 +94,9 @@ public struct ResponseHead: Sendable {
         case .lines(let lines):
             var fields = HTTPFields()
             HeadLines.forEach(in: lines) { name, value in
-                guard let name = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { return }
+                guard fields.count < Self.maxLines,
+                    let name = HTTPField.Name(String(decoding: name, as: UTF8.self))
+                else { return }
                 fields.append(HTTPField(name: name, value: String(decoding: value, as: UTF8.self)))
             }
             return fields

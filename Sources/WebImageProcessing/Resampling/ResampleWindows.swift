@@ -65,7 +65,10 @@ extension ResampleWindows<Double> {
     init(
         input: Int, start: Double, length: Double, output: Int, filter: ResampleFilter, within bounds: Range<Int>? = nil
     ) {
-        let bounds = bounds ?? 0..<input
+        // A frame may be smaller than the picture for which the bounds were computed: no window may reach beyond it.
+        let all = 0..<input
+        let allowed = bounds?.clamped(to: all) ?? all
+        let bounds = allowed.isEmpty ? all : allowed
         let step = length / Double(output)
         let isShift = step == 1 && start == start.rounded()
         starts.reserveCapacity(output)

@@ -249,6 +249,7 @@ import WebImageTesting
         }
         let huge: [ImageTransform] = [
             .resize(width: 1 << 19, height: 1 << 19, fit: .fill, upscale: true), .extend(width: .max, height: .max),
+            .extend(width: .max, height: 10, at: .right),
             .pad(1 << 19),
         ]
         for transform in huge {

@@ -116,6 +116,7 @@ struct Extend: WrittenOperation, PlannedOperation {
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
         let picture = builder.size
         let canvas = PixelSize(width: max(size.width, picture.width), height: max(size.height, picture.height))
+        try builder.limits.check(result: canvas)
         let place = gravity.place(of: picture, in: canvas)
         try builder.canvas(canvas, x: place.x, y: place.y, color: color)
     }

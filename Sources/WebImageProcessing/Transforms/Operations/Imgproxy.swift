@@ -280,7 +280,7 @@ extension ImgproxyGeometry {
         text = text.add(
             "pd=" + padding.all.map(String.init).joined(separator: ","), if: padding != EdgeLengths())
         text = text.add("mrd", Double(maxResultDimension), unless: 0).add("mdp", Double(maxDrawnPixels), unless: 0)
-            .add("rot", Double(rotation * 90), unless: 0)
+            .add("rot", Double(rotation % 4 * 90), unless: 0)
         let flip = (flipsHorizontally ? "x" : "") + (flipsVertically ? "y" : "")
         return text.add("fl=" + flip, if: !flip.isEmpty).text
     }
