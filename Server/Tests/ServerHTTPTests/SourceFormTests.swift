@@ -4,9 +4,8 @@ import WebImageTesting
 
 @testable import ServerHTTP
 
-/// Sources that the library requests in another form than they are written in.
+/// Sources with users, passwords, and other spellings than those in which the library requests them.
 @Suite struct SourceFormTests {
-    /// The library requests such sources in another form than they are written in.
     @Test func sourcesAreAllowedHoweverTheyAreWritten() async throws {
         let server = try TestServer([
             "IMGPROXY_ALLOWED_SOURCES": "http://me:pw@LOCALHOST:*/my files/,http://127.0.0.1:*/r"

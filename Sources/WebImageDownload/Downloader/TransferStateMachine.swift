@@ -288,10 +288,9 @@ struct TransferStateMachine: Sendable {
         if head.status == 206, !isContinued, !rules.takesParts {
             throw WebImageError(.protocolError, "the server sent a part that nobody asked for", status: 206)
         }
-        // A 206 need not repeat the type of the whole (RFC 9110 section 15.3.7).
-        let saysNoType = head.status == 206 && head[.contentType] == nil
-        // Answers without a part of the body say nothing about its type.
-        if let contentTypes = rules.contentTypes, ![304, 416].contains(head.status), !saysNoType,
+        // A 206 need not repeat the type of the whole (RFC 9110 section 15.3.7); the others have no part of the body.
+        let saysNoType = [304, 416].contains(head.status) || head.status == 206 && head[.contentType] == nil
+        if let contentTypes = rules.contentTypes, !saysNoType,
             !contentTypes.contains(head[.contentType])
         {
             let type = ContentTypes.essence(head[.contentType])
