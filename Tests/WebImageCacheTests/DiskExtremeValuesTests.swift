@@ -39,6 +39,29 @@ struct DiskExtremeValuesTests {
         #expect(try again.cache.contains(CacheKey("other")) && !again.cache.contains(CacheKey("ahead")))
     }
 
+    /// A machine whose clock has no battery begins in 1970. Entries that it found then looked decades old, and were
+    /// removed, as soon as it had asked for the time.
+    @Test func aClockThatBeginsIn1970ChangesNoDates() throws {
+        let scratch = try Scratch()
+        let bench = try Bench(age: .seconds(1000), scratch: scratch)
+        try bench.cache.store(CacheKey("here"), [1], metadata(1))
+        let now = bench.clock.wallTime
+        try files.touch(path("here", bench), at: now)
+        for start: Int64 in [5, now] {
+            let executor = HeldExecutor()
+            let cache = DiskCache(
+                DiskCacheConfiguration(
+                    directory: scratch.path + "/cache",
+                    limits: .init(bytes: .mebibytes(64), age: .seconds(1000))),
+                executor: executor, clock: ManualClock(wallTime: start), files: files)
+            executor.runAll()
+            #expect(try cache.read(CacheKey("here")) != nil)
+            executor.runAll()
+            #expect(try files.status(at: path("here", bench)).modified == now)
+            #expect(try cache.removeExpired() == 0)
+        }
+    }
+
     @Test func anEntryFromTheFutureExpires() throws {
         let bench = try Bench()
         try bench.cache.store(CacheKey("ahead"), [1], metadata(1))

@@ -20,5 +20,11 @@ extension DiskFolder {
 extension Int64 {
     /// Whether a date, in seconds since 1970, was set by a wrong clock: it is more than a day in the future. Clocks of
     /// machines that share a directory may differ by less.
-    func isAhead(of now: Int64) -> Bool { self > now + 86_400 }
+    ///
+    /// False if it is `now` that must be wrong: many machines begin in 1970 until they have asked for the time. Dates
+    /// that were corrected to that would be the first to expire and to be evicted as soon as the clock is right.
+    func isAhead(of now: Int64) -> Bool { now >= Self.firstPossibleTime && self > now + 86_400 }
+
+    /// 1 January 2024, before this library existed.
+    private static let firstPossibleTime: Int64 = 1_704_067_200
 }

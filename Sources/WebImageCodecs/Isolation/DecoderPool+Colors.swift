@@ -37,19 +37,36 @@ extension DecoderPool {
     /// - Returns: nil for a profile that cannot be used, or that crashed the process.
     private func table(of profile: [UInt8]) throws(WebImageError) -> ProfileTable? {
         if let known = tables.withLock({ $0.entry(of: profile) }) { return known.table }
-        let table = try newTable(of: profile)
+        var found = try newTable(of: profile)
+        // A process that served others may have been damaged by them.
+        if case .lost(hasServedOthers: true) = found { found = try newTable(of: profile, isFresh: true) }
+        let table: ProfileTable?
+        switch found {
+        case .read(let read): table = read
+        case .lost: table = nil
+        // The machine may have been slow: the next picture tries again.
+        case .tookTooLong: return nil
+        }
         tables.withLock { $0.add(KnownTables.Entry(profile: profile, table: table)) }
         return table
     }
 
-    private func newTable(of profile: [UInt8]) throws(WebImageError) -> ProfileTable? {
+    private enum Found {
+        /// nil for a profile that cannot be used.
+        case read(ProfileTable?)
+        /// The process crashed, or violated the protocol.
+        case lost(hasServedOthers: Bool)
+        case tookTooLong
+    }
+
+    private func newTable(of profile: [UInt8], isFresh: Bool = false) throws(WebImageError) -> Found {
         let limit = ContinuousClock.now + Self.longest
         let checkpoint: Checkpoint = { () throws(WebImageError) in
             guard ContinuousClock.now < limit else { throw WebImageError(.limitExceeded, "the profile takes too long") }
         }
         let process: DecoderProcess
         do throws(WebImageError) {
-            process = try lease(.pictures, checkpoint)
+            process = try lease(.pictures, isFresh: isFresh, checkpoint)
         } catch {
             guard error.code == .limitExceeded else { throw error }
             throw WebImageError(.decoderUnavailable, "all processes for decoding are busy", cause: error)
@@ -62,11 +79,14 @@ extension DecoderPool {
             let table = try DecoderProcess.value(message, ProfileRead.self).table
             closeSession(session, process, isKnown: true)
             giveBack(process, retires: table == nil)
-            return table
+            return .read(table)
         } catch {
-            let reason: Reason = if case .callerGaveUp = error { .ended } else { .crashed }
-            end(process, reason, while: "it read a colour profile")
-            return nil
+            let what = "it read a colour profile"
+            if case .callerGaveUp = error {
+                end(process, .ended, while: what)
+                return .tookTooLong
+            }
+            return .lost(hasServedOthers: end(process, .crashed, while: what).hasServedOthers)
         }
     }
 }

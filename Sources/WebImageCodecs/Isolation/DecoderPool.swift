@@ -151,7 +151,11 @@ package final class DecoderPool: Sendable {
         while true {
             switch find(kind, isFresh: isFresh) {
             case .process(let process):
-                return process.lending.isGreeted ? process : try greet(process, checkpoint)
+                if process.lending.isGreeted { return process }
+                // A process that was started in advance may have been killed since. The next one is started for us.
+                do throws(WebImageError) { return try greet(process, checkpoint) } catch {
+                    guard error.code == .decoderUnavailable else { throw error }
+                }
             case .start(let start, let isFirst):
                 if isFirst { startKeeper() }
                 return try greet(try start.value().get(), checkpoint)

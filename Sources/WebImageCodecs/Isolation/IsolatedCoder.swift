@@ -121,13 +121,23 @@ extension DecoderPool {
         WorkerKind(of: coder) == .photos || Self.isHostile(coder)
     }
 
+    /// Whether a process of this kind, or one that needs as much, was confined before.
+    private func canConfine(_ kind: WorkerKind) -> Bool {
+        switch report.state {
+        case .full: true
+        case .withoutLandlock: kind != .drawings
+        case .off, .unused, .unavailable: false
+        }
+    }
+
     /// Whether there is a sandbox. Starts a process if that is not known yet.
     func hasSandbox(_ kind: WorkerKind, _ checkpoint: Checkpoint?) throws(WebImageError) -> Bool {
         do throws(WebImageError) {
             giveBack(try lease(kind, checkpoint))
             return true
         } catch {
-            guard error.code == .decoderUnavailable else { throw error }
+            // Where processes can be confined, a failed start is a passing fault, and no reason to decode here.
+            guard error.code == .decoderUnavailable, !canConfine(kind) else { throw error }
             return false
         }
     }

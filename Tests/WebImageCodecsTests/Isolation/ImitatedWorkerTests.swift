@@ -29,6 +29,19 @@ import WebImageTesting
         for index in 0..<3 { #expect(try decoder.frame(at: index).size == header.size) }
     }
 
+    /// The memory cache would make room for it, and lose all pictures.
+    @Test func impossibleWorkingMemoryIsNotBelieved() throws {
+        var state = AnimationState()
+        state.header = ImageHeader(format: .webp, size: PixelSize(width: 9, height: 7))
+        state.newDelays = [.milliseconds(50), .milliseconds(50)]
+        state.workingByteCount = 1 << 40
+        let packets = [ImitatedWorker.message(.animation, state.wireBytes, 1)]
+        let coder = try #require(ImitatedWorker.coder(WebPCoder(), saying: packets))
+        let decoder = try #require(try coder.makeAnimationDecoder(.webp, DecodeOptions()))
+        try [1].withUnsafeBytes { try decoder.push($0) }
+        #expect(decoder.storedDelays.count == 2 && 1...(40 << 20) ~= decoder.workingByteCount)
+    }
+
     /// Memory that the worker has not written must not become a picture.
     @Test func missingRowsAreAnError() throws {
         for missing in [[2], [1, 2], [0, 1, 2], [1]] {

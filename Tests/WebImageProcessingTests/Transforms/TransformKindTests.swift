@@ -196,6 +196,15 @@ import WebImageTesting
         #expect(cut.size == PixelSize(20, 4) && cut.layout == .rgba8)
     }
 
+    /// The colours were limited to the closure's alpha, which does not count.
+    @Test func aClosuresAlphaDoesNotChangeOpaquePictures() throws {
+        let opaque = try image(PixelSize(8, 8)) { x, y in [x * 30, y * 30, 99, 255] }
+        let made = try opaque.transformed(by: [
+            .customNeighbors(id: "clear", reach: 1) { SIMD4($0[0, 0].x, $0[0, 0].y, $0[0, 0].z, 0.25) }
+        ])
+        #expect(made.pixels.channels == opaque.pixels.channels)
+    }
+
     /// Closures may return infinite values and values that are not numbers.
     @Test func infiniteAndNaNPixelsDoNotTrap() throws {
         let image = try image(PixelSize(8, 8)) { x, _ in [x * 30, 1, 2, x < 4 ? 0 : 255] }

@@ -157,6 +157,12 @@ struct CustomNeighbors: PlannedOperation {
     let id: String
     let reach: Int
     let make: @Sendable (PixelNeighborhood) -> SIMD4<Float>
+    /// Whether the pictures are opaque, so that the closure's alpha is ignored.
+    private(set) var fillsAlpha = false
+
+    init(id: String, reach: Int, make: @escaping @Sendable (PixelNeighborhood) -> SIMD4<Float>) {
+        (self.id, self.reach, self.make) = (id, reach, make)
+    }
 
     var text: String { TransformText("custom-neighbors").add(Double(reach)).add(fileNamed: id).text }
 
@@ -164,7 +170,9 @@ struct CustomNeighbors: PlannedOperation {
         guard (0...256).contains(reach) else {
             throw .badTransform("the reach of a closure must be from 0 to 256 pixels")
         }
-        builder.neighbors(self)
+        var own = self
+        own.fillsAlpha = builder.isOpaque
+        builder.neighbors(own)
     }
 }
 
@@ -208,6 +216,7 @@ final class NeighborStage: ResampleStage {
             for x in 0..<size.width {
                 pixels.x = x
                 target[x] = operation.make(pixels).finite
+                if operation.fillsAlpha { target[x].w = 1 }
             }
         }
     }
