@@ -31,7 +31,8 @@ demo: libraries   ## loads sample pictures from a local server, from disk and fr
 serve: libraries  ## starts the image server with sample pictures; prints an example URL
 	@scripts/serve
 
-fleet: test-programs  ## starts three image servers, Redis, HAProxy and an origin; prints the URL of a page that shows their work
+fleet:            ## starts three image servers, Redis, HAProxy and an origin; prints the URL of a page that shows their work
+	@scripts/install-libraries --fleet
 	@scripts/fleet
 
 gallery:          ## opens a window of pictures that shows what caches and network do; installs GTK

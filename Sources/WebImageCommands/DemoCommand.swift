@@ -26,8 +26,8 @@ struct DemoCommand: AsyncParsableCommand {
 
     private func show() async throws(WebImageError) {
         try OutputFiles.makeDirectory(output)
-        let cacheDirectory = "\(output)/cache"
-        // The cache has a name of its own, so that nothing else in the folder is removed.
+        // A folder of its own, so that no other cache is emptied.
+        let cacheDirectory = "\(output)/cache/demo"
         try await DiskCache(Self.disk(cacheDirectory)).removeAll()
         let origin = try DemoOrigin()
         defer { origin.server.stop() }
@@ -57,7 +57,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private static func disk(_ directory: String) -> DiskCacheConfiguration {
-        DiskCacheConfiguration(directory: directory, namespace: "demo")
+        DiskCacheConfiguration(directory: directory)
     }
 }
 
