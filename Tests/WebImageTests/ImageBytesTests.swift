@@ -39,6 +39,24 @@ import WebImageTesting
         #expect(all == Array(picture[wanted]) && stream.length?.bytes == picture.count)
     }
 
+    /// Its bytes took the memory of originals that wait for a decoder, so that one slow reader held up all pictures.
+    @Test func aSlowReaderOfAnOriginalOnDiskDoesNotHoldUpPictures() async throws {
+        let (first, other) = (makeBench(), "http://pictures.test/b.png")
+        for url in [url, other] {
+            first.transport.answer(url, .bytes(picture, contentType: "image/png"))
+            _ = try await first.manager.image(for: ImageRequest(url))
+        }
+        await first.manager.finishStores()
+        let bench = makeBench { $0.download.memoryForAll = ByteCount(picture.count) }
+        let stream = try await bench.manager.bytes(for: ImageRequest(url))
+        var reader = stream.makeAsyncIterator()
+        #expect(stream.source == .disk)
+        #expect(try await bench.manager.image(for: ImageRequest(other)).source == .disk)
+        var count = 0
+        while let piece = try await reader.next() { count += piece.bytes.count }
+        #expect(count == picture.count)
+    }
+
     @Test(arguments: [(5..<50, 20..<90, 20..<50), (20..<90, 0..<30, 20..<30), (5..<50, 60..<70, 0..<0)])
     func aRangeOfARangeIsTheirIntersection(_ first: Range<Int>, _ second: Range<Int>, _ both: Range<Int>) async throws {
         let bench = makeBench()

@@ -29,7 +29,6 @@ public final class Fleet: Sendable {
         var waits = 0
         /// The number of servers that Redis reported last.
         var servers = 1
-        var lastRead: ContinuousClock.Instant?
         /// The reading of the list of purges that is under way.
         var reading: Task<Void, Never>?
     }
@@ -39,7 +38,9 @@ public final class Fleet: Sendable {
     let commands: FleetCommands
     private let clock: FleetClock
     private let state: Mutex<State>
-    private let inTouch = Atomic(false)
+    private let start = ContinuousClock.now
+    /// When the purges were read last, as ``elapsed``; -1: never.
+    private let lastRead = Atomic(-1)
     private let news = Nudge()
 
     /// - Parameter wall: milliseconds since 1970.
@@ -78,7 +79,13 @@ public final class Fleet: Sendable {
 
     /// Whether this server knows of all purges, except possibly those of the last while: see
     /// ``FleetConfiguration/silenceLimit``.
-    public var isInTouch: Bool { inTouch.load(ordering: .relaxed) }
+    public var isInTouch: Bool {
+        let lastRead = lastRead.load(ordering: .relaxed)
+        return lastRead >= 0 && elapsed - lastRead < configuration.silenceLimit
+    }
+
+    /// Milliseconds since this object was made.
+    private var elapsed: Int { Int((ContinuousClock.now - start) / .milliseconds(1)) }
 
     // MARK: - Work that is done once
 
@@ -311,7 +318,6 @@ public final class Fleet: Sendable {
         defer { subscription.end() }
         while !Task.isCancelled {
             await read()
-            noteSilence()
             await afterReading()
             await news.wait(atMost: configuration.readInterval)
         }
@@ -357,10 +363,10 @@ public final class Fleet: Sendable {
                 (hasMore, unsent) = state.withLock { state in
                     let hasMore = state.reader.take(news, after: last)
                     state.servers = max(news.servers, 1)
-                    if !hasMore { state.lastRead = .now }
                     purges.replace(state.reader.table)
                     return (hasMore, state.reader.unsent.map { ($0.key, $0.value) })
                 }
+                if !hasMore { lastRead.store(elapsed, ordering: .relaxed) }
                 for part in stride(from: 0, to: unsent.count, by: 1000) {
                     let members = unsent[part..<min(part + 1000, unsent.count)]
                     try await commands.restore(Array(members), newList: Self.token())
@@ -370,12 +376,6 @@ public final class Fleet: Sendable {
         } catch {
             // The next reading tries again.
         }
-    }
-
-    private func noteSilence() {
-        let lastRead = state.withLock { $0.lastRead }
-        let limit = Duration.milliseconds(configuration.silenceLimit)
-        inTouch.store(lastRead.map { ContinuousClock.now - $0 < limit } ?? false, ordering: .relaxed)
     }
 
     // MARK: - Limits

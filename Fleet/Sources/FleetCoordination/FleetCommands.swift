@@ -28,7 +28,7 @@ struct FleetCommands: Sendable {
         _ result: String, source: String, token: String, lease: Int, notBefore: Int, newList: String
     ) async throws(RedisError) -> Begin {
         let value = try await run(
-            .begin, [keys.lock(result), keys.result(result), keys.failure(source), keys.purges],
+            .begin, [keys.lock(result), keys.result(result), keys.failure(source), keys.purges, keys.clock],
             [RESPArgument(token), RESPArgument(lease), RESPArgument(notBefore), RESPArgument(newList)])
         guard let parts = value.members, parts.count == 5, let latest = parts[1].time, let list = parts[2].text,
             let now = parts[3].time
@@ -76,7 +76,7 @@ struct FleetCommands: Sendable {
         _ members: [PurgeMember], newList: String, life: Int, most: Int
     ) async throws(RedisError) -> Int {
         let value = try await run(
-            .purge, [keys.purges],
+            .purge, [keys.purges, keys.clock],
             [RESPArgument(newList), RESPArgument(life), RESPArgument(most), RESPArgument(keys.purgeChannel)]
                 + members.map { RESPArgument($0.text) })
         guard let time = value.time else { throw .unexpected }
@@ -85,7 +85,7 @@ struct FleetCommands: Sendable {
 
     func restore(_ members: [(PurgeMember, Int)], newList: String) async throws(RedisError) {
         _ = try await run(
-            .restore, [keys.purges],
+            .restore, [keys.purges, keys.clock],
             [RESPArgument(newList), RESPArgument(keys.purgeChannel)]
                 + members.flatMap { [RESPArgument($0.1), RESPArgument($0.0.text)] })
     }
@@ -120,7 +120,7 @@ struct FleetCommands: Sendable {
         after last: Int, most: Int, server: String, newList: String, gone: Int
     ) async throws(RedisError) -> News {
         let value = try await run(
-            .read, [keys.purges, keys.servers],
+            .read, [keys.purges, keys.servers, keys.clock],
             [
                 RESPArgument(newList), RESPArgument(last), RESPArgument(most), RESPArgument(server),
                 RESPArgument(gone),

@@ -16,6 +16,8 @@ public struct FleetKeys: Hashable, Sendable {
     func channel(_ result: String) -> String { "\(start)d:\(result)" }
     /// The list of purges, sorted by their times. Its first member identifies the list: see ``FleetScript/purge``.
     var purges: String { "\(start)purge" }
+    /// The highest time that any server was given for the beginning of its work.
+    var clock: String { "\(start)clock" }
     /// The channel for notifications of purges.
     var purgeChannel: String { "\(start)p" }
     /// The servers, sorted by the times of their last signs of life.

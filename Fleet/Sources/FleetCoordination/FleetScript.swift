@@ -17,6 +17,12 @@ struct FleetScript: Hashable, Sendable {
             local last = redis.call('ZREVRANGE', purges, 0, 0, 'WITHSCORES')
             return tonumber(last[2] or '0')
         end
+        -- The highest time that any server was given for the beginning of its work. A clock that is set back does not
+        -- lower it.
+        local function highest(clock) return tonumber(redis.call('GET', clock) or '0') end
+        local function give(clock, time)
+            if time > highest(clock) then redis.call('SET', clock, string.format('%.0f', time)) end
+        end
         -- The name of the list and its score. The list is created if there is none.
         local function head(purges, name)
             local first = redis.call('ZRANGE', purges, 0, 0, 'WITHSCORES')
@@ -30,9 +36,12 @@ struct FleetScript: Hashable, Sendable {
 
     /// Asks for a result or for the lock.
     ///
-    /// Keys: lock, result, failure of the source, purges. Arguments: token, lease in ms, time up to which outcomes do
+    /// Keys: lock, result, failure of the source, purges, clock. Arguments: token, lease in ms, time up to which outcomes do
     /// not count, name for a new list. Answer: `known`, `lead` or `taken`; latest purge; name of the list of purges;
     /// now; and last the outcome, the time at which the work begins, or the ms for which the lock is held.
+    ///
+    /// A result comes before a failure of its source, which another result may have had; a failure before the news that
+    /// the result is not shared.
     ///
     /// The work begins after the latest purge, even if that is in the future of this Redis server's clock, because
     /// another server set its time before a failover. Asking again with the same token, after an answer that was lost,
@@ -42,14 +51,17 @@ struct FleetScript: Hashable, Sendable {
         """
         local list = head(KEYS[4], ARGV[4])
         local last, time = latest(KEYS[4]), now()
-        for index = 3, 2, -1 do
-            local head = redis.call('GETRANGE', KEYS[index], 0, 31)
-            if head ~= '' and tonumber(string.match(head, '^%a(%d+) ')) > tonumber(ARGV[3]) then
-                return {'known', last, list, time, redis.call('GET', KEYS[index])}
-            end
+        local known = {}
+        for index = 2, 3 do
+            local kind, begun = string.match(redis.call('GETRANGE', KEYS[index], 0, 31), '^(%a)(%d+) ')
+            if kind and tonumber(begun) > tonumber(ARGV[3]) then known[index] = kind end
         end
+        local index = known[2] and (known[2] == 'r' or not known[3]) and 2 or known[3] and 3
+        if index then return {'known', last, list, time, redis.call('GET', KEYS[index])} end
         if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) or redis.call('GET', KEYS[1]) == ARGV[1] then
-            return {'lead', last, list, time, math.max(time, last + 1)}
+            local begun = math.max(time, last + 1)
+            give(KEYS[5], begun)
+            return {'lead', last, list, time, begun}
         end
         return {'taken', last, list, time, redis.call('PTTL', KEYS[1])}
         """)
@@ -66,7 +78,7 @@ struct FleetScript: Hashable, Sendable {
 
     /// Releases the lock, and shares the outcome of the work. The outcome may have been purged meanwhile, which other
     /// servers recognize by the time at which the work began. It is therefore shared even if the lock was lost, unless
-    /// a newer outcome exists.
+    /// a newer outcome exists. That a result is not shared is said only where there is no outcome.
     ///
     /// Keys: lock, outcome. Arguments: token, outcome or nothing, time at which the work began, life of the outcome in
     /// ms, channel. Answer: whether the token held the lock.
@@ -77,27 +89,29 @@ struct FleetScript: Hashable, Sendable {
         if isOurs then redis.call('DEL', KEYS[1]) end
         if ARGV[2] ~= '' then
             local other = redis.call('GETRANGE', KEYS[2], 0, 31)
-            if other == '' or tonumber(string.match(other, '^%a(%d+) ')) < tonumber(ARGV[3]) then
+            local begun = tonumber(string.match(other, '^%a(%d+) ') or '-1')
+            local isBetter = begun < tonumber(ARGV[3]) and string.sub(ARGV[2], 1, 1) ~= 'u'
+            if other == '' or isBetter then
                 redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[4])
                 redis.call('PUBLISH', ARGV[5], '1')
+                return isOurs and 1 or 0
             end
-        elseif isOurs then
-            redis.call('PUBLISH', ARGV[5], '1')
         end
+        if isOurs then redis.call('PUBLISH', ARGV[5], '1') end
         return isOurs and 1 or 0
         """)
 
     /// Adds purges, each with a later time than all earlier ones, so that a server can continue reading after the last
-    /// one that it has.
+    /// one that it has. None has an earlier time than work that has begun, even if the clock was set back.
     ///
     /// The list has one more member, `list:NAME:TIME`. It changes when the list is created anew, at that time; its score
-    /// is the time of the latest purge that was dropped. Keys: purges. Arguments: name for a new list, life in ms, most purges,
+    /// is the time of the latest purge that was dropped. Keys: purges, clock. Arguments: name for a new list, life in ms, most purges,
     /// channel, members. Answer: the time of the last purge.
     static let purge = FleetScript(
         "purge",
         """
         local name = head(KEYS[1], ARGV[1])
-        local time = math.max(now(), latest(KEYS[1]) + 1)
+        local time = math.max(now(), latest(KEYS[1]) + 1, highest(KEYS[2]))
         for index = 5, #ARGV do
             redis.call('ZADD', KEYS[1], time, ARGV[index])
             time = time + 1
@@ -119,16 +133,17 @@ struct FleetScript: Hashable, Sendable {
     /// Restores purges that Redis has lost. They get the current time, so that servers that have read further also read
     /// them; existing ones stay unchanged, so that several servers may do this at once.
     ///
-    /// Keys: purges. Arguments: name for a new list, channel, then time and member of each.
+    /// Keys: purges, clock. Arguments: name for a new list, channel, then time and member of each.
     static let restore = FleetScript(
         "restore",
         """
         local _, dropped = head(KEYS[1], ARGV[1])
-        local first = math.max(now(), latest(KEYS[1]) + 1)
+        local first = math.max(now(), latest(KEYS[1]) + 1, highest(KEYS[2]))
         local time = first
         for index = 3, #ARGV, 2 do
             local was, is = tonumber(ARGV[index]), redis.call('ZSCORE', KEYS[1], ARGV[index + 1])
             if was > dropped and (not is or tonumber(is) < was) then
+                time = math.max(time, was)
                 redis.call('ZADD', KEYS[1], time, ARGV[index + 1])
                 time = time + 1
             end
@@ -139,7 +154,7 @@ struct FleetScript: Hashable, Sendable {
 
     /// Returns the purges since a server's last reading, and registers the server as alive.
     ///
-    /// Keys: purges, servers. Arguments: name for a new list, time of the last purge that the server has, most at a time,
+    /// Keys: purges, servers, clock. Arguments: name for a new list, time of the last purge that the server has, most at a time,
     /// name of the server, ms after which a server is gone. Answer: now, name of the list, time up to which purges were
     /// dropped, which run of Redis this is, servers, latest purge, members with their times.
     ///
@@ -149,6 +164,8 @@ struct FleetScript: Hashable, Sendable {
         """
         local time = now()
         local list, dropped = head(KEYS[1], ARGV[1])
+        -- What is read now may be used for work of this time.
+        give(KEYS[3], time)
         redis.call('ZADD', KEYS[2], time, ARGV[4])
         redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', time - ARGV[5])
         local from = '(' .. string.format('%.0f', math.max(tonumber(ARGV[2]), dropped))

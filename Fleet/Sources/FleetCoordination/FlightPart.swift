@@ -98,7 +98,7 @@ public struct FleetOutcome: Hashable, Sendable {
     init?(_ bytes: some Collection<UInt8>) {
         guard let space = bytes.prefix(24).firstIndex(of: UInt8(ascii: " ")), let letter = bytes.first,
             let kind = Kind(rawValue: String(UnicodeScalar(letter))),
-            let begun = Int(String(decoding: bytes[..<space].dropFirst(), as: UTF8.self))
+            let begun = Int(String(decoding: bytes[..<space].dropFirst(), as: UTF8.self)), 0...1 << 53 ~= begun
         else { return nil }
         self.init(kind, begun: begun, content: Array(bytes[space...].dropFirst()))
     }

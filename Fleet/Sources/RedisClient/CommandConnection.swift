@@ -61,7 +61,10 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
         case .late: break
         case .nobody: link.drop(.connectionLost)
         case .command(let reply):
-            if case .error(let text) = value { reply(.failure(.refused(text))) } else { reply(.success(value)) }
+            guard case .error(let text) = value else { return reply(.success(value)) }
+            reply(.failure(.refused(text)))
+            // The server has become a replica. Its name, or a balancer, may lead to the new primary by now.
+            if text.contains("READONLY") { link.drop(.refused(text)) }
         }
     }
 

@@ -25,11 +25,15 @@ extension S3Client {
     ///   - metadata: names of letters, digits and hyphens, each used once regardless of case; values of printable
     ///     ASCII, without blanks at their ends. 2,048 bytes in all.
     ///   - contentType: nil: the server decides.
+    ///   - replaced: the ``S3Object/etag`` of the object that may be replaced; nil: any. Storages that do not know the
+    ///     condition either refuse or ignore it.
+    /// - Returns: false if the object is another one by now, or gone.
     /// - Throws: within the write deadline. `invalid` if S3 does not allow the key or the metadata, or if the body is
     ///   longer than ``S3Configuration/longestBody``.
-    public func put(
-        _ key: String, _ body: ByteBuffer, metadata: [(String, String)] = [], contentType: String? = nil
-    ) async throws(S3Error) {
+    @discardableResult public func put(
+        _ key: String, _ body: ByteBuffer, metadata: [(String, String)] = [], contentType: String? = nil,
+        replacing replaced: String? = nil
+    ) async throws(S3Error) -> Bool {
         guard body.readableBytes <= configuration.longestBody else {
             throw .invalid("The body of an object is longer than \(configuration.longestBody) bytes.")
         }
@@ -38,10 +42,15 @@ extension S3Client {
             try Metadata.checkValue(contentType)
             headers.append(S3Field("content-type", contentType))
         }
+        if let replaced {
+            try Metadata.checkValue(replaced)
+            headers.append(S3Field("if-match", replaced))
+        }
         let location = try configuration.object(key)
         let hash = configuration.signsRequests ? body.withUnsafeReadableBytes { S3PayloadHash.of($0) } : .unsigned
         let request = S3Request("PUT", location, headers: headers, payload: hash)
-        _ = try await send(request, body, deadline: configuration.writeDeadline)
+        let answer = try await send(request, body, deadline: configuration.writeDeadline)
+        return 200..<300 ~= answer.status
     }
 
     /// Removes an object. It is not an error if there is none.
@@ -69,10 +78,14 @@ extension S3Configuration {
 }
 
 extension Answer {
-    /// Nil if the status is 200 to 299, or 404 because there is no such object.
-    func error(to method: String) -> S3Error? {
+    /// Nil if the status is 200 to 299, 404 because there is no such object, or says that a condition is not met.
+    func error(to request: S3Request) -> S3Error? {
+        let method = request.method
+        let isConditional = request.headers.contains { $0.name == "if-match" }
         switch status {
         case 200..<300: return nil
+        // 409: another write of the object is under way.
+        case 409 where isConditional, 412 where isConditional: return nil
         case 404:
             let code = ErrorDocument(body).code
             let isMissing =
@@ -81,6 +94,7 @@ extension Answer {
                 case "HEAD": true
                 case "GET": code == "NoSuchKey"
                 case "DELETE": code != "NoSuchBucket"
+                case "PUT": isConditional && code == "NoSuchKey"
                 default: false
                 }
             return isMissing ? nil : refusal

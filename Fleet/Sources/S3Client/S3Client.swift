@@ -115,7 +115,7 @@ public final class S3Client: Sendable {
         } onCancel: {
             pool.abandon(exchange, .cancelled)
         }
-        return result.flatMap { answer in answer.error(to: request.method).map { .failure($0) } ?? .success(answer) }
+        return result.flatMap { answer in answer.error(to: request).map { .failure($0) } ?? .success(answer) }
     }
 
     private func wireRequest(_ request: S3Request, _ body: ByteBuffer?) throws(S3Error) -> WireRequest {

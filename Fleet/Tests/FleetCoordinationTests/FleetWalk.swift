@@ -18,6 +18,8 @@ struct FleetWalk {
         var purges = 0
         /// The percentage of leaders that stop renewing their lease and continue to work.
         var silentWorkers = 0
+        /// How often the clock of Redis is set back, by up to ten seconds.
+        var setBacks = 0
     }
 
     /// Mistakes that a fleet could make. Walks with one of them must report a problem.
@@ -37,6 +39,8 @@ struct FleetWalk {
         case stampsOwnPurges
         /// A lease is counted from the arrival of the answer instead of the sending of the command.
         case countsLate
+        /// A purge gets the current time of Redis, which may have been set back since work began.
+        case trustsTheClock
     }
 
     private struct Request {
@@ -81,14 +85,19 @@ struct FleetWalk {
         case purge
         case die(Int)
         case wipe
+        case setBack
     }
 
     static let (lease, deadline, life) = (500, 50, 5000)
+    private static let start = 1_000_000
 
     private var numbers: SeededNumbers
     private let trouble: Trouble
     private let flaw: Flaw?
     private var redis: ModelRedis
+    private var time = Self.start
+    /// By how much the clock of Redis was set back.
+    private var lag = 0
     private var servers: [Server]
     private var requests: [Request] = []
     private var events: [(time: Int, order: Int, Event)] = []
@@ -105,7 +114,8 @@ struct FleetWalk {
         numbers = SeededNumbers(seed: seed)
         self.trouble = trouble
         self.flaw = flaw
-        redis = ModelRedis(now: 1_000_000)
+        redis = ModelRedis(now: Self.start)
+        redis.keepsHighest = flaw != .trustsTheClock
         servers = (0..<count).map { _ in Server(reader: PurgeReader(start: 999_000)) }
         for index in servers.indices { read(index) }
         for number in 0..<requestCount {
@@ -117,6 +127,7 @@ struct FleetWalk {
         for _ in 0..<trouble.purges { schedule(.purge, in: random(2500)) }
         for _ in 0..<trouble.deaths { schedule(.die(random(count)), in: random(2500)) }
         for _ in 0..<trouble.wipes { schedule(.wipe, in: random(2500)) }
+        for _ in 0..<trouble.setBacks { schedule(.setBack, in: random(2500)) }
     }
 
     private mutating func random(_ limit: Int) -> Int { Int.random(in: 0..<max(limit, 1), using: &numbers) }
@@ -124,7 +135,7 @@ struct FleetWalk {
 
     private mutating func schedule(_ event: Event, in time: Int) {
         order += 1
-        events.append((redis.now + time, order, event))
+        events.append((self.time + time, order, event))
     }
 
     private mutating func latency() -> Int {
@@ -136,9 +147,10 @@ struct FleetWalk {
         while let next = events.indices.min(by: {
             (events[$0].time, events[$0].order) < (events[$1].time, events[$1].order)
         }) {
-            let (time, _, event) = events.remove(at: next)
-            redis.now = max(redis.now, time)
-            guard redis.now < 1_000_000 + 3_600_000 else {
+            let (due, _, event) = events.remove(at: next)
+            time = max(time, due)
+            redis.now = time - lag
+            guard time < Self.start + 3_600_000 else {
                 problems.append("it does not end")
                 return
             }
@@ -179,7 +191,7 @@ struct FleetWalk {
         case .renew(let number):
             guard isAlive(number), requests[number].isWorking, !requests[number].isSilent else { return }
             schedule(.renew(number), in: Self.lease / 3)
-            let sent = redis.now
+            let sent = time
             guard !happens(trouble.lostCommands) else { return }
             if redis.renew("result", token: requests[number].token, lease: Self.lease) {
                 schedule(.renewed(number, until: sent + Self.lease), in: latency())
@@ -193,6 +205,7 @@ struct FleetWalk {
         case .wipe:
             redis.wipe()
             redis.run = "\(redis.now)"
+        case .setBack: lag += random(10_000)
         }
     }
 
@@ -222,7 +235,7 @@ struct FleetWalk {
         let current = requests[number].step
         switch step {
         case .ask(let notBefore):
-            requests[number].leads = redis.now
+            requests[number].leads = time
             schedule(.timeOut(number, step: current), in: Self.deadline)
             if !happens(trouble.lostCommands) {
                 schedule(.ask(number, step: current, notBefore: notBefore), in: latency())
@@ -264,11 +277,11 @@ struct FleetWalk {
             requests[number].worked += 1
             requests[number].isSilent = happens(trouble.silentWorkers)
             if begun != nil {
-                requests[number].leads = (flaw == .countsLate ? redis.now : requests[number].leads) + Self.lease
+                requests[number].leads = (flaw == .countsLate ? time : requests[number].leads) + Self.lease
                 let rivals = requests.indices.filter {
-                    $0 != number && isAlive($0) && requests[$0].isWorking && requests[$0].leads > redis.now
+                    $0 != number && isAlive($0) && requests[$0].isWorking && requests[$0].leads > time
                 }
-                if trouble.wipes == 0, requests[number].leads > redis.now, !rivals.isEmpty {
+                if trouble.wipes == 0, requests[number].leads > time, !rivals.isEmpty {
                     problems.append("two lead")
                 }
                 schedule(.renew(number), in: Self.lease / 3)

@@ -19,6 +19,7 @@ struct FleetWalkTests {
         .init(deaths: 2), .init(silentWorkers: 50), .init(lostMessages: 50, purges: 3),
         .init(lostCommands: 10, lostMessages: 50, slowCommands: 10, deaths: 1, purges: 4, silentWorkers: 20),
         .init(lostMessages: 20, deaths: 1, wipes: 2, purges: 3, silentWorkers: 10),
+        .init(lostMessages: 20, deaths: 1, purges: 4, setBacks: 2),
     ])
     func everyRequestIsAnsweredRightlyDespiteTrouble(_ trouble: FleetWalk.Trouble) {
         var shared = 0
@@ -35,7 +36,8 @@ struct FleetWalkTests {
     /// Each deliberate mistake is noticed by some walk. Otherwise the walks above would prove nothing.
     @Test(arguments: FleetWalk.Flaw.allCases) func walksFindFlaws(_ flaw: FleetWalk.Flaw) {
         let trouble = FleetWalk.Trouble(
-            lostCommands: 5, lostMessages: 50, slowCommands: 10, deaths: 1, purges: 4, silentWorkers: 50)
+            lostCommands: 5, lostMessages: 50, slowCommands: 10, deaths: 1, purges: 4, silentWorkers: 50,
+            setBacks: flaw == .trustsTheClock ? 2 : 0)
         let found = (0..<5000 as Range<UInt64>).first { seed in
             var walk = FleetWalk(seed: seed, servers: 4, requests: 8, trouble, flaw)
             walk.run()

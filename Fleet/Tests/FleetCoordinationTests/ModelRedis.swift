@@ -24,12 +24,24 @@ struct ModelRedis {
     var run = "run"
     private var servers: [String: Int] = [:]
 
+    /// The highest time that was given for the beginning of work.
+    private var highest = 0
+    /// Whether it is kept, as it must be.
+    var keepsHighest = true
+
     init(now: Int) { self.now = now }
+
+    /// As in a replica that has not received it.
+    mutating func forgetHighest() { highest = 0 }
+
+    private mutating func give(_ time: Int) { if keepsHighest { highest = max(highest, time) } }
 
     private var latest: Int { max(purges.values.max() ?? 0, list?.dropped ?? 0) }
 
     /// Empties Redis, as a restart without persistence or FLUSHALL does.
-    mutating func wipe() { (locks, results, failures, purges, list, servers) = ([:], [:], [:], [:], nil, [:]) }
+    mutating func wipe() {
+        (locks, results, failures, purges, list, servers, highest) = ([:], [:], [:], [:], nil, [:], 0)
+    }
 
     mutating func expire() {
         locks = locks.filter { $0.value.until > now }
@@ -45,12 +57,15 @@ struct ModelRedis {
         func answer(_ answer: FleetAnswer) -> FleetCommands.Begin {
             FleetCommands.Begin(answer: answer, latestPurge: latest, list: list?.name ?? "", now: now)
         }
-        for kept in [failures[source], results[result]].compactMap({ $0 }) where kept.outcome.begun > notBefore {
-            return answer(.known(kept.outcome))
+        let known = [results[result], failures[source]].compactMap { kept in
+            kept.flatMap { $0.outcome.begun > notBefore ? $0.outcome : nil }
         }
+        if let outcome = known.first(where: { $0.kind == .result }) ?? known.last { return answer(.known(outcome)) }
         if let lock = locks[result], lock.token != token { return answer(.taken(left: lock.until - now)) }
         if locks[result] == nil { locks[result] = Lock(token: token, until: now + lease) }
-        return answer(.lead(begun: max(now, latest + 1)))
+        let begun = max(now, latest + 1)
+        give(begun)
+        return answer(.lead(begun: begun))
     }
 
     mutating func renew(_ result: String, token: String, lease: Int) -> Bool {
@@ -67,7 +82,7 @@ struct ModelRedis {
         let isOurs = locks[result]?.token == token
         if isOurs { locks[result] = nil }
         let other = ofSource ? failures[source] : results[result]
-        if let outcome, other.map({ $0.outcome.begun < outcome.begun }) ?? true {
+        if let outcome, other.map({ $0.outcome.begun < outcome.begun && outcome.kind != .unshared }) ?? true {
             let kept = Kept(outcome: outcome, until: now + max(life, 1))
             if ofSource { failures[source] = kept } else { results[result] = kept }
         }
@@ -76,7 +91,7 @@ struct ModelRedis {
 
     mutating func purge(_ members: [PurgeMember], newList: String, life: Int, most: Int) -> Int {
         begin(newList)
-        var time = max(now, latest + 1)
+        var time = max(now, latest + 1, highest)
         for member in members {
             purges[member.text] = time
             time += 1
@@ -94,8 +109,9 @@ struct ModelRedis {
 
     mutating func restore(_ members: [(PurgeMember, Int)], newList: String) {
         begin(newList)
-        var time = max(now, latest + 1)
+        var time = max(now, latest + 1, highest)
         for (member, was) in members where was > list?.dropped ?? 0 && purges[member.text] ?? 0 < was {
+            time = max(time, was)
             purges[member.text] = time
             time += 1
         }
@@ -103,6 +119,7 @@ struct ModelRedis {
 
     mutating func read(after last: Int, most: Int, server: String, newList: String, gone: Int) -> FleetCommands.News {
         begin(newList)
+        give(now)
         servers[server] = now
         servers = servers.filter { $0.value > now - gone }
         let dropped = list?.dropped ?? 0

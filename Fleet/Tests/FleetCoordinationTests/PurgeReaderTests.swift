@@ -188,6 +188,7 @@ struct PurgeReaderTests {
         var replica = redis
         replica.run = "replica"
         replica.setPurges([], dropped: 0)
+        replica.forgetHighest()
         replica.now = 3000
         let time = purge("b", &replica)
         #expect(time < 5000)

@@ -117,6 +117,24 @@ func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCom
         await redis.client.close()
     }
 
+    /// Results that were made before a purge had a later time than it.
+    @Test func aPurgeIsNotEarlierThanWorkOfBeforeTheClockWasSetBack() async throws {
+        let server = try await RedisServer()
+        let redis = try commands(server)
+        let begin = try await redis.begin("r", source: "s", token: "a", lease: 1000, notBefore: 0, newList: "list")
+        guard case .lead(let begun) = begin.answer else { throw RedisError.connectionLost }
+        // The clock of Redis cannot be set in a test. As if it had been an hour ahead:
+        let clock = RESPArgument(redis.keys.clock)
+        #expect(try await redis.client.send(["GET", clock]).text == "\(begun)")
+        _ = try await redis.client.send(["SET", clock, RESPArgument(begun + 3_600_000)])
+        let purged = try await redis.purge([PurgeMember(.all)], newList: "list", life: 1_000_000, most: 10)
+        #expect(purged == begun + 3_600_000)
+        try await redis.restore([(PurgeMember(.url("u")), begun + 7_200_000)], newList: "list")
+        let news = try await redis.read(after: 0, most: 10, server: "a", newList: "list", gone: 1_000_000)
+        #expect(news.purges.map(\.time) == [purged, begun + 7_200_000])
+        await redis.client.close()
+    }
+
     @Test func rateLimitsHoldForAllServersTogether() async throws {
         let server = try await RedisServer()
         let (one, other) = (try commands(server), try commands(server))

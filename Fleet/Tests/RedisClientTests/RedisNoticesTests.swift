@@ -55,6 +55,22 @@ import Testing
         }
     #endif
 
+    /// The name of the server may lead to the new primary by now, but the connection stays with the old one.
+    @Test func aConnectionToAPrimaryThatBecameAReplicaIsGivenUp() async throws {
+        let server = try await RedisServer()
+        let (client, control) = (try client(of: server.url, loops: 1), try client(of: server.url, loops: 1))
+        _ = try await client.send(["SET", "a", "1"])
+        let first = try await client.send(["CLIENT", "ID"]).integer
+        _ = try await control.send(["REPLICAOF", "127.0.0.1", "1"])
+        await #expect(throws: RedisError.self) { try await client.send(["SET", "a", "2"]) }
+        var second: Int?
+        while second == nil { second = try? await client.send(["CLIENT", "ID"]).integer }
+        #expect(second != first)
+        await client.close()
+        await control.close()
+        withExtendedLifetime(server) {}
+    }
+
     /// A server that does not know HELLO repeats its arguments in the error. The password is one of them.
     @Test func noPasswordIsRepeated() async throws {
         let port = RedisServer.freePort()

@@ -62,6 +62,19 @@ import Testing
         await client.close()
     }
 
+    @Test func onlyTheObjectThatWasReadIsReplaced() async throws {
+        let client = try client(of: try await Self.server.endpoint, prefix: "condition")
+        try await client.put("a", ByteBuffer(string: "one"))
+        let tag = try #require(try await client.get("a")?.etag)
+        #expect(try await client.put("a", ByteBuffer(string: "two"), replacing: tag))
+        #expect(try await !client.put("a", ByteBuffer(string: "three"), replacing: tag))
+        #expect(try await client.get("a")?.body.text == "two")
+        try await client.remove("a")
+        #expect(try await !client.put("a", ByteBuffer(string: "four"), replacing: tag))
+        #expect(try await client.get("a") == nil && client.statistics.failures == 0)
+        await client.close()
+    }
+
     @Test(arguments: [0, 1, 65_536, 8 << 20]) func bodiesOfAllLengthsComeBack(_ length: Int) async throws {
         let client = try client(of: try await Self.server.endpoint, prefix: "length")
         let body = ByteBuffer.numbers(length)

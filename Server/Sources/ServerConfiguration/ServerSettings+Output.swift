@@ -72,6 +72,10 @@ extension ServerSettings {
         passesCacheControl = reader.flag("IMGPROXY_CACHE_CONTROL_PASSTHROUGH", false)
         usesETag = reader.flag("IMGPROXY_USE_ETAG", true)
         etagBuster = reader.text("IMGPROXY_ETAG_BUSTER") ?? ""
+        // Clients could not send such a tag back (RFC 9110, 8.8.3).
+        if !etagBuster.utf8.allSatisfy({ $0 == 0x21 || 0x23...0x7E ~= $0 || $0 >= 0x80 }) {
+            reader.fail("IMGPROXY_ETAG_BUSTER must have neither blanks nor quotes: \(etagBuster)")
+        }
         usesLastModified = reader.flag("IMGPROXY_USE_LAST_MODIFIED", true)
         if let text = reader.text("IMGPROXY_LAST_MODIFIED_BUSTER") {
             lastModifiedBuster = InternetTime.seconds(text)

@@ -69,7 +69,7 @@ public struct ProcessingOptions: Hashable, Sendable {
     public var expires = 0
     public var security = Security()
     /// Options that are unusual but accepted, for the log.
-    public internal(set) var warnings: [String] = []
+    public var warnings: [String] = []
 
     public init() {}
 }

@@ -11,8 +11,12 @@ public struct RequestRefusal: Error, Hashable, Sendable {
 
     /// A problem with a source that does not depend on the options.
     public enum SourceFault: String, Hashable, Sendable {
-        /// Its origin cannot be reached, or fails.
+        /// Its origin fails.
         case down
+        /// Its origin, or the way to it, gives no answer in time.
+        case silent
+        /// Its origin cannot be reached from this server.
+        case unreached
         /// It did not arrive in time.
         case late
         /// Its origin says that it does not exist.
@@ -49,11 +53,15 @@ public struct RequestRefusal: Error, Hashable, Sendable {
     }
 
     /// Whether an older result may be served instead.
-    public var isSourceDown: Bool { fault == .down || fault == .late }
+    public var isSourceDown: Bool { fault.map { [.down, .silent, .unreached, .late].contains($0) } ?? false }
     /// Whether a retry fails the same way until the source changes.
     public var isOfSource: Bool { fault == .noPicture || fault == .broken }
     /// Whether there is no source to make a picture of: the fallback image is served then, if there is one.
     public var hasNoSource: Bool { fault.map { ![.late, .broken, .unchanged].contains($0) } ?? false }
+
+    /// The request comes from this server itself, because a source leads back to it.
+    public static let loop = RequestRefusal(
+        status: 508, text: "Loop Detected", kind: .pathParsing, detail: "a source leads back to this server")
 
     public static func invalidURL(_ detail: String) -> RequestRefusal {
         RequestRefusal(status: 404, text: "Invalid URL", kind: .pathParsing, detail: detail)

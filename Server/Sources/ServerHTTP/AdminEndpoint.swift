@@ -89,7 +89,10 @@ struct AdminEndpoint: Sendable {
                 case .unusable: return Self.failure("a purge has 1 MiB at most", status: 413)
                 case .late: return Self.failure("the body of the request did not arrive in time", status: 408)
                 }
-            case ("/purge", _): return Answer(status: 405, fields: [.allow: "POST"])
+            case ("/purge", _):
+                var answer = Self.failure("a purge is a POST", status: 405)
+                answer.fields[.allow] = "POST"
+                return answer
             default: return Answer(status: 404)
             }
         } catch {

@@ -64,8 +64,8 @@ extension ImageEndpoint {
     private func body(
         _ bytes: ImageBytes, length: Int?, _ request: HTTPRequest, _ client: ClientAddress?
     ) throws(RequestRefusal) -> Answer.Body {
-        // Bytes from a file stay in the file until the client takes them, so they do not count against the limit.
-        let isThere = bytes.source == .file || bytes.source == .disk || request.method == .head
+        // Bytes of a local file stay in the file until the client takes them, so they do not count against the limit.
+        let isThere = bytes.source == .file || request.method == .head
         let waiting = isThere ? 0 : Int((bytes.length ?? StreamedBytes.usualLength).bytes)
         guard let share = streamedBytes.take(waiting, for: client?.key) else {
             throw .overloaded("too many bytes of raw sources wait for clients to read them, or for this client")

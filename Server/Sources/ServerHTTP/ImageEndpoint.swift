@@ -173,6 +173,7 @@ public struct ImageEndpoint: Sendable {
             try authorise(request)
             if settings.isDevelopment, rest == "/sign" { return try signed(target) }
             guard hasPrefix else { throw .invalidURL("the path does not begin with \(prefix)") }
+            if SourceLoop.isClosed(by: request.headerFields) { throw .loop }
             let (infoPath, setsPath) = (URLGrammar.infoPath, URLGrammar.setsPath)
             if rest.hasPrefix(infoPath + "/") {
                 return try await info(prefix + rest.dropFirst(infoPath.count), request, &record)
@@ -280,7 +281,8 @@ public struct ImageEndpoint: Sendable {
     ) async throws(RequestRefusal) -> Answer? {
         guard refusal.hasNoSource, let picture = service.maker.fallback else { return nil }
         var other = url
-        (other.source, other.cookies) = (service.maker.fallbackSource, nil)
+        // The request has been counted.
+        (other.source, other.cookies, other.signer) = (service.maker.fallbackSource, nil, nil)
         guard var found = try? await service.find(other, choice) else { return nil }
         found.result.freshness.cacheControl = picture.cacheControl
         let answer = ResultAnswer(settings: settings, url: url, now: now()).answer(found, insteadOf: refusal)
@@ -304,6 +306,8 @@ public struct ImageEndpoint: Sendable {
             throw .invalidSource("IMGPROXY_ALLOWED_SOURCES does not list the source, or its path has segments of dots")
         }
         for warning in url.options.warnings { logger.debug("\(warning)") }
+        // The URL may be kept, and a long one can have many.
+        url.options.warnings = []
         addCookies(of: request, record, to: &url)
         guard settings.clientHints else { return url }
         let fields = request.headerFields

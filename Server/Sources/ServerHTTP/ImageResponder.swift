@@ -44,8 +44,7 @@ public struct ImageResponder: HTTPResponder {
         case .bytes(let bytes):
             return ResponseBody(contentLength: bytes.count) { [share = answer.share] writer in
                 defer { withExtendedLifetime(share) {} }
-                for start in stride(from: 0, to: bytes.count, by: pieceLength) {
-                    let piece = bytes[start..<min(start + pieceLength, bytes.count)]
+                for piece in pieces(of: bytes) {
                     try await writer.write(ByteBuffer(bytes: piece))
                     try await taken(by: loop)
                 }
@@ -54,11 +53,13 @@ public struct ImageResponder: HTTPResponder {
         case .stream(let body):
             return ResponseBody(contentLength: body.length) { writer in
                 do {
-                    for try await piece in body.bytes {
-                        // Returns when there is room for the next piece.
-                        try await writer.write(ByteBuffer(bytes: piece.bytes))
-                        try await taken(by: loop)
-                        body.hasSent(piece.bytes.count)
+                    for try await chunk in body.bytes {
+                        for piece in pieces(of: chunk.bytes) {
+                            // Returns when there is room for the next piece.
+                            try await writer.write(ByteBuffer(bytes: piece))
+                            try await taken(by: loop)
+                        }
+                        body.hasSent(chunk.bytes.count)
                     }
                     body.ended(nil)
                 } catch {
@@ -68,6 +69,10 @@ public struct ImageResponder: HTTPResponder {
                 try await writer.finish(nil)
             }
         }
+    }
+
+    private static func pieces(of bytes: [UInt8]) -> some Sequence<ArraySlice<UInt8>> {
+        stride(from: 0, to: bytes.count, by: pieceLength).lazy.map { bytes[$0..<min($0 + pieceLength, bytes.count)] }
     }
 
     /// Returns when the event loop has taken what was written. It only then knows whether there is room for more: a

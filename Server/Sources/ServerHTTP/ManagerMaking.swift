@@ -143,6 +143,7 @@ struct ManagerMaking {
         // As in imgproxy: whole pictures, in the format in which the origin has them.
         download.acceptableStatuses = [200, 206]
         download.headers[.accept] = "*/*"
+        download.headers[SourceLoop.field] = SourceLoop.mark
         if let agent = settings.userAgent { download.headers[.userAgent] = agent }
         if settings.ignoresTLS { download.tls.trust = .anyone }
         download.loaders = settings.localRoot.map { [LocalFiles(root: $0)] } ?? []

@@ -18,8 +18,11 @@ extension ImageService {
             case .whileRenewed:
                 renewLater(key) { [self] in
                     do throws(RequestRefusal) {
-                        return .success(try await tell(options, of: url, key, until: .now + settings.timeout))
+                        let found = try await tell(options, of: url, key, until: .now + settings.timeout)
+                        if found.result.freshness.forbidsStoring { retire(result, key, url) }
+                        return .success(found)
                     } catch {
+                        if error.fault == .gone { retire(result, key, url) }
                         return .failure(error)
                     }
                 }

@@ -82,9 +82,10 @@ extension ImageService {
     }
 
     /// Marks a result as one that is not served again unless its origin confirms it.
-    private func retire(_ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL) {
+    func retire(_ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL) {
         var last = result
         last.freshness.mustRevalidate = true
+        last.freshness.freshUntil = min(last.freshness.freshUntil, now())
         cache.renew(last, key)
         if Self.isForAll(url) { storage?.keep(last, key) }
     }

@@ -215,7 +215,18 @@ public final class ImageService: Sendable {
                 : SharedOutcome.unshared
             return (answer, shared)
         }
-        return answer ?? FlightResult(result: .failure(.timedOut("another server has not made the picture in time")))
+        guard let answer else {
+            return FlightResult(result: .failure(.timedOut("another server has not made the picture in time")))
+        }
+        guard answer.source == .shared, case .failure(let refusal) = answer.result, let storage, Self.isForAll(url)
+        else { return answer }
+        // The failure may be that of another result of the source.
+        return await Hedge<FlightResult>(patience: SharedResults.patience, isGood: { _ in true }).value {
+            guard let result = await storage.result(key) else { return nil }
+            return await self.stored(result, job, after: refusal)
+        } orElse: {
+            answer
+        }
     }
 
     /// Uses the outcome of another server, which made the result or failed.
@@ -252,8 +263,12 @@ public final class ImageService: Sendable {
         }
     }
 
-    /// The stored result, if it may be served.
-    private func stored(_ result: StoredResult, _ job: Job, begun: Int) async -> FlightResult? {
+    /// The result from the storage, if it may be served.
+    ///
+    /// - Parameter failure: why the source cannot be used, if another server has found that out.
+    private func stored(
+        _ result: StoredResult, _ job: Job, begun: Int = 0, after failure: RequestRefusal? = nil
+    ) async -> FlightResult? {
         let (url, key) = (job.url, job.key)
         let serving = serving(of: result, url.source)
         switch serving {
@@ -263,22 +278,27 @@ public final class ImageService: Sendable {
             return FlightResult(result: .success(.init(result: result)), source: .stored)
         case .whileRenewed:
             cache.keep(result, key)
-            renewLater(result, key, url, job.choice)
+            if failure == nil { renewLater(result, key, url, job.choice) }
             return FlightResult(result: .success(.init(result: result)), source: .stale)
         case .expired, .onceConfirmed:
-            // If the origin cannot answer this question, making the picture would fail, too.
-            let renewal = try? await inTurn(
-                url.source, until: job.deadline,
-                { _, left throws(RequestRefusal) in
-                    let certainly = serving == .onceConfirmed
-                    return (try await ask(result, url, certainly: certainly, timeout: left), nil)
-                })
-            switch renewal {
-            case nil: return nil
-            case .same(let renewed):
-                cache.keep(renewed, key)
-                return FlightResult(result: .success(.init(result: renewed)), source: .stored)
-            case .changed(let loaded): return await produce(job, loaded, begun: begun)
+            do throws(RequestRefusal) {
+                if let failure { throw failure }
+                let renewal = try await inTurn(
+                    url.source, until: job.deadline,
+                    { _, left throws(RequestRefusal) in
+                        let certainly = serving == .onceConfirmed
+                        return (try await ask(result, url, certainly: certainly, timeout: left), nil)
+                    })
+                switch renewal {
+                case .same(let renewed):
+                    cache.keep(renewed, key)
+                    return FlightResult(result: .success(.init(result: renewed)), source: .stored)
+                case .changed(let loaded): return await produce(job, loaded, begun: begun)
+                }
+            } catch {
+                guard error.isSourceDown, mayServeStale(result, for: .failure) else { return nil }
+                cache.keep(result, key)
+                return FlightResult(result: .success(.init(result: result)), source: .stale)
             }
         }
     }

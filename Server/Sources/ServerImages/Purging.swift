@@ -51,6 +51,9 @@ public final class Purging: Sendable {
     private let onPurge: @Sendable () -> Void
     /// The time of the newest purge for which ``onPurge`` was called.
     private let noticed = Atomic(0)
+    /// The highest time that was given for the beginning of work, without a fleet. A purge is not earlier, even if the
+    /// clock was set back.
+    private let lastStamp = Atomic(0)
     private let asked = Mutex(Asked())
     private let count = Mutex(0)
     private let logger: Logger
@@ -125,7 +128,12 @@ public final class Purging: Sendable {
     public var purgeCount: Int { count.withLock { $0 } }
 
     /// The value of ``StoredResult/begun`` for work that begins now.
-    var stamp: Int { fleet?.stamp ?? max(now() * 1000, book.latest + 1) }
+    var stamp: Int {
+        if let fleet { return fleet.stamp }
+        let stamp = max(now() * 1000, book.latest + 1)
+        lastStamp.max(stamp, ordering: .relaxed)
+        return stamp
+    }
 
     /// Whether a cached result of a source may be served.
     func verdict(_ result: StoredResult, _ source: String) -> PurgeTable.Verdict {
@@ -216,7 +224,8 @@ public final class Purging: Sendable {
                 }
             }
         } else {
-            for purge in purges { book.add(purge, now: now() * 1000) }
+            let time = max(now() * 1000, lastStamp.load(ordering: .relaxed))
+            for purge in purges { book.add(purge, now: time) }
             book.trim(to: Self.maxPurges)
             await keep()
         }

@@ -59,7 +59,9 @@ extension RequestRefusal {
         case .bodyTooLarge, .decompressionLimit, .badContentType: .unfit
         case .unknownFormat: .noPicture
         case .unsupportedFeature, .corruptData, .truncatedData, .badImageData: .broken
-        default: kind == .download ? .down : nil
+        case .connectTimeout, .firstByteTimeout, .idleTimeout, .tooSlow: .silent
+        case .truncatedBody: .down
+        default: kind == .download ? .unreached : nil
         }
     }
 

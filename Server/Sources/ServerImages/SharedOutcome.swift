@@ -30,15 +30,16 @@ enum SharedOutcome {
             return Fleet.Shared(
                 .result, bytes(of: result), life: max(min(fresh * 1000, longest), momentary), tags: result.tags)
         case .failure(let refusal):
-            guard let seconds = life(of: refusal, source) else { return nil }
-            // What cannot be decoded with some options may be decodable with others, such as a first frame or a thumbnail.
-            return Fleet.Shared(
-                .failure, bytes(of: refusal), life: seconds * 1000, ofSource: refusal.fault != .broken)
+            guard let life = life(of: refusal, source) else { return nil }
+            return Fleet.Shared(.failure, bytes(of: refusal), life: life.milliseconds, ofSource: life.isOfSource)
         }
     }
 
-    /// For how many seconds the same failure holds for all servers; nil: it concerns only this client or this server.
-    private static func life(of refusal: RequestRefusal, _ source: String) -> Int? {
+    /// How long the same failure holds for all servers, and whether it holds for all results of the source; nil: it
+    /// concerns only this client or this server.
+    private static func life(
+        of refusal: RequestRefusal, _ source: String
+    ) -> (milliseconds: Int, isOfSource: Bool)? {
         switch (refusal.kind, refusal.status) {
         // Each server has files of its own.
         case (.download, _) where source.hasPrefix("local:"): nil
@@ -47,8 +48,18 @@ enum SharedOutcome {
         case (.download, 401), (.download, 407), (.download, 408), (.download, 421), (.download, 425),
             (.download, 429):
             nil
-        case (.download, _): refusal.isSourceDown ? 5 : 60
-        case (.processing, 422) where refusal.isOfSource: 600
+        case (.download, _):
+            switch refusal.fault {
+            case .down: (5000, true)
+            // The others do not wait for the origin one after the other. A server that asks later tries for itself: it
+            // may have another way to the origin.
+            case .silent: (momentary, false)
+            // The fault may be this server's own name server, network or list of authorities.
+            case .unreached: nil
+            default: (60_000, true)
+            }
+        // What cannot be decoded with some options may be decodable with others, such as a first frame or a thumbnail.
+        case (.processing, 422) where refusal.isOfSource: (600_000, refusal.fault != .broken)
         default: nil
         }
     }

@@ -78,7 +78,10 @@ public struct StoredResult: Sendable {
         guard lines.count == 20, lines[0] == Self.version, let storedAt = Int(lines[4]), let fresh = Int(lines[5]),
             let width = Int(lines[11]), let height = Int(lines[12]), let resultWidth = Int(lines[13]),
             let resultHeight = Int(lines[14]), let sourceBytes = Int(lines[15]),
-            let begun = Int(lines[16]), let checkedAt = Int(lines[17]), let madeAt = Int(lines[19])
+            let begun = Int(lines[16]), let checkedAt = Int(lines[17]), let madeAt = Int(lines[19]),
+            // Anybody who may write to Redis or the bucket may have chosen the numbers, and sums with them could overflow.
+            [storedAt, fresh, width, height, resultWidth, resultHeight, sourceBytes, begun, checkedAt, madeAt]
+                .allSatisfy({ 0...1 << 53 ~= $0 })
         else { return nil }
         var freshness = SourceFreshness(freshUntil: fresh, madeAt: madeAt)
         func filled(_ text: String) -> String? { text.isEmpty ? nil : text }

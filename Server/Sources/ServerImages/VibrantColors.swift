@@ -86,7 +86,8 @@ private struct Tone {
         let (most, least) = (max(red, green, blue), min(red, green, blue))
         let range = most - least
         lightness = (most + least) / 2
-        saturation = range == 0 ? 0 : range / (1 - abs(2 * lightness - 1))
+        // Rounding could make pure colours more than saturated.
+        saturation = range == 0 ? 0 : min(range / (1 - abs(2 * lightness - 1)), 1)
         let sixths =
             range == 0
             ? 0

@@ -81,6 +81,11 @@ import WebImageTesting
         #expect(await status(2, 0) == 429)
         #expect(await status(2, 1) == 200)
         #expect(await status(3, 1) == 429)
+        // The fallback picture is part of the same request.
+        let replacing = try TestServer(
+            keys.merging(["WEBIMAGE_RATE_LIMIT": "1/m;by=key"]) { first, _ in first }, fallback: body, origin: pictures)
+        let missing = "/w:1/plain/\(pictures.url("/missing.png"))"
+        #expect(await replacing.get("/\(signers[0].signature(of: missing, size: 32))\(missing)").status == 200)
         // A trusted signature belongs to no key.
         for width in 4..<8 { #expect(await status(width, nil) == 200) }
     }

@@ -56,6 +56,24 @@ import WebImageTesting
         #expect(await server.get(path).status == 502)
     }
 
+    /// The old description was served for a day.
+    @Test(arguments: [404, 200]) func infoOfASourceThatIsGoneOrPrivateIsNotServedAgain(_ status: Int) async throws {
+        let server = try TestServer(["WEBIMAGE_STALE_WHILE_REVALIDATE": "1000"])
+        try server.serve(headers: [("Cache-Control", "max-age=100")])
+        let path = "/info/_/plain/\(server.origin.url("/a.png"))"
+        let first = await server.get(path)
+        if status == 404 {
+            server.origin.serve("/a.png", OriginResponse(status: 404))
+        } else {
+            try server.serve("/a.png", PixelSize(width: 9, height: 9), headers: [("Cache-Control", "no-store")])
+        }
+        server.advance(101)
+        #expect(await server.get(path).text == first.text)
+        while await server.get(path).text == first.text { await Task.yield() }
+        let last = await server.get(path)
+        #expect(last.status == status && (status == 404 || last.text.contains("\"width\":9")))
+    }
+
     @Test func infoIsCachedUntilItExpires() async throws {
         let server = try TestServer(["WEBIMAGE_STALE_WHILE_REVALIDATE": "0"])
         try server.serve(headers: [("Cache-Control", "max-age=100")])
@@ -132,6 +150,17 @@ import WebImageTesting
         #expect(
             found == #"{"dominant_colors":{"vibrant":{"R":220,"G":20,"B":20},"dark_muted":{"R":50,"G":70,"B":50}}}"#)
         let built = await server.get("/info/_/f:0/d:0/s:0/dc:1:1/plain/\(url)").text
+        // By rounding, the saturation of these is a little more than 1.
+        for (color, mood) in [(0xFF00_0064 as UInt32, "dark_vibrant"), (0xFF76_76FF, "light_vibrant")] {
+            let plain = try Image(size: PixelSize(width: 8, height: 8), alpha: .opaque) { bytes in
+                for pixel in 0..<64 {
+                    bytes.storeBytes(of: color.littleEndian, toByteOffset: pixel * 4, as: UInt32.self)
+                }
+            }
+            server.origin.serve("/\(mood).png", OriginResponse(body: try plain.encoded(as: .png, EncodeOptions())))
+            let colors = await server.get("/info/_/f:0/d:0/s:0/dc:1/plain/\(server.origin.url("/\(mood).png"))")
+            #expect(colors.text.contains(mood))
+        }
         for name in ["vibrant", "muted", "light_vibrant", "dark_vibrant", "light_muted", "dark_muted"] {
             #expect(built.contains("\"\(name)\":"))
         }

@@ -115,7 +115,7 @@ import WebImageTesting
         func refusal(_ code: WebImageError.Code) -> RequestRefusal {
             RequestRefusal(WebImageError(code, ""), source: "local:///a.png")
         }
-        #expect(refusal(.cannotRead).fault == .down && refusal(.cannotRead).status == 404)
+        #expect(refusal(.cannotRead).isSourceDown && refusal(.cannotRead).status == 404)
         #expect(refusal(.fileNotFound).fault == .gone)
     }
 

@@ -47,6 +47,17 @@ import WebImageTesting
         #expect(server.endpoint.metricsText.contains("webimage_purges_total 1\n"))
     }
 
+    /// The purge had an earlier time than the result, which was served until it was no longer fresh.
+    @Test func aPurgeCountsThoughTheClockWasSetBack() async throws {
+        let server = try TestServer()
+        try server.serve("/a.png", Self.small, headers: [("Cache-Control", "max-age=1000")])
+        #expect(try await width(server.picture("")) == 64)
+        try server.serve("/a.png", Self.large, headers: [("Cache-Control", "max-age=1000")])
+        server.advance(-30)
+        #expect(await server.admin("/purge", #"{"all": true}"#).status == 200)
+        #expect(try await width(server.picture("")) == 128)
+    }
+
     @Test(arguments: [#"{"tags": ["dogs"]}"#, #"{"urls": ["http://other/a.png"]}"#, #"{"prefixes": ["http://x"]}"#])
     func aPurgeKeepsOtherPictures(order: String) async throws {
         let server = try TestServer()

@@ -28,7 +28,7 @@ import WebImageTesting
             return await open().result(key)?.0
         }
 
-        static func result(_ count: Int, freshUntil: Int = .max) -> StoredResult {
+        static func result(_ count: Int, freshUntil: Int = 1 << 50) -> StoredResult {
             StoredResult(
                 bytes: [UInt8](repeating: 7, count: count), mediaType: "image/png", fileExtension: "png", storedAt: 0,
                 freshness: SourceFreshness(freshUntil: freshUntil), sourceSize: PixelSize(width: 1, height: 1),

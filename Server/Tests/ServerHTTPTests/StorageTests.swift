@@ -144,6 +144,20 @@ import WebImageTesting
         _ = await origin.waitForHits("/a.png", 2)
     }
 
+    /// The server is new or has lost its disk, and the origin is down: what the storage has is better than nothing.
+    @Test func resultsThatAreTooOldAreServedIfTheOriginIsDown() async throws {
+        try serve(control: "max-age=10")
+        let times = ["WEBIMAGE_STALE_WHILE_REVALIDATE": "0", "WEBIMAGE_STALE_IF_ERROR": "1000"]
+        let (first, second) = (try server(times), try server(times))
+        _ = await first.picture("w:10")
+        await first.storage?.flush()
+        origin.serve("/a.png", OriginResponse(status: 500))
+        second.advance(20)
+        #expect(detail(await second.picture("w:10")) == "webimage; hit; detail=stale")
+        second.advance(1000)
+        #expect(await second.picture("w:10").status == 502)
+    }
+
     @Test(arguments: [("\"1\"", "webimage; hit; detail=stored"), ("\"2\"", "webimage; fwd=miss")])
     func resultsThatMustBeRevalidatedAreConfirmedFirst(_ tag: String, _ status: String) async throws {
         try serve(control: "max-age=10, must-revalidate")

@@ -1,3 +1,4 @@
+import Foundation
 import ServerConfiguration
 import ServerGrammar
 import Testing
@@ -108,6 +109,15 @@ import WebImage
         #expect(read.eTag == result.eTag)
         #expect(read.freshness == freshness)
         #expect(StoredResult([], description: Array("0\nx".utf8)) == nil)
+        // Sums with numbers from the storage must not overflow.
+        let lines = String(decoding: result.description, as: UTF8.self).components(separatedBy: "\n")
+        for index in [4, 5, 16, 17, 19] {
+            for number in ["\(Int.min)", "\(Int.max)"] {
+                var lines = lines
+                lines[index] = number
+                #expect(StoredResult([], description: Array(lines.joined(separator: "\n").utf8)) == nil)
+            }
+        }
     }
 }
 

@@ -82,6 +82,16 @@ import WebImageTesting
         #expect(shared("local:///b") == nil)
     }
 
+    /// One server with a broken name server made a source fail on all.
+    @Test(arguments: [WebImageError.Code.dnsFailed, .connectionRefused, .tlsFailed, .circuitOpen, .firstByteTimeout])
+    func theOtherServersTryForThemselvesWhereOneCannotReachTheOrigin(_ code: WebImageError.Code) {
+        let refusal = RequestRefusal(WebImageError(code, "text"), source: "https://a/b")
+        #expect(refusal.kind == .download && refusal.isSourceDown)
+        let shared = SharedOutcome.shared(.failure(refusal), source: "https://a/b", most: 1000, now: 0)
+        // Those that waited for the same picture need not wait for the same silence again.
+        #expect(shared?.life == (code == .firstByteTimeout ? 1000 : nil) && shared?.ofSource != true)
+    }
+
     @Test func aCancelledRequestLeavesTheQueue() async throws {
         let gate = MissGate(most: 100, threads: 1, patience: .seconds(1000))
         var places: [MissGate.Place] = []

@@ -7,8 +7,6 @@ import WebImageDownload
 protocol BytesSeeker: TierReader {
     /// Whether the transfer may finish when the manager is drained.
     var finishesWhenDrained: Bool { get }
-    /// Whether the bytes are wanted for a picture.
-    var makesPicture: Bool { get }
     /// Knows which removals came before the load.
     var keeper: OriginalKeeper { get }
     /// Records the search for traces.

@@ -59,6 +59,7 @@ extension Loader {
         var owner: AnyObject { job }
         var isAbandoned: Bool { false }
         var priority: LoadPriority { job.priority }
+        var makesPicture: Bool { true }
     }
 
     /// Removes an original that is not a picture, or an incomplete one, from every tier. The origin sent it this way,

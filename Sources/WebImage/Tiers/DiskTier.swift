@@ -25,7 +25,7 @@ struct DiskTier: OriginalTier {
             lease = AdmissionLease(inputMemory, count)
             return true
         }
-        return entry.map { FoundOriginal(log: ByteLog(bytes: $0.body, lease: lease), metadata: $0.metadata) }
+        return entry.map { found($0, lease, for: reader) }
     }
 
     func find(
@@ -39,8 +39,8 @@ struct DiskTier: OriginalTier {
             case .metadata: then(readMetadata(key))
             case .all:
                 let length = disk.fileLength(of: key)
-                if length == 0 { return then(read(key, nil)) }
-                inputMemory.lease(length, for: reader, on: executor) { lease in then(read(key, lease)) }
+                if length == 0 { return then(read(key, nil, for: reader)) }
+                inputMemory.lease(length, for: reader, on: executor) { lease in then(read(key, lease, for: reader)) }
             }
         }
     }
@@ -61,16 +61,21 @@ struct DiskTier: OriginalTier {
     }
 
     /// - Parameter lease: the memory that was reserved for the bytes; nil if their length was not known before.
-    private func read(_ key: CacheKey, _ lease: AdmissionLease?) -> FoundOriginal? {
+    private func read(_ key: CacheKey, _ lease: AdmissionLease?, for reader: any TierReader) -> FoundOriginal? {
         do throws(WebImageError) {
             guard let entry = try disk.read(key) else { return nil }
             let lease = lease ?? AdmissionLease(inputMemory, 0)
             lease.grow(to: entry.body.count)
-            return FoundOriginal(log: ByteLog(bytes: entry.body, lease: lease), metadata: entry.metadata)
+            return found(entry, lease, for: reader)
         } catch {
             observer.cacheFailed(error)
             return nil
         }
+    }
+
+    private func found(_ entry: DiskEntry, _ lease: AdmissionLease?, for reader: any TierReader) -> FoundOriginal {
+        FoundOriginal(
+            log: ByteLog(bytes: entry.body, lease: reader.makesPicture ? lease : nil), metadata: entry.metadata)
     }
 
     func reserve(_ key: CacheKey, _ log: ByteLog?, _ metadata: DiskMetadata) -> any TierWrite {

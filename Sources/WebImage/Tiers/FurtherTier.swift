@@ -76,7 +76,9 @@ final class FurtherTier: OriginalTier {
                 read(key, for: reader, then) { tier async throws(WebImageError) in
                     guard let entry = try await tier.entry(for: key) else { return nil }
                     lease.grow(to: entry.body.count)
-                    return FoundOriginal(log: ByteLog(bytes: entry.body, lease: lease), metadata: entry.metadata)
+                    return FoundOriginal(
+                        log: ByteLog(bytes: entry.body, lease: reader.makesPicture ? lease : nil),
+                        metadata: entry.metadata)
                 }
             }
         }

@@ -54,6 +54,9 @@ protocol TierReader: Sendable {
     /// True when no one needs the bytes any more.
     var isAbandoned: Bool { get }
     var priority: LoadPriority { get }
+    /// Whether the bytes are wanted for a picture: they are soon decoded and released. Otherwise a caller may keep them
+    /// as long as it likes, so that they do not take part of the memory of originals that wait for a decoder.
+    var makesPicture: Bool { get }
 }
 
 extension Admission {

@@ -71,14 +71,17 @@ public final class S3Tier: BytesTier {
 
     // MARK: - The tier
 
-    public func entry(for key: CacheKey) async throws(WebImageError) -> TierEntry? {
+    public func entry(for key: CacheKey) async throws(WebImageError) -> TierEntry? { try await find(key)?.entry }
+
+    /// - Returns: also the object's ``S3Object/etag``.
+    private func find(_ key: CacheKey) async throws(WebImageError) -> (entry: TierEntry, tag: String?)? {
         let object = try await failing { () throws(S3Error) in try await client.get(Self.name(key)) }
         guard let object else { return count(nil) }
         guard let entry = SealedBlob.entry(Array(object.body.readableBytesView), Self.seal, for: key) else {
             state.withLock { $0.damaged += 1 }
             return nil
         }
-        return count(entry.metadata.wasStored(before: lifetime) ? nil : entry)
+        return count(entry.metadata.wasStored(before: lifetime) ? nil : (entry, object.etag))
     }
 
     private func count<Found>(_ found: Found?) -> Found? {
@@ -101,6 +104,13 @@ public final class S3Tier: BytesTier {
 
     @discardableResult
     public func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool {
+        try await put(entry, for: key, replacing: nil)
+    }
+
+    /// - Parameter replaced: the ``S3Object/etag`` of the object that may be replaced; nil: any.
+    private func put(
+        _ entry: TierEntry, for key: CacheKey, replacing replaced: String?
+    ) async throws(WebImageError) -> Bool {
         guard entry.body.count <= maxBytes, entry.metadata.sharedLifetime(most: lifetime) != nil else {
             return try await refuse(key)
         }
@@ -109,11 +119,12 @@ public final class S3Tier: BytesTier {
         guard blob.readableBytes <= client.longestBody else { return try await refuse(key) }
         state.withLock { $0.storing += 1 }
         defer { state.withLock { $0.storing -= 1 } }
-        try await failing { () throws(S3Error) in
-            try await client.put(Self.name(key), blob, contentType: "application/octet-stream")
+        let isStored = try await failing { () throws(S3Error) in
+            try await client.put(
+                Self.name(key), blob, contentType: "application/octet-stream", replacing: replaced)
         }
-        state.withLock { $0.puts += 1 }
-        return true
+        if isStored { state.withLock { $0.puts += 1 } }
+        return isStored
     }
 
     /// Removes the entry of a key in place of storing a newer original that the tier does not take.
@@ -126,16 +137,16 @@ public final class S3Tier: BytesTier {
         return false
     }
 
-    /// Updates the metadata of an entry. Two programs that do this at the same time may undo each other's change; then
-    /// the entry is stale again.
+    /// Updates the metadata of an entry, unless another program has removed or replaced it meanwhile. The storage checks
+    /// that by `If-Match`. One that ignores this condition may bring back what was removed or replaced in that moment.
     @discardableResult
     public func renew(
         _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?
     ) async throws(WebImageError) -> Bool {
-        guard let old = try await entry(for: key), let changed = change(old.metadata) else { return false }
+        guard let (old, tag) = try await find(key), let changed = change(old.metadata) else { return false }
         let mayStay = changed.sharedLifetime(most: lifetime) != nil
         if mayStay, old.body.count > Self.longestRenewed { return false }
-        return try await put(TierEntry(body: old.body, metadata: changed), for: key) || !mayStay
+        return try await put(TierEntry(body: old.body, metadata: changed), for: key, replacing: tag) || !mayStay
     }
 
     @discardableResult
