@@ -118,9 +118,29 @@ import WebImageTesting
         gate.open()
     }
 
+    @Test func aQuestionMayTakeAsLongAsTheRequestSays() async throws {
+        let rig = try Rig(.with { $0.retry = .never })
+        lock(rig, "/a", "Basic", opensFor: Self.adaBasic)
+        let (asked, gate, ada) = (Counter(), Gate(), ada)
+        let provider = CredentialProvider(name: "dialog") { _ in
+            asked.increment()
+            await gate.opened()
+            return .password(ada)
+        }
+        let patient = download(rig, "/a") {
+            $0.credentialProvider = provider
+            $0.deadlines = DownloadDeadlines(connect: .seconds(60))
+        }
+        #expect(await eventually { asked.value == 1 && rig.clock.waitingCount == 2 })
+        rig.clock.advance(by: .seconds(30))
+        gate.open()
+        #expect(await rig.fetch(patient).end == "complete")
+    }
+
     /// A download that joined a question late once failed, as if the server had refused it, when the time of the one
     /// that had asked was over.
-    @Test func aDownloadThatJoinsLateAsksAnewWhenTheFirstOneGivesUp() async throws {
+    @Test(arguments: [true, false])
+    func aDownloadThatJoinsLateAsksAnewWhenTheFirstOneGivesUp(_ hasError: Bool) async throws {
         let rig = try Rig(.with { $0.retry = .never })
         for path in ["/a", "/b"] { lock(rig, path, "Basic", opensFor: Self.adaBasic) }
         let (asked, gate, ada) = (Counter(), Gate(), ada)
@@ -128,7 +148,8 @@ import WebImageTesting
             asked.increment()
             guard asked.value == 1 else { return .password(ada) }
             await gate.opened()
-            throw CancellationError()
+            if hasError { throw CancellationError() }
+            return nil
         }
         let first = download(rig, "/a") { $0.credentialProvider = provider }
         // The deadlines of the transfer and of the question.

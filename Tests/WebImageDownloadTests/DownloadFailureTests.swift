@@ -139,6 +139,18 @@ import WebImageTesting
         #expect(await rig.fetch(download) == (Array(body.prefix(500)), "idleTimeout"))
     }
 
+    /// The head came with the first byte of the body, which may be made slowly.
+    @Test func aHeadInTimeIsEnoughForTheFirstDeadline() async throws {
+        let rig = try Rig(brief)
+        rig.server.serve("/a", picture(.stall(at: .afterHead)))
+        let download = rig.download("/a")
+        #expect(await eventually { download.log.latest.head?.status == 200 })
+        rig.clock.advance(by: .milliseconds(2999))
+        #expect(download.log.end == nil)
+        rig.clock.advance(by: .milliseconds(1))
+        #expect(await rig.fetch(download) == ([], "idleTimeout"))
+    }
+
     @Test func aBodyBelowTheMinimumSpeedIsTooSlow() async throws {
         let rig = try Rig(
             .with { $0.deadlines.minimumSpeed = .init(bytesPerSecond: 300, window: .seconds(2)) })

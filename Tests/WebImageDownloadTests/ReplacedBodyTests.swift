@@ -63,6 +63,27 @@ import WebImageTesting
         #expect((try? await download.log.allBytes().array) == new)
     }
 
+    /// The second answer breaks off before it shows that it is another body. The rest was then asked for with its
+    /// validator, from where the first answer had ended.
+    @Test func theRestOfABodyThatWasNotComparedIsNotRequested() async throws {
+        let new = Array(Self.first[..<5000] + Self.other[..<15_000])
+        func answer(_ date: String, _ bytes: [UInt8]) -> OriginResponse {
+            OriginResponse(
+                headers: [("Last-Modified", date), ("Accept-Ranges", "bytes"), ("Content-Type", "image/png")],
+                body: bytes)
+        }
+        let rig = try Rig.retrying()
+        rig.server.serve(
+            "/a", answer(Self.dates[0], Self.first).with(.cut(at: .byte(7000))),
+            answer(Self.dates[1], new).with(.cut(at: .byte(4000))), answer(Self.dates[1], new))
+        let download = rig.download("/a")
+        await rig.passRest()
+        await rig.passRest(seconds: 10)
+        #expect(await rig.fetch(download) == (new, "complete"))
+        let requests = rig.server.requests("/a").map { $0.header("range") }
+        #expect(requests.count == 3 && requests[2] == nil)
+    }
+
     @Test func afterAPartOfAnotherBodyTheWholeOneIsRequested() async throws {
         let rig = try Rig.retrying()
         var part = OriginResponse(

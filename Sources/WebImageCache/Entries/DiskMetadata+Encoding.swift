@@ -124,6 +124,8 @@ extension DiskMetadata {
             guard let length = reader.integer(UInt32.self), let name = reader.bytes(Int(length)),
                 let name = DiskTrailer.text(name), let value = DiskTrailer.text(reader.rest)
             else { return false }
+            // As many as an answer's head may have lines. What reads them has limits, too.
+            guard headers.count + varyRequestHeaders.count < 4096 else { return false }
             let field = Field(name: name, value: value)
             if tag == .header { headers.append(field) } else { varyRequestHeaders.append(field) }
         case .extendedData: extendedData = Array(bytes)

@@ -157,9 +157,10 @@ enum IndexFrame: Hashable {
 
     private static func counts(_ content: UnsafeRawBufferPointer) -> IndexFrame? {
         var reader = ByteReader(bytes: content)
-        guard let hits = reader.integer(Int64.self), let misses = reader.integer(Int64.self), reader.isAtEnd else {
-            return nil
-        }
+        // Sums with more could overflow.
+        guard let hits = reader.integer(Int64.self), let misses = reader.integer(Int64.self), reader.isAtEnd,
+            0...1 << 53 ~= hits, 0...1 << 53 ~= misses
+        else { return nil }
         return .counts(DiskCounts(hits: hits, misses: misses))
     }
 }

@@ -66,7 +66,11 @@ final class IndexKeeper: Sendable {
         let indexBytes = (0..<IndexStore.fileCount).reduce(0) {
             $0 + ((try? folder.files.status(at: store.path($1)))?.blockBytes ?? 0)
         }
+        // Beginnings of downloads that another object or program keeps here. They have a limit of their own, which is
+        // taken from that of the entries.
+        let hasPartials = (try? folder.files.status(at: folder.layout.partialDirectory)) != nil
         books.withLock { books in
+            if hasPartials { books.ledger.keepsPartials = true }
             books.ledger.overhead = max(books.ledger.overhead, bytes)
             books.ledger.indexBytes = indexBytes
         }

@@ -99,7 +99,7 @@ struct DiskShare {
 
     /// After a recount this cache knows all files; the others have no more than their reserved bytes.
     mutating func recount(promised: Int64, headroom: Int64) {
-        recounts += 1
+        recounts &+= 1
         shift(by: promised - foreign)
         foreignHeadroom = headroom
     }

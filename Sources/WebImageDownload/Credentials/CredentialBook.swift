@@ -78,7 +78,8 @@ final class CredentialBook: Sendable {
         if isOwner, let time, asked.task.isCancelled { throw Self.late(time) }
         if isOwner { note(answer, of: asked, at: place, persistence) }
         // The time of the download that asked is over, not that of this one. Nothing else cancels the question.
-        if !isOwner, asked.task.isCancelled, !Task.isCancelled, case .failure = answer {
+        let hasCredentials = if case .success(_?) = answer { true } else { false }
+        if !isOwner, asked.task.isCancelled, !Task.isCancelled, !hasCredentials {
             return try await credentials(of: provider, for: question, persistence: persistence, within: time, clock)
         }
         switch answer {

@@ -88,7 +88,16 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         if headLines.isEmpty { headLines.reserveCapacity(512) }
         if line.first == 0x20 || line.first == 0x09 { unfoldLastLine() }
         headLines.append(contentsOf: line)
+        if line.first == 0x0D || line.first == 0x0A { endHead() }
         return line.count
+    }
+
+    /// Delivers a head that is final. libcurl may answer a challenge itself, with another request; that head is delivered
+    /// with the body, which only the last answer has.
+    private func endHead() {
+        guard let easy = handle?.easy else { return }
+        let status = wi_curl_number(easy, CURLINFO_RESPONSE_CODE)
+        if status >= 200, status != 401, status != 407 { deliverHead() }
     }
 
     /// The next line begins with a blank: it continues the field before it, and the line break counts as blanks (RFC
@@ -162,7 +171,7 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         return false
     }
 
-    /// Delivers the head when it is final: at the first byte of the body, or at the end.
+    /// Delivers the head when it is final: when it has come whole, at the first byte of the body, or at the end.
     func deliverHead() {
         guard !isHeadDelivered, let easy = handle?.easy, !headLines.isEmpty else { return }
         isHeadDelivered = true

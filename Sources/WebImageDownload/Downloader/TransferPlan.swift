@@ -69,6 +69,9 @@ struct TransferPlan: Sendable {
         return TransferStateMachine(chain, rules: rules, clocks: clocks)
     }
 
+    /// How long connecting may take, and a question for credentials before it.
+    var connectDeadline: Duration? { (options?.value.deadlines ?? snapshot.configuration.deadlines).connect }
+
     /// The fields of a hop before modifiers.
     func fields(for chain: RedirectChain) -> HTTPFields {
         var fields = snapshot.fields(of: request)

@@ -84,7 +84,7 @@ extension WebTransfer {
                 origin: chain.current.origin, challenge: login.challenge, rejected: login.refused)
             credentials = try await surroundings.credentials.credentials(
                 of: provider, for: question, persistence: plan.snapshot.configuration.credentialPersistence,
-                within: plan.snapshot.configuration.deadlines.connect, surroundings.clock)
+                within: plan.connectDeadline, surroundings.clock)
         }
         return finished(outgoing, chain, credentials: credentials)
     }

@@ -108,14 +108,17 @@ final class WebTransfer: Transfer, TransportReceiver {
     }
 
     func expire(at now: Duration) -> Duration? {
-        let (action, outcome, isCrawling) = state.withLock { state in
+        let (action, outcome, isCrawling, hop) = state.withLock { state in
             let isJudged = state.machine.judgeSpeed(at: now)
             let action = state.machine.expire(at: now)
-            return (action, Self.outcome(of: action), isJudged ? state.machine.clocks.isCrawling : nil)
+            return (
+                action, Self.outcome(of: action), isJudged ? state.machine.clocks.isCrawling : nil, state.hop.number
+            )
         }
         if let isCrawling { owner.transfer(id, isSlow: isCrawling) }
-        if outcome == .failure { settleCircuit(plan.judgesHost ? .failure : .neither) }
-        carryOut(action)
+        if outcome == .failure { settleCircuit(plan.judgesHost ? .failure : .neither, of: hop) }
+        // The answer that took too long may have ended meanwhile, so that the next hop has begun.
+        if case .stopTransport = action { stopTransport(of: hop) } else { carryOut(action) }
         return state.withLock { $0.machine.clocks.next }
     }
 
@@ -128,8 +131,10 @@ final class WebTransfer: Transfer, TransportReceiver {
         }
     }
 
-    func settleCircuit(_ outcome: CircuitBreaker.Outcome) {
-        let host = state.withLock { state in
+    /// - Parameter hop: the number of the hop that the outcome is of; nil: the current one.
+    func settleCircuit(_ outcome: CircuitBreaker.Outcome, of hop: Int? = nil) {
+        let host: String? = state.withLock { state in
+            guard hop ?? state.hop.number == state.hop.number else { return nil }
             defer { state.hop.circuit = nil }
             return state.hop.circuit
         }
@@ -304,8 +309,10 @@ final class WebTransfer: Transfer, TransportReceiver {
         owner.transferWaits(id, until: until)
     }
 
-    private func stopTransport() {
-        let handle = state.withLock { state in
+    /// - Parameter hop: the number of the hop to stop; nil: the current one.
+    private func stopTransport(of hop: Int? = nil) {
+        let handle: (any TransportTransfer)? = state.withLock { state in
+            guard hop ?? state.hop.number == state.hop.number else { return nil }
             state.hop.mustStop = true
             return state.hop.handle
         }
@@ -328,7 +335,10 @@ final class WebTransfer: Transfer, TransportReceiver {
     private func emitProgress() {
         guard surroundings.events.isWanted else { return }
         let (received, expected) = log.progress
-        guard state.withLock({ $0.progress.admits(received: received, expected: expected) }) else { return }
+        // The batch may have brought only the head.
+        guard received > 0, state.withLock({ $0.progress.admits(received: received, expected: expected) }) else {
+            return
+        }
         emit(.bytes(received: received, expected: expected))
     }
 

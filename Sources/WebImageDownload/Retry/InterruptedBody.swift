@@ -34,7 +34,8 @@ struct InterruptedBody: Sendable {
 
     /// The information to request the rest; nil if the whole body must be sent again.
     private var point: ResumePoint? {
-        guard kept > 0, isWhole, let head else { return nil }
+        // An answer that broke off before it was compared with all available bytes may be of another body.
+        guard kept > 0, offset >= kept, isWhole, let head else { return nil }
         return ResumePoint(head, Self.arrival(from: place))
     }
 
