@@ -46,6 +46,8 @@ public struct ImageHeader: Hashable, Sendable, Codable {
     /// Whether the coder scales this picture down by the low frequencies of its blocks. The alternative, the means of
     /// its pixels, loses detail.
     package var isDividedByFrequencies = false
+    /// Whether the decoder holds the whole picture, although for most pictures of the format it does not.
+    package var keepsWholePicture = false
     /// The greatest number by which the coder can divide the sides of this picture's tiles: a power of two. 1 if the
     /// format has no tiles, or this picture's cannot be divided.
     package var tileDivisor = 1

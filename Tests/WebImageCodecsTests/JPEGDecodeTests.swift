@@ -52,6 +52,16 @@ import WebImageCore
         for scale in [2, 4, 8] { #expect(abs(mean(decode(bytes, scale: scale).pixels) - full) < 2) }
     }
 
+    /// libjpeg keeps all coefficients of it, as of a progressive one, which was not announced.
+    @Test func aPictureWithAScanForEachComponentIsKeptWhole() {
+        let frame: [UInt8] =
+            [0xFF, 0xD8, 0xFF, 0xC0, 0, 17, 8, 0, 16, 0, 16, 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0]
+        let header = decode(frame + [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0]).header
+        #expect(header?.keepsWholePicture == true && header?.isProgressive == false)
+        let all = decode(frame + [0xFF, 0xDA, 0, 12, 3, 1, 0, 2, 0, 3, 0, 0, 63, 0]).header
+        #expect(all?.keepsWholePicture == false)
+    }
+
     /// A picture at an eighth of the size shows only the mean of each block, so that scans of other coefficients are
     /// left out. Of colours at half the resolution (at quality 80) it needs more coefficients.
     @Test(arguments: [80, 92]) func anEighthOfAProgressivePictureNeedsItsMeansOnly(quality: Int) throws {

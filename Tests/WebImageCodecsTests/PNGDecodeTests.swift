@@ -229,6 +229,22 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
         #expect(header([])?.metadata.exif == nil)
     }
 
+    /// Each of them may be inflated to 1000 times its length, and a file has room for thousands.
+    @Test func onlyOneRawProfileIsRead() throws {
+        let block = EXIFOrientation.block(.left)
+        let digits = block.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        func chunk(_ text: String) -> (String, [UInt8]) {
+            ("zTXt", Array("Raw profile type exif\0\0".utf8) + PNGMaker.zlib(Array(text.utf8)))
+        }
+        let valid = chunk("\nexif\n\(block.count)\n\(digits)")
+        for (chunks, isFound) in [([valid], true), ([chunk("\nexif\n 9\nzzz"), valid], false)] {
+            var maker = PNGMaker.random(.rgb, depth: 8, size: (4, 4), isInterlaced: false, isKeyed: false, seed: 3)
+            maker.before = chunks
+            let result = decode(maker.file())
+            #expect(result.error == nil && (result.header?.metadata.exif != nil) == isFound)
+        }
+    }
+
     @Test func aChunkOfEXIFComesBeforeAText() {
         var maker = PNGMaker.random(.rgb, depth: 8, size: (4, 4), isInterlaced: false, isKeyed: false, seed: 3)
         let digits = EXIFOrientation.block(.left).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }

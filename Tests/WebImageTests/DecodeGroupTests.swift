@@ -31,5 +31,10 @@ import WebImageProcessing
         #expect(try [4000, 900, 300, 100].map { try share(header, side: $0) } == [6, 2.5, 1.25, 0.625])
         header.isProgressive = false
         #expect(try share(header, side: 300) < 0.2)
+        // Several scans, though it is not progressive.
+        header.isDividedByFrequencies = false
+        #expect(try share(header, side: 300) < 0.2)
+        header.keepsWholePicture = true
+        #expect(try share(header, side: 300) == 6)
     }
 }

@@ -95,9 +95,9 @@ struct DecodeGroup<Order: PictureOrder> {
         let most = 1 << 40
         let stored = min(header.size.pixelCount ?? most, most)
         let pixelBytes = isDeep && header.bitDepth > 8 ? 8 : 4
-        // The decoder of a progressive JPEG keeps 2 bytes for each coefficient, that of an interlaced PNG the whole
-        // picture, and the libraries of newer formats their own copy of the picture.
-        let keepsAll = header.isProgressive || !header.format.has(.rowDecoder)
+        // The decoder of a JPEG with several scans keeps 2 bytes for each coefficient, that of an interlaced PNG or a PFM
+        // the whole picture, and the libraries of newer formats their own copy of the picture.
+        let keepsAll = header.isProgressive || header.keepsWholePicture || !header.format.has(.rowDecoder)
         var memory = keepsAll ? stored * (pixelBytes + 2) : min(header.size.width, most) * pixelBytes * 64
         if keepsAll, header.isDividedByFrequencies, scale.denominator > 1 {
             // Only the coefficients that show are kept, and a bit for each of the others.

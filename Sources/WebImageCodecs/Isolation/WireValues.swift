@@ -134,6 +134,7 @@ extension ImageHeader: WireValue {
         writer.put(drawingMemory)
         writer.put(otherSizes) { $0.put($1) }
         writer.put(isDividedByFrequencies)
+        writer.put(keepsWholePicture)
         writer.put(tileDivisor)
     }
 
@@ -160,6 +161,7 @@ extension ImageHeader: WireValue {
         drawingMemory = try reader.value()
         otherSizes = try reader.array(ofAtLeast: 16) { (reader) throws(Fault) in try reader.value() }
         isDividedByFrequencies = try reader.bool()
+        keepsWholePicture = try reader.bool()
         tileDivisor = try reader.int()
     }
 }

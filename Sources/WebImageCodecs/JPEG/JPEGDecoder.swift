@@ -106,6 +106,7 @@ final class JPEGDecoder: ImageDecoder {
         var header = ImageHeader(
             format: .jpeg, size: PixelSize(width: Int(info.width), height: Int(info.height)),
             isProgressive: info.progressive != 0)
+        header.keepsWholePicture = info.multiple_scans != 0
         header.isDividedByFrequencies = info.is_reducible != 0
         header.colorModel = info.has_inks != 0 ? .cmyk : info.is_gray != 0 ? .gray : .rgb
         header.metadata = metadata()

@@ -16,6 +16,8 @@
 
         private(set) var exif: [UInt8]?
         private(set) var xmp: [UInt8]?
+        /// The kinds of which a compressed box was read.
+        private var decompressed: Set<String> = []
         private var state = State.signature
         private var collected = ByteCollector()
         private let limit: Int
@@ -71,7 +73,9 @@
             var (name, plain) = (name, contents)
             if name == "brob" {
                 name = String(decoding: contents.prefix(4), as: UTF8.self)
-                guard ["Exif", "xml "].contains(name) else { return }
+                let isKnown = name == "xml " ? xmp != nil : exif != nil
+                // Each could take as long as the limit for metadata allows.
+                guard ["Exif", "xml "].contains(name), !isKnown, decompressed.insert(name).inserted else { return }
                 plain = JXLCompressedBox.contents(of: contents, limit: limit) ?? []
             }
             if name == "xml " { if xmp == nil { xmp = plain } } else { takeEXIF(plain) }

@@ -34,6 +34,7 @@ struct PNGChunkReader {
     var exif: [UInt8]? { exifChunk ?? rawProfile }
     private var exifChunk: [UInt8]?
     private var rawProfile: [UInt8]?
+    private var hasReadRawProfile = false
     private(set) var density: PixelDensity?
     private(set) var colors = PNGColors()
     private var hasData = false
@@ -108,7 +109,7 @@ struct PNGChunkReader {
         case "eXIf", "iTXt", "tRNS", "iCCP":
             if length <= metadataLimit { state = .collecting(total: length + 12) } else { skip(length) }
         case "tEXt", "zTXt":
-            let mayBeWanted = exif == nil && PNGRawProfile.lengths(metadataLimit).contains(length)
+            let mayBeWanted = exif == nil && !hasReadRawProfile && PNGRawProfile.lengths(metadataLimit).contains(length)
             if mayBeWanted { state = .text(length: length) } else { skip(length) }
         case "acTL":
             let isAnnouncement = !hasData && length == 8
@@ -140,6 +141,8 @@ struct PNGChunkReader {
             return nil
         case "tEXt", "zTXt":
             if isSound(chunk) {
+                // A further one is not read if this one is invalid: each may be 1000 times as long as its chunk.
+                hasReadRawProfile = true
                 rawProfile = PNGRawProfile.exif(
                     chunk[8..<chunk.count - 4], isCompressed: chunk[4] == UInt8(ascii: "z"), limit: metadataLimit)
             }

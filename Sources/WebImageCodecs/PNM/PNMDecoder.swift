@@ -66,6 +66,7 @@ final class PNMDecoder: ImageDecoder {
         var header = ImageHeader(
             format: .pnm, size: format.size, hasAlpha: format.hasAlpha, bitDepth: format.bitDepth)
         if format.channels < 3 { header.colorModel = .gray }
+        header.keepsWholePicture = format.hasFloats
         if format.hasFloats { header.colorDescription = ColorDescription(primaries: 1, transfer: 8) }
         self.header = header
         let plan = try planner?(header)

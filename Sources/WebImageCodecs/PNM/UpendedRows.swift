@@ -27,17 +27,24 @@ struct UpendedRows {
     /// - Throws: `truncatedData`, unless all rows are there.
     func end(of picture: ImageFormat) throws(WebImageError) {
         guard count > 0 || height == 0 else { throw truncated(picture) }
+        for row in 0..<height - count {
+            if row % RowBand.rows == 0 { try options.checkpoint?() }
+            blacken(row)
+        }
+        try whole.emit(rows: height, options)
+        guard isComplete else { throw truncated(picture) }
+    }
+
+    private func blacken(_ row: Int) {
         let format = whole.format
-        for pixel in 0..<(height - count) * format.size.width {
-            let channels = whole.base + pixel * format.layout.bytesPerPixel
+        for x in 0..<format.size.width {
+            let channels = whole.row(row) + x * format.layout.bytesPerPixel
             if format.layout == .rgba16 {
                 channels.storeBytes(of: UInt64(0xFFFF_0000_0000_0000).littleEndian, as: UInt64.self)
             } else {
                 channels.storeBytes(of: UInt32(0xFF00_0000).littleEndian, as: UInt32.self)
             }
         }
-        try whole.emit(rows: height, options)
-        guard isComplete else { throw truncated(picture) }
     }
 
     private func truncated(_ picture: ImageFormat) -> WebImageError {

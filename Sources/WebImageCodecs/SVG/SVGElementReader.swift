@@ -77,7 +77,10 @@
             case .d, .points: break
             case .href:
                 if value.contains("data:") { hasBitmap = true }
-                guard let name = SVGTraits.fragment(of: value), !traits.links.contains(name) else { return }
+                // More are refused at the end.
+                guard traits.references <= SVGTraits.maxReferences, let name = SVGTraits.fragment(of: value),
+                    !traits.links.contains(name)
+                else { return }
                 traits.links.append(name)
             case .viewBox: viewBox = SVGNumbers.all(in: value)
             case .result: traits.primitive?.result = value

@@ -21,8 +21,14 @@
         /// The number of parts of selectors. Matching each with each element takes time.
         private(set) var selectorParts = 0
 
+        private let checkpoint: (() throws(WebImageError) -> Void)?
+
+        /// - Parameter checkpoint: called now and then; its error ends the reading.
         /// - Throws: `unsupportedFeature` for style sheets in `data:` URLs, which are not scanned.
-        init(of document: UnsafeRawBufferPointer) throws(WebImageError) {
+        init(
+            of document: UnsafeRawBufferPointer, checkpoint: (() throws(WebImageError) -> Void)? = nil
+        ) throws(WebImageError) {
+            self.checkpoint = checkpoint
             var markup = SVGMarkup(document)
             // The depth within a style element.
             var level = 0
@@ -68,32 +74,48 @@
         }
 
         private mutating func read(_ text: String) throws(WebImageError) {
-            var prelude = ""
+            var (prelude, traits) = ("", SVGTraits())
             var reader = CSSReader(text)
+            var count = 0
             while let (piece, end) = reader.piece() {
+                if count % Self.checkInterval == 0 { try checkpoint?() }
+                count += 1
                 if piece.contains("@import") { try Self.refuseHidden(piece) }
                 switch end {
                 case "{":
+                    try add(prelude, traits)
                     // Rules in a block such as `@media` are treated as if they were outside of it.
                     prelude = piece.first { !$0.isWhitespace } == "@" ? "" : piece
+                    traits = SVGTraits()
                 case "}":
-                    try add(prelude, piece)
-                    prelude = ""
+                    Self.read(piece, into: &traits)
+                    try add(prelude, traits)
+                    (prelude, traits) = ("", SVGTraits())
                 default:
                     // The end of a declaration.
-                    try add(prelude, piece)
+                    Self.read(piece, into: &traits)
                 }
             }
+            try add(prelude, traits)
         }
 
-        private mutating func add(_ prelude: String, _ declaration: String) throws(WebImageError) {
-            guard !prelude.isEmpty, let declaration = CSSReader.declaration(declaration) else { return }
+        private static func read(_ piece: String, into traits: inout SVGTraits) {
+            guard let declaration = CSSReader.declaration(piece) else { return }
             guard SVGTraits.properties.contains(declaration.name) else { return }
-            var traits = SVGTraits()
             traits.read(declaration.name, declaration.value)
-            for selector in prelude.split(separator: ",") {
+        }
+
+        /// Adds the declarations of a block to all names that its selectors end with.
+        private mutating func add(_ prelude: String, _ traits: SVGTraits) throws(WebImageError) {
+            if prelude.isEmpty || traits.isPlain { return }
+            var subjects: Set<Subject> = []
+            for (number, selector) in prelude.split(separator: ",").enumerated() {
+                if number % Self.checkInterval == 0 { try checkpoint?() }
                 selectorParts += selector.split { " >+~".contains($0) }.count
-                let subject = Self.subject(of: selector)
+                subjects.insert(Self.subject(of: selector))
+            }
+            for (number, subject) in subjects.enumerated() {
+                if number % Self.checkInterval == 0 { try checkpoint?() }
                 rules[subject, default: SVGTraits()].add(traits)
                 guard rules[subject]?.references ?? 0 <= SVGTraits.maxReferences else {
                     throw WebImageError(
@@ -101,6 +123,9 @@
                 }
             }
         }
+
+        /// How many pieces or selectors are read between two calls of the checkpoint.
+        private static let checkInterval = 64
 
         private static func subject(of selector: Substring) -> Subject {
             // Parts after a colon or in brackets only restrict it.

@@ -41,6 +41,8 @@
         private let start: UnsafeRawPointer?
         /// Default values of attributes from document types.
         private var defaults: [String: [SVGStyleSheet.Declaration]] = [:]
+        /// The length of these values, by the name of the element.
+        private var defaultBytes: [String: Int] = [:]
         private var open: [Int32] = []
         private var openTexts = 0
         /// Further elements with the id of an earlier one.
@@ -59,7 +61,7 @@
             checkpoint: (() throws(WebImageError) -> Void)? = nil
         ) throws(WebImageError) {
             self.bitmapPixels = bitmapPixels
-            sheet = try SVGStyleSheet(of: document)
+            sheet = try SVGStyleSheet(of: document, checkpoint: checkpoint)
             start = document.baseAddress
             var markup = SVGMarkup(document)
             while let part = markup.next() {
@@ -200,6 +202,8 @@
 
         /// The maximum number of default values for an element's name. Each is read for each such element.
         private static let maxDefaults = 256
+        /// The maximum length of their values together.
+        private static let maxDefaultBytes = 64 << 10
 
         /// `!ATTLIST element attribute CDATA 'value'>`, as ``SVGDocumentType`` writes it.
         private mutating func readDefault(_ text: UnsafeRawBufferPointer) throws(WebImageError) {
@@ -220,6 +224,12 @@
             guard defaults[element]?.count ?? 0 <= Self.maxDefaults else {
                 throw WebImageError(
                     .limitExceeded, "more than \(Self.maxDefaults) attributes of an element have defaults",
+                    format: .svg)
+            }
+            defaultBytes[element, default: 0] += value.count
+            guard defaultBytes[element] ?? 0 <= Self.maxDefaultBytes else {
+                throw WebImageError(
+                    .limitExceeded, "the defaults of an element have more than \(Self.maxDefaultBytes) bytes",
                     format: .svg)
             }
         }

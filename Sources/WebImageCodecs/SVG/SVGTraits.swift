@@ -45,6 +45,8 @@
         var hasRoundCorners = false
         /// How much its contents are stretched at most.
         var scale = 1.0
+        /// The part of ``scale`` by which a transform has made it smaller; nil: there is no transform.
+        private var shrunk: Double?
         /// The factor to the surrounding font size, and an absolute size.
         var fontGrowth = 1.0
         var fontSize = 0.0
@@ -87,7 +89,16 @@
             case "stroke-linejoin", "stroke-linecap": if value.contains("round") { hasRoundCorners = true }
             case "font-size": readFontSize(value[...])
             case "font": for word in value.split(whereSeparator: { " /".contains($0) }) { readFontSize(word) }
-            case "transform": scale *= SVGScale.most(of: value)
+            case "transform":
+                let most = max(SVGScale.most(of: value), 1e-9)
+                if let shrunk {
+                    // Only one of them applies, perhaps not the one that makes smaller.
+                    scale = scale / shrunk * max(most, 1)
+                    self.shrunk = 1
+                } else {
+                    scale *= most
+                    shrunk = min(most, 1)
+                }
             default: break
             }
         }

@@ -13,7 +13,7 @@ import WebImageTesting
     @Test func everyPropertyIsWritten() throws {
         func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
         let size = PixelSize(width: 1, height: 2)
-        #expect(count(ImageHeader(format: .png, size: size)) == 21)
+        #expect(count(ImageHeader(format: .png, size: size)) == 22)
         // The metadata is stored behind one optional reference.
         let metadata = Mirror(reflecting: ImageMetadata(exif: [1])).children.map(\.value)
         #expect(
@@ -94,6 +94,7 @@ import WebImageTesting
         header.loopCount = 0
         header.otherSizes = [PixelSize(width: 16, height: 16)]
         header.isDividedByFrequencies = true
+        header.keepsWholePicture = true
         header.tileDivisor = 4
         return header
     }

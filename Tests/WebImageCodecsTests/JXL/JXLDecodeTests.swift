@@ -1,10 +1,30 @@
 #if JXL
     import Testing
-    import WebImageCodecs
     import WebImageCore
     import WebImageTesting
 
+    @testable import WebImageCodecs
+
     @Suite struct JXLDecodeTests {
+        /// Each may become as long as the limit for metadata, and a file has room for thousands.
+        @Test func onlyOneCompressedBoxOfEachKindIsRead() {
+            func box(_ name: String, _ contents: [UInt8]) -> [UInt8] {
+                [0, 0, 0, UInt8(contents.count + 8)] + Array(name.utf8) + contents
+            }
+            // A stored block of Brotli, and its end.
+            let block: [UInt8] = [0, 0, 0, 0, 1, 2, 3]
+            let valid = box("brob", Array("Exif".utf8) + [UInt8((block.count - 1) << 4), 0, 0x10] + block + [3])
+            let damaged = box("brob", Array("Exif".utf8) + [0xFF, 0xFF])
+            let signature: [UInt8] = [0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]
+            for (boxes, exif) in [
+                (valid, [1, 2, 3] as [UInt8]?), (damaged + valid, nil), (valid + damaged, [1, 2, 3]),
+            ] {
+                var reader = JXLBoxReader(limit: 1000)
+                (signature + boxes).withUnsafeBufferPointer { reader.push($0) }
+                #expect(reader.exif == exif)
+            }
+        }
+
         private static func encoded(_ image: Image, quality: Int? = nil) throws -> [UInt8] {
             try JXLCoder().encode(image, as: .jxl, EncodeOptions(quality: quality))
         }

@@ -238,6 +238,8 @@ import WebImageCore
         let result = decode(gray, with: coder, length: randomLengths(seed: 7, most: most))
         #expect(result.error == nil && result.pixels == grey([0, 64, 255, 255, 0, 0, 128, 255, 191]))
         #expect(result.header?.bitDepth == 16 && result.header?.colorModel == .gray)
+        // The last row comes first.
+        #expect(result.header?.keepsWholePicture == true)
         // The samples are linear light, which is converted like other colours.
         #expect(result.header?.colorDescription == ColorDescription(primaries: 1, transfer: 8))
         let deep = decode(

@@ -31,6 +31,37 @@
             #expect(order.elements.count == 2 * count + 2 && !order.hasCycles)
         }
 
+        /// Each declaration was once read for each selector, which took minutes, and without a look at the time.
+        @Test func aBlockOfAStyleSheetIsAddedOnce() throws {
+            let selectors = String(repeating: "a b,", count: 2000) + "c d"
+            let sheet = "<style>\(selectors){\(String(repeating: "fill:red;", count: 2000))}</style>"
+            let survey = try survey(sheet)
+            // The root, the style element, and two parts of each selector.
+            #expect(survey.elements.count == 2 && survey.styleMatches == 2 * 2 * 2001)
+            var count = 0
+            _ = try Drawn.svg("width='8' height='8'", sheet).withUnsafeBytes {
+                try SVGSurvey(of: $0, bitmapPixels: 1 << 20) { count += 1 }
+            }
+            #expect(50...200 ~= count)
+        }
+
+        /// The last of several transforms applies.
+        @Test func aTransformThatMakesSmallerHidesNoOther() throws {
+            func scale(_ style: String) throws -> Double {
+                try #require(try survey("<style>rect{\(style)}</style><rect/>").traits.first { !$0.isPlain }).scale
+            }
+            #expect(try scale("transform:scale(0.5)") == 1, "a rule may not apply")
+            #expect(try scale("transform:scale(0.001);transform:scale(900)") >= 900)
+        }
+
+        @Test func longDefaultsAreRefused() throws {
+            let value = String(repeating: "a:b;", count: 20_000)
+            let bytes = Drawn.svg(
+                "width='8' height='8'", "", before: "<!DOCTYPE svg [<!ATTLIST g style CDATA '\(value)'>]>")
+            let error = CoderDecode(SVGCoder(), bytes).error
+            #expect(error?.code == .limitExceeded && error?.message.contains("defaults") == true)
+        }
+
         /// All elements with the id count, because librsvg's choice depends on how it reads attributes.
         @Test func eachElementWithAnIDCounts() throws {
             let one = "<g id='a'><rect width='4' height='4' opacity='.5'/></g>"
