@@ -108,7 +108,7 @@
             }
             // The program may hold the player.
             self.player?.pause()
-            let player = image.flatMap { AnimatedImagePlayer($0, clock: clock) }
+            let player = image.flatMap { AnimatedImagePlayer($0, clock: clock, isVisible: isVisible) }
             (self.player, playedRequest) = (player, player == nil ? nil : request)
             paintable.show(image, fading: duration, fit: fit, completion: completion)
             // The completion may have shown another picture already.
@@ -117,7 +117,6 @@
                 guard let self, let player, self.player === player else { return }
                 paintable.replace(with: Texture(frame))
             }
-            player.isVisible = isVisible
             if plays { player.play() }
         }
 

@@ -1,15 +1,15 @@
 #if GTK
-    internal import CSysGTK
+    package import CSysGTK
 
     /// Whether the window of a mapped widget can be seen. GTK keeps the widgets of a minimised window mapped.
-    @MainActor final class WindowSight {
-        private(set) var isSeen = true
+    @MainActor package final class WindowSight {
+        package private(set) var isSeen = true
         private var changes: SignalConnection?
 
         /// - Parameters:
         ///   - widget: a `GtkWidget *` that is mapped.
         ///   - onChange: called when ``isSeen`` has changed.
-        init(of widget: UnsafeMutablePointer<GtkWidget>, onChange: @escaping @MainActor () -> Void) {
+        package init(of widget: UnsafeMutablePointer<GtkWidget>, onChange: @escaping @MainActor () -> Void) {
             guard let root = gtk_widget_get_root(widget), let surface = gtk_native_get_surface(root) else { return }
             let object = UnsafeMutableRawPointer(surface)
             let instance = object.assumingMemoryBound(to: GTypeInstance.self)

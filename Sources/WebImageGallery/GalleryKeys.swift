@@ -44,7 +44,10 @@
             let view = window.detail.view
             switch key {
             case GDK_KEY_Left, GDK_KEY_Page_Up: window.step(-1)
-            case GDK_KEY_Right, GDK_KEY_Page_Down, GDK_KEY_space: window.step(1)
+            case GDK_KEY_Right, GDK_KEY_Page_Down: window.step(1)
+            // Presses a button that has the focus.
+            case GDK_KEY_space where Self.focusIsButton(window): return false
+            case GDK_KEY_space: window.step(1)
             case GDK_KEY_plus, GDK_KEY_equal, GDK_KEY_KP_Add: view.zoom(by: Viewport.step)
             case GDK_KEY_minus, GDK_KEY_KP_Subtract: view.zoom(by: 1 / Viewport.step)
             case GDK_KEY_0, GDK_KEY_KP_0: view.fit()
@@ -53,6 +56,12 @@
             default: return false
             }
             return true
+        }
+
+        private static func focusIsButton(_ window: GalleryWindow) -> Bool {
+            guard let focus = gtk_window_get_focus(window.window.window) else { return false }
+            let instance = UnsafeMutableRawPointer(focus).assumingMemoryBound(to: GTypeInstance.self)
+            return g_type_check_instance_is_a(instance, gtk_button_get_type()) != 0
         }
 
         /// Handles Escape: goes back from a picture, and otherwise clears the search.

@@ -81,6 +81,8 @@
             let before = shown.count
             guard shown.search(query) else { return }
             fill(from: before)
+            // The same positions have other pictures now.
+            cells.reload()
             nothing.setText("No picture is called “\(query)”")
             nothing.isVisible = shown.count == 0
             if shown.count > 0 { scroll(to: 0) }

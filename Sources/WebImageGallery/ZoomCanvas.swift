@@ -20,6 +20,8 @@
         var onVisibilityChange: (@MainActor (Bool) -> Void)?
         /// The number of pixels of the screen along each side of a logical pixel.
         private(set) var scale = 1
+        private var isVisible = false
+        private var window: WindowSight?
 
         // Set in `init`, after the other properties, because it needs the address of this object.
         private var object: UnsafeMutableRawPointer!
@@ -56,6 +58,18 @@
             onResize?(PixelSize(width: width * scale, height: height * scale))
         }
 
+        private func mapped(_ isMapped: Bool) {
+            window = isMapped ? WindowSight(of: widget) { [weak self] in self?.visibilityChanged() } : nil
+            visibilityChanged()
+        }
+
+        private func visibilityChanged() {
+            let isVisible = window?.isSeen ?? false
+            guard isVisible != self.isVisible else { return }
+            self.isVisible = isVisible
+            onVisibilityChange?(isVisible)
+        }
+
         private static let callbacks = wi_box_callbacks(
             resize: { context, width, height, scale in
                 onMainActor(context, ()) { (canvas: ZoomCanvas, _) in
@@ -63,7 +77,7 @@
                 }
             },
             visibility: { context, isMapped in
-                onMainActor(context, ()) { (canvas: ZoomCanvas, _) in canvas.onVisibilityChange?(isMapped != 0) }
+                onMainActor(context, ()) { (canvas: ZoomCanvas, _) in canvas.mapped(isMapped != 0) }
             },
             snapshot: { context, snapshot, _, _ in
                 onMainActor(context, snapshot) { (canvas: ZoomCanvas, snapshot) in

@@ -27,6 +27,9 @@ final class AnimationTarget: Sendable {
         self.style = style
     }
 
+    /// A load may be given up while it waits for memory. Players of the frames so far must not wait for more.
+    deinit { buffer.endBytes() }
+
     /// Sets the header that the decoder has at the end, with metadata that follows the frames. Frames have it from now
     /// on.
     func learn(_ header: ImageHeader) { style.header.set(header) }

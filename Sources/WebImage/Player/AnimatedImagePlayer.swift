@@ -99,7 +99,12 @@ public import WebImageCore
     /// - Parameters:
     ///   - image: the animation, whose first frame is already shown.
     ///   - clock: the clock that drives the player. Default nil: a ``SystemFrameClock``.
-    public init?(_ image: Image, clock: (any FrameClock)? = nil) {
+    public convenience init?(_ image: Image, clock: (any FrameClock)? = nil) {
+        self.init(image, clock: clock, isVisible: true)
+    }
+
+    /// - Parameter isVisible: see ``isVisible``. Frames that were decoded before stay if it is false from the beginning.
+    package init?(_ image: Image, clock: (any FrameClock)?, isVisible: Bool) {
         guard let animation = image.animation, animation.frameCount > 1 || !animation.isComplete else { return nil }
         self.animation = animation
         self.clock = clock ?? SystemFrameClock()
@@ -107,7 +112,8 @@ public import WebImageCore
         playback = Playback(
             count: animation.frameCount, isComplete: animation.isComplete, roundLimit: Self.limit(nil, animation))
         rest = animation.delays.first ?? .zero
-        presence = AnimationPresence(animation)
+        self.isVisible = isVisible
+        presence = AnimationPresence(animation, isPresent: isVisible)
     }
 
     isolated deinit {

@@ -18,6 +18,8 @@ struct SlotMachine {
         var load: Int?
         /// The size of the target for which the picture was last requested.
         var askedSize: PixelSize?
+        /// The size of the target for which the shown picture was requested.
+        var shownSize: PixelSize?
         /// Whether the call's placeholder was shown or delayed.
         var hasBegun = false
         var isIndicating = false
@@ -128,7 +130,11 @@ struct SlotMachine {
         guard let call else { return [] }
         if isVisible {
             if case .paused = state.phase { return start() }
-            guard let load = call.load else { return grow() }
+            guard let load = call.load else {
+                // If a larger picture could not be loaded, it is tried again.
+                if call.hasPicture { self.call?.askedSize = call.shownSize }
+                return grow()
+            }
             guard call.isDemoted else { return [] }
             self.call?.isDemoted = false
             return [.setPriority(load: load, call.request.priority)]
@@ -143,7 +149,9 @@ struct SlotMachine {
             self.call?.load = nil
             var actions: [Action] = [.stop(load: load)] + stopIndicator()
             // If the load was only for a larger picture, it is repeated when the target is visible again.
-            if !call.hasPicture {
+            if call.hasPicture {
+                self.call?.askedSize = call.shownSize
+            } else {
                 state.phase = .paused
                 actions.append(.tell(call: generation))
             }
@@ -232,6 +240,7 @@ struct SlotMachine {
         self.call?.load = nil
         var actions = stopIndicator()
         let isFirst = call.result == nil
+        self.call?.shownSize = call.askedSize
         state.phase = .loaded(response.source)
         let shown = show(response, call.options, atOnce: atOnce)
         actions += shown + [.tell(call: generation)]
@@ -255,7 +264,11 @@ struct SlotMachine {
         if call.hasPicture { return actions }
         state.phase = error.code == .cancelled ? .cancelled : .failed(error)
         if error.code == .cancelled {
-            // All loads were cancelled (`cancelAll()`): that is not a failure to show to the user.
+            // All loads were cancelled (`cancelAll()`): that is not a failure to show to the user. But the picture of
+            // another request must not stay.
+            if !call.hasBegun, !call.options.keepsCurrentImage, state.image == nil {
+                actions.append(.show(call: generation, call.options.placeholder, .placeholder, call.options))
+            }
         } else if state.image == nil || state.image?.info.isPartial == true {
             if let image = call.options.errorImage {
                 state.image = nil

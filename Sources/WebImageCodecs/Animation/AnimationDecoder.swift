@@ -24,6 +24,10 @@ public protocol AnimationDecoder: AnyObject {
     /// Releases that memory; the next frame may then take longer. Default: does nothing.
     func releaseWorkingMemory()
 
+    /// Releases the part of that memory without which the frame after the last one takes no longer, but others may.
+    /// Default: does nothing.
+    func releaseSpareMemory()
+
     /// Takes the next bytes.
     ///
     /// - Throws: `corruptData`, `limitExceeded`, `unsupportedFeature`. Frames that were found before stay valid.
@@ -56,6 +60,8 @@ extension AnimationDecoder {
     public var workingByteCount: Int { 0 }
 
     public func releaseWorkingMemory() {}
+
+    public func releaseSpareMemory() {}
 
     public var beginsWithStill: Bool { true }
 

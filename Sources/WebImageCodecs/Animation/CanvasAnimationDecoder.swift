@@ -34,6 +34,11 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         snapshots = CanvasSnapshots()
     }
 
+    func releaseSpareMemory() {
+        given = nil
+        snapshots = CanvasSnapshots()
+    }
+
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
         try reader.push(bytes, of: nil)
     }

@@ -3,7 +3,8 @@ package import WebImageCore
 import WebImageSystem
 
 /// The limit for the memory of the kept frames and canvases of all animations. When it is exceeded, the least recently
-/// used animations release theirs. Any thread may use it.
+/// used animations release theirs: first those that nobody watches, then the others, which keep the canvas for their
+/// next frame. Any thread may use it.
 package final class FrameBudget: Sendable {
     /// For all animations of the process: 256 MiB.
     package static let shared = FrameBudget(limit: .mebibytes(256))
@@ -12,6 +13,8 @@ package final class FrameBudget: Sendable {
         weak var buffer: FrameBuffer?
         var bytes = 0
         var turn = 0
+        /// Whether a player shows it.
+        var isWatched = false
     }
 
     fileprivate struct State {
@@ -36,6 +39,11 @@ package final class FrameBudget: Sendable {
         state.withLock { state in
             state.bytes -= state.members.removeValue(forKey: ObjectIdentifier(buffer))?.bytes ?? 0
         }
+    }
+
+    /// Records whether a player shows an animation.
+    func note(_ buffer: FrameBuffer, isWatched: Bool) {
+        state.withLock { $0.members[ObjectIdentifier(buffer)]?.isWatched = isWatched }
     }
 
     /// Records that an animation is used.
@@ -71,7 +79,7 @@ package final class FrameBudget: Sendable {
             asked.insert(id)
             // Done without the lock, because releasing the last reference calls this object.
             guard let buffer = victim.buffer else { continue }
-            let freed = buffer.giveUpFrames()
+            let freed = buffer.giveUpFrames(keepingPlace: key != nil && victim.isWatched)
             state.withLock { state in
                 state.members[id]?.bytes -= freed
                 state.bytes -= freed
@@ -88,7 +96,7 @@ extension FrameBudget.State {
     ) -> (ObjectIdentifier, FrameBudget.Member)? {
         guard bytes > limit else { return nil }
         let least = members.filter { $0.value.bytes > 0 && !spared.contains($0.key) }
-            .min { $0.value.turn < $1.value.turn }
+            .min { ($0.value.isWatched ? 1 : 0, $0.value.turn) < ($1.value.isWatched ? 1 : 0, $1.value.turn) }
         return least.map { ($0.key, $0.value) }
     }
 }

@@ -16,6 +16,11 @@ package final class FrameBuffer: FrameSource {
     /// How many frames are decoded ahead of the requested one.
     private static let ahead = 3
 
+    /// How much of its memory a decoder must release.
+    private enum Release: Int {
+        case nothing, spare, all
+    }
+
     private struct State {
         var timeline = AnimationTimeline()
         var beginsWithStill = true
@@ -23,8 +28,8 @@ package final class FrameBuffer: FrameSource {
         var kept = KeptFrames()
         /// The memory that the decoder keeps between two frames; changed under the decoder's lock.
         var workingByteCount = 0
-        /// Whether the decoder must release it. The holder of the decoder's lock does so before unlocking.
-        var mustReleaseWorkingMemory = false
+        /// What the decoder must release of it. The holder of the decoder's lock does so before unlocking.
+        var release = Release.nothing
         var work = FrameWork()
         /// Called when the number of kept bytes changes, until they return false. The same picture may be in several
         /// caches, and under several keys.
@@ -172,7 +177,7 @@ package final class FrameBuffer: FrameSource {
         }
     }
 
-    package func removeKeptFrames() { budget.changed(self, by: -giveUpFrames()) }
+    package func removeKeptFrames() { budget.changed(self, by: -giveUpFrames(keepingPlace: false)) }
 
     // MARK: frames
 
@@ -217,7 +222,13 @@ package final class FrameBuffer: FrameSource {
         if mustStart { startWork() }
     }
 
-    package func addViewer() { state.withLock { $0.viewers += 1 } }
+    package func addViewer() {
+        let isFirst = state.withLock { state in
+            state.viewers += 1
+            return state.viewers == 1
+        }
+        if isFirst { budget.note(self, isWatched: true) }
+    }
 
     package func removeViewer(freeing: Bool) {
         let isLast = state.withLock { state in
@@ -226,7 +237,9 @@ package final class FrameBuffer: FrameSource {
             if state.viewers == 0 { state.work.setAhead([]) }
             return state.viewers == 0
         }
-        if isLast, freeing { removeKeptFrames() }
+        guard isLast else { return }
+        budget.note(self, isWatched: false)
+        if freeing { removeKeptFrames() }
     }
 
     package func decodeNow(_ index: Int) throws(WebImageError) { _ = try decode(index) }
@@ -280,8 +293,10 @@ package final class FrameBuffer: FrameSource {
             state.withLock { $0.kept.room(of: frameByteCount.bytes) }
         )
         // When playing backwards, these frames are requested next, and each would cost as much again.
-        for before in max(first, index - room + 1)..<index where state.withLock({ !$0.kept.has(before) }) {
-            keep(try decoded(before), at: before)
+        if state.withLock({ $0.goesBackwards }) {
+            for before in max(first, index - room + 1)..<index where state.withLock({ !$0.kept.has(before) }) {
+                keep(try decoded(before), at: before)
+            }
         }
         let image = try decoded(index)
         keep(image, at: index)
@@ -326,13 +341,14 @@ package final class FrameBuffer: FrameSource {
     /// The bytes that are kept now.
     var keptBytes: Int { state.withLock { $0.kept.bytes } }
 
-    /// Releases everything that can be decoded again, to free memory for others. If a frame is being decoded, the
-    /// decoder's memory is released afterwards, without waiting here.
+    /// Releases what can be decoded again, to free memory for others. If a frame is being decoded, the decoder's memory
+    /// is released afterwards, without waiting here.
     ///
+    /// - Parameter keepingPlace: whether the decoder keeps what it needs for the next frame.
     /// - Returns: how many bytes were released at once.
-    func giveUpFrames() -> Int {
+    func giveUpFrames(keepingPlace: Bool) -> Int {
         let kept = state.withLock { state in
-            state.mustReleaseWorkingMemory = true
+            state.release = keepingPlace && state.release != .all ? .spare : .all
             return state.kept.removeAll()
         }
         let freed = kept + releaseWorkingMemory()
@@ -350,16 +366,22 @@ package final class FrameBuffer: FrameSource {
     /// - Returns: how many bytes were released; 0 if that was not requested, or the decoder is in use: its user then
     ///   calls this afterwards.
     private func releaseWorkingMemory() -> Int {
-        guard state.withLock({ $0.mustReleaseWorkingMemory }) else { return 0 }
+        guard state.withLock({ $0.release != .nothing }) else { return 0 }
         return decoder.withLockIfAvailable { box in
-            let freed = state.withLock { state -> Int? in
-                guard state.mustReleaseWorkingMemory else { return nil }
-                state.mustReleaseWorkingMemory = false
-                defer { state.workingByteCount = 0 }
-                return state.workingByteCount
+            let release = state.withLock { state in
+                defer { state.release = .nothing }
+                return state.release
             }
-            if freed != nil { box.decoder.releaseWorkingMemory() }
-            return freed ?? 0
+            switch release {
+            case .nothing: return 0
+            case .spare: box.decoder.releaseSpareMemory()
+            case .all: box.decoder.releaseWorkingMemory()
+            }
+            let left = release == .all ? 0 : box.decoder.workingByteCount
+            return state.withLock { state in
+                defer { state.workingByteCount = left }
+                return state.workingByteCount - left
+            }
         } ?? 0
     }
 }

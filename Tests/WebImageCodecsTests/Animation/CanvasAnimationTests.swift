@@ -48,6 +48,18 @@ import WebImageTesting
         #expect(decoder.workingByteCount == 2 * (try decoder.frame(at: 99)).byteCount.bytes)
     }
 
+    @Test func theNextFrameNeedsNoSpareMemory() throws {
+        var random = SeededGenerator(seed: 9)
+        let reader = DrawnPatches(random: &random, count: 60, standsAlone: false)
+        let expected = reader.framesDrawnFromTheFirst
+        let decoder = CanvasAnimationDecoder(reader)
+        for index in 0..<40 { _ = try decoder.frame(at: index) }
+        let before = reader.decodes
+        decoder.releaseSpareMemory()
+        #expect(decoder.workingByteCount == expected[0].count)
+        #expect(farthest(try decoder.frame(at: 40), expected[40]) <= 2 && reader.decodes == before + 1)
+    }
+
     @Test func heldFramesKeepTheirPixelsAndReleasedOnesShareMemory() throws {
         var random = SeededGenerator(seed: 8)
         let reader = DrawnPatches(random: &random, count: 12, standsAlone: false)

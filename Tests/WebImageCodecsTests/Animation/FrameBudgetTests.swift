@@ -34,6 +34,32 @@ import WebImageTesting
         #expect(benches[0].buffer.keptBytes == 0 && benches[2].buffer.keptBytes == FrameBench.frameBytes * 4)
     }
 
+    /// Large animations in view took each other's canvases, and then each frame was drawn from the first one on.
+    @Test func watchedAnimationsGiveUpLastAndKeepTheirPlace() async throws {
+        let one = FrameBench.frameBytes * 4 + FrameBench.workingBytes
+        let budget = FrameBudget(limit: ByteCount(2 * one + FrameBench.workingBytes))
+        let benches = try (0..<3).map { _ in try FrameBench(frames: 4, budget: budget) }
+        func show(_ bench: FrameBench) async throws {
+            for index in 0..<4 { _ = try await bench.shown(index) }
+            await bench.executor.idle()
+        }
+        benches[0].buffer.addViewer()
+        try await show(benches[0])
+        try await show(benches[1])
+        benches[2].buffer.addViewer()
+        try await show(benches[2])
+        // The one that nobody watches was used later than the first.
+        #expect(benches.map { $0.buffer.keptByteCount.bytes } == [one, 0, one])
+        benches[1].buffer.addViewer()
+        try await show(benches[1])
+        #expect(benches.map { $0.buffer.keptByteCount.bytes } == [FrameBench.workingBytes, one, one])
+        benches[0].buffer.removeViewer(freeing: true)
+        #expect(benches[0].buffer.keptByteCount == .zero)
+        // Under memory pressure all is released.
+        budget.trim(to: .zero)
+        #expect(budget.used == .zero)
+    }
+
     /// Once only the frames counted, and every animation that had been played kept its canvases in addition.
     @Test func theDecodersWorkingMemoryCounts() async throws {
         let bench = try FrameBench(frames: 10)

@@ -104,6 +104,15 @@ extension AnimatedImagePlayerTests {
         #expect(larger.viewers == 1)
     }
 
+    /// It entered and left as the last viewer, which released frames that had been decoded ahead.
+    @Test func aPlayerThatIsHiddenFromTheBeginningReleasesNoFrames() throws {
+        let frames = FakeFrames(delays: [10, 10])
+        let player = try #require(AnimatedImagePlayer(frames.image, clock: clock, isVisible: false))
+        #expect(!player.isVisible && frames.viewers == 0 && frames.freed == 0)
+        player.isVisible = true
+        #expect(frames.viewers == 1)
+    }
+
     /// `stop()` once made a hidden player a viewer.
     @Test func aHiddenPlayerThatStopsIsNoViewer() throws {
         let frames = FakeFrames(delays: [10, 10])

@@ -218,6 +218,22 @@ import WebImageTesting
         #expect(target.shown[.image] == .picture(60))
     }
 
+    /// The larger size counted as that of the shown picture as soon as its load began.
+    @Test func aLargerPictureWhoseLoadWasInterruptedIsLoadedWhenVisibleAgain() throws {
+        try bench.answer(200, height: 100)
+        let slots = bench.slots(of: target, fitting { $0.whenHidden = .paused })
+        slots.resize(to: PixelSize(width: 20, height: 20))
+        slots.load(bench.request(200))
+        bench.settle()
+        slots.resize(to: PixelSize(width: 60, height: 60))
+        slots.isVisible = false
+        bench.settle()
+        #expect(target.shown[.image] == .picture(20))
+        slots.isVisible = true
+        bench.settle()
+        #expect(target.shown[.image] == .picture(60))
+    }
+
     // MARK: - Connectivity
 
     private final class Network: ConnectivityMonitor {
