@@ -19,7 +19,9 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
             RedisLink.Observer(
                 ready: { [weak self] in self?.writeWaiting() },
                 received: { [weak self] in self?.takeAnswer($0) },
-                lost: { [weak self] in self?.lose($0) }))
+                lost: { [weak self] in self?.lose($0) },
+                // The next command need not wait for it.
+                mayConnect: { [weak self] in self?.link.connect() }))
     }
 
     /// - Parameters:
@@ -86,7 +88,8 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
         let now = link.loop.now
         let expired = pending.expire(at: now)
         if let since = pending.lateSince, now - since >= configuration.stallLimit { link.drop(.timedOut) }
-        for reply in expired { reply(.failure(.timedOut)) }
+        for reply in expired.written { reply(.failure(.timedOut)) }
+        for reply in expired.unwritten { reply(.failure(.connecting)) }
         if pending.count > 0 { startTimer(at: pending.nextDeadline ?? now + configuration.stallLimit) }
     }
 }

@@ -63,7 +63,7 @@ struct PendingCommands<Reply> {
     }
 
     /// Returns the expired commands. Those that were not written yet are removed and never sent.
-    mutating func expire(at now: NIODeadline) -> [Reply] {
+    mutating func expire(at now: NIODeadline) -> (written: [Reply], unwritten: [Reply]) {
         var expired: [Reply] = []
         for index in written.indices where written[index].deadline <= now {
             guard let reply = written[index].reply else { continue }
@@ -71,9 +71,8 @@ struct PendingCommands<Reply> {
             written[index].reply = nil
         }
         let late = unwritten.filter { $0.entry.deadline <= now }
-        guard !late.isEmpty else { return expired }
-        unwritten.removeAll { $0.entry.deadline <= now }
-        return expired + late.compactMap(\.entry.reply)
+        if !late.isEmpty { unwritten.removeAll { $0.entry.deadline <= now } }
+        return (expired, late.compactMap(\.entry.reply))
     }
 
     /// The earliest deadline of a command. Later commands may have earlier ones.

@@ -8,6 +8,8 @@ public enum RedisError: Error, Hashable, Sendable {
     case connectionLost
     /// There is no connection. The value is the reason, worded to follow "because"; it holds no password.
     case noConnection(String)
+    /// The connection was not open in time.
+    case connecting
     /// The answer did not come in time. The command may have been carried out, or still be.
     case timedOut
     /// Too many commands already wait for answers.
@@ -27,7 +29,8 @@ public enum RedisError: Error, Hashable, Sendable {
         switch self {
         case .connectionLost, .noConnection, .timedOut, .malformed: true
         case .refused(let text): !text.hasPrefix("NOSCRIPT")
-        case .configuration, .overloaded, .circuitOpen, .closed: false
+        // How long a connection takes says little about the server. One that cannot be opened is a failure of its own.
+        case .configuration, .connecting, .overloaded, .circuitOpen, .closed: false
         }
     }
 
@@ -35,7 +38,7 @@ public enum RedisError: Error, Hashable, Sendable {
     /// part: the answer may be lost, and a script may be refused halfway.
     public var isUnsent: Bool {
         switch self {
-        case .configuration, .noConnection, .overloaded, .circuitOpen: true
+        case .configuration, .noConnection, .connecting, .overloaded, .circuitOpen: true
         case .connectionLost, .timedOut, .refused, .malformed, .closed: false
         }
     }
@@ -43,7 +46,7 @@ public enum RedisError: Error, Hashable, Sendable {
     /// Whether the error states a specific reason, rather than only that the server does not answer.
     var isSpecific: Bool {
         switch self {
-        case .connectionLost, .timedOut: false
+        case .connectionLost, .connecting, .timedOut: false
         default: true
         }
     }
@@ -55,6 +58,7 @@ extension RedisError: CustomStringConvertible {
         case .configuration(let text): text
         case .connectionLost: "the connection was lost before the answer came"
         case .noConnection(let reason): "there is no connection: \(reason)"
+        case .connecting: "the connection was not open in time"
         case .timedOut: "the answer did not come in time"
         case .overloaded: "as many commands as may wait do"
         case .circuitOpen: "the server keeps failing and is not used for a while"
