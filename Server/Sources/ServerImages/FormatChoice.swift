@@ -58,15 +58,19 @@ public struct FormatChoice: Hashable, Sendable {
         func fits(_ format: ResultFormat) -> Bool {
             !picture.isAnimated || format.holdsAnimation
         }
+        // What nobody asked for must not take so long that there is no answer.
+        func isQuick(_ format: ResultFormat) -> Bool {
+            fits(format) && picture.size.pixelCount ?? .max <= format.mostNegotiatedPixels
+        }
         if let asked {
-            if let format = enforced.first(where: fits), asked != .svg { return small(format, picture) }
+            if let format = enforced.first(where: isQuick), asked != .svg { return small(format, picture) }
             guard writable.contains(asked) else {
                 throw RequestRefusal(
                     status: 422, text: "Invalid URL", kind: .processing, detail: "\(asked.rawValue) cannot be written")
             }
             return small(asked, picture)
         }
-        if let format = automatic.first(where: fits) { return small(format, picture) }
+        if let format = automatic.first(where: isQuick) { return small(format, picture) }
         let source = picture.format.flatMap { ResultFormat(ofSource: $0) }
         if let source, preferred.contains(source) { return small(source, picture) }
         let good = preferred.first { fits($0) && (!picture.expectsAlpha || $0.holdsAlpha) }
@@ -89,6 +93,17 @@ extension ResultFormat {
         case .bigTIFF: self = .tiff
         case .heif, .heicSequence: self = .heic
         default: self.init(name: format.rawValue)
+        }
+    }
+
+    /// The most pixels of a result in this format if the URL does not ask for it. Encoders of these formats take many times
+    /// as long as others.
+    fileprivate var mostNegotiatedPixels: Int {
+        switch self {
+        case .avif: 8_000_000
+        case .jxl: 16_000_000
+        case .webp: 40_000_000
+        default: .max
         }
     }
 
