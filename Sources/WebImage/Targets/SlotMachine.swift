@@ -23,6 +23,8 @@ struct SlotMachine {
         /// Whether the call's placeholder was shown or delayed.
         var hasBegun = false
         var isIndicating = false
+        /// The picture from the caches that is shown while the origin is asked.
+        var cached: ImageResponse?
         /// The answer of the call, once there is one.
         var result: Result<ImageResponse, WebImageError>?
         /// Whether the answer waits for the end of a transition.
@@ -220,6 +222,7 @@ struct SlotMachine {
             state.image = image
             return show(image, .preview, call.options) + [.tell(call: generation)]
         case .cached(let response):
+            self.call?.cached = response
             let actions = show(response, call.options, atOnce: atOnce)
             return actions + [.tell(call: generation)]
         case .finished(.success(let response)): return finish(response, atOnce: atOnce)
@@ -262,6 +265,13 @@ struct SlotMachine {
         var actions = stopIndicator()
         // The slot keeps its picture: only a larger one could not be loaded.
         if call.hasPicture { return actions }
+        // The cached picture could only not be checked. It is the answer, as that of `image(for:)`.
+        if error.code != .cancelled, let cached = call.cached {
+            state.phase = .loaded(cached.source)
+            self.call?.result = .success(cached)
+            self.call?.shownSize = call.askedSize
+            return actions + [.tell(call: generation), .answer(call: generation, .success(cached))]
+        }
         state.phase = error.code == .cancelled ? .cancelled : .failed(error)
         if error.code == .cancelled {
             // All loads were cancelled (`cancelAll()`): that is not a failure to show to the user. But the picture of

@@ -181,6 +181,23 @@ import WebImageTesting
         #expect(bench.transport.hits(SlotBench.url(5)) == 2)
     }
 
+    /// The answer was the error, although the picture is shown, and ``ImageManager/image(for:)`` returns it.
+    @Test func aCachedPictureThatCannotBeCheckedIsTheAnswer() throws {
+        bench.transport.answer(
+            SlotBench.url(5), .bytes(try Fixture.png(5, 2), contentType: "image/png"), .status(500))
+        let slots = bench.slots(of: target, options { $0.errorImage = Fixture.gradient(9, 2) })
+        slots.load(bench.request(5))
+        bench.settle()
+        var request = bench.request(5)
+        request.caching.policy = .refresh
+        request.http.retry = .never
+        var answers: [Int?] = []
+        slots[.image].load(request) { answers.append((try? $0.get())?.image.size.width) }
+        bench.settle()
+        #expect(answers == [5] && target.shown[.image] == .picture(5))
+        #expect(slots[.image].state.phase.name.hasPrefix("loaded") && bench.transport.hits(SlotBench.url(5)) == 2)
+    }
+
     // MARK: - Progress
 
     @Test func progressIsAValueAndTheIndicatorIsToldOfIt() throws {
