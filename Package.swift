@@ -177,6 +177,7 @@ let package = Package(
             [
                 "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(name: "webimage", dependencies: ["WebImageCommands"], swiftSettings: swiftSettings),

@@ -157,7 +157,7 @@ extension ImageManager {
             do throws(WebImageError) {
                 reading = try await BytesReading.open(newer, by: loader)
             } catch {
-                if error.code == .cancelled { throw error }
+                guard error.leavesCachedPicture else { throw error }
             }
         }
         let watch = onProgress.map(ProgressWatch.init)
@@ -208,12 +208,18 @@ extension ImageManager {
         (request.options.caching.query, request.options.caching.store) = ([], [])
         request.options.decoding.allowsPartial = false
         (request.options.size, request.options.decoding.bitmapLimit, request.options.transformers) = (nil, nil, [])
+        var cached: ImageResponse?
         for await event in loader.events(for: request) {
             switch event {
             case .progress(let progress): onProgress?(progress)
-            case .cached, .preview: break
+            case .preview: break
+            case .cached(let response): cached = response
             case .finished(let result):
-                let picture = try result.get()
+                let picture: ImageResponse
+                do throws(WebImageError) { picture = try result.get() } catch {
+                    guard let cached, error.leavesCachedPicture else { throw error }
+                    picture = cached
+                }
                 if checksFrames { try await checkFrames(of: picture.image, request) }
                 guard let header = picture.header else {
                     throw WebImageError(

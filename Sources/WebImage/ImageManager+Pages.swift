@@ -17,13 +17,18 @@ extension ImageManager {
     }
 
     /// The same with a sequence that makes each request only when it is needed.
+    ///
+    /// - Parameter onPartial: called with the reason for each page that is incomplete, as its request allows.
     package func encode(
-        _ first: Image, andPages rest: AnySequence<ImageRequest>, as format: ImageFormat, _ options: EncodeOptions
+        _ first: Image, andPages rest: AnySequence<ImageRequest>, as format: ImageFormat, _ options: EncodeOptions,
+        onPartial: (WebImageError) -> Void = { _ in }
     ) async throws(WebImageError) -> [UInt8] {
         let pages = PagesInMaking(try coders.pageEncoder(for: format, options))
         try await onDecodeExecutor { () throws(WebImageError) in try pages.encoder.add(first) }
         for request in rest {
-            let page = try await image(for: request).image
+            let response = try await image(for: request)
+            if let error = response.partialError { onPartial(error) }
+            let page = response.image
             try await onDecodeExecutor { () throws(WebImageError) in try pages.encoder.add(page) }
         }
         return try await onDecodeExecutor { () throws(WebImageError) in try pages.encoder.finish() }

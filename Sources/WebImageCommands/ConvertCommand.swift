@@ -68,13 +68,14 @@ struct ConvertCommand: AsyncParsableCommand {
 
     func run() async throws {
         let inputs = Array(paths.dropLast()) + (try InputList.read(inputList))
+        try InputBytes.checkReadsOnce(inputs, list: inputList)
         if inputs.isEmpty, !picture.json { Console.err("nothing to convert: the list is empty") }
         let isQuiet = quiet || picture.json
         let manager = ImageManager(configuration: .withoutCaches(decoders))
         let destinations: OutputDestinations
         let transforms: [ImageTransform]
         do throws(WebImageError) {
-            transforms = try await picture.transforms.load()
+            transforms = try await picture.transforms.load(by: manager, limits)
             destinations = try OutputDestinations(output, inputs: inputs, options: picture, isConverting: true)
         } catch {
             // If no output is possible, every input has failed, and is reported as failed.

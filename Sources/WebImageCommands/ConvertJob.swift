@@ -43,12 +43,14 @@ struct ConvertJob: ListJob {
         report.take(response)
         if response.partialError != nil, !picture.allowPartial { return }
         let format = PictureEncoding.format(
-            of: response.image, asked: known, output: output.path, coders: manager.coders)
+            of: response.image, asked: known, output: output.path, isNamed: output.isNamed, coders: manager.coders)
         var encoding = writing.encoding(picture)
         encoding.anymap = picture.anymap(of: output.path)
         let begin = ContinuousClock.now
         request.decoding.allowsPartial = picture.allowPartial
-        let bytes = try await manager.encode(response, allPagesOf: request, as: format, encoding)
+        let bytes = try await manager.encode(response, allPagesOf: request, as: format, encoding) {
+            report.failPartly($0)
+        }
         report.encode = ContinuousClock.now - begin
         try OutputFiles.write(bytes, to: output.path)
         report.output = .init(path: output.path, format: format, image: response.image, bytes: bytes)

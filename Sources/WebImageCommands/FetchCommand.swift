@@ -78,11 +78,14 @@ struct FetchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let inputs = urls + (try InputList.read(inputList))
+        try InputBytes.checkReadsOnce(inputs, list: inputList)
         if inputs.isEmpty, !picture.json { Console.err("nothing to load: the list is empty") }
+        let isQuiet = quiet || picture.json
+        let manager = loading.makeManager(isQuiet: isQuiet, warns: !isQuiet)
         let destinations: OutputDestinations
         let transforms: [ImageTransform]
         do throws(WebImageError) {
-            transforms = try await picture.transforms.load()
+            transforms = try await picture.transforms.load(by: manager, loading.inputs)
             destinations = try OutputDestinations(output, inputs: inputs, options: picture)
             if let progressive { try OutputFiles.makeDirectory(progressive) }
             if let traceFile { try InputFiles(inputs).checkIsNoInput(traceFile, except: nil) }
@@ -91,8 +94,6 @@ struct FetchCommand: AsyncParsableCommand {
             PictureReport.fail(inputs, error, json: picture.json)
             throw someFailed
         }
-        let isQuiet = quiet || picture.json
-        let manager = loading.makeManager(isQuiet: isQuiet)
         let display = ProgressDisplay(isOn: isQuiet || output == "-" ? false : nil, total: inputs.count)
         let traces = TraceOutput(isPrinted: trace, file: traceFile)
         let jobs = inputs.indices.lazy.map { index in

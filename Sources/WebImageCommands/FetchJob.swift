@@ -19,6 +19,8 @@ struct FetchJob: ListJob {
     /// How an original that is cached or written unchanged is checked; nil if the picture is decoded.
     var check: OriginalCheck?
 
+    var turn: ListTurn? { loading.turn(of: input) }
+
     func run() async -> PictureReport {
         var report = PictureReport(input: input)
         var trace: String?
@@ -34,6 +36,7 @@ struct FetchJob: ListJob {
                 if response.partialError == nil, !options.changesPicture, !options.allowPartial {
                     // This checks all frames. If the picture is encoded again, the encoder decodes them in any case.
                     try await response.image.animation?.decodeAll()
+                    if !options.firstFrame { try await manager.checkPages(of: response, request) }
                 }
                 if response.partialError == nil || options.allowPartial {
                     try await write(response, to: request, into: &report)
@@ -138,21 +141,29 @@ struct FetchJob: ListJob {
     ) async throws(WebImageError) {
         guard let output = output?.path else { return }
         let isCutToOneFrame = options.firstFrame && response.header?.frameCount != 1
-        guard options.changesPicture || isCutToOneFrame else {
+        let isNamedOtherwise =
+            options.firstFrame && PictureEncoding.format(namedBy: output).map { $0 != response.header?.format } ?? false
+        guard options.changesPicture || isCutToOneFrame || isNamedOtherwise else {
             let data = response.data ?? []
             try OutputFiles.write(data, to: output)
             report.output = .init(
                 path: output, format: response.header?.format, size: response.image.size, byteCount: data.count)
             return
         }
+        let isNamed = self.output?.isNamed ?? false
+        if isNamed, options.format == nil, !OutputFiles.isStream(output) {
+            _ = try PictureEncoding.named(by: output, manager.coders)
+        }
         let format = PictureEncoding.format(
-            of: response.image, asked: options.outputFormat, output: output, coders: manager.coders)
+            of: response.image, asked: options.outputFormat, output: output, isNamed: isNamed, coders: manager.coders)
         let begin = ContinuousClock.now
         var encoding = EncodeOptions(quality: options.quality)
         encoding.anymap = options.anymap(of: output)
         var settings = request
         settings.decoding.allowsPartial = options.allowPartial
-        let bytes = try await manager.encode(response, allPagesOf: settings, as: format, encoding)
+        let bytes = try await manager.encode(response, allPagesOf: settings, as: format, encoding) {
+            report.failPartly($0)
+        }
         report.encode = ContinuousClock.now - begin
         try OutputFiles.write(bytes, to: output)
         report.output = .init(path: output, format: format, image: response.image, bytes: bytes)
@@ -204,19 +215,17 @@ enum PictureEncoding {
 
     /// The requested format, else that of the output's name, else that of the input, else PNG for a picture with alpha
     /// and JPEG for others. The format can always be written.
+    ///
+    /// - Parameter isNamed: whether the user named the output. Otherwise it has the input's name, which may be wrong, and
+    ///   the format of the picture comes first.
     static func format(
-        of image: Image, asked: ImageFormat?, output: String, coders: CoderRegistry
+        of image: Image, asked: ImageFormat?, output: String, isNamed: Bool, coders: CoderRegistry
     ) -> ImageFormat {
         if let asked { return asked }
-        for format in [format(namedBy: output), image.info.format.map(encoded)] {
+        let (named, own) = (format(namedBy: output), image.info.format.map(encoded))
+        for format in isNamed ? [named, own] : [own, named] {
             if let format, (try? coders.encoder(for: format)) != nil { return format }
         }
         return image.alpha == .opaque ? .jpeg : .png
     }
-}
-
-extension WebImageError {
-    /// Whether a cached picture may be used although loading a newer one failed. It may not if the load was cancelled,
-    /// or the origin answered with a status below 500, for example that the picture is gone.
-    var leavesCachedPicture: Bool { code != .cancelled && status.map { $0 >= 500 } ?? true }
 }

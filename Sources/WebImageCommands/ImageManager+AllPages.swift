@@ -6,10 +6,17 @@ extension ImageManager {
     /// - Parameters:
     ///   - response: the picture; with its bytes if pages may be wanted.
     ///   - settings: the request of which `response` is the result.
+    ///   - onPartial: called with the reason if some of the other pages are incomplete or missing, which `settings` may
+    ///     allow.
     /// - Throws: `cannotEncode`, also if pages would be lost although nothing may be; errors of loading the pages.
     func encode(
-        _ response: ImageResponse, allPagesOf settings: ImageRequest, as format: ImageFormat, _ options: EncodeOptions
+        _ response: ImageResponse, allPagesOf settings: ImageRequest, as format: ImageFormat, _ options: EncodeOptions,
+        onPartial: (WebImageError) -> Void
     ) async throws(WebImageError) -> [UInt8] {
+        if !settings.decoding.firstFrameOnly, let error = response.missingPages {
+            guard settings.decoding.allowsPartial else { throw error }
+            onPartial(error)
+        }
         let pageCount = settings.decoding.firstFrameOnly ? 1 : response.header?.pageCount ?? 1
         guard pageCount > 1, let data = response.data, coders.writesPages(format) else {
             try CoderRegistry.refuseLoss(of: pageCount, "pages", format, options)
@@ -22,10 +29,30 @@ extension ImageManager {
                 format: .tiff)
         }
         let others = settings.reading(data, pages: 1..<pageCount)
-        return try await encode(response.image, andPages: others, as: format, options)
+        return try await encode(response.image, andPages: others, as: format, options, onPartial: onPartial)
+    }
+
+    /// Decodes the other pages of a TIFF that is written unchanged, to see whether they are whole.
+    func checkPages(of response: ImageResponse, _ settings: ImageRequest) async throws(WebImageError) {
+        guard let data = response.data, let header = response.header, header.pageCount > 1 else { return }
+        if let error = response.missingPages { throw error }
+        for page in settings.reading(data, pages: 1..<min(header.pageCount, settings.decoding.limits.frames)) {
+            let other = try await image(for: page)
+            if let error = other.partialError { throw error }
+        }
+    }
+}
+
+extension ImageResponse {
+    /// Why the last pages of a TIFF cannot be found; nil if nothing says that there are more.
+    fileprivate var missingPages: WebImageError? {
+        guard let data, header?.isPaged == true, TIFFExcerpts.endsEarly(data) else { return nil }
+        return WebImageError(
+            .truncatedData, "the file ends before its next page; --first-frame writes the first one", format: .tiff)
     }
 }
 
 extension ImageHeader {
+    fileprivate var isPaged: Bool { [.tiff, .bigTIFF].contains(format) }
     fileprivate var pageCount: Int { [.tiff, .bigTIFF].contains(format) ? frameCount ?? 1 : 1 }
 }

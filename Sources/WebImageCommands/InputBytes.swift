@@ -73,6 +73,13 @@ enum InputBytes {
         return limited(ImageRequest(path: input), isLocal: true, options)
     }
 
+    /// The request for a file, also if its name looks like a URL. Nothing of it is cached.
+    static func request(ofFile path: String, _ options: InputOptions) -> ImageRequest {
+        var request = limited(ImageRequest(path: path), isLocal: true, options)
+        request.caching.policy = .noStore
+        return request
+    }
+
     private static func limited(_ request: ImageRequest, isLocal: Bool, _ options: InputOptions) -> ImageRequest {
         var request = request
         if options.timeout > 0 { request.timeout = .seconds(options.timeout) }

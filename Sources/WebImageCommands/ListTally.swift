@@ -2,8 +2,45 @@ import WebImage
 
 /// The work for one input of a list.
 protocol ListJob: Sendable {
+    /// Jobs with the same turn wait for each other, so that the time of a load is not spent in a queue; nil: the job need
+    /// not wait.
+    var turn: ListTurn? { get }
     /// Runs the job, which reports its own result. The returned report is only for the summary.
     func run() async -> PictureReport
+}
+
+extension ListJob {
+    var turn: ListTurn? { nil }
+}
+
+/// What jobs wait for: a host, or the processor.
+struct ListTurn: Hashable, Sendable {
+    let name: String
+    /// How many jobs may run at a time.
+    let most: Int
+}
+
+/// Lets jobs begin in their order, as many at a time as their turn allows.
+actor ListTurns {
+    private var running: [ListTurn: Int] = [:]
+    private var waiting: [ListTurn: [CheckedContinuation<Void, Never>]] = [:]
+
+    func take(_ turn: ListTurn) async {
+        guard running[turn, default: 0] >= turn.most else {
+            running[turn, default: 0] += 1
+            return
+        }
+        await withCheckedContinuation { waiting[turn, default: []].append($0) }
+    }
+
+    func give(_ turn: ListTurn) {
+        guard let next = waiting[turn]?.first else {
+            running[turn, default: 1] -= 1
+            return
+        }
+        waiting[turn]?.removeFirst()
+        next.resume()
+    }
 }
 
 /// The results of a list's inputs, for the summary.
@@ -24,9 +61,16 @@ struct ListTally: Sendable {
     static func running(_ jobs: some Sequence<some ListJob>, concurrency: Int) async -> ListTally {
         await withTaskGroup(of: PictureReport.self) { group in
             var (tally, waiting) = (ListTally(), jobs.makeIterator())
+            let turns = ListTurns()
             func addOne() -> Bool {
                 guard let job = waiting.next() else { return false }
-                group.addTask { await job.run() }
+                group.addTask {
+                    guard let turn = job.turn else { return await job.run() }
+                    await turns.take(turn)
+                    let report = await job.run()
+                    await turns.give(turn)
+                    return report
+                }
                 return true
             }
             for _ in 0..<concurrency where !addOne() { break }

@@ -15,6 +15,19 @@ struct LoadOptions: ParsableArguments {
     /// The most inputs that are processed at a time.
     var concurrency: Int { exactConcurrency ?? 64 }
 
+    /// Of the loads from one host, and of those of local files, only some run at a time: the others would spend their time
+    /// (`--timeout`) in a queue. Twice as many as are transferred or decoded, so that there is always another one.
+    func turn(of input: String) -> ListTurn {
+        if let host = Self.host(of: input) { return ListTurn(name: host, most: 2 * (exactConcurrency ?? 6)) }
+        return ListTurn(name: "local", most: 2 * max(ProcessInfo.processInfo.activeProcessorCount, 1))
+    }
+
+    /// The host of a URL; nil for local inputs.
+    static func host(of input: String) -> String? {
+        guard input.prefix(4).lowercased() == "http", let scheme = input.range(of: "://") else { return nil }
+        return input[scheme.upperBound...].prefix { !"/?#".contains($0) }.lowercased()
+    }
+
     @Option(
         help: "The priority: low, normal or high. Default: normal; low for prefetch.",
         completion: .list(["low", "normal", "high"]))
@@ -103,9 +116,13 @@ struct LoadOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter isQuiet: whether the note that nothing is cached is left out.
-    func makeManager(isQuiet: Bool) -> ImageManager {
+    /// - Parameters:
+    ///   - isQuiet: whether the note that nothing is cached is left out.
+    ///   - warns: whether warnings of the library are shown.
+    func makeManager(isQuiet: Bool, warns: Bool) -> ImageManager {
         var configuration = ImageManager.Configuration.withoutMemoryCache
+        configuration.logger = CommandLog.logger(isQuiet: !warns)
+        configuration.download.logger = configuration.logger
         configuration.isolation = decoders.value
         if let exactConcurrency {
             configuration.download.maxConcurrent = exactConcurrency

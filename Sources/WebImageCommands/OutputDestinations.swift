@@ -54,7 +54,7 @@ struct OutputDestinations {
         places = inputs.map { input in
             let name = names.next(
                 for: input, fileExtension: options.outputFormat?.fileExtension,
-                isWrittenAnew: options.changesPicture || isConverting)
+                isWrittenAnew: options.changesPicture || isConverting || options.firstFrame)
             return Place(path: folder + name, isNamed: false)
         }
         // Only with its own bytes may an output replace its input.

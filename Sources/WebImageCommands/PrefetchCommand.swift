@@ -69,7 +69,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         let inputs = urls + (try InputList.read(inputList))
         if inputs.isEmpty, !json { Console.err("nothing to load: the list is empty") }
         let isQuiet = quiet || json
-        let manager = loading.makeManager(isQuiet: true)
+        let manager = loading.makeManager(isQuiet: true, warns: !isQuiet)
         guard manager.diskCache != nil else {
             PictureReport.fail(inputs, CacheDirectory.missing, json: json)
             throw someFailed
@@ -78,7 +78,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         let list = PrefetchReports(
             inputs: inputs, display: ProgressDisplay(isOn: isQuiet ? false : nil, total: inputs.count), json: json,
             isQuiet: quiet)
-        let token = ImagePrefetcher(manager: manager, options: options).prefetch(
+        let token = ImagePrefetcher(manager: manager, options: options(for: inputs)).prefetch(
             count: inputs.count,
             request: { [loading] index throws(WebImageError) in
                 loading.makeRequest(unread: inputs[index], priority: .low)
@@ -110,11 +110,14 @@ struct PrefetchCommand: AsyncParsableCommand {
         return count
     }
 
-    private var options: PrefetchOptions {
+    private func options(for inputs: [String]) -> PrefetchOptions {
         var options = PrefetchOptions()
         options.destination = .disk(check: check == .full ? .full : .header)
+        // More would only wait for each other, and spend their time (`--timeout`) in a queue.
+        let most = Set(inputs.lazy.compactMap(LoadOptions.host)).count * 2 * 6
+        let width = min(loading.concurrency, max(most, 1))
         // With a budget or a rate, only few loads run at a time, so that it is exceeded only slightly.
-        options.width = loading.exactConcurrency ?? (budget == nil && rate == nil ? loading.concurrency : 4)
+        options.width = loading.exactConcurrency ?? (budget == nil && rate == nil ? width : 4)
         options.priority = loading.priority(orElse: .low)
         (options.bytesPerSecond, options.byteBudget) = (rate, budget)
         return options

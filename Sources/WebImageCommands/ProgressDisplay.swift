@@ -20,12 +20,22 @@ final class ProgressDisplay: Sendable {
     private let total: Int
     private let state = Mutex(State())
 
+    /// The display whose bars are on the terminal.
+    private static let shown = Mutex<ProgressDisplay?>(nil)
+
+    /// Prints a line on standard error, above the bars if there are any.
+    static func tellAbove(_ line: String) {
+        guard let display = shown.withLock({ $0 }) else { return Console.err(line) }
+        display.tell { Console.err(line) }
+    }
+
     /// - Parameters:
     ///   - isOn: whether bars are shown; nil shows them if standard error is a terminal.
     ///   - total: the number of loads, which are counted if there are several.
     init(isOn: Bool? = nil, total: Int = 1) {
         self.isOn = isOn ?? Console.isErrorTerminal
         self.total = total
+        if self.isOn { Self.shown.withLock { $0 = self } }
     }
 
     /// Begins a bar. Bars are ordered by their numbers, whichever begins first.
@@ -81,13 +91,15 @@ final class ProgressDisplay: Sendable {
             let (columns, rows) = Console.terminalSize
             // If there were more lines than the terminal has, they could not be erased.
             let shown = state.bars.prefix(max(min(12, rows - 4), 1))
-            for bar in shown { text += Self.line(bar.name, bar.progress, width: columns) + "\n" }
+            var lines = shown.map { Self.line($0.name, $0.progress, width: columns) }
             let more = state.bars.count - shown.count
-            if more > 0 { text += "… and \(more) more".prefix(max(columns - 1, 1)) + "\n" }
+            if more > 0 { lines.append(String("… and \(more) more".prefix(max(columns - 1, 1)))) }
             let count = state.done < total ? Self.count(state.done, of: total, failed: state.failed) : nil
-            if let count { text += count.prefix(max(columns - 1, 1)) + "\n" }
-            state.drawnLines = shown.count + (more > 0 ? 1 : 0) + (count == nil ? 0 : 1)
-            Console.write(text, to: .standardError)
+            if let count { lines.append(String(count.prefix(max(columns - 1, 1)))) }
+            // The last ones say the most. The cursor is in the row below them.
+            lines = lines.suffix(max(rows - 1, 0))
+            state.drawnLines = lines.count
+            Console.write(text + lines.map { $0 + "\n" }.joined(), to: .standardError)
         }
     }
 

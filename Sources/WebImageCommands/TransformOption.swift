@@ -24,8 +24,11 @@ struct TransformOption {
 
     /// Returns the transforms, after loading the files that they name.
     ///
+    /// - Parameters:
+    ///   - manager: decodes the pictures, as the options for decoders say.
+    ///   - limits: those of the pictures.
     /// - Throws: why a file cannot be used.
-    func load() async throws(WebImageError) -> [ImageTransform] {
+    func load(by manager: ImageManager, _ limits: InputOptions) async throws(WebImageError) -> [ImageTransform] {
         if specs.isEmpty { return [] }
         let names = Mutex((images: Set<String>(), cubes: Set<String>()))
         let dot = try Image(size: PixelSize(width: 1, height: 1)) { _ in }
@@ -44,7 +47,7 @@ struct TransformOption {
         var cubes: [String: ColorCube] = [:]
         for name in wanted.images {
             images[name] = try await Self.naming(name) { () async throws(WebImageError) in
-                try await Image(contentsOf: URL(fileURLWithPath: name))
+                try await manager.image(for: InputBytes.request(ofFile: name, limits)).image
             }
         }
         for name in wanted.cubes {

@@ -90,21 +90,24 @@ struct PrefetchQueue {
 
     /// Notes that a picture has ended.
     ///
+    /// - Parameter transferred: the bytes that came over the network, also if the picture failed then. By default those
+    ///   of the outcome.
     /// - Returns: the list's progress; nil if the picture was cancelled meanwhile, and counted then.
-    mutating func end(_ id: ListID, index: Int, _ outcome: PrefetchedItem.Outcome, now: Duration) -> PrefetchProgress? {
+    mutating func end(
+        _ id: ListID, index: Int, _ outcome: PrefetchedItem.Outcome, transferred: ByteCount? = nil, now: Duration
+    ) -> PrefetchProgress? {
         guard var list = lists[id], list.running.remove(index) != nil else { return nil }
         runningCount -= 1
         switch outcome {
-        case .loaded(let source, let size):
-            list.progress.loaded += 1
-            if source == .network, let size {
-                list.progress.bytes = ByteCount(list.progress.bytes.bytes + size.bytes)
-                if let bytesPerSecond {
-                    earliest = max(earliest, now) + .seconds(Double(size.bytes) / Double(bytesPerSecond))
-                }
-            }
+        case .loaded: list.progress.loaded += 1
         case .skipped: list.progress.skipped += 1
         case .failed: list.progress.failed += 1
+        }
+        if let bytes = (transferred ?? outcome.transferred)?.bytes {
+            list.progress.bytes = ByteCount(list.progress.bytes.bytes + bytes)
+            if let bytesPerSecond {
+                earliest = max(earliest, now) + .seconds(Double(bytes) / Double(bytesPerSecond))
+            }
         }
         if let byteBudget, list.progress.bytes.bytes >= byteBudget { list.close() }
         lists[id] = list
@@ -172,5 +175,12 @@ extension PrefetchQueue.List {
         progress.dropped += progress.total - next - removed.count
         removed = []
         next = progress.total
+    }
+}
+
+extension PrefetchedItem.Outcome {
+    /// The bytes of a picture that came over the network.
+    fileprivate var transferred: ByteCount? {
+        if case .loaded(.network, let size) = self { size } else { nil }
     }
 }

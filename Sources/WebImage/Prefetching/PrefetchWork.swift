@@ -210,7 +210,9 @@ final class PrefetchWork: Sendable {
         let now = clock.now
         let progress = state.withLock { state in
             state.tasks[place] = nil
-            let progress = state.queue.end(place.id, index: place.index, outcome, now: now)
+            let progress = state.queue.end(
+                place.id, index: place.index, outcome,
+                transferred: original?.source == .network ? original?.byteCount : nil, now: now)
             if progress != nil { state.untold[place.id, default: 0] += 1 }
             return progress
         }
@@ -289,7 +291,10 @@ final class PrefetchWork: Sendable {
         }
         let original = try await manager.keepOriginal(
             for: request, check: check, onProgress: list.isWatched ? onProgress : nil)
-        try original.checkKept()
+        do throws(WebImageError) { try original.checkKept() } catch {
+            // It was transferred all the same.
+            return (.failed(error), original)
+        }
         let isThere = original.source == .disk || original.source == .file || original.source == .memory
         return (isThere ? .skipped : .loaded(from: original.source, original.byteCount), original)
     }

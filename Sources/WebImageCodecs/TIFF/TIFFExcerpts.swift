@@ -27,6 +27,11 @@ package struct TIFFExcerpts {
         directories = bytes.withUnsafeBytes { TIFFPages(in: $0, limit: limit).directories }
     }
 
+    /// Whether the last page of a file names a next one that is not in the file, or not whole.
+    package static func endsEarly(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { TIFFPages(in: $0, limit: .max).endsEarly }
+    }
+
     /// A file of one page with the same pixels and metadata. Nil if the page must be read from the whole file: it does
     /// not exist, is damaged, or is stored in a way that depends on its place.
     ///

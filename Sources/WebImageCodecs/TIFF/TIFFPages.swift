@@ -6,6 +6,8 @@ struct TIFFPages {
     private(set) var directories: [UInt64] = []
     /// Whether the chain of pages is circular; it ends there.
     private(set) var goesInCircles = false
+    /// Whether the last page names a next one that is not in the file, or not whole.
+    private(set) var endsEarly = false
     /// Whether there are more pages than requested.
     private(set) var isCutOff = false
 
@@ -45,5 +47,6 @@ struct TIFFPages {
             directories.append(UInt64(offset))
             next = number(offset + countBytes + entries * entryBytes, offsetBytes)
         }
+        endsEarly = next != 0
     }
 }

@@ -79,7 +79,7 @@ struct PictureShow: Sendable {
         self.terminal = terminal
         self.language = language
         self.size = size
-        manager = loading.makeManager(isQuiet: isJSON)
+        manager = loading.makeManager(isQuiet: isJSON, warns: !isJSON)
         display = ProgressDisplay(isOn: isJSON ? false : nil)
     }
 
