@@ -33,8 +33,12 @@ int wi_worker_is_confined(void) { return !IS_SANITIZED; }
 
 /* MARK: Limits */
 
+/* A lower limit that the process was started with stays: it cannot be raised, and confines as well. */
 static int set_limit(int which, rlim_t value) {
-    struct rlimit limit = {value, value};
+    struct rlimit limit;
+    if (getrlimit(which, &limit) != 0) return errno;
+    if (value > limit.rlim_max) value = limit.rlim_max;
+    limit.rlim_cur = limit.rlim_max = value;
     return setrlimit(which, &limit) == 0 ? 0 : errno;
 }
 

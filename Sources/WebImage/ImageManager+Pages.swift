@@ -18,15 +18,23 @@ extension ImageManager {
 
     /// The same with a sequence that makes each request only when it is needed.
     ///
-    /// - Parameter onPartial: called with the reason for each page that is incomplete, as its request allows.
+    /// - Parameters:
+    ///   - leavesOutDamaged: whether a page of which nothing can be read is left out, if its request allows partial
+    ///     pictures; else that is an error.
+    ///   - onPartial: called with the reason for each page that is incomplete or left out.
     package func encode(
         _ first: Image, andPages rest: AnySequence<ImageRequest>, as format: ImageFormat, _ options: EncodeOptions,
-        onPartial: (WebImageError) -> Void = { _ in }
+        leavesOutDamaged: Bool = false, onPartial: (WebImageError) -> Void = { _ in }
     ) async throws(WebImageError) -> [UInt8] {
         let pages = PagesInMaking(try coders.pageEncoder(for: format, options))
         try await onDecodeExecutor { () throws(WebImageError) in try pages.encoder.add(first) }
         for request in rest {
-            let response = try await image(for: request)
+            let response: ImageResponse
+            do throws(WebImageError) { response = try await image(for: request) } catch {
+                guard leavesOutDamaged, request.options.decoding.allowsPartial, error.tellsOfDamage else { throw error }
+                onPartial(error)
+                continue
+            }
             if let error = response.partialError { onPartial(error) }
             let page = response.image
             try await onDecodeExecutor { () throws(WebImageError) in try pages.encoder.add(page) }

@@ -280,6 +280,11 @@ extension ImageRequest {
         var options = options
         options.decoding.ownLimits = limits
         options.timeout = timeout
+        return withSameKeys(options)
+    }
+
+    /// Changes options that are no part of the keys. No code of a transformer is called, as it would be for new keys.
+    func withSameKeys(_ options: Options) -> ImageRequest {
         var request = self
         request.storage = storage.with(options, changesKeys: false)
         return request

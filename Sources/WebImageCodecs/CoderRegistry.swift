@@ -1,5 +1,6 @@
 import Synchronization
 public import WebImageCore
+import WebImageProcessing
 import WebImageSystem
 
 /// The coders that read and write pictures; the one that was registered last is asked first. Any thread may use and
@@ -44,6 +45,12 @@ public final class CoderRegistry: Sendable {
     private let stored: Stored
     /// Runs the isolated decoders; nil: they run in this process.
     private let pool: DecoderPool?
+
+    /// Makes converters to sRGB for pictures that are encoded. Profiles with tables are read where pictures are decoded.
+    var converter: Image.MakeConverter {
+        guard let pool else { return Image.makeConverterHere }
+        return { (colors, layout) throws(WebImageError) in try pool.converter(for: colors, layout) }
+    }
 
     /// - Parameter coders: the coders, in the order in which they are asked.
     public init(_ coders: [any ImageCoder] = CoderRegistry.builtIn) {

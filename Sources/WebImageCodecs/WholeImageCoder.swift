@@ -57,7 +57,7 @@ private final class WholeImageDecoder: ImageDecoder {
         if image.alpha == .premultiplied { image = try image.with(alpha: .straight) }
         bytes = []
         try options.limits.check(image.size, of: format)
-        let header = image.info.header ?? makeHeader(of: image)
+        let header = makeHeader(of: image)
         self.header = header
         guard let sink = try plan(header).sink else { return }
         let rows = RowFormat(size: image.size, layout: image.layout, alpha: image.alpha)
@@ -69,9 +69,14 @@ private final class WholeImageDecoder: ImageDecoder {
         }
     }
 
+    /// The header of the pixels. That of the file from which the picture was made, such as a preview within it, may
+    /// say another size, orientation and other colours.
     private func makeHeader(of image: Image) -> ImageHeader {
-        ImageHeader(
-            format: format, size: image.size, orientation: image.info.orientation, hasAlpha: image.alpha != .opaque,
-            bitDepth: image.layout.bitDepth, iccProfile: image.info.iccProfile)
+        var header = image.info.header ?? ImageHeader(format: format, size: image.size)
+        (header.size, header.sizeBeforeCrop, header.orientation) = (image.size, nil, image.info.orientation)
+        (header.hasAlpha, header.bitDepth) = (image.alpha != .opaque, image.layout.bitDepth)
+        (header.iccProfile, header.colorDescription) = (image.info.iccProfile, image.info.colorDescription)
+        header.colorCalibration = nil
+        return header
     }
 }

@@ -29,7 +29,8 @@ extension ImageManager {
                 format: .tiff)
         }
         let others = settings.reading(data, pages: 1..<pageCount)
-        return try await encode(response.image, andPages: others, as: format, options, onPartial: onPartial)
+        return try await encode(
+            response.image, andPages: others, as: format, options, leavesOutDamaged: true, onPartial: onPartial)
     }
 
     /// Decodes the other pages of a TIFF that is written unchanged, to see whether they are whole.

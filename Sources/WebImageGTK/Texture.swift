@@ -24,10 +24,13 @@
 
         /// Makes a texture of a picture; for an animated picture, of its first frame.
         ///
+        /// A profile with tables is ignored, because its bytes may be a stranger's: let the load convert the colours, as it
+        /// does by default.
+        ///
         /// - Complexity: a few microseconds, whatever the size. For colours other than sRGB, a pass over all pixels and
         ///   memory for a copy; without that memory the pixels are not converted.
         public init(_ image: Image) {
-            let image = (try? image.inSRGB()) ?? image
+            let image = (try? image.inSRGB(by: Image.makeSafeConverter)) ?? image
             size = image.size
             orientation = image.info.orientation
             let pixels = image.pixels

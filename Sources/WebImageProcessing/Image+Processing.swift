@@ -51,12 +51,27 @@ extension Image {
         }
     }
 
+    /// Makes a converter to sRGB; nil if the colours cannot be converted.
+    package typealias MakeConverter =
+        @Sendable (_ colors: PixelColors, _ layout: PixelLayout) throws(WebImageError) -> ColorConverter?
+
+    /// Reads profiles with tables on this thread, with lcms2.
+    package static let makeConverterHere: MakeConverter = { (colors, layout) throws(WebImageError) in
+        ColorConverter(colors: colors, layout: layout)
+    }
+
+    /// Reads only profiles with curves and a matrix, for which our own code suffices. Others count as unusable.
+    package static let makeSafeConverter: MakeConverter = { (colors, layout) throws(WebImageError) in
+        if case .profile(let profile) = colors, ProfileTable.isNeeded(for: profile) { return nil }
+        return ColorConverter(colors: colors, layout: layout)
+    }
+
     /// The picture in sRGB, without a profile. If its profile cannot be used, profile and pixels stay unchanged.
     ///
-    /// - Throws: `limitExceeded` without memory.
-    package func inSRGB() throws(WebImageError) -> Image {
+    /// - Throws: `limitExceeded` without memory, and errors of the converter.
+    package func inSRGB(by makeConverter: MakeConverter = makeConverterHere) throws(WebImageError) -> Image {
         let colors = info.iccProfile.map { PixelColors.profile($0) } ?? info.colorDescription.map { .described($0) }
-        guard let colors, let converter = ColorConverter(colors: colors, layout: layout) else { return self }
+        guard let colors, let converter = try makeConverter(colors, layout) else { return self }
         var info = info
         info.iccProfile = nil
         info.colorDescription = nil

@@ -156,6 +156,25 @@ struct ConvertCommandTests {
             #expect(first.number("frames") == 1)
         }
 
+        /// The pages that could not be found were left out without a word, and pages whose pixels are missing were written
+        /// as if they were whole.
+        @Test func aTIFFThatIsCutInALaterPageIsNotWhole() async throws {
+            let bench = try CommandBench()
+            let size = PixelSize(width: 60, height: 40)
+            let whole = try Pictures.pages([size, size, size])
+            for part in [whole.count * 2 / 3, whole.count - 60] {
+                try bench.write(Array(whole.prefix(part)), to: "in.tif")
+                for arguments in [["convert", "in.tif", "out.tif"], ["fetch", "in.tif", "-o", "out.tif"]] {
+                    let run = try await bench.run(arguments + ["--json"])
+                    #expect(run.code == 1 && bench.read("out.tif") == nil, "\(part) \(arguments)")
+                }
+                let partly = try await bench.run("convert", "in.tif", "partly.tif", "--allow-partial", "--json")
+                #expect(try partly.code == 1 && partly.objects.first?.text("status") == "partial")
+                #expect(bench.read("partly.tif") != nil)
+                #expect(try await bench.run("convert", "in.tif", "first.tif", "--first-frame").code == 0)
+            }
+        }
+
         @Test func losslessRefusesToLosePages() async throws {
             let bench = try CommandBench()
             let size = PixelSize(width: 6, height: 4)

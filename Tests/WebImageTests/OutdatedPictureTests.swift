@@ -149,6 +149,10 @@ import WebImageTesting
         #expect(book.record(of: key, response("\"a\"", at: 5)) === first && first.response.responseTime == 5)
         // An answer older than the recorded one changes nothing.
         #expect(book.record(of: key, response("\"b\"", at: 2)) !== first && !first.isOutdated)
+        // But if it is of another body, it has come too late: its pictures must not replace those of the newer one.
+        #expect(book.record(of: key, response("\"b\"", at: 2)).isOutdated)
+        #expect(
+            book.hasReplaced(response("\"b\"", at: 2), of: key) && !book.hasReplaced(response("\"b\"", at: 6), of: key))
         let second = book.record(of: key, response("\"b\"", at: 6))
         #expect(second !== first && first.isOutdated && !second.isOutdated && book.outdatings == 1)
         book.outdate(key)

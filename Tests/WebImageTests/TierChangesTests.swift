@@ -89,11 +89,6 @@ import WebImageTesting
         changes.end(key)
         #expect(next(&changes)?.length == 30)
         changes.end(key)
-        // A store that ended a moment ago may have reached the tier after the removal.
-        #expect(undo().beaten.isEmpty)
-        #expect(next(&changes)?.isRemoval == true)
-        changes.end(key)
-        #expect(undo().beaten.count == 1 && changes.isIdle, "once")
         // A store that was announced comes too late.
         let number = changes.reserve(key)
         #expect(undo().beaten.count == 1 && changes.takeNext() == nil)

@@ -157,9 +157,8 @@ extension ImageCache {
     }
 
     /// Removes an original and all pictures made from it from memory and disk, but not from the further tiers. Call it
-    /// when another program has removed the original from a tier that both use. A store of this original in a further
-    /// tier that has not ended, or is one of the last, is undone: it may have come after the removal there. Of the
-    /// finished pictures on disk
+    /// when another program has removed the original from a tier that both use. Stores of this original in further tiers
+    /// that have not ended are undone. Of the finished pictures on disk
     /// (``ImageRequest/Caching/store``), only those stored under the key of the original are removed.
     ///
     /// - Parameter key: the key of the original, see ``ImageRequest/originalKey``.

@@ -103,6 +103,9 @@ struct DecodeGroup<Order: PictureOrder> {
             // Only the coefficients that show are kept, and a bit for each of the others.
             memory = stored * 5 / scale.denominator
         }
+        // The canvas of an animation, and a copy of it for each frame.
+        let isAnimated = header.frameCount != 1 && orders.contains { !$0.recipe.decoding.firstFrameOnly }
+        if isAnimated, header.format.has(.rowDecoder) || header.format == .webp { memory += 2 * stored * pixelBytes }
         // For a vector picture the drawn size counts, not the natural size.
         if header.isVector { memory = 0 }
         for order in orders {

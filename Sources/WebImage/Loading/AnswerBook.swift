@@ -43,7 +43,11 @@ final class AnswerBook: Sendable {
             if let known, !replaces || known.isCertainlyOf(response), known.take(response) { return (known, nil) }
             let isOlder = known.map { $0.response.responseTime > response.responseTime } ?? false
             let record = AnswerRecord(response)
-            if isOlder, !replaces { return (record, nil) }
+            if isOlder, !replaces {
+                // Its pictures come too late: memory has those of a newer body.
+                if known.map({ $0.response.hasOtherBody(than: response) }) ?? false { record.outdate() }
+                return (record, nil)
+            }
             state.tidy()
             state.entries[key] = Entry(record: record)
             let isOther = known.map { $0.response.hasOtherBody(than: response) } ?? false
@@ -55,6 +59,11 @@ final class AnswerBook: Sendable {
 
     /// The newest answer of an original, while it has pictures.
     func known(_ key: CacheKey) -> StoredResponse? { state.withLock { $0.entries[key]?.record }?.response }
+
+    /// Whether memory has pictures of a newer answer with another body. An answer may have waited long for its decode.
+    func hasReplaced(_ response: StoredResponse, of key: CacheKey) -> Bool {
+        known(key).map { $0.responseTime > response.responseTime && $0.hasOtherBody(than: response) } ?? false
+    }
 
     /// Marks the pictures of an original as outdated.
     func outdate(_ key: CacheKey) {

@@ -64,13 +64,15 @@ final class LoadDecode: DecodeClient {
         let plan = bytes.storePlan
         // An entry of a further tier has already been through a serializer.
         let serializer = bytes.copied == nil ? loader.caches.serializer(for: job.request) : nil
+        let isReplaced = plan?.storing.map { loader.answers.hasReplaced($0, of: job.key.originalKey) } ?? false
         let original =
-            failure == nil
+            failure == nil && !isReplaced
             ? loader.announceOriginal(of: job.keeper, bytes, plan, serializer == nil ? log : nil, header) : nil
         noteOutcome(failure?.endingALoad(of: place))
         if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
         return LoadDelivery(
-            loader: loader, job: job, bytes: bytes, plan: plan, original: original, serializes: serializer != nil)
+            loader: loader, job: job, bytes: bytes, plan: plan, original: original, serializes: serializer != nil,
+            isReplaced: isReplaced)
     }
 
     /// Records once for all sessions whether the origin's answer was usable.
@@ -99,7 +101,7 @@ final class LoadDelivery: PictureDelivery {
 
     init(
         loader: Loader, job: BytesJob, bytes: OpenedBytes, plan: StorePlan?, original: OriginalStore.Announcement?,
-        serializes: Bool
+        serializes: Bool, isReplaced: Bool
     ) {
         self.loader = loader
         self.job = job
@@ -107,7 +109,8 @@ final class LoadDelivery: PictureDelivery {
         self.plan = plan
         self.original = original
         self.serializes = serializes
-        mayStore = plan.map { $0.storing != nil } ?? (job.request.options.caching.policy.mode != .noStore)
+        let isAllowed = plan.map { $0.storing != nil } ?? (job.request.options.caching.policy.mode != .noStore)
+        mayStore = isAllowed && !isReplaced
     }
 
     func finish(_ order: PixelJob, _ result: Result<DecodedPicture, WebImageError>) {

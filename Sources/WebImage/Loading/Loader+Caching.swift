@@ -148,7 +148,7 @@ extension Loader {
 
 extension WebImageError {
     /// Whether the error is in the bytes themselves.
-    fileprivate var tellsOfDamage: Bool {
+    var tellsOfDamage: Bool {
         let reason = (code == .badImageData ? cause as? WebImageError : nil)?.code ?? code
         return [.corruptData, .truncatedData, .unknownFormat].contains(reason)
     }

@@ -36,11 +36,12 @@ extension Loader {
     ///
     /// - Parameter steps: how many of the job's steps are applied to that picture.
     func makeWaiter(_ job: PixelJob, _ steps: Int) -> LoadToken {
-        var request = job.request
-        request.options.includesData = false
-        request.options.caching.waitsForStore = false
+        var options = job.request.options
+        options.includesData = false
+        options.caching.waitsForStore = false
         // The job's own callers determine the urgency: their priorities count for the same bytes.
-        request.options.priority = .veryLow
+        options.priority = .veryLow
+        let request = job.request.withSameKeys(options)
         let waiter = LoadToken(loader: self, request: request, isWatching: job.isWatched)
         waiter.delivery = .callback(
             EventCallback { [self] event in

@@ -20,20 +20,25 @@ public struct PrefetchProgress: Hashable, Sendable {
     public init(total: Int) { self.total = total }
 
     /// The number of pictures that are done, in one way or another.
-    public var finished: Int { loaded + skipped + failed + dropped }
+    public var finished: Int { [loaded, skipped, failed, dropped].reduce(0, Self.sum) }
     public var isFinished: Bool { finished >= total }
     /// 0 to 1; 1 for an empty list.
     public var fraction: Double { total == 0 ? 1 : Double(finished) / Double(total) }
 
     static func + (one: Self, other: Self) -> Self {
-        let (total, isTooLarge) = one.total.addingReportingOverflow(other.total)
-        var sum = PrefetchProgress(total: isTooLarge ? .max : total)
-        sum.loaded = one.loaded + other.loaded
-        sum.skipped = one.skipped + other.skipped
-        sum.failed = one.failed + other.failed
-        sum.dropped = one.dropped + other.dropped
-        sum.bytes = ByteCount(one.bytes.bytes + other.bytes.bytes)
+        var sum = PrefetchProgress(total: Self.sum(one.total, other.total))
+        sum.loaded = Self.sum(one.loaded, other.loaded)
+        sum.skipped = Self.sum(one.skipped, other.skipped)
+        sum.failed = Self.sum(one.failed, other.failed)
+        sum.dropped = Self.sum(one.dropped, other.dropped)
+        sum.bytes = ByteCount(Self.sum(one.bytes.bytes, other.bytes.bytes))
         return sum
+    }
+
+    /// Lists may be endless: sums end at the largest number.
+    private static func sum(_ one: Int, _ other: Int) -> Int {
+        let (sum, isTooLarge) = one.addingReportingOverflow(other)
+        return isTooLarge ? .max : sum
     }
 }
 

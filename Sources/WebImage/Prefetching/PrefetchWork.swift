@@ -311,9 +311,13 @@ extension PrefetchWork {
     /// - Throws: `cacheMiss` if there is none.
     private func checkPlace(for request: ImageRequest) throws(WebImageError) {
         let isRemote = ["http://", "https://"].contains { request.url.lowercased().hasPrefix($0) }
-        guard isRemote, !hasPlace(for: request) else { return }
+        let caching = request.options.caching
+        guard isRemote, !hasPlace(for: request) || !caching.storesOriginal || !caching.policy.mode.stores else {
+            return
+        }
         throw WebImageError(
-            .cacheMiss, "there is no disk cache for the original to be loaded into", location: request.redactedURL)
+            .cacheMiss, "there is no disk cache for the original to be loaded into, or the request forbids it",
+            location: request.redactedURL)
     }
 
     /// Waits until no other load is storing the same original or picture.

@@ -12,8 +12,7 @@ struct TierChanges {
         case put(ByteLog, DiskMetadata)
         case renew(@Sendable (DiskMetadata) -> DiskMetadata?)
         case remove
-        /// Undoes stores that have not ended, or ended a moment ago, because another program has removed the entry: it may
-        /// have done so before they reached the tier. Others are not told.
+        /// Undoes stores that have not ended, because another program has removed the entry. Others are not told.
         case undo
     }
 
@@ -54,17 +53,12 @@ struct TierChanges {
     /// How many changes may wait.
     private static let maxWaiting = 10_000
 
-    /// How many of the last stores are remembered. The news of a removal is at most some seconds late.
-    private static let maxStored = 256
-
     private let maxRunning: Int
     /// The most bytes of stores that may wait, and of those that may run; one store may always do either.
     private let maxBytes: Int
     private var lines: [CacheKey: Line] = [:]
     /// Keys whose first change may begin, in order.
     private var ready = FIFO<CacheKey>()
-    /// The keys whose last change was a store, the oldest first.
-    private var stored: [CacheKey] = []
     private var nextNumber: UInt64 = 1
     private var waitingCount = 0
     private(set) var waitingBytes = 0
@@ -136,8 +130,7 @@ struct TierChanges {
             // Stores that were only announced are obsolete then, and leave nothing to undo.
             line.firstWanted = nextNumber
             beaten = line.waiting.filter(\.isStore)
-            guard line.isStoring || !beaten.isEmpty || stored.contains(key) else { return Added(beaten: [change]) }
-            stored.removeAll { $0 == key }
+            guard line.isStoring || !beaten.isEmpty else { return Added(beaten: [change]) }
         case .put:
             guard change.number >= line.firstWanted else { return Added(beaten: [change]) }
             guard waitingBytes == 0 || waitingBytes + length <= maxBytes else { return Added(isRefused: true) }
@@ -175,11 +168,6 @@ struct TierChanges {
     mutating func end(_ key: CacheKey) {
         runningCount -= 1
         runningBytes -= lines[key]?.runningLength ?? 0
-        if let line = lines[key] {
-            stored.removeAll { $0 == key }
-            if line.isStoring { stored.append(key) }
-            if stored.count > Self.maxStored { stored.removeFirst() }
-        }
         change(key) { line in
             (line.isRunning, line.isRemoving, line.isStoring) = (false, false, false)
             line.runningLength = 0

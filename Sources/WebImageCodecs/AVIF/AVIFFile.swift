@@ -18,6 +18,7 @@
         private let limits: DecodeLimits
         /// Whether to look for a thumbnail and decode it instead of the picture.
         private var wantsThumbnail: Bool
+        private var hasCheckedItems = false
 
         init(_ options: DecodeOptions) throws(WebImageError) {
             try OpenedLibrary.libavif.check(.avif)
@@ -52,7 +53,7 @@
         /// Parses the boxes that describe the picture; false if some have not arrived.
         func parse() throws(WebImageError) -> Bool {
             let format: ImageFormat = ImageFormat(sniffing: bytes.all) == .avifSequence ? .avifSequence : .avif
-            if wantsThumbnail, format == .avif { chooseThumbnail() }
+            if !hasCheckedItems { try checkItems(format) }
             guard try check(avifDecoderParse(handle)) else { return false }
             let image = handle.pointee.image.pointee
             let stored = PixelSize(width: Int(image.width), height: Int(image.height))
@@ -77,15 +78,25 @@
             return true
         }
 
-        /// Looks once for a thumbnail, as soon as the boxes that describe the pictures have arrived. libavif needs the
-        /// same boxes, and so begins no earlier.
-        private func chooseThumbnail() {
+        /// Checks the items once, as soon as the boxes that describe them have arrived, and looks for a thumbnail. libavif
+        /// needs the same boxes, and so begins no earlier.
+        ///
+        /// - Throws: `limitExceeded` for very many items, and for items that share data: libavif copies that of each.
+        private func checkItems(_ format: ImageFormat) throws(WebImageError) {
             let boxes = BoxReader(bytes: bytes.all)
             guard let meta = boxes.first(["meta"], in: 0..<bytes.count) else { return }
-            wantsThumbnail = false
-            // libavif itself reports invalid boxes.
-            guard let items = try? HEIFItems(boxes, meta: meta) else { return }
-            input.changes = items.changesForThumbnail
+            hasCheckedItems = true
+            let items: HEIFItems
+            do throws(WebImageError) { items = try HEIFItems(boxes, meta: meta) } catch {
+                // libavif itself reports invalid boxes.
+                guard error.code == .limitExceeded else { return }
+                throw error
+            }
+            guard items.dataLength <= limits.bytes.bytes else {
+                throw WebImageError(
+                    over: .bytes, "the AVIF's items have \(items.dataLength) bytes together", format: format)
+            }
+            if wantsThumbnail, format == .avif { input.changes = items.changesForThumbnail }
         }
 
         /// Looks for EXIF and XMP, which may follow the picture.

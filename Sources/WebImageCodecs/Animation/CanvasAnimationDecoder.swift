@@ -76,7 +76,8 @@ final class CanvasAnimationDecoder: AnimationDecoder {
             return given
         }
         let copy = try canvas.copy()
-        given = copy
+        // The gaps of a huge one would be as large as those of nothing else.
+        if copy.byteCount.bytes <= CanvasSnapshots.limit { given = copy }
         return copy
     }
 
@@ -158,7 +159,7 @@ final class CanvasAnimationDecoder: AnimationDecoder {
 
 /// Copies of the canvas at evenly spaced frames: as many as memory allows, at growing distances.
 private struct CanvasSnapshots {
-    private static let limit = 32 << 20
+    fileprivate static let limit = 32 << 20
     private static let most = 32
     private static let minStep = 8
 
@@ -174,6 +175,7 @@ private struct CanvasSnapshots {
     func wants(_ index: Int) -> Bool { index > 0 && index % step == 0 && kept[index] == nil }
 
     mutating func keep(_ pixels: PixelBuffer, of index: Int) {
+        guard pixels.byteCount.bytes <= Self.limit else { return }
         kept[index] = pixels
         while kept.count > max(1, min(Self.most, Self.limit / max(pixels.byteCount.bytes, 1))) {
             guard kept.count > 1 else { return }

@@ -39,14 +39,14 @@ extension CoderRegistry {
                     isFirst = false
                     // The encoder refuses a frame with a size other than the first's.
                     let shown = frame.displaySize == whole ? written : frame.displaySize
-                    let made = try frame.made(shown, for: format, options)
+                    let made = try frame.made(shown, for: format, options, converter)
                     try encoder.add(isTold ? made : try made.upright(), delay: delay)
                 }
                 return try encoder.finish()
             }
             try Self.refuseLoss(of: animation.frameCount, "frames", format, options)
         }
-        let still = try image.made(size, for: format, options)
+        let still = try image.made(size, for: format, options, converter)
         let bytes = try coder.encode(still, as: format, options)
         guard let limit = options.maxFileSize, bytes.count > limit.bytes else { return bytes }
         return try encode(still, as: format, options, with: coder, within: limit)
@@ -76,7 +76,7 @@ extension CoderRegistry {
         guard let encoder = try encoder(for: format, options).makePageEncoder(format, options) else {
             throw WebImageError(.cannotEncode, "a \(format.rawValue) has no pages", format: format)
         }
-        return FittingPageEncoder(encoder, format, options)
+        return FittingPageEncoder(encoder, format, options, converter)
     }
 
     /// Refuses to write a single frame or page of several if the encoding must be lossless.
@@ -124,15 +124,20 @@ private final class FittingPageEncoder: PageEncoder {
     private let encoder: any PageEncoder
     private let format: ImageFormat
     private let options: EncodeOptions
+    private let converter: Image.MakeConverter
 
-    init(_ encoder: any PageEncoder, _ format: ImageFormat, _ options: EncodeOptions) {
+    init(
+        _ encoder: any PageEncoder, _ format: ImageFormat, _ options: EncodeOptions,
+        _ converter: @escaping Image.MakeConverter
+    ) {
         self.encoder = encoder
         self.format = format
         self.options = options
+        self.converter = converter
     }
 
     func add(_ page: Image) throws(WebImageError) {
-        try encoder.add(try page.made(options.writtenSize(of: page.displaySize), for: format, options))
+        try encoder.add(try page.made(options.writtenSize(of: page.displaySize), for: format, options, converter))
     }
 
     func finish() throws(WebImageError) -> [UInt8] { try encoder.finish() }
@@ -150,13 +155,19 @@ extension Image {
     /// The picture in an exact display size, in colours that the format can describe; for lossless encoding, in those
     /// of its profile.
     fileprivate func made(
-        _ size: PixelSize, for format: ImageFormat, _ options: EncodeOptions
+        _ size: PixelSize, for format: ImageFormat, _ options: EncodeOptions, _ converter: MakeConverter
     ) throws(WebImageError) -> Image {
         let sized = try resized(to: TargetSize(size, fit: .fill, upscale: true))
         let isTold =
             info.iccProfile != nil
             ? options.isLossless || !format.has(.noProfile) && options.embedsICCProfile
             : info.colorDescription?.isHighDynamicRange != true || format.has(.dynamicRange) && options.embedsICCProfile
-        return isTold ? sized : try sized.inSRGB()
+        if isTold { return sized }
+        guard !options.isLossless || info.iccProfile != nil else {
+            throw WebImageError(
+                .cannotEncode, "\(format.rawValue) does not describe colours of a high dynamic range",
+                format: format)
+        }
+        return try sized.inSRGB(by: converter)
     }
 }

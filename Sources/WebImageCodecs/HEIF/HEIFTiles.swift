@@ -37,7 +37,14 @@
             _ tiles: [Int], as kind: HEIFPixels.Kind, _ reductions: [HEIFReduction] = []
         ) throws(WebImageError) -> [HEIFPixels] {
             if tiles.count > 1, let helpers = options.idleThreads, helpers.idleCount > 0 {
-                return try decode(tiles, as: kind, reductions, with: helpers)
+                // Each tile's file is a copy of its data, and a row may have hundreds that share theirs.
+                var pixels: [HEIFPixels] = []
+                for start in stride(from: 0, to: tiles.count, by: Self.tilesAtOnce) {
+                    let part = start..<min(start + Self.tilesAtOnce, tiles.count)
+                    pixels += try decode(
+                        Array(tiles[part]), as: kind, reductions.isEmpty ? [] : Array(reductions[part]), with: helpers)
+                }
+                return pixels
             }
             var pixels: [HEIFPixels] = []
             for (index, tile) in tiles.enumerated() {
@@ -47,6 +54,8 @@
             }
             return pixels
         }
+
+        private static let tilesAtOnce = 16
 
         /// Decodes several tiles in parallel, with the same pixels as a result.
         private func decode(

@@ -228,6 +228,16 @@
             return PixelSize(width: width, height: height)
         }
 
+        /// The length of the data of all items together. It is no longer than the file, unless items share data.
+        var dataLength: Int {
+            items.values.reduce(0) { sum, item in
+                (item.location?.extents ?? []).reduce(sum) { sum, extent in
+                    let (next, isOver) = sum.addingReportingOverflow(extent.length)
+                    return isOver ? .max : next
+                }
+            }
+        }
+
         /// The position of an item's data in the file.
         ///
         /// - Throws: `unsupportedFeature` for data within other items, `corruptData` if there is none or it is longer
@@ -258,6 +268,11 @@
                 ranges.append(itemData.lowerBound + range.lowerBound..<itemData.lowerBound + range.upperBound)
             }
             guard total > 0 else { throw WebImageError(.corruptData, "item \(id) has no data", format: .heif) }
+            // Otherwise few bytes could be the data of a very long item.
+            let sorted = ranges.sorted { $0.lowerBound < $1.lowerBound }
+            guard zip(sorted, sorted.dropFirst()).allSatisfy({ $0.upperBound <= $1.lowerBound }) else {
+                throw WebImageError(.corruptData, "the parts of item \(id) overlap", format: .heif)
+            }
             return ranges
         }
     }

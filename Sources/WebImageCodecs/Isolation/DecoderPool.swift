@@ -192,8 +192,11 @@ package final class DecoderPool: Sendable {
             // Idle processes may still be used meanwhile.
             if let error = self.resting(state) { return .refused(error) }
             if state.processes.count + state.starting >= self.most {
-                // An idle process of the other kind, or one that was used before, is ended to make room.
-                let other = state.processes.first { !$0.lending.isBusy && ($0.kind != kind || isFresh) }
+                // An idle process of the other kind, or one that was used before or takes no more pictures, is ended to
+                // make room. An animation in it begins anew in another one.
+                let other = state.processes.first {
+                    !$0.lending.isBusy && ($0.kind != kind || isFresh || $0.lending.isRetiring)
+                }
                 guard let other else { return nil }
                 Self.doom(other, &state)
             }
@@ -332,7 +335,9 @@ package final class DecoderPool: Sendable {
             case .ended: state.report.ended += 1
             case .failedStart: state.failedStarts.noteFailure(at: .now)
             }
-            let lost = Lost(error: error, hasServedOthers: process.lending.opened > 1)
+            // A long animation may use up the time that a process has for all its work.
+            let isUsedUp = error.code == .limitExceeded && reason == .crashed
+            let lost = Lost(error: error, hasServedOthers: process.lending.opened > 1 || isUsedUp)
             return (lost, reason != .failedStart && state.opened > 1)
         }
         switch reason {

@@ -68,8 +68,13 @@ final class DecoderProcess: @unchecked Sendable {
         let result =
             if let program = settings.program {
                 wi_worker_start(program, options, limit, SharedMemory.byteCount, &worker)
-            } else {
+            } else if wi_worker_can_be_this_program() != 0 {
                 wi_worker_start(nil, options, limit, SharedMemory.byteCount, &worker)
+            } else {
+                // The executable is a stranger's, which loaded this library, and would do its own work once more.
+                throw WebImageError(
+                    .decoderUnavailable,
+                    "the program webimage-decoder is not found; DecoderIsolation.program can name its path")
             }
         guard result == 0, let base = worker.memory else {
             throw WebImageError(

@@ -42,7 +42,8 @@
 
             private func find(_ name: StaticString) -> Int? { PDFStreams.find(name, in: dictionary, from: 0) }
 
-            /// The number after a name; 0 if there is none, or it is stored elsewhere in the file.
+            /// The number after a name; 0 if there is none. One that is stored elsewhere in the file may be any, and counts
+            /// as very large.
             private func number(_ name: StaticString) -> Int {
                 guard var at = find(name) else { return 0 }
                 at += name.utf8CodeUnitCount
@@ -52,7 +53,14 @@
                     value = value * 10 + Int(dictionary[at] - 48)
                     at += 1
                 }
-                return value
+                return isReference(dictionary[at...]) ? 1 << 40 : value
+            }
+
+            /// Whether a number is followed by another one and an R.
+            private func isReference(_ rest: Slice<UnsafeRawBufferPointer>) -> Bool {
+                let digits = rest.drop { $0 <= 0x20 }
+                let after = digits.drop { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+                return after.count < digits.count && after.drop { $0 <= 0x20 }.first == UInt8(ascii: "R")
             }
         }
 

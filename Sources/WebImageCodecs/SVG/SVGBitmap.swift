@@ -30,7 +30,8 @@
 
         private static func header(of bytes: [UInt8]) -> ImageHeader? {
             guard let format = ImageFormat(sniffing: bytes), !format.isVector else { return nil }
-            let limits = DecodeLimits(pixels: .max, bytes: ByteCount(.max))
+            // Only the size matters here. Metadata could take much longer than its bytes.
+            let limits = DecodeLimits(pixels: .max, bytes: ByteCount(.max), metadata: .zero)
             return bytes.withUnsafeBytes {
                 try? CoderRegistry.standard.readHeader(of: $0, DecodeOptions(limits: limits))
             }

@@ -134,7 +134,7 @@
         ///
         /// - Throws: `limitExceeded` for an element with too many references.
         mutating func finish(_ sheet: SVGStyleSheet, parent: SVGTraits?) throws(WebImageError) {
-            sheet.add(to: &traits, name: name, id: id, classes: classes)
+            try sheet.add(to: &traits, name: name, id: id, classes: classes)
             if let parent { traits.inherit(parent) }
             guard traits.references <= SVGTraits.maxReferences else {
                 throw WebImageError(

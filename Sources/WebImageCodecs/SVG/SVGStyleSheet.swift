@@ -55,16 +55,30 @@
             }
         }
 
+        private static let maxClasses = 256
+        /// The number of classes from which on an element takes a while.
+        private static let manyClasses = 8
+
         var isEmpty: Bool { rules.isEmpty }
 
         /// Adds all properties that may apply to an element to its own.
-        func add(to traits: inout SVGTraits, name: String, id: String?, classes: String?) {
+        ///
+        /// - Throws: `limitExceeded` for an element of very many classes; what the checkpoint throws.
+        func add(
+            to traits: inout SVGTraits, name: String, id: String?, classes: String?
+        ) throws(WebImageError) {
             if rules.isEmpty { return }
             func add(_ subject: Subject) { if let rule = rules[subject] { traits.add(rule) } }
             add(.any)
             add(.type(name.lowercased()))
             if let id { add(.id(id)) }
-            for one in Set(classes?.split(whereSeparator: \.isWhitespace) ?? []) { add(.kind(String(one))) }
+            let names = Set(classes?.split(whereSeparator: \.isWhitespace) ?? [])
+            guard names.count <= Self.maxClasses else {
+                throw WebImageError(
+                    .limitExceeded, "an element has more than \(Self.maxClasses) classes", format: .svg)
+            }
+            if names.count >= Self.manyClasses { try checkpoint?() }
+            for one in names { add(.kind(String(one))) }
         }
 
         private static func refuseHidden(_ text: String) throws(WebImageError) {

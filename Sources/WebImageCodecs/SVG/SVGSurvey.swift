@@ -48,6 +48,9 @@
         /// Further elements with the id of an earlier one.
         private var namesakes: [String: [Int32]] = [:]
 
+        private static let longLink = 64
+        private let checkpoint: (() throws(WebImageError) -> Void)?
+
         /// How many pixels further bitmaps may have.
         private var bitmapPixels: UInt64
 
@@ -61,6 +64,7 @@
             checkpoint: (() throws(WebImageError) -> Void)? = nil
         ) throws(WebImageError) {
             self.bitmapPixels = bitmapPixels
+            self.checkpoint = checkpoint
             sheet = try SVGStyleSheet(of: document, checkpoint: checkpoint)
             start = document.baseAddress
             var markup = SVGMarkup(document)
@@ -128,7 +132,7 @@
             for (attribute, value) in defaults[name] ?? [] { try reader.read(attribute, value) }
             while let attribute = tag.next() {
                 if attribute.name == Self.hiddenName { hide(text, attribute.place) }
-                if attribute.name == "href", !mayBeDrawn(attribute.value) { hide(text, attribute.place) }
+                if attribute.name == "href", try !mayBeDrawn(attribute.value) { hide(text, attribute.place) }
                 try reader.read(attribute.name, attribute.value)
             }
             try reader.finish(sheet, parent: open.last.flatMap { traits(of: elements[Int($0)]) })
@@ -180,7 +184,9 @@
         private static let hiddenName = "kernelUnitLength"
 
         /// Whether a link is not to a bitmap beyond the limit, nor to an SVG, which is not scanned.
-        private mutating func mayBeDrawn(_ link: UnsafeRawBufferPointer) -> Bool {
+        private mutating func mayBeDrawn(_ link: UnsafeRawBufferPointer) throws(WebImageError) -> Bool {
+            // The header of a bitmap takes a while.
+            if link.count >= Self.longLink { try checkpoint?() }
             let hasReferences = link.contains(UInt8(ascii: "&"))
             let picture =
                 hasReferences
@@ -219,7 +225,7 @@
             _ = cursor.name()
             cursor.skipSpace()
             guard let value = cursor.literal() else { return }
-            if attribute == "href", !mayBeDrawn(value) { hide(text, place) }
+            if attribute == "href", try !mayBeDrawn(value) { hide(text, place) }
             defaults[element, default: []].append((attribute, SVGTag.decoded(value)))
             guard defaults[element]?.count ?? 0 <= Self.maxDefaults else {
                 throw WebImageError(

@@ -41,6 +41,9 @@
             _ reader: OpaquePointer, of bytes: some RandomBytes, directory: UInt64, pageCount: Int
         ) throws(WebImageError) {
             defer { wi_tiff_destroy(reader) }
+            guard TIFFPages.valueBytes(in: bytes, directory: directory) <= bytes.count + Self.minMemory else {
+                throw WebImageError(over: .bytes, "the TIFF's tags share their values", format: .tiff)
+            }
             var info = wi_tiff_info()
             let memory = Self.memory(pixels: options.limits.pixels)
             try check(wi_tiff_open(reader, memory, directory, &info), reader)

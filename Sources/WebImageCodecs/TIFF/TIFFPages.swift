@@ -44,9 +44,48 @@ struct TIFFPages {
             }
             seen?.insert(UInt64(offset))
             furthest = max(furthest, offset)
+            let end = offset + countBytes + entries * entryBytes
+            // A page without all its tags cannot be read; of the first one, libtiff says why.
+            if end > bytes.count, !directories.isEmpty { break }
             directories.append(UInt64(offset))
-            next = number(offset + countBytes + entries * entryBytes, offsetBytes)
+            // Some programs leave out the last link.
+            next = number(end, offsetBytes) ?? (end > bytes.count ? nil : 0)
         }
         endsEarly = next != 0
     }
+
+    /// The bytes of all values of a page's tags together. libtiff copies each, and several may be at the same place.
+    ///
+    /// - Parameter directory: the position of the page's tags; 0: the first page.
+    static func valueBytes(in bytes: some RandomBytes, directory: UInt64) -> Int {
+        let isLittle = bytes.starts(with: [UInt8(ascii: "I")])
+        func number(_ offset: Int, _ length: Int) -> Int? {
+            guard offset >= 0, offset <= bytes.count - length else { return nil }
+            var value = UInt64(0)
+            for index in 0..<length {
+                value = value << 8 | UInt64(bytes.byte(at: offset + (isLittle ? length - 1 - index : index)))
+            }
+            return Int(exactly: value)
+        }
+        let isBig = number(2, 2) == 43
+        let (countBytes, entryBytes, offsetBytes) = isBig ? (8, 20, 8) : (2, 12, 4)
+        let first = directory == 0 ? number(isBig ? 8 : 4, offsetBytes) : Int(exactly: directory)
+        guard let start = first, let entries = number(start, countBytes), entries <= bytes.count / entryBytes else {
+            return 0
+        }
+        var sum = 0
+        for index in 0..<entries {
+            let entry = start + countBytes + index * entryBytes
+            guard let type = number(entry + 2, 2), let count = number(entry + 4, offsetBytes) else { return sum }
+            let (length, isOver) = count.multipliedReportingOverflow(by: typeLengths[type] ?? 1)
+            // libtiff ignores values that lie outside of the file.
+            if !isOver, length <= bytes.count { sum += length }
+        }
+        return sum
+    }
+
+    /// TIFF 6.0, section 2, and BigTIFF.
+    private static let typeLengths = [
+        3: 2, 4: 4, 5: 8, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
+    ]
 }

@@ -79,11 +79,31 @@ final class SRGBTransform: @unchecked Sendable {
 }
 
 extension SRGBTransform {
+    private static let maxSegments = 64
+
+    /// Whether a curve of formulas (`curf`, ICC.1:2010, 10.14.2) has very many segments. lcms2 searches them from the
+    /// first one for each of 4096 points, and the same bytes may be the curves of many elements: 8 KB of a packed profile
+    /// would take minutes.
+    private static func hasLongCurves(_ bytes: [UInt8]) -> Bool {
+        let name = Array("curf".utf8)
+        var at = 128
+        while let found = bytes[at...].firstIndex(of: name[0]) {
+            if found + 10 > bytes.count { return false }
+            if bytes[found..<found + 4].elementsEqual(name),
+                Int(bytes[found + 8]) << 8 | Int(bytes[found + 9]) > maxSegments
+            {
+                return true
+            }
+            at = found + 1
+        }
+        return false
+    }
+
     /// Opens a profile whose bytes are not trusted; nil if it is damaged or `accepts` returns false.
     static func open(
         _ bytes: [UInt8], _ context: cmsContext, accepts: (cmsHPROFILE) -> Bool
     ) -> cmsHPROFILE? {
-        guard bytes.count >= 128, let length = UInt32(exactly: bytes.count),
+        guard bytes.count >= 128, let length = UInt32(exactly: bytes.count), !hasLongCurves(bytes),
             let profile = cmsOpenProfileFromMemTHR(context, bytes, length)
         else { return nil }
         if accepts(profile) { return profile }

@@ -380,7 +380,10 @@ private struct ImgproxyLayout {
 
     /// The length of a side after scaling, at least 1.
     private static func shrunk(_ side: Double, _ scale: Double) -> Int {
-        max(scale < 1 ? Int((side / (1 / scale) + 0.5).rounded(.down)) : ImgproxyGeometry.round(side * scale), 1)
+        guard scale < 1 else { return max(ImgproxyGeometry.round(side * scale), 1) }
+        // A geometry that was not checked may have any factors.
+        let shrunk = (side / (1 / scale) + 0.5).rounded(.down)
+        return shrunk > 1 ? Int(min(shrunk, 0x1p40)) : 1
     }
 
     /// The length of a part after scaling; 0 if it is less than half a pixel, so that nothing is cut off.

@@ -16,7 +16,7 @@ struct EightBitRows {
 
     /// - Throws: `limitExceeded` when there is no memory for a picture whose colours have to be converted.
     init(_ image: Image, _ alpha: Alpha) throws(WebImageError) {
-        self.image = try image.inSRGB()
+        self.image = try image.inSRGB(by: Image.makeSafeConverter)
         self.alpha = alpha
     }
 

@@ -12,6 +12,8 @@ struct ResampleAxes: Sendable {
     let bell: BellWeights?
 
     private static let recent = RecentAxes()
+    /// The most weights of an output, on average, that are stored as whole numbers.
+    private static let mostWhole = 4096
 
     /// - Parameters:
     ///   - part: the part of `input` that becomes `output`.
@@ -62,7 +64,11 @@ struct ResampleAxes: Sendable {
     func makeStage(
         from input: RowSamples, to output: RowSamples, inLinearLight: Bool = false, rows: Range<Int>
     ) throws(WebImageError) -> any ResampleStage {
-        let areBytes = input == RowSamples(kind: .eight, alpha: .opaque) && !inLinearLight
+        // Whole numbers of 14 bits are too coarse for the weights of very many pixels.
+        let isFine = [horizontal, vertical].allSatisfy {
+            $0.windows.weightCount <= Self.mostWhole * max($0.windows.count, 1)
+        }
+        let areBytes = input == RowSamples(kind: .eight, alpha: .opaque) && !inLinearLight && isFine
         let givesFloats = output == .floats(isOpaque: true)
         if areBytes, input == output, let bell { return try ByteBlurStage(bell, size: self.output, rows: rows) }
         let plan = VerticalPlan(vertical.windows, reduces: reduces)

@@ -24,6 +24,8 @@ package struct LeadingGeometry: Sendable {
                 break
             }
             if isScaled, operation.scales { break }
+            // imgproxy's later steps need the size that its picture had before, which is not that of the file here.
+            if operation is Imgproxy, !operations.isEmpty { break }
             if operation.scales { isScaled = true }
             operations.append(operation)
         }

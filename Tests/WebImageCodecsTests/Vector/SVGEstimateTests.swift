@@ -54,6 +54,16 @@
             #expect(try scale("transform:scale(0.001);transform:scale(900)") >= 900)
         }
 
+        /// Each class may have a rule, and each rule many names.
+        @Test func veryManyClassesOfAnElementAreRefused() throws {
+            let names = (0..<300).map { "a\($0)" }
+            let sheet = "<style>\(names.map { ".\($0)" }.joined(separator: ",")){fill:red}</style>"
+            let element = "<rect class='\(names.joined(separator: " "))'/>"
+            #expect(throws: WebImageError.self) { try survey(sheet + element) }
+            #expect(
+                try survey(sheet + "<rect class='\(names.prefix(200).joined(separator: " "))'/>").elements.count == 3)
+        }
+
         @Test func longDefaultsAreRefused() throws {
             let value = String(repeating: "a:b;", count: 20_000)
             let bytes = Drawn.svg(

@@ -4,6 +4,14 @@ import WebImageProcessing
 
 /// Sizes and places as imgproxy computes them for a source of 200 x 100.
 @Suite struct ImgproxyGeometryTests {
+    /// A geometry that comes from a file may have any numbers.
+    @Test(arguments: [-1e18, -1, 0, 1e300, .infinity, -.infinity])
+    func anyFactorsGiveALayout(_ factor: Double) {
+        var geometry = ImgproxyGeometry()
+        (geometry.width, geometry.height, geometry.dpr, geometry.enlarge) = (100, 50, factor, true)
+        #expect(geometry.layout(for: PixelSize(100, 100)).output.width > 0)
+    }
+
     typealias Geometry = ImgproxyGeometry
 
     struct Case: CustomTestStringConvertible, Sendable {

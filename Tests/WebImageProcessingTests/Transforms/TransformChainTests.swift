@@ -204,6 +204,10 @@ import WebImageTesting
         let blur = ImageTransform.blur(sigma: 2)
         let small = ImageTransform.resize(width: 10)
         #expect(LeadingGeometry(nil, [small, small]).count == 1)
+        // Its later steps need the size of the part, not of the file.
+        let geometry = try #require(try ImageTransform.parse("imgproxy:20x20").first)
+        #expect(LeadingGeometry(nil, [.crop(width: 5, height: 5), geometry]).count == 1)
+        #expect(LeadingGeometry(nil, [geometry]).count == 1)
         #expect(LeadingGeometry(TargetSize(width: 5), [small]).count == 0)
         #expect(LeadingGeometry(TargetSize(width: 5), [.turn(quarters: 1), .crop(.square), small]).count == 2)
         #expect(LeadingGeometry(nil, [blur, small]).count == 0)

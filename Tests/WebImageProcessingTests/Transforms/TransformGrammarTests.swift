@@ -35,6 +35,11 @@ import WebImageTesting
         "imgproxy-canvas:300x200:extend", "resize:320x200:cover|blur:8|round:24",
     ]
 
+    @Test(arguments: ["blur:0x10", "opacity:0x1p-1", "blur:+8", "blur:inf", "blur:nan", "crop:9x9:at=0x1,0"])
+    func onlyDecimalNumbersAreRead(text: String) {
+        #expect(throws: TransformSyntaxError.self) { try ImageTransform.parse(text, resources: Self.resources) }
+    }
+
     @Test(arguments: texts) func aTextPrintsBackTheSame(text: String) throws {
         let chain = try ImageTransform.parse(text, resources: Self.resources)
         #expect(ImageTransform.text(of: chain) == text)

@@ -118,6 +118,23 @@ import WebImageTesting
         #expect(end?.bytes == 150 && end?.loaded == 3 && end?.dropped == 7)
     }
 
+    /// They came over the network all the same.
+    @Test func bytesOfPicturesThatCouldNotBeKeptCount() {
+        var queue = queue { $0.byteBudget = 100 }
+        let list = queue.add(count: 10)
+        _ = queue.next(now: .zero)
+        let failed = PrefetchedItem.Outcome.failed(WebImageError(.cacheMiss, "not kept"))
+        let progress = queue.end(list, index: 0, failed, transferred: ByteCount(120), now: .zero)
+        #expect(progress?.bytes == 120 && progress?.failed == 1 && progress?.dropped == 9)
+    }
+
+    @Test func sumsOfEndlessListsDoNotTrap() {
+        var endless = PrefetchProgress(total: .max)
+        (endless.loaded, endless.dropped) = (5, .max - 2)
+        let sum = endless + endless
+        #expect(endless.isFinished && sum.isFinished && sum.total == .max)
+    }
+
     @Test func theRateHoldsOnAverage() {
         var queue = queue {
             $0.width = 1

@@ -89,6 +89,8 @@
             guard let handle else { return }
             var fault: UnsafePointer<CChar>?
             while true {
+                // Pictures that are never shown take time, too.
+                try options.checkpoint?()
                 switch wi_hevc_stream_advance(handle, &fault) {
                 case 1:
                     shown += 1

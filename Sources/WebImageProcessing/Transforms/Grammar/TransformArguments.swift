@@ -92,7 +92,7 @@ extension TransformArguments.Argument {
     func fails(_ message: String) -> TransformSyntaxError { TransformSyntaxError(message, in: text, at: range) }
 
     func number(in bounds: ClosedRange<Double>, _ what: String) throws(TransformSyntaxError) -> Double {
-        guard let number = Double(value), number.isFinite, bounds.contains(number) else {
+        guard let number = Double(decimal: value), number.isFinite, bounds.contains(number) else {
             throw fails(
                 "\(what) must be a number from \(bounds.lowerBound.shortText) to \(bounds.upperBound.shortText)")
         }
@@ -172,4 +172,13 @@ extension TransformArguments.Argument {
 
 extension TransformArguments {
     static let longestSide = 1 << 20
+}
+
+extension Double {
+    /// A number in decimal notation; nil for the hexadecimal numbers, infinities and the like that C reads, too.
+    init?(decimal text: some StringProtocol) {
+        guard text.utf8.allSatisfy({ "0123456789.-+eE".utf8.contains($0) }), text.utf8.first != UInt8(ascii: "+")
+        else { return nil }
+        self.init(String(text))
+    }
 }

@@ -66,7 +66,7 @@ extension Gravity {
             return
         }
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        guard parts.count == 2, let x = Double(parts[0]), let y = Double(parts[1]),
+        guard parts.count == 2, let x = Double(decimal: parts[0]), let y = Double(decimal: parts[1]),
             (0...1).contains(x), (0...1).contains(y)
         else { return nil }
         self = .focus(x: x, y: y)

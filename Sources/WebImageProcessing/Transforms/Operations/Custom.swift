@@ -31,7 +31,9 @@ public struct PixelStretch {
         }
         nonmutating set {
             precondition(index >= 0 && index < count, "a pixel outside of its stretch")
-            let color = newValue.finite
+            // As at the end of a pass, so that the result does not depend on what follows.
+            let color = newValue.finite.clamped(
+                lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 1))
             for plane in 0..<4 { PixelRun.plane(plane, of: run)[index] = color[plane] }
         }
     }

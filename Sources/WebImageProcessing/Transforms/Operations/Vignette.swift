@@ -41,7 +41,9 @@ struct Vignette: WrittenOperation, PlannedOperation {
         let strength = try checked(strength, in: 0...1, "a vignette's strength")
         let start = try checked(start, in: 0...1, "a vignette's start")
         builder.point(
-            VignetteOperation(size: builder.size, strength: Float(strength), start: Float(start), color: color))
+            VignetteOperation(
+                size: builder.size, strength: Float(strength) * Float(color.alpha) / 255, start: Float(start),
+                color: color))
     }
 }
 

@@ -110,6 +110,13 @@ struct ProgramBuilder {
         return TransformProgram(parts: parts, output: nil, limits: limits)
     }
 
+    /// - Returns: the program of everything that was added. The rest is compiled when it has run.
+    mutating func finish(then rest: ArraySlice<ImageTransform>) -> TransformProgram {
+        endPass()
+        parts.append(.rest(rest))
+        return TransformProgram(parts: parts, output: nil, limits: limits)
+    }
+
     /// - Returns: the program of everything that was added.
     mutating func finish() -> TransformProgram {
         endPass()

@@ -83,9 +83,17 @@ package struct TransformProgram: Sendable {
                 self = program
                 return
             }
+            // What steps have computed in advance, such as weights, is released before the next ones are compiled.
+            if index - transforms.startIndex + 1 >= Self.mostSteps, !rest.isEmpty {
+                self = builder.finish(then: rest)
+                return
+            }
         }
         self = builder.finish()
     }
+
+    /// How many steps are compiled at a time.
+    private static let mostSteps = 64
 
     /// Whether the program leaves pictures unchanged.
     package var isIdentity: Bool { parts.isEmpty }
