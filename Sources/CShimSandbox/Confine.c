@@ -42,6 +42,15 @@ static int set_limit(int which, rlim_t value) {
     return setrlimit(which, &limit) == 0 ? 0 : errno;
 }
 
+/* At the lower limit comes SIGXCPU, which says why the process ends; at the upper one SIGKILL. */
+static int limit_time(rlim_t seconds) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_CPU, &limit) != 0) return errno;
+    if (limit.rlim_max > seconds + 1) limit.rlim_max = seconds + 1;
+    limit.rlim_cur = limit.rlim_max > 1 ? limit.rlim_max - 1 : limit.rlim_max;
+    return setrlimit(RLIMIT_CPU, &limit) == 0 ? 0 : errno;
+}
+
 /* How many bytes are mapped now: the program and its libraries. */
 static uint64_t mapped_bytes(void) {
     unsigned long long pages = 0;
@@ -61,7 +70,7 @@ static int limit_resources(int options, uint64_t memory_limit) {
     if (result == 0) result = set_limit(RLIMIT_FSIZE, 0);
     if (result == 0) result = set_limit(RLIMIT_MEMLOCK, 0);
     /* The host ends decodes that take too long; this limit is for a host that is stopped. Encoders may work for hours in all. */
-    if (result == 0 && !(options & WI_WORKER_ENCODES)) result = set_limit(RLIMIT_CPU, 3600);
+    if (result == 0 && !(options & WI_WORKER_ENCODES)) result = limit_time(3600);
     return result;
 }
 

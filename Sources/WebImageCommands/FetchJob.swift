@@ -141,8 +141,9 @@ struct FetchJob: ListJob {
     ) async throws(WebImageError) {
         guard let output = output?.path else { return }
         let isCutToOneFrame = options.firstFrame && response.header?.frameCount != 1
-        let isNamedOtherwise =
-            options.firstFrame && PictureEncoding.format(namedBy: output).map { $0 != response.header?.format } ?? false
+        // A format that is only read, such as PDF, has got the name of another one.
+        let isOnlyRead = response.header.map { (try? manager.coders.encoder(for: $0.format)) == nil } ?? false
+        let isNamedOtherwise = options.firstFrame && isOnlyRead && !(self.output?.isNamed ?? false)
         guard options.changesPicture || isCutToOneFrame || isNamedOtherwise else {
             let data = response.data ?? []
             try OutputFiles.write(data, to: output)
@@ -151,7 +152,7 @@ struct FetchJob: ListJob {
             return
         }
         let isNamed = self.output?.isNamed ?? false
-        if isNamed, options.format == nil, !OutputFiles.isStream(output) {
+        if isNamed, options.format == nil, !OutputFiles.isStream(output), PictureEncoding.suffix(of: output) != nil {
             _ = try PictureEncoding.named(by: output, manager.coders)
         }
         let format = PictureEncoding.format(

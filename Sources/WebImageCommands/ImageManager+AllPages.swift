@@ -13,7 +13,7 @@ extension ImageManager {
         _ response: ImageResponse, allPagesOf settings: ImageRequest, as format: ImageFormat, _ options: EncodeOptions,
         onPartial: (WebImageError) -> Void
     ) async throws(WebImageError) -> [UInt8] {
-        if !settings.decoding.firstFrameOnly, let error = response.missingPages {
+        if !settings.decoding.firstFrameOnly, coders.writesPages(format), let error = response.missingPages {
             guard settings.decoding.allowsPartial else { throw error }
             onPartial(error)
         }
@@ -35,9 +35,9 @@ extension ImageManager {
 
     /// Decodes the other pages of a TIFF that is written unchanged, to see whether they are whole.
     func checkPages(of response: ImageResponse, _ settings: ImageRequest) async throws(WebImageError) {
-        guard let data = response.data, let header = response.header, header.pageCount > 1 else { return }
         if let error = response.missingPages { throw error }
-        for page in settings.reading(data, pages: 1..<min(header.pageCount, settings.decoding.limits.frames)) {
+        guard let data = response.data, let count = response.header?.pageCount, count > 1 else { return }
+        for page in settings.reading(data, pages: 1..<max(min(count, settings.decoding.limits.frames), 1)) {
             let other = try await image(for: page)
             if let error = other.partialError { throw error }
         }

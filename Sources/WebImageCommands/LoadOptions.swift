@@ -18,8 +18,9 @@ struct LoadOptions: ParsableArguments {
     /// Of the loads from one host, and of those of local files, only some run at a time: the others would spend their time
     /// (`--timeout`) in a queue. Twice as many as are transferred or decoded, so that there is always another one.
     func turn(of input: String) -> ListTurn {
-        if let host = Self.host(of: input) { return ListTurn(name: host, most: 2 * (exactConcurrency ?? 6)) }
-        return ListTurn(name: "local", most: 2 * max(ProcessInfo.processInfo.activeProcessorCount, 1))
+        let decoded = 2 * max(ProcessInfo.processInfo.activeProcessorCount, 1)
+        guard let host = Self.host(of: input) else { return ListTurn(name: "local", most: decoded) }
+        return ListTurn(name: host, most: max(2 * min(exactConcurrency ?? 6, 1 << 20), decoded))
     }
 
     /// The host of a URL; nil for local inputs.

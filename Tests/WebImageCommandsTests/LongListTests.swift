@@ -28,7 +28,7 @@ struct LongListTests {
         let summary = try #require(run.errors.split(separator: "\n").last)
         #expect(summary.hasPrefix("13 pictures in ") && summary.contains("12 from the network, 1 failed; "))
         let again = try await bench.run(["prefetch"] + urls)
-        #expect(again.code == 0 && again.errors.contains("12 from disk; "))
+        #expect(again.code == 0 && again.errors.contains("12 from disk; "), "\(again.errors)")
     }
 
     @Test func aShortListAndJSONHaveNoSummary() async throws {

@@ -245,7 +245,8 @@ public final class Fleet: Sendable {
         // If Redis does not answer, the lock expires with its lease.
         _ = try? await commands.finish(
             job.result, source: job.sourceDigest, token: token, outcome, ofSource: shared?.ofSource ?? false,
-            life: shared?.life ?? 1)
+            life: shared?.life ?? 1,
+            notBefore: purges.lastPurge(source: job.source, tags: shared?.tags ?? []))
     }
 
     private static func token() -> String {

@@ -57,16 +57,18 @@ struct FleetCommands: Sendable {
     /// - Parameters:
     ///   - outcome: nil: the lock is released, and the outcome is not shared.
     ///   - ofSource: whether the outcome applies to all results of the source.
+    ///   - notBefore: the time up to which outcomes do not count, because of a purge.
     /// - Returns: whether this token held the lock.
     @discardableResult func finish(
-        _ result: String, source: String, token: String, _ outcome: FleetOutcome?, ofSource: Bool, life: Int
+        _ result: String, source: String, token: String, _ outcome: FleetOutcome?, ofSource: Bool, life: Int,
+        notBefore: Int = 0
     ) async throws(RedisError) -> Bool {
         let bytes = outcome.map { RESPArgument(ByteBuffer(bytes: $0.bytes)) } ?? ""
         return try await run(
             .finish, [keys.lock(result), ofSource ? keys.failure(source) : keys.result(result)],
             [
                 RESPArgument(token), bytes, RESPArgument(outcome?.begun ?? 0), RESPArgument(max(life, 1)),
-                RESPArgument(keys.channel(result)),
+                RESPArgument(keys.channel(result)), RESPArgument(notBefore),
             ]
         ).integer == 1
     }

@@ -78,10 +78,10 @@ struct FleetScript: Hashable, Sendable {
 
     /// Releases the lock, and shares the outcome of the work. The outcome may have been purged meanwhile, which other
     /// servers recognize by the time at which the work began. It is therefore shared even if the lock was lost, unless
-    /// a newer outcome exists. That a result is not shared is said only where there is no outcome.
+    /// a newer outcome exists. That a result is not shared replaces only outcomes that a purge has made useless.
     ///
     /// Keys: lock, outcome. Arguments: token, outcome or nothing, time at which the work began, life of the outcome in
-    /// ms, channel. Answer: whether the token held the lock.
+    /// ms, channel, time up to which outcomes do not count. Answer: whether the token held the lock.
     static let finish = FleetScript(
         "finish",
         """
@@ -90,7 +90,8 @@ struct FleetScript: Hashable, Sendable {
         if ARGV[2] ~= '' then
             local other = redis.call('GETRANGE', KEYS[2], 0, 31)
             local begun = tonumber(string.match(other, '^%a(%d+) ') or '-1')
-            local isBetter = begun < tonumber(ARGV[3]) and string.sub(ARGV[2], 1, 1) ~= 'u'
+            local isNews = string.sub(ARGV[2], 1, 1) ~= 'u' or begun <= tonumber(ARGV[6])
+            local isBetter = begun < tonumber(ARGV[3]) and isNews
             if other == '' or isBetter then
                 redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[4])
                 redis.call('PUBLISH', ARGV[5], '1')

@@ -25,8 +25,8 @@ extension S3Client {
     ///   - metadata: names of letters, digits and hyphens, each used once regardless of case; values of printable
     ///     ASCII, without blanks at their ends. 2,048 bytes in all.
     ///   - contentType: nil: the server decides.
-    ///   - replaced: the ``S3Object/etag`` of the object that may be replaced; nil: any. Storages that do not know the
-    ///     condition either refuse or ignore it.
+    ///   - replaced: the ``S3Object/etag`` of the object that may be replaced; nil: any. Some storages ignore the condition.
+    ///     If one refuses it, it is not sent any more.
     /// - Returns: false if the object is another one by now, or gone.
     /// - Throws: within the write deadline. `invalid` if S3 does not allow the key or the metadata, or if the body is
     ///   longer than ``S3Configuration/longestBody``.
@@ -42,14 +42,22 @@ extension S3Client {
             try Metadata.checkValue(contentType)
             headers.append(S3Field("content-type", contentType))
         }
-        if let replaced {
+        let isConditional = replaced != nil && knowsConditions
+        if isConditional, let replaced {
             try Metadata.checkValue(replaced)
             headers.append(S3Field("if-match", replaced))
         }
         let location = try configuration.object(key)
         let hash = configuration.signsRequests ? body.withUnsafeReadableBytes { S3PayloadHash.of($0) } : .unsigned
         let request = S3Request("PUT", location, headers: headers, payload: hash)
-        let answer = try await send(request, body, deadline: configuration.writeDeadline)
+        let answer: Answer
+        do throws(S3Error) {
+            answer = try await send(request, body, deadline: configuration.writeDeadline)
+        } catch {
+            guard isConditional, error == .conditionRefused else { throw error }
+            forgetConditions()
+            return try await put(key, body, metadata: metadata, contentType: contentType)
+        }
         return 200..<300 ~= answer.status
     }
 
@@ -86,6 +94,7 @@ extension Answer {
         case 200..<300: return nil
         // 409: another write of the object is under way.
         case 409 where isConditional, 412 where isConditional: return nil
+        case 400 where isConditional, 501 where isConditional: return .conditionRefused
         case 404:
             let code = ErrorDocument(body).code
             let isMissing =

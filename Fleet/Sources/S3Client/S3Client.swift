@@ -37,6 +37,8 @@ public final class S3Client: Sendable {
         var circuit = Circuit()
         var statistics = Statistics()
         var isClosed = false
+        /// Whether the storage has not refused a conditional PUT.
+        var knowsConditions = true
     }
 
     let configuration: S3Configuration
@@ -73,6 +75,10 @@ public final class S3Client: Sendable {
 
     /// Whether requests are sent. False for a while after several failures in a row, and after ``close()``.
     public var isAvailable: Bool { state.withLock { !$0.circuit.isOpen && !$0.isClosed } }
+
+    var knowsConditions: Bool { state.withLock { $0.knowsConditions } }
+
+    func forgetConditions() { state.withLock { $0.knowsConditions = false } }
 
     /// See ``S3Configuration/longestBody``.
     public var longestBody: Int { configuration.longestBody }

@@ -21,6 +21,8 @@ public enum S3Error: Error, Hashable, Sendable {
     case refused(status: Int, code: String, message: String)
     /// The bucket is elsewhere, most likely in another region. `region` is empty if the server names none.
     case redirected(status: Int, code: String, message: String, region: String)
+    /// The storage does not know the condition of the request, and did nothing.
+    case conditionRefused
     /// The answer is longer than `limit` bytes.
     case tooLarge(limit: Int)
     /// The server's answer is not valid HTTP/1.1.
@@ -35,14 +37,15 @@ public enum S3Error: Error, Hashable, Sendable {
     var isFailure: Bool {
         switch self {
         case .connectionLost, .handshakeFailed, .timedOut, .unavailable, .malformed, .refused, .redirected: true
-        case .configuration, .invalid, .overloaded, .circuitOpen, .tooLarge, .cancelled, .closed: false
+        case .configuration, .invalid, .overloaded, .circuitOpen, .conditionRefused, .tooLarge, .cancelled, .closed:
+            false
         }
     }
 
     /// Whether the server has given an answer.
     var isAnswer: Bool {
         switch self {
-        case .refused, .redirected, .tooLarge: true
+        case .refused, .redirected, .conditionRefused, .tooLarge: true
         default: false
         }
     }
@@ -63,6 +66,7 @@ extension S3Error: CustomStringConvertible {
         case .redirected(let status, let code, let message, let region):
             "The bucket is elsewhere\(region.isEmpty ? "" : ", in the region \(region)"): "
                 + Self.words("\(status)", code, message)
+        case .conditionRefused: "S3 does not know the condition of a request."
         case .tooLarge(let limit): "The answer of S3 is longer than \(limit) bytes."
         case .malformed(let text): "S3 answered with what is not HTTP/1.1: \(text)."
         case .cancelled: "Nobody waits for the answer of S3 any more."

@@ -76,13 +76,17 @@ struct ModelRedis {
     }
 
     mutating func finish(
-        _ result: String, source: String, token: String, _ outcome: FleetOutcome?, ofSource: Bool, life: Int
+        _ result: String, source: String, token: String, _ outcome: FleetOutcome?, ofSource: Bool, life: Int,
+        notBefore: Int = 0
     ) -> Bool {
         expire()
         let isOurs = locks[result]?.token == token
         if isOurs { locks[result] = nil }
         let other = ofSource ? failures[source] : results[result]
-        if let outcome, other.map({ $0.outcome.begun < outcome.begun && outcome.kind != .unshared }) ?? true {
+        func isReplaced(_ other: FleetOutcome, by outcome: FleetOutcome) -> Bool {
+            other.begun < outcome.begun && (outcome.kind != .unshared || other.begun <= notBefore)
+        }
+        if let outcome, other.map({ isReplaced($0.outcome, by: outcome) }) ?? true {
             let kept = Kept(outcome: outcome, until: now + max(life, 1))
             if ofSource { failures[source] = kept } else { results[result] = kept }
         }

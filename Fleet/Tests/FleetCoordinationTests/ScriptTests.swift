@@ -56,10 +56,13 @@ func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCom
                         FleetOutcome($0, begun: top, content: Array("content \(turn)\r\n\0".utf8))
                     }
                     let ofSource = Int.random(in: 0..<4, using: &numbers) == 0
+                    let notBefore = Bool.random(using: &numbers) ? 0 : max(top - 1, 0)
                     let real = try await redis.finish(
-                        result, source: source, token: token, outcome, ofSource: ofSource, life: forever)
+                        result, source: source, token: token, outcome, ofSource: ofSource, life: forever,
+                        notBefore: notBefore)
                     let expected = model.finish(
-                        result, source: source, token: token, outcome, ofSource: ofSource, life: forever)
+                        result, source: source, token: token, outcome, ofSource: ofSource, life: forever,
+                        notBefore: notBefore)
                     #expect(real == expected, "seed \(seed), turn \(turn)")
                 case 5:
                     let real = try await redis.renew(result, token: token, lease: forever)

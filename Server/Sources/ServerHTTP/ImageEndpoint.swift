@@ -43,11 +43,18 @@ public struct ImageEndpoint: Sendable {
         record.forwardedHost = forwardedHost(of: request, peer)
         metrics.begin()
         guard settings.tracing != nil else {
-            return finish(await route(request, &record), request, record, since: begin)
+            return finish(await routeWithin(request, &record), request, record, since: begin)
         }
         let span = RequestSpan(request)
         record.span = span
-        return await span.run { finish(await route(request, &record), request, record, since: begin) }
+        return await span.run { finish(await routeWithin(request, &record), request, record, since: begin) }
+    }
+
+    /// Notes how many requests of this server this one is within.
+    private func routeWithin(_ request: HTTPRequest, _ record: inout RequestRecord) async -> Answer {
+        let depth = SourceLoop.depth(of: request.headerFields)
+        if depth == 0 { return await route(request, &record) }
+        return await SourceLoop.$depth.withValue(depth) { await route(request, &record) }
     }
 
     /// Returns the answer if the result is in memory and the URL was seen recently. Does not wait.
@@ -173,7 +180,7 @@ public struct ImageEndpoint: Sendable {
             try authorise(request)
             if settings.isDevelopment, rest == "/sign" { return try signed(target) }
             guard hasPrefix else { throw .invalidURL("the path does not begin with \(prefix)") }
-            if SourceLoop.isClosed(by: request.headerFields) { throw .loop }
+            if SourceLoop.depth >= SourceLoop.most { throw .loop }
             let (infoPath, setsPath) = (URLGrammar.infoPath, URLGrammar.setsPath)
             if rest.hasPrefix(infoPath + "/") {
                 return try await info(prefix + rest.dropFirst(infoPath.count), request, &record)

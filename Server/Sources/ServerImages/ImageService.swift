@@ -218,9 +218,10 @@ public final class ImageService: Sendable {
         guard let answer else {
             return FlightResult(result: .failure(.timedOut("another server has not made the picture in time")))
         }
-        guard answer.source == .shared, case .failure(let refusal) = answer.result, let storage, Self.isForAll(url)
+        guard answer.source == .shared, case .failure(let refusal) = answer.result, refusal.isSourceDown, let storage,
+            Self.isForAll(url)
         else { return answer }
-        // The failure may be that of another result of the source.
+        // The failure may be that of another result of the source, and the storage may have this one.
         return await Hedge<FlightResult>(patience: SharedResults.patience, isGood: { _ in true }).value {
             guard let result = await storage.result(key) else { return nil }
             return await self.stored(result, job, after: refusal)

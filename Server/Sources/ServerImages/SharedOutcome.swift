@@ -30,7 +30,10 @@ enum SharedOutcome {
             return Fleet.Shared(
                 .result, bytes(of: result), life: max(min(fresh * 1000, longest), momentary), tags: result.tags)
         case .failure(let refusal):
-            guard let life = life(of: refusal, source) else { return nil }
+            guard let life = life(of: refusal, source) else {
+                // Those that wait try at once, each for itself and not one after the other.
+                return refusal.fault == .unreached && !source.hasPrefix("local:") ? unshared : nil
+            }
             return Fleet.Shared(.failure, bytes(of: refusal), life: life.milliseconds, ofSource: life.isOfSource)
         }
     }

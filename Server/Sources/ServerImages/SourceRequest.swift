@@ -38,6 +38,7 @@ public enum SourceRequest {
             return ImageRequest(source) {
                 change(&$0)
                 if let cookies { $0.http.headers[.cookie] = cookies }
+                if let marks = SourceLoop.marks { $0.http.headers[SourceLoop.field] = marks }
                 if let modifier = modifier(settings) { $0.http.requestModifier = modifier }
             }
         }

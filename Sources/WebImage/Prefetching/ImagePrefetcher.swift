@@ -133,7 +133,7 @@ public final class PrefetchToken: Sendable {
     ///   happens.
     public func cancel(at index: Int) { work.cancel(self, index: index) }
 
-    /// Waits for the list's end.
+    /// Waits for the list's end. A listener has heard of every picture, and of the end, before this returns.
     ///
     /// - Returns: the final progress. If the task is cancelled, the progress so far, and the list goes on.
     public func finished() async -> PrefetchProgress { await work.finished(self) }

@@ -13,6 +13,8 @@ final class PrefetchList: Sendable {
         var told = PrefetchProgress(total: 0)
         var isOver = false
         var end: PrefetchProgress?
+        /// Whether the end was reported to the listener, if there is one.
+        var hasToldEnd = false
         var answers: [CancellableAnswer<PrefetchProgress>] = []
     }
 
@@ -71,6 +73,7 @@ final class PrefetchList: Sendable {
         }) {
             onEvent(next)
             hasItems = hasItems || next.isItem
+            if case .finished(let progress) = next { answer(progress) }
         }
         return hasItems
     }
@@ -78,22 +81,28 @@ final class PrefetchList: Sendable {
     /// Sets ``finalProgress``. ``reportEnd(_:)`` follows.
     func note(end progress: PrefetchProgress) { state.withLock { $0.end = progress } }
 
-    /// Tells everyone who waits for the end, after ``note(end:)``.
+    /// Tells the listener, and then everyone who waits for the end, after ``note(end:)``.
     func reportEnd(_ progress: PrefetchProgress) {
+        if isWatched { _ = tell(.finished(progress)) } else { answer(progress) }
+    }
+
+    /// Tells everyone who waits for the end. The listener knows of all pictures by now.
+    private func answer(_ progress: PrefetchProgress) {
         let answers = state.withLock { state in
+            state.hasToldEnd = true
             defer { state.answers = [] }
             return state.answers
         }
         for answer in answers { answer.give(.success(progress)) }
-        _ = tell(.finished(progress))
     }
 
     var finalProgress: PrefetchProgress? { state.withLock { $0.end } }
 
     func whenEnded(_ answer: CancellableAnswer<PrefetchProgress>) {
-        let end = state.withLock { state in
-            if state.end == nil { state.answers.append(answer) }
-            return state.end
+        let end = state.withLock { state -> PrefetchProgress? in
+            if state.hasToldEnd { return state.end }
+            state.answers.append(answer)
+            return nil
         }
         if let end { answer.give(.success(end)) }
     }

@@ -312,11 +312,11 @@ extension PrefetchWork {
     private func checkPlace(for request: ImageRequest) throws(WebImageError) {
         let isRemote = ["http://", "https://"].contains { request.url.lowercased().hasPrefix($0) }
         let caching = request.options.caching
-        guard isRemote, !hasPlace(for: request) || !caching.storesOriginal || !caching.policy.mode.stores else {
-            return
-        }
+        // With `.cacheOnly` nothing is transferred.
+        guard isRemote, caching.policy.mode != .cacheOnly else { return }
+        guard !hasPlace(for: request) || !caching.policy.mode.stores else { return }
         throw WebImageError(
-            .cacheMiss, "there is no disk cache for the original to be loaded into, or the request forbids it",
+            .cacheMiss, "there is no disk cache for the original to be loaded into, or the policy forbids it",
             location: request.redactedURL)
     }
 

@@ -25,6 +25,8 @@ struct SlotMachine {
         var isIndicating = false
         /// The picture from the caches that is shown while the origin is asked.
         var cached: ImageResponse?
+        /// Why that picture could not be checked, although it is the answer.
+        var checkError: WebImageError?
         /// The answer of the call, once there is one.
         var result: Result<ImageResponse, WebImageError>?
         /// Whether the answer waits for the end of a transition.
@@ -82,7 +84,8 @@ struct SlotMachine {
 
     /// Joins the current call, which is for the same request; nil if that is not possible.
     private mutating func join(_ options: SlotOptions) -> [Action]? {
-        guard options.keepsEqualLoad, let call else { return nil }
+        // A picture that could not be checked is asked for again.
+        guard options.keepsEqualLoad, let call, call.checkError == nil else { return nil }
         switch (state.phase, call.result) {
         case (.loaded, .success(let response)?) where !call.awaitsTransition:
             return [.answer(call: generation, .success(response))]
@@ -169,10 +172,12 @@ struct SlotMachine {
 
     /// Repeats a load that failed without a network, which is now back.
     mutating func connected() -> [Action] {
-        guard let call, call.options.reloadsWhenConnected, !call.isRunning, let error = state.error, error.isOfNetwork
+        guard let call, call.options.reloadsWhenConnected, !call.isRunning,
+            let error = state.error ?? call.checkError, error.isOfNetwork
         else { return [] }
         self.call?.request = call.given.retrying
         self.call?.result = nil
+        self.call?.checkError = nil
         return start()
     }
 
@@ -244,6 +249,7 @@ struct SlotMachine {
         var actions = stopIndicator()
         let isFirst = call.result == nil
         self.call?.shownSize = call.askedSize
+        self.call?.cached = nil
         state.phase = .loaded(response.source)
         let shown = show(response, call.options, atOnce: atOnce)
         actions += shown + [.tell(call: generation)]
@@ -266,7 +272,9 @@ struct SlotMachine {
         // The slot keeps its picture: only a larger one could not be loaded.
         if call.hasPicture { return actions }
         // The cached picture could only not be checked. It is the answer, as that of `image(for:)`.
-        if error.code != .cancelled, let cached = call.cached {
+        if error.leavesCachedPicture, let cached = call.cached {
+            self.call?.cached = nil
+            self.call?.checkError = error
             state.phase = .loaded(cached.source)
             self.call?.result = .success(cached)
             self.call?.shownSize = call.askedSize

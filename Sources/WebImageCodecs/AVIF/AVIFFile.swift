@@ -17,7 +17,7 @@
         private let input: AVIFInput
         private let limits: DecodeLimits
         /// Whether to look for a thumbnail and decode it instead of the picture.
-        private var wantsThumbnail: Bool
+        private let wantsThumbnail: Bool
         private var hasCheckedItems = false
 
         init(_ options: DecodeOptions) throws(WebImageError) {
@@ -87,10 +87,10 @@
             guard let meta = boxes.first(["meta"], in: 0..<bytes.count) else { return }
             hasCheckedItems = true
             let items: HEIFItems
-            do throws(WebImageError) { items = try HEIFItems(boxes, meta: meta) } catch {
+            do throws(WebImageError) { items = try HEIFItems(boxes, meta: meta, maxExtents: .max) } catch {
                 // libavif itself reports invalid boxes.
                 guard error.code == .limitExceeded else { return }
-                throw error
+                throw WebImageError(.limitExceeded, error.message, format: format)
             }
             guard items.dataLength <= limits.bytes.bytes else {
                 throw WebImageError(

@@ -150,7 +150,7 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         if !patch.size.isEmpty { try reader.decode(index, into: sink) }
         let isWhole = patch.size.isEmpty || sink.rows >= patch.size.height
         // A frame that stands alone needs no copy: drawing it takes no longer.
-        if patch.disposal != .restore, snapshots.wants(index), !standsAlone(index, patches) {
+        if patch.disposal != .restore, snapshots.wants(index, canvas.pixels), !standsAlone(index, patches) {
             snapshots.keep(try canvas.copy(), of: index)
         }
         return isWhole
@@ -172,10 +172,11 @@ private struct CanvasSnapshots {
 
     var byteCount: Int { kept.values.reduce(0) { $0 + $1.byteCount.bytes } }
 
-    func wants(_ index: Int) -> Bool { index > 0 && index % step == 0 && kept[index] == nil }
+    func wants(_ index: Int, _ pixels: PixelBuffer) -> Bool {
+        index > 0 && index % step == 0 && kept[index] == nil && pixels.byteCount.bytes <= Self.limit
+    }
 
     mutating func keep(_ pixels: PixelBuffer, of index: Int) {
-        guard pixels.byteCount.bytes <= Self.limit else { return }
         kept[index] = pixels
         while kept.count > max(1, min(Self.most, Self.limit / max(pixels.byteCount.bytes, 1))) {
             guard kept.count > 1 else { return }

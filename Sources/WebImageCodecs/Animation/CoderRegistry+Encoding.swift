@@ -7,7 +7,8 @@ extension CoderRegistry {
     /// Animations are written upright unless their format stores an orientation, and with 8 bits a channel unless their
     /// format stores more; high dynamic range becomes sRGB if the format cannot store it.
     ///
-    /// - Throws: `cannotEncode`, also if the encoding must be lossless and an animation has too many bits;
+    /// - Throws: `cannotEncode`, also if the encoding must be lossless and an animation has too many bits, or a picture of
+    ///   a high dynamic range would become sRGB;
     ///   `formatNotBuilt`, and errors of decoding the frames.
     /// - Complexity: memory for a few frames, and for the file.
     package func encode(
@@ -165,8 +166,10 @@ extension Image {
         if isTold { return sized }
         guard !options.isLossless || info.iccProfile != nil else {
             throw WebImageError(
-                .cannotEncode, "\(format.rawValue) does not describe colours of a high dynamic range",
-                format: format)
+                .cannotEncode,
+                format.has(.dynamicRange)
+                    ? "without a description of its colours, a picture of a high dynamic range is not kept"
+                    : "\(format.rawValue) does not describe colours of a high dynamic range", format: format)
         }
         return try sized.inSRGB(by: converter)
     }

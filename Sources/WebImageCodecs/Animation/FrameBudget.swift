@@ -73,13 +73,20 @@ package final class FrameBudget: Sendable {
     package func trim(to limit: ByteCount) { free(over: limit, sparing: nil) }
 
     private func free(over limit: ByteCount, sparing key: ObjectIdentifier?) {
+        // If that is not enough, animations in view give up their canvases, too.
+        if key != nil { free(over: limit, sparing: key, keepingPlaces: true) }
+        free(over: limit, sparing: key, keepingPlaces: false)
+    }
+
+    /// - Parameter keepingPlaces: whether animations in view keep the canvas for their next frame.
+    private func free(over limit: ByteCount, sparing key: ObjectIdentifier?, keepingPlaces: Bool) {
         // Each animation is asked once: one that is decoding a frame keeps its canvas until the frame is done.
         var asked = Set([key].compactMap { $0 })
         while let (id, victim) = state.withLock({ $0.victim(over: limit.bytes, sparing: asked) }) {
             asked.insert(id)
             // Done without the lock, because releasing the last reference calls this object.
             guard let buffer = victim.buffer else { continue }
-            let freed = buffer.giveUpFrames(keepingPlace: key != nil && victim.isWatched)
+            let freed = buffer.giveUpFrames(keepingPlace: keepingPlaces && victim.isWatched)
             state.withLock { state in
                 state.members[id]?.bytes -= freed
                 state.bytes -= freed

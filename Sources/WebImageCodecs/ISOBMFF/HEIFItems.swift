@@ -48,9 +48,13 @@
         private(set) var references: [Reference] = []
         private(set) var itemData: Range<Int>?
 
-        /// - Throws: `limitExceeded` if there are too many items.
-        init(_ boxes: BoxReader, meta: Range<Int>) throws(WebImageError) {
+        private let maxExtents: Int
+
+        /// - Parameter maxExtents: the most parts of an item's data.
+        /// - Throws: `limitExceeded` if there are too many items, references or parts.
+        init(_ boxes: BoxReader, meta: Range<Int>, maxExtents: Int = Self.maxExtents) throws(WebImageError) {
             self.boxes = boxes
+            self.maxExtents = maxExtents
             guard let content = boxes.full(meta)?.rest else { return }
             for box in boxes.boxes(in: content) {
                 switch box.type {
@@ -117,13 +121,16 @@
             guard let sizes = fields.next(2), let count = fields.next(version < 2 ? 2 : 4) else { return }
             let widths = (offset: sizes >> 12, length: sizes >> 8 & 15, base: sizes >> 4 & 15)
             let indexWidth = version == 0 ? 0 : sizes & 15
+            let extentWidth = indexWidth + widths.offset + widths.length
             for _ in 0..<count {
                 guard let id = fields.next(version < 2 ? 2 : 4), let method = fields.next(version == 0 ? 0 : 2),
                     let source = fields.next(2), let base = fields.next(widths.base), let extents = fields.next(2)
                 else { return }
-                guard extents <= Self.maxExtents else {
+                // Parts that take no bytes of the box could otherwise be claimed in any number.
+                let limit = extentWidth == 0 ? Self.maxExtents : maxExtents
+                guard extents <= limit else {
                     throw WebImageError(
-                        .limitExceeded, "an item's data lies in \(extents) places, more than \(Self.maxExtents)",
+                        .limitExceeded, "an item's data lies in \(extents) places, more than \(limit)",
                         format: .heif)
                 }
                 var list: [(offset: Int, length: Int)] = []

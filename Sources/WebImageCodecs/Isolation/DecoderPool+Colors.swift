@@ -38,14 +38,15 @@ extension DecoderPool {
     private func table(of profile: [UInt8]) throws(WebImageError) -> ProfileTable? {
         if let known = tables.withLock({ $0.entry(of: profile) }) { return known.table }
         var found = try newTable(of: profile)
-        // A process that served others may have been damaged by them.
-        if case .lost(hasServedOthers: true) = found { found = try newTable(of: profile, isFresh: true) }
+        // A process that served others may have been damaged by them, and the machine may have been slow for a moment.
+        switch found {
+        case .lost(hasServedOthers: true), .tookTooLong: found = try newTable(of: profile, isFresh: true)
+        case .read, .lost: break
+        }
         let table: ProfileTable?
         switch found {
         case .read(let read): table = read
-        case .lost: table = nil
-        // The machine may have been slow: the next picture tries again.
-        case .tookTooLong: return nil
+        case .lost, .tookTooLong: table = nil
         }
         tables.withLock { $0.add(KnownTables.Entry(profile: profile, table: table)) }
         return table

@@ -138,7 +138,7 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
     /// The most working memory that is believed: what a decoder of such frames can need. The memory cache makes room for
     /// it, so that a worker could empty that by a false number.
     private func most(of header: ImageHeader?) -> Int {
-        let frame = header.map { 8 * $0.size.width * $0.size.height } ?? 0
-        return 4 * frame + (32 << 20)
+        let pixels = min(header?.size.pixelCount ?? 0, Self.possibleLengths.upperBound)
+        return 32 * pixels + (32 << 20)
     }
 }

@@ -85,16 +85,16 @@
             try limits.check(frames: frames.count, of: canvas, format: .jxl)
         }
 
-        private static let smallLayer = 1 << 20
+        private static let smallLayer = 4 << 20
 
         private func checkLayer(_ size: PixelSize) throws(WebImageError) {
             try limits.check(size, of: .jxl)
             // libjxl decodes layers whole, whatever part of them is on the canvas; the memory for a picture is reserved by
             // the size of the canvas.
             let canvas = Int(info.xsize) * Int(info.ysize)
-            guard size.pixelCount ?? .max <= max(2 * canvas, Self.smallLayer) else {
+            guard size.pixelCount ?? .max <= max(4 * canvas, Self.smallLayer) else {
                 throw WebImageError(
-                    over: .pixels, "a layer of the JPEG XL has \(size), far more than the picture", format: .jxl)
+                    .limitExceeded, "a layer of the JPEG XL has \(size), far more than the picture", format: .jxl)
             }
             layerCount += 1
             layerPixels += size.pixelCount ?? 0

@@ -42,8 +42,10 @@
 
             private func find(_ name: StaticString) -> Int? { PDFStreams.find(name, in: dictionary, from: 0) }
 
-            /// The number after a name; 0 if there is none. One that is stored elsewhere in the file may be any, and counts
-            /// as very large.
+            /// What a side that is stored elsewhere in the file counts as: more than that of most bitmaps.
+            private static let largestIndirect = 8192
+
+            /// The number after a name; 0 if there is none.
             private func number(_ name: StaticString) -> Int {
                 guard var at = find(name) else { return 0 }
                 at += name.utf8CodeUnitCount
@@ -53,7 +55,7 @@
                     value = value * 10 + Int(dictionary[at] - 48)
                     at += 1
                 }
-                return isReference(dictionary[at...]) ? 1 << 40 : value
+                return isReference(dictionary[at...]) ? Self.largestIndirect : value
             }
 
             /// Whether a number is followed by another one and an R.

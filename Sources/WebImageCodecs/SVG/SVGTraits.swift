@@ -130,6 +130,11 @@
             if let period = other.dashes { dashes = min(dashes ?? .infinity, period) }
             strokeWidth = max(strokeWidth, other.strokeWidth)
             hasRoundCorners = hasRoundCorners || other.hasRoundCorners
+            if other.scale > 1, let shrunk {
+                // The other transform may apply instead of the one that makes smaller.
+                scale /= shrunk
+                self.shrunk = 1
+            }
             scale *= max(other.scale, 1)
             fontGrowth = max(fontGrowth, other.fontGrowth)
             fontSize = max(fontSize, other.fontSize)

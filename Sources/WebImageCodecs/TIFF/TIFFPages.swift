@@ -70,9 +70,8 @@ struct TIFFPages {
         let isBig = number(2, 2) == 43
         let (countBytes, entryBytes, offsetBytes) = isBig ? (8, 20, 8) : (2, 12, 4)
         let first = directory == 0 ? number(isBig ? 8 : 4, offsetBytes) : Int(exactly: directory)
-        guard let start = first, let entries = number(start, countBytes), entries <= bytes.count / entryBytes else {
-            return 0
-        }
+        // libtiff refuses pages with more than 4096 tags.
+        guard let start = first, let entries = number(start, countBytes), entries <= 4096 else { return 0 }
         var sum = 0
         for index in 0..<entries {
             let entry = start + countBytes + index * entryBytes

@@ -59,7 +59,8 @@ struct InterruptedBody: Sendable {
     mutating func begin(
         _ head: ResponseHead, from place: WebURL, length: Int?, isWhole: Bool, mayReplace: Bool
     ) throws(WebImageError) -> Beginning {
-        if let known = self.head {
+        // A head without any byte of its body was of no use to readers.
+        if kept > 0, let known = self.head {
             let differs = total != nil && length != nil && total != length
             // A different head counts even if the bytes may be the same: readers have used the old head.
             if differs || known.status != head.status || hasOtherTag(head) {

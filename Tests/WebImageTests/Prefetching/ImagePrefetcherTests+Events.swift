@@ -78,10 +78,35 @@ extension ImagePrefetcherTests {
             let book = ListBook()
             let urls = (0..<8).map { "http://list.test/\(turn)/\($0).png" }
             let end = await prefetcher.prefetch(urls, onEvent: book.take).finished()
-            #expect(await eventually { !book.ends.isEmpty })
             #expect(end.loaded == 8 && book.items.count == 8 && book.ends == [end])
             if case .finished? = book.events.last {} else { Issue.record("something came after the end") }
         }
+    }
+
+    /// While a listener still handles a beginning or a progress, other threads only queue the events of pictures that end.
+    /// Callers that waited for the list were once told of its end before the listener heard of those pictures.
+    @Test func theListenerHearsOfTheEndBeforeThoseWhoWaitForIt() async throws {
+        let (book, answer) = (ListBook(), CancellableAnswer<PrefetchProgress>())
+        var progress = PrefetchProgress(total: 1)
+        progress.skipped = 1
+        let own = Guarded<PrefetchList?>(nil)
+        let isEarly = Guarded<Bool?>(nil)
+        let list = PrefetchList({ _ throws(WebImageError) in throw .cancelled }, .direct) { [progress] event in
+            book.take(event)
+            guard case .began = event, let list = own.withLock({ $0 }) else { return }
+            // As another thread would, while this one is here.
+            _ = list.tell(.item(PrefetchedItem(index: 0, outcome: .skipped), progress))
+            list.note(end: progress)
+            list.reportEnd(progress)
+            isEarly.withLock { $0 = answer.isGiven }
+        }
+        own.withLock { $0 = list }
+        list.whenEnded(answer)
+        _ = list.tell(.began(index: 0))
+        #expect(isEarly.withLock { $0 } == false && answer.isGiven)
+        #expect(book.items.count == 1 && book.ends == [progress])
+        #expect(try await answer.value() == progress)
+        own.withLock { $0 = nil }
     }
 
     /// A transfer's progress and its end come from different threads, and a list may be cancelled while a picture
