@@ -12,26 +12,14 @@ struct TIFFPages {
     private(set) var isCutOff = false
 
     init(in bytes: some RandomBytes, limit: Int) {
-        let isLittle = bytes.starts(with: [UInt8(ascii: "I")])
-        /// An unsigned number of `length` bytes; nil beyond the end and for impossible values.
-        func number(_ offset: Int, _ length: Int) -> Int? {
-            guard offset >= 0, offset <= bytes.count - length else { return nil }
-            var value = UInt64(0)
-            for index in 0..<length {
-                value = value << 8 | UInt64(bytes.byte(at: offset + (isLittle ? length - 1 - index : index)))
-            }
-            return Int(exactly: value)
-        }
-        // TIFF 6.0, section 2. BigTIFF has wider numbers, and the first page's offset after a constant.
-        let isBig = number(2, 2) == 43
-        let (countBytes, entryBytes, offsetBytes) = isBig ? (8, 20, 8) : (2, 12, 4)
-        var next = number(isBig ? 8 : 4, offsetBytes)
+        let file = TIFFNumbers(bytes)
+        var next = file.firstPage
         // A page behind all earlier ones cannot have been seen. Most files have their pages in this order, and then no
         // page is hashed, which takes less than half the time.
         var furthest = 0
         var seen: Set<UInt64>?
         while let offset = next, offset > 0,
-            let entries = number(offset, countBytes), entries <= bytes.count / entryBytes
+            let entries = file.number(offset, file.countBytes), entries <= bytes.count / file.entryBytes
         {
             if offset <= furthest, seen == nil { seen = Set(directories) }
             guard seen?.contains(UInt64(offset)) != true else {
@@ -44,12 +32,12 @@ struct TIFFPages {
             }
             seen?.insert(UInt64(offset))
             furthest = max(furthest, offset)
-            let end = offset + countBytes + entries * entryBytes
+            let end = offset + file.countBytes + entries * file.entryBytes
             // A page without all its tags cannot be read; of the first one, libtiff says why.
             if end > bytes.count, !directories.isEmpty { break }
             directories.append(UInt64(offset))
             // Some programs leave out the last link.
-            next = number(end, offsetBytes) ?? (end > bytes.count ? nil : 0)
+            next = file.number(end, file.offsetBytes) ?? (end > bytes.count ? nil : 0)
         }
         endsEarly = next != 0
     }
@@ -58,24 +46,16 @@ struct TIFFPages {
     ///
     /// - Parameter directory: the position of the page's tags; 0: the first page.
     static func valueBytes(in bytes: some RandomBytes, directory: UInt64) -> Int {
-        let isLittle = bytes.starts(with: [UInt8(ascii: "I")])
-        func number(_ offset: Int, _ length: Int) -> Int? {
-            guard offset >= 0, offset <= bytes.count - length else { return nil }
-            var value = UInt64(0)
-            for index in 0..<length {
-                value = value << 8 | UInt64(bytes.byte(at: offset + (isLittle ? length - 1 - index : index)))
-            }
-            return Int(exactly: value)
-        }
-        let isBig = number(2, 2) == 43
-        let (countBytes, entryBytes, offsetBytes) = isBig ? (8, 20, 8) : (2, 12, 4)
-        let first = directory == 0 ? number(isBig ? 8 : 4, offsetBytes) : Int(exactly: directory)
+        let file = TIFFNumbers(bytes)
+        let first = directory == 0 ? file.firstPage : Int(exactly: directory)
         // libtiff refuses pages with more than 4096 tags.
-        guard let start = first, let entries = number(start, countBytes), entries <= 4096 else { return 0 }
+        guard let start = first, let entries = file.number(start, file.countBytes), entries <= 4096 else { return 0 }
         var sum = 0
         for index in 0..<entries {
-            let entry = start + countBytes + index * entryBytes
-            guard let type = number(entry + 2, 2), let count = number(entry + 4, offsetBytes) else { return sum }
+            let entry = start + file.countBytes + index * file.entryBytes
+            guard let type = file.number(entry + 2, 2), let count = file.number(entry + 4, file.offsetBytes) else {
+                return sum
+            }
             let (length, isOver) = count.multipliedReportingOverflow(by: typeLengths[type] ?? 1)
             // libtiff ignores values that lie outside of the file.
             if !isOver, length <= bytes.count { sum += length }
@@ -87,4 +67,33 @@ struct TIFFPages {
     private static let typeLengths = [
         3: 2, 4: 4, 5: 8, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
     ]
+}
+
+/// The numbers of a TIFF, in its byte order. TIFF 6.0, section 2. BigTIFF has wider numbers, and the first page's offset
+/// after a constant.
+private struct TIFFNumbers<Bytes: RandomBytes> {
+    private let bytes: Bytes
+    private let isLittle: Bool
+    private var isBig = false
+    var countBytes: Int { isBig ? 8 : 2 }
+    var entryBytes: Int { isBig ? 20 : 12 }
+    var offsetBytes: Int { isBig ? 8 : 4 }
+    /// The position of the first page's tags; nil if there is none.
+    var firstPage: Int? { number(isBig ? 8 : 4, offsetBytes) }
+
+    init(_ bytes: Bytes) {
+        self.bytes = bytes
+        isLittle = bytes.starts(with: [UInt8(ascii: "I")])
+        isBig = number(2, 2) == 43
+    }
+
+    /// An unsigned number of `length` bytes; nil beyond the end and for impossible values.
+    func number(_ offset: Int, _ length: Int) -> Int? {
+        guard offset >= 0, offset <= bytes.count - length else { return nil }
+        var value = UInt64(0)
+        for index in 0..<length {
+            value = value << 8 | UInt64(bytes.byte(at: offset + (isLittle ? length - 1 - index : index)))
+        }
+        return Int(exactly: value)
+    }
 }
