@@ -1,4 +1,5 @@
 import WebImage
+import WebImageSystem
 
 /// The work for one input of a list.
 protocol ListJob: Sendable {
@@ -23,22 +24,21 @@ struct ListTurn: Hashable, Sendable {
 /// Lets jobs begin in their order, as many at a time as their turn allows.
 actor ListTurns {
     private var running: [ListTurn: Int] = [:]
-    private var waiting: [ListTurn: [CheckedContinuation<Void, Never>]] = [:]
+    private var waiting: [ListTurn: FIFO<CheckedContinuation<Void, Never>>] = [:]
 
     func take(_ turn: ListTurn) async {
         guard running[turn, default: 0] >= turn.most else {
             running[turn, default: 0] += 1
             return
         }
-        await withCheckedContinuation { waiting[turn, default: []].append($0) }
+        await withCheckedContinuation { waiting[turn, default: FIFO()].append($0) }
     }
 
     func give(_ turn: ListTurn) {
-        guard let next = waiting[turn]?.first else {
+        guard let next = waiting[turn]?.popFirst() else {
             running[turn, default: 1] -= 1
             return
         }
-        waiting[turn]?.removeFirst()
         next.resume()
     }
 }

@@ -20,8 +20,11 @@ struct LoadOptions: ParsableArguments {
     func turn(of input: String) -> ListTurn {
         let decoded = 2 * max(ProcessInfo.processInfo.activeProcessorCount, 1)
         guard let host = Self.host(of: input) else { return ListTurn(name: "local", most: decoded) }
-        return ListTurn(name: host, most: max(2 * min(exactConcurrency ?? 6, 1 << 20), decoded))
+        return ListTurn(name: host, most: max(2 * min(exactConcurrency ?? Self.perHost, 1 << 20), decoded))
     }
+
+    /// How many pictures are transferred from one host at once, unless `--concurrency` is given.
+    static let perHost = DownloadConfiguration().maxConcurrentPerHost
 
     /// The host of a URL; nil for local inputs.
     static func host(of input: String) -> String? {

@@ -114,7 +114,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         var options = PrefetchOptions()
         options.destination = .disk(check: check == .full ? .full : .header)
         // More would only wait for each other, and spend their time (`--timeout`) in a queue.
-        let most = Set(inputs.lazy.compactMap(LoadOptions.host)).count * 2 * 6
+        let most = Set(inputs.lazy.compactMap(LoadOptions.host)).count * 2 * LoadOptions.perHost
         let width = min(loading.concurrency, max(most, 1))
         // With a budget or a rate, only few loads run at a time, so that it is exceeded only slightly.
         options.width = loading.exactConcurrency ?? (budget == nil && rate == nil ? width : 4)

@@ -99,6 +99,7 @@ public final class ImagePrefetcher: Sendable {
     public var runningLists: Int { work.listCount }
 
     /// Returns when no list is left. If the task is cancelled, it returns at once, and the lists go on.
+    /// Listeners may still be told of the last pictures; ``PrefetchToken/finished()`` waits for them, too.
     public func finished() async { await work.finished() }
 }
 
