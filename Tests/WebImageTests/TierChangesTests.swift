@@ -107,6 +107,55 @@ import WebImageTesting
         #expect(changes.isIdle)
     }
 
+    /// A change that never ended once held up all later ones of its key, and everyone who waited for their end.
+    @Test func nobodyWaitsBehindAChangeThatHangs() throws {
+        var changes = makeChanges()
+        func add(_ action: TierChanges.Action) -> TierChanges.Added { changes.add(action, key) { _ in } }
+        _ = add(.put(log(10), DiskMetadata()))
+        let hangingChange = next(&changes)
+        let hanging = try #require(hangingChange)
+        _ = add(.renew { $0 })
+        _ = add(.remove)
+        _ = add(.put(log(20), DiskMetadata()))
+        #expect(!changes.isIdle)
+        let late = changes.hang(hanging)
+        #expect(late.map(\.isRemoval) == [false, true] && changes.waitingBytes == 0)
+        #expect(changes.isIdle && changes.hang(hanging).isEmpty)
+        #expect(add(.put(log(1), DiskMetadata())).isRefused && add(.renew { $0 }).isRefused)
+        let again = add(.remove)
+        #expect(again.late.count == 1 && changes.isIdle && changes.takeNext() == nil)
+        // Other keys go on.
+        let other = CacheKey("b")
+        #expect(!changes.add(.put(log(1), DiskMetadata()), other) { _ in }.isRefused)
+        #expect(changes.takeNext()?.key == other && !changes.isIdle)
+        changes.end(other)
+        // The removal is made when the call has ended after all, and stores are possible again.
+        changes.end(key)
+        #expect(next(&changes)?.isRemoval == true && !changes.isIdle)
+        #expect(!add(.put(log(1), DiskMetadata())).isRefused)
+        changes.end(key)
+        #expect(next(&changes)?.isStore == true)
+        changes.end(key)
+        #expect(changes.isIdle && !changes.isRemoving(key))
+    }
+
+    @Test func nobodyWaitsForATierOfWhichEveryCallHangs() throws {
+        var changes = makeChanges(running: 2, bytes: 1000)
+        let keys = (0..<4).map { CacheKey("\($0)") }
+        for key in keys { _ = changes.add(.put(log(10), DiskMetadata()), key) { _ in } }
+        let (firstChange, secondChange) = (next(&changes), next(&changes))
+        let (first, second) = (try #require(firstChange), try #require(secondChange))
+        #expect(changes.hang(first).isEmpty && !changes.isIdle)
+        #expect(Set(changes.hang(second).map(\.key)) == Set(keys[2...]) && changes.isIdle)
+        #expect(changes.add(.put(log(1), DiskMetadata()), keys[3]) { _ in }.isRefused)
+        #expect(changes.add(.remove, keys[3]) { _ in }.late.count == 1)
+        changes.end(first.key)
+        #expect(next(&changes)?.key == keys[3] && changes.takeNext() == nil)
+        changes.end(keys[3])
+        changes.end(second.key)
+        #expect(changes.isIdle && changes.runningCount == 0 && changes.waitingBytes == 0)
+    }
+
     @Test func anEarlierPutThatComesLateIsBeatenByALaterOne() throws {
         var changes = makeChanges()
         let number = changes.reserve(key)
@@ -162,7 +211,7 @@ import WebImageTesting
         for _ in 0..<5000 {
             let key = keys[Int.random(in: 0..<4, using: &random)]
             var added: TierChanges.Added?
-            switch Int.random(in: 0..<9, using: &random) {
+            switch Int.random(in: 0..<10, using: &random) {
             case 0: added = changes.add(.put(log(Int.random(in: 0..<90, using: &random)), DiskMetadata()), key, answer)
             case 1: added = changes.add(.renew { $0 }, key, answer)
             case 2: added = changes.add(.remove, key, answer)
@@ -177,6 +226,9 @@ import WebImageTesting
                     #expect(!running.contains { $0.key == change.key })
                     running.append(change)
                 }
+            case 8:
+                guard let change = running.randomElement(using: &random) else { continue }
+                for late in changes.hang(change) { late.then(nil) }
             default:
                 guard !running.isEmpty else { continue }
                 let change = running.remove(at: Int.random(in: 0..<running.count, using: &random))
@@ -185,7 +237,7 @@ import WebImageTesting
             }
             if let added {
                 given += 1
-                for change in added.beaten { change.then(nil) }
+                for change in added.beaten + added.late { change.then(nil) }
                 if added.isRefused { answer(nil) }
             }
             #expect(running.count == changes.runningCount && running.count <= 3)
@@ -193,7 +245,7 @@ import WebImageTesting
             #expect(changes.runningBytes == running.reduce(0) { $0 + $1.length } && changes.runningBytes <= 200)
         }
         for (key, _) in reserved { changes.endReservation(key) }
-        while !changes.isIdle {
+        while !running.isEmpty || !changes.isIdle {
             for change in running {
                 changes.end(change.key)
                 change.then(nil)

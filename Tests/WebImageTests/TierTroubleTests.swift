@@ -142,6 +142,25 @@ import WebImageTesting
         #expect(tier.count(.put) == 32)
     }
 
+    /// A tier's call that never ended once kept later stores of its key, and everyone who waited for them, for ever.
+    @Test func aCallThatNeverEndsHoldsNobodyUp() async {
+        let tier = MemoryTier()
+        tier.setTrouble { $0 == .put ? .waitsStubbornly : .none }
+        let further = makeTier(tier)
+        let stored = Gate()
+        further.put([1], DiskMetadata(), for: key)
+        #expect(await eventually { tier.count(.put) == 1 })
+        further.reserve(key, nil, DiskMetadata())
+            .write(ByteLog(bytes: [2]), DiskMetadata(), .normal, progress: {}, then: { _ in stored.open() })
+        clock.advance(by: .seconds(5))
+        #expect(!stored.isOpen, "the call was cancelled, and may end")
+        clock.advance(by: .seconds(5))
+        await stored.opened()
+        await finish(further)
+        tier.open()
+        #expect(tier.count(.put) == 1)
+    }
+
     @Test func aBodyTooLongForATierRemovesItsOlderEntry() async throws {
         let tier = MemoryTier(longestBody: ByteCount(10))
         let further = makeTier(tier)

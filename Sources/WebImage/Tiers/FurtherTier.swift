@@ -224,6 +224,7 @@ final class FurtherTier: OriginalTier {
     ) {
         let added = state.withLock { $0.changes.add(action, key, number: number, then) }
         for change in added.beaten { change.then(nil) }
+        for change in added.late { change.then(Self.isStuck) }
         if added.isRefused {
             let error = WebImageError(.cacheIO, "a tier of bytes is too slow: \(action.omission)")
             // No call of the tier has failed, so the circuit does not count this.
@@ -278,6 +279,8 @@ final class FurtherTier: OriginalTier {
         }
     }
 
+    private static let isStuck = WebImageError(.deadlineExceeded, "an earlier call of a tier of bytes has not ended")
+
     private func make(
         _ change: TierChanges.Change, _ work: @escaping @Sendable () async throws(WebImageError) -> Bool
     ) {
@@ -286,6 +289,12 @@ final class FurtherTier: OriginalTier {
             let failure: WebImageError? = if case .failure(let error) = result { error } else { nil }
             // Neither on Swift's own threads nor on the clock's, because callers' closures may follow.
             executor.complete(.low) { change.then(failure) }
+        } hangs: { [self] in
+            let (late, waiting) = state.withLock { state in (state.changes.hang(change), state.takeWaiting()) }
+            executor.complete(.low) {
+                for change in late { change.then(Self.isStuck) }
+                for run in waiting { run() }
+            }
         } end: { [self] in
             end(change)
         }
@@ -310,15 +319,20 @@ final class FurtherTier: OriginalTier {
     ///
     /// - Parameters:
     ///   - answer: gets the result once, at the deadline at the latest.
+    ///   - hangs: called when the call, which was cancelled at its deadline, has not ended after as much time again.
     ///   - end: called when the call has really ended.
     private func call<Value: Sendable>(
         within deadline: Duration, _ work: @escaping @Sendable () async throws(WebImageError) -> Value,
-        answer: @escaping @Sendable (Result<Value, WebImageError>) -> Void, end: @escaping @Sendable () -> Void
+        answer: @escaping @Sendable (Result<Value, WebImageError>) -> Void,
+        hangs: (@Sendable () -> Void)? = nil, end: @escaping @Sendable () -> Void
     ) {
         let race = DeadlineRace()
-        let alarm = clock.schedule(at: clock.now + deadline) {
+        let ended = OnceFlag()
+        let alarm = clock.schedule(at: clock.now + deadline) { [clock] in
             guard race.expire() else { return }
             answer(.failure(Self.isLate(by: deadline)))
+            guard let hangs else { return }
+            _ = clock.schedule(at: clock.now + deadline) { if !ended.isRaised { hangs() } }
         }
         race.begin(
             Task {
@@ -328,6 +342,7 @@ final class FurtherTier: OriginalTier {
                     alarm.cancel()
                     answer(result)
                 }
+                _ = ended.raise()
                 end()
             })
     }

@@ -7,6 +7,9 @@ import WebImageSystem
 ///
 /// Changes of one key happen one after the other. A removal replaces older changes that have not begun, and so does a
 /// store. Replaced changes are answered and never begin; an older removal gets the answer of the one that replaces it.
+///
+/// Nobody waits for a change whose call of the tier hangs, nor for changes behind it: stores and renewals behind it are
+/// refused, and removals are answered at once and made when the call has ended after all.
 struct TierChanges {
     enum Action: Sendable {
         case put(ByteLog, DiskMetadata)
@@ -23,7 +26,22 @@ struct TierChanges {
         let number: UInt64
         /// How many bytes it holds in memory or in temporary files while it waits.
         let length: Int
-        let then: @Sendable (WebImageError?) -> Void
+        fileprivate(set) var then: @Sendable (WebImageError?) -> Void
+        /// Whether the change was answered while it waited.
+        fileprivate var isAnswered = false
+
+        fileprivate init(
+            key: CacheKey, action: Action, number: UInt64, length: Int,
+            then: @escaping @Sendable (WebImageError?) -> Void
+        ) {
+            (self.key, self.action, self.number, self.length, self.then) = (key, action, number, length, then)
+        }
+
+        /// Returns the same change for its answer, and leaves one that needs none.
+        fileprivate mutating func takeAnswer() -> Change {
+            defer { (then, isAnswered) = ({ _ in }, true) }
+            return self
+        }
 
         var isStore: Bool { if case .put = action { true } else { false } }
 
@@ -41,13 +59,12 @@ struct TierChanges {
         /// Stores with a lower number are obsolete.
         var firstWanted: UInt64 = 0
         var waiting: [Change] = []
-        var isRunning = false
-        var isRemoving = false
-        var isStoring = false
-        /// The length of the change that runs.
-        var runningLength = 0
+        /// The change that runs.
+        var running: Change?
+        /// Whether the change that runs has not ended in time.
+        var hangs = false
 
-        var isIdle: Bool { reserved == 0 && waiting.isEmpty && !isRunning }
+        var isIdle: Bool { reserved == 0 && waiting.isEmpty && running == nil }
     }
 
     /// How many changes may wait.
@@ -61,6 +78,10 @@ struct TierChanges {
     private var ready = FIFO<CacheKey>()
     private var nextNumber: UInt64 = 1
     private var waitingCount = 0
+    /// How many of the changes that wait have no answer yet.
+    private var unansweredCount = 0
+    /// How many of the changes that run hang.
+    private var hangingCount = 0
     private(set) var waitingBytes = 0
     private(set) var runningBytes = 0
     private(set) var runningCount = 0
@@ -70,13 +91,13 @@ struct TierChanges {
         self.maxBytes = maxBytes
     }
 
-    /// Whether no change runs or waits.
-    var isIdle: Bool { runningCount == 0 && ready.count == 0 }
+    /// Whether every change has been answered.
+    var isIdle: Bool { runningCount == hangingCount && unansweredCount == 0 }
 
     /// Whether the entry with that key is being removed, or its removal waits.
     func isRemoving(_ key: CacheKey) -> Bool {
         guard let line = lines[key] else { return false }
-        return line.isRemoving || line.waiting.contains(where: \.isRemoval)
+        return line.running?.isRemoval ?? false || line.waiting.contains(where: \.isRemoval)
     }
 
     // MARK: Order
@@ -105,6 +126,8 @@ struct TierChanges {
         var beaten: [Change] = []
         /// Whether the change will not happen, because there is no room for it.
         var isRefused = false
+        /// Changes that will happen, but must be answered now, because others before them hang.
+        var late: [Change] = []
     }
 
     /// - Parameter number: the number of an announced store; nil: the change is the newest.
@@ -115,11 +138,12 @@ struct TierChanges {
         let length = if case .put(let log, _) = action { log.receivedCount } else { 0 }
         guard waitingCount < Self.maxWaiting else { return Added(isRefused: true) }
         var line = lines[key, default: Line()]
+        let isStuck = line.hangs || hangingCount == maxRunning && hangingCount > 0
         defer { lines[key] = line.isIdle ? nil : line }
         var (beaten, olderRemovals) = ([Change](), [Change]())
         if case .remove = action { olderRemovals = line.waiting.filter(\.isRemoval) }
         let answers = [then] + olderRemovals.map(\.then)
-        let change = Change(key: key, action: action, number: number ?? takeNumber(), length: length) { failure in
+        var change = Change(key: key, action: action, number: number ?? takeNumber(), length: length) { failure in
             for then in answers { then(failure) }
         }
         switch action {
@@ -130,35 +154,39 @@ struct TierChanges {
             // Stores that were only announced are obsolete then, and leave nothing to undo.
             line.firstWanted = nextNumber
             beaten = line.waiting.filter(\.isStore)
-            guard line.isStoring || !beaten.isEmpty else { return Added(beaten: [change]) }
+            guard line.running?.isStore ?? false || !beaten.isEmpty else { return Added(beaten: [change]) }
         case .put:
             guard change.number >= line.firstWanted else { return Added(beaten: [change]) }
+            if isStuck { return Added(isRefused: true) }
             guard waitingBytes == 0 || waitingBytes + length <= maxBytes else { return Added(isRefused: true) }
             line.firstWanted = change.number
             beaten = line.waiting.filter { !$0.isRemoval }
-        case .renew: break
+        case .renew: if isStuck { return Added(isRefused: true) }
         }
-        if !line.isRunning, line.waiting.isEmpty { ready.append(key) }
+        if line.running == nil, line.waiting.isEmpty { ready.append(key) }
         let numbers = Set((beaten + olderRemovals).map(\.number))
-        line.waiting.removeAll { numbers.contains($0.number) }
+        take(from: &line) { numbers.contains($0.number) }
+        let late = isStuck ? [change.takeAnswer()] : []
         line.waiting.append(change)
-        waitingCount += 1 - numbers.count
-        waitingBytes += length - beaten.reduce(0) { $0 + $1.length }
-        return Added(beaten: beaten)
+        waitingCount += 1
+        waitingBytes += length
+        if !change.isAnswered { unansweredCount += 1 }
+        return Added(beaten: beaten, late: late)
     }
 
     /// The next change that may begin now; it counts as running until ``end(_:)``.
     mutating func takeNext() -> Change? {
+        // The first change of a key may have been refused while it waited.
+        while let key = ready.first, lines[key]?.waiting.isEmpty ?? true || lines[key]?.running != nil {
+            _ = ready.popFirst()
+        }
         guard runningCount < maxRunning, let key = ready.first, var line = lines[key], let change = line.waiting.first,
             runningBytes == 0 || runningBytes + change.length <= maxBytes
         else { return nil }
         _ = ready.popFirst()
-        line.waiting.removeFirst()
-        (line.isRunning, line.isRemoving, line.isStoring) = (true, change.isRemoval, change.isStore)
-        line.runningLength = change.length
+        take(from: &line) { $0.number == change.number }
+        line.running = change
         lines[key] = line
-        waitingCount -= 1
-        waitingBytes -= change.length
         runningCount += 1
         runningBytes += change.length
         return change
@@ -167,12 +195,42 @@ struct TierChanges {
     /// Ends the running change of a key.
     mutating func end(_ key: CacheKey) {
         runningCount -= 1
-        runningBytes -= lines[key]?.runningLength ?? 0
-        change(key) { line in
-            (line.isRunning, line.isRemoving, line.isStoring) = (false, false, false)
-            line.runningLength = 0
-        }
+        runningBytes -= lines[key]?.running?.length ?? 0
+        if lines[key]?.hangs ?? false { hangingCount -= 1 }
+        change(key) { line in (line.running, line.hangs) = (nil, false) }
         if lines[key]?.waiting.isEmpty == false { ready.append(key) }
+    }
+
+    /// Notes that a change still runs long after its deadline.
+    ///
+    /// - Returns: the changes behind it, which must be answered now. If all that may run hang, they are all that wait.
+    mutating func hang(_ change: Change) -> [Change] {
+        guard let line = lines[change.key], line.running?.number == change.number, !line.hangs else { return [] }
+        lines[change.key]?.hangs = true
+        hangingCount += 1
+        let stuck = hangingCount == maxRunning ? Array(lines.keys) : [change.key]
+        return stuck.flatMap { key -> [Change] in
+            guard var line = lines[key] else { return [] }
+            let refused = take(from: &line) { !$0.isRemoval }
+            let late = line.waiting.indices.compactMap { place -> Change? in
+                if line.waiting[place].isAnswered { return nil }
+                unansweredCount -= 1
+                return line.waiting[place].takeAnswer()
+            }
+            lines[key] = line.isIdle ? nil : line
+            return refused + late
+        }
+    }
+
+    /// Takes changes from those that wait.
+    @discardableResult
+    private mutating func take(from line: inout Line, where isTaken: (Change) -> Bool) -> [Change] {
+        let taken = line.waiting.filter(isTaken)
+        line.waiting.removeAll(where: isTaken)
+        waitingCount -= taken.count
+        waitingBytes -= taken.reduce(0) { $0 + $1.length }
+        unansweredCount -= taken.count { !$0.isAnswered }
+        return taken
     }
 
     private mutating func change(_ key: CacheKey, _ change: (inout Line) -> Void) {
