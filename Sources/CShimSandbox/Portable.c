@@ -54,8 +54,9 @@ int wi_message_send_file(int socket, const void *bytes, size_t count, int file, 
     return ENOSYS;
 }
 
-const void *wi_worker_map_file(int file, size_t count) {
+const void *wi_worker_map_file(int file, size_t count, int *fault) {
     (void)file, (void)count;
+    *fault = ENOSYS;
     return NULL;
 }
 

@@ -63,13 +63,17 @@ void *wi_worker_map(size_t *size) {
 }
 
 /* Reads a file, because some file systems cannot map one. */
-static void *read_file(int file, size_t count) {
+static void *read_file(int file, size_t count, int *fault) {
     char *memory = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return MAP_FAILED;
+    if (memory == MAP_FAILED) {
+        *fault = errno;
+        return MAP_FAILED;
+    }
     size_t done = 0;
     while (done < count) {
         ssize_t found = pread(file, memory + done, count - done, (off_t)done);
         if (found < 0 && errno == EINTR) continue;
+        if (found < 0) *fault = errno;
         if (found <= 0) break;
         done += (size_t)found;
     }
@@ -78,13 +82,14 @@ static void *read_file(int file, size_t count) {
     return MAP_FAILED;
 }
 
-const void *wi_worker_map_file(int file, size_t count) {
+const void *wi_worker_map_file(int file, size_t count, int *fault) {
     struct stat facts;
+    *fault = 0;
     void *memory = MAP_FAILED;
     /* The C library's fstat() makes a system call that can look for files by name, which is not allowed. */
     if (count > 0 && syscall(SYS_fstat, file, &facts) == 0 && (uint64_t)facts.st_size >= count) {
         memory = mmap(NULL, count, PROT_READ, MAP_PRIVATE, file, 0);
-        if (memory == MAP_FAILED) memory = read_file(file, count);
+        if (memory == MAP_FAILED) memory = read_file(file, count, fault);
     }
     close(file);
     return memory == MAP_FAILED ? NULL : memory;

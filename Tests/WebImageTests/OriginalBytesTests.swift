@@ -242,6 +242,27 @@ import WebImageTesting
         #expect(try await entry(bench)?.body == newer && bench.transport.hits(url) == 2)
     }
 
+    /// The newer original was once decoded in the background, though nobody had asked for a picture.
+    @Test func refreshWithoutAPictureDecodesNothing() async throws {
+        let bench = makeBench()
+        let newer = try Fixture.png(31, 21)
+        bench.transport.answer(
+            url, .bytes(picture, contentType: "image/png", headers: [.eTag: "\"1\""]),
+            .bytes(newer, contentType: "image/png", headers: [.eTag: "\"2\""]))
+        _ = try await bench.manager.keepOriginal(for: waiting)
+        var request = ImageRequest(url)
+        request.caching.policy = .refresh
+        #expect(try await bench.manager.data(for: request) == picture)
+        let disk = try #require(bench.manager.diskCache)
+        let key = request.originalKey
+        #expect(await eventually { (try? disk.read(key))??.body == newer })
+        await bench.manager.finishStores()
+        // The background work ends by itself.
+        let loader = bench.manager.loader
+        #expect(await eventually { loader.table.withLock { $0.preliminaries == 0 && $0.pixelJobs.isEmpty } })
+        #expect(bench.manager.memoryCache.count == 0 && bench.transport.hits(url) == 2)
+    }
+
     /// Whether an original is stored is decided by work of low priority, for which a visible load once waited.
     @Test func aVisibleLoadRaisesTheWorkThatItWaitsFor() async throws {
         let bench = makeBench { $0.decodeThreads = 1 }

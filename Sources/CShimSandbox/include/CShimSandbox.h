@@ -116,9 +116,9 @@ typedef struct {
 void *wi_worker_map(size_t *size);
 
 /* Maps the first `count` bytes of a file read-only, or reads them if they cannot be mapped, and closes the file. Returns NULL if
-   that fails, or there are fewer bytes. If the file is shortened later, an access to the missing part ends the process (SIGBUS).
+   that fails, with an errno in `fault`, or if there are fewer bytes, with 0. If the file is shortened later, an access to the missing part ends the process (SIGBUS).
    */
-const void *wi_worker_map_file(int file, size_t count);
+const void *wi_worker_map_file(int file, size_t count, int *fault);
 void wi_worker_unmap_file(const void *bytes, size_t count);
 
 /* Takes all rights from this process that decoding does not need. There must be only one thread.

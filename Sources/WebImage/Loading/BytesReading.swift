@@ -67,7 +67,7 @@ final class BytesReading: Sendable {
         BytesSearch(loader: loader, request: request, key: key, seeker: receiver).start()
         do throws(WebImageError) {
             let bytes = try await receiver.answer.value()
-            if bytes.isProvisional, revalidatesInBackground { loader.revalidateInBackground(request, key) }
+            if bytes.isProvisional, revalidatesInBackground { loader.revalidateBytesInBackground(request, key) }
             return BytesReading(loader, request, bytes, keeper, receiver, settled)
         } catch {
             receiver.leave()
@@ -149,6 +149,23 @@ final class BytesReading: Sendable {
     func noteOutcome(_ failure: WebImageError?) {
         if bytes.source == .network {
             loader.noteOutcome(of: keeper.key, failure: failure, as: failure == nil ? nil : request)
+        }
+    }
+}
+
+extension Loader {
+    /// Like ``revalidateInBackground(_:_:)``, after an answer without a picture: a newer original is stored without being
+    /// decoded, unless a serializer needs the picture.
+    fileprivate func revalidateBytesInBackground(_ given: ImageRequest, _ key: BytesKey) {
+        if caches.serializer(for: given) != nil { return revalidateInBackground(given, key) }
+        guard !isRenewed(key), table.withLock({ $0.beginPreliminary() }) else { return }
+        var request = given
+        request.options.caching.policy = .revalidate
+        request.options.priority = .low
+        Task { [request] in
+            defer { endPreliminary() }
+            guard let reading = try? await BytesReading.open(request, by: self) else { return }
+            _ = try? await reading.notingOutcome { () async throws(WebImageError) in try await reading.whole() }
         }
     }
 }

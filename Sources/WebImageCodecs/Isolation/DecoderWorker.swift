@@ -101,9 +101,9 @@ final class DecoderWorker {
                 try decoder.push(bytes)
             }
         case .file:
-            let file = wholeFile(byteCount: value(message))
+            let file = fileSent(value(message))
             call { (decoder) throws(WebImageError) in
-                try push(file, to: decoder)
+                try push(file.get(), to: decoder)
             } animation: { (_) throws(WebImageError) in
                 wi_worker_leave(2)
             }
@@ -161,13 +161,16 @@ final class DecoderWorker {
     }
 
     /// The file that came with a message.
-    private func wholeFile(byteCount: Int) -> WholeFile? {
+    private func fileSent(_ byteCount: Int) -> Result<WholeFile, WebImageError> {
         guard byteCount > 0, let descriptor = socket.takeFile() else { wi_worker_leave(2) }
-        return FileMapping(descriptor: descriptor, byteCount: byteCount).map { WholeFile($0) }
+        do throws(WebImageError) {
+            return .success(WholeFile(try FileMapping(descriptor: descriptor, byteCount: byteCount)))
+        } catch {
+            return .failure(error)
+        }
     }
 
-    private func push(_ file: WholeFile?, to decoder: any ImageDecoder) throws(WebImageError) -> DecodeState {
-        guard let file else { throw WebImageError(.truncatedData, "the file is shorter than it was") }
+    private func push(_ file: WholeFile, to decoder: any ImageDecoder) throws(WebImageError) -> DecodeState {
         if let collecting = decoder as? any CollectingDecoder { return try collecting.push(whole: file) }
         return try decoder.push(file.bytes)
     }

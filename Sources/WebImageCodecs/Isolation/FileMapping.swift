@@ -1,4 +1,13 @@
 import CShimSandbox
+import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A file that a worker reads itself, mapped into memory.
 final class FileMapping: @unchecked Sendable {
@@ -6,9 +15,20 @@ final class FileMapping: @unchecked Sendable {
     let bytes: UnsafeRawBufferPointer
 
     /// - Parameter descriptor: the open file, which is closed here.
-    /// - Returns: nil if it cannot be mapped, or has been shortened.
-    init?(descriptor: Int32, byteCount: Int) {
-        guard let base = wi_worker_map_file(descriptor, byteCount) else { return nil }
+    /// - Throws: `truncatedData` if the file has been shortened; `limitExceeded` if it is longer than the memory of a
+    ///   worker; `cannotRead`.
+    init(descriptor: Int32, byteCount: Int) throws(WebImageError) {
+        var fault: Int32 = 0
+        guard let base = wi_worker_map_file(descriptor, byteCount, &fault) else {
+            switch fault {
+            case 0: throw WebImageError(.truncatedData, "the file is shorter than it was")
+            case ENOMEM:
+                throw WebImageError(
+                    .limitExceeded,
+                    "the file of \(ByteCount(byteCount)) is longer than the memory of an isolated decoder")
+            default: throw WebImageError(.cannotRead, "an isolated decoder could not read the file (errno \(fault))")
+            }
+        }
         bytes = UnsafeRawBufferPointer(start: base, count: byteCount)
     }
 

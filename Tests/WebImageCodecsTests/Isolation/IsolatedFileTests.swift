@@ -25,7 +25,7 @@ import WebImageTesting
             try? files.remove(path)
         }
 
-        func shorten(to count: Int) throws {
+        func setLength(_ count: Int) throws {
             let writer = try files.open(path, .readWrite)
             defer { files.close(writer) }
             try files.truncate(writer, to: Int64(count))
@@ -113,6 +113,20 @@ import WebImageTesting
         #expect(killed && again == whole)
     }
 
+    /// Such a file was once reported as truncated.
+    @Test(.enabled(if: Workers.areConfined)) func aFileLongerThanTheMemoryOfAWorkerIsToldAsSuch() throws {
+        let picture = try #require(SmallPictures.all().first { $0.format == .tiff })
+        let coder = try coder(for: picture.bytes)
+        let pool = DecoderPool(DecoderIsolation(.all, memory: .mebibytes(64)))
+        defer { pool.shutDown() }
+        let file = try OpenedFile(picture.bytes)
+        let length = 8 << 30
+        // The rest of the file takes no room on the disk.
+        try file.setLength(length)
+        #expect(try far(coder, pool, file.held(length)).code == .limitExceeded)
+        #expect(try far(coder, pool, file.held(picture.bytes.count)).pixels != nil)
+    }
+
     @Test func aFileThatBecomesShorterIsToldAsSuch() throws {
         let size = PixelSize(width: 500, height: 400)
         let image = try Image(size: size, alpha: .opaque) { bytes in
@@ -129,10 +143,10 @@ import WebImageTesting
         defer { pool.shutDown() }
         // The first file becomes shorter before the worker has it, the second while the worker reads it.
         let first = try OpenedFile(bytes)
-        try first.shorten(to: 5000)
+        try first.setLength(5000)
         #expect(try far(coder, pool, first.held(bytes.count)).code == .truncatedBody)
         let second = try OpenedFile(bytes)
-        let outcome = try far(coder, pool, second.held(bytes.count)) { try second.shorten(to: 5000) }
+        let outcome = try far(coder, pool, second.held(bytes.count)) { try second.setLength(5000) }
         #expect(outcome.code == .truncatedBody)
         // The next file is not affected.
         let third = try OpenedFile(bytes)
@@ -164,7 +178,7 @@ import WebImageTesting
             #expect(isSame, "\(picture.name)")
         }
         let file = try OpenedFile(picture.bytes)
-        let shorter = read(file.held(picture.bytes.count)) { try file.shorten(to: 100) }
+        let shorter = read(file.held(picture.bytes.count)) { try file.setLength(100) }
         #expect(shorter.code == .truncatedBody && shorter.pixels == nil)
     }
 
