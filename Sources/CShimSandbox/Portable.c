@@ -56,7 +56,7 @@ int wi_message_send_file(int socket, const void *bytes, size_t count, int file, 
 
 const void *wi_worker_map_file(int file, size_t count, int *fault) {
     (void)file, (void)count;
-    *fault = ENOSYS;
+    *fault = WI_FILE_UNREADABLE;
     return NULL;
 }
 

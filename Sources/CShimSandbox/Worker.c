@@ -66,14 +66,14 @@ void *wi_worker_map(size_t *size) {
 static void *read_file(int file, size_t count, int *fault) {
     char *memory = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
-        *fault = errno;
+        *fault = WI_FILE_TOO_LONG;
         return MAP_FAILED;
     }
     size_t done = 0;
     while (done < count) {
         ssize_t found = pread(file, memory + done, count - done, (off_t)done);
         if (found < 0 && errno == EINTR) continue;
-        if (found < 0) *fault = errno;
+        if (found < 0) *fault = WI_FILE_UNREADABLE;
         if (found <= 0) break;
         done += (size_t)found;
     }
@@ -84,7 +84,7 @@ static void *read_file(int file, size_t count, int *fault) {
 
 const void *wi_worker_map_file(int file, size_t count, int *fault) {
     struct stat facts;
-    *fault = 0;
+    *fault = WI_FILE_SHORTENED;
     void *memory = MAP_FAILED;
     /* The C library's fstat() makes a system call that can look for files by name, which is not allowed. */
     if (count > 0 && syscall(SYS_fstat, file, &facts) == 0 && (uint64_t)facts.st_size >= count) {

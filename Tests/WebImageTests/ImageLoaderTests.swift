@@ -1,9 +1,10 @@
 import Synchronization
 import Testing
-import WebImage
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+@testable import WebImage
 
 /// Custom image loaders (SDWebImage's rows D-27, C-05 and X-04).
 @Suite struct ImageLoaderTests {
@@ -83,7 +84,8 @@ import WebImageTesting
         } else {
             #expect(try await bench.manager.image(for: request).image.size.width == 8)
         }
-        #expect(await eventually { loader.count == 2 && bench.manager.runningLoads == 0 })
+        let running = { bench.manager.loader.table.withLock { $0.runningCount + $0.preliminaries } }
+        #expect(await eventually { loader.count == 2 && running() == 0 })
         await bench.manager.finishStores()
         request.caching.policy = .cacheFirst
         #expect(try await bench.manager.image(for: request).image.size.width == 9)

@@ -118,26 +118,72 @@ import WebImageTesting
         #expect(try await originals.contains(second) == [])
     }
 
+    /// A program that removes a picture because it has changed once got the old picture from a transfer that ran already,
+    /// and it was not stored.
+    @Test(arguments: [false, true]) func aLoadAfterARemovalSharesNothingFromBefore(isClear: Bool) async throws {
+        let manager = bench.manager
+        let gate = Gate()
+        let (older, newer) = (try Fixture.png(10, 10), try Fixture.png(20, 20))
+        let url = first.url
+        bench.transport.answer(
+            url, .bytes(older, contentType: "image/png", headers: [.eTag: "\"1\""]).held(by: gate, after: 10),
+            .bytes(newer, contentType: "image/png", headers: [.eTag: "\"2\""]))
+        let before = Task { try await manager.image(for: first).image.size.width }
+        #expect(await bench.transport.waitForHits(url))
+        if isClear { try await manager.cache.clear() } else { try await manager.cache.remove(first) }
+        #expect(try await manager.image(for: first).image.size.width == 20)
+        gate.open()
+        #expect(try await before.value == 10)
+        await manager.finishStores()
+        // The older picture, which is made later, does not replace the newer one.
+        #expect(manager.cachedImage(for: first)?.size.width == 20)
+        #expect(try await manager.diskCache?.read(first.originalKey)?.body == newer)
+        #expect(bench.transport.hits(url) == 2)
+    }
+
+    @Test func loadsAfterARemovalShareTheirWork() async throws {
+        let gate = Gate()
+        bench.transport.answer(
+            first.url, .bytes(try Fixture.png(10, 10), contentType: "image/png").held(by: gate, after: 10))
+        let before = Task { try await bench.manager.data(for: first).count }
+        #expect(await bench.transport.waitForHits(first.url))
+        // Of another picture, and only from memory: neither concerns the transfer.
+        try await bench.manager.cache.remove(second)
+        try await bench.manager.cache.remove(first, from: .memory)
+        let picture = Task { try await bench.manager.image(for: first).image.size.width }
+        #expect(await eventually { bench.manager.downloader.counters.joined == 1 })
+        try await bench.manager.cache.remove(first)
+        let (one, other) = (
+            Task { try await bench.manager.image(for: first).image.size.width },
+            Task { try await bench.manager.data(for: first).count }
+        )
+        #expect(await eventually { bench.manager.downloader.counters.joined == 2 })
+        gate.open()
+        let widths = [try await picture.value, try await one.value]
+        let counts = [try await before.value, try await other.value]
+        #expect(widths == [10, 10] && counts[0] == counts[1] && bench.transport.hits(first.url) == 2)
+    }
+
     @Test func removalsAreRememberedForAWhile() {
         var removals = Removals()
         let (a, b) = (CacheKey("a"), CacheKey("b"))
-        let begin = removals.count
+        let begin = removals.last
         #expect(!removals.hasRemoved(a, from: .all, since: begin))
         removals.note(a, from: .memory)
         #expect(
             removals.hasRemoved(a, from: .memory, since: begin) && !removals.hasRemoved(a, from: .disk, since: begin))
         #expect(!removals.hasRemoved(b, from: .all, since: begin))
-        #expect(!removals.hasRemoved(a, from: .all, since: removals.count))
+        #expect(!removals.hasRemoved(a, from: .all, since: removals.last))
         removals.note(nil, from: .all)
         #expect(removals.hasRemoved(b, from: .disk, since: begin))
-        let later = removals.count
+        let later = removals.last
         // A program that follows the removals of others may learn of many during a load, whose picture once was not
         // stored anywhere then.
         for number in 0..<Removals.maxKept - 1 { removals.note(CacheKey("\(number)"), from: .all) }
         for _ in 0..<10_000 { removals.note(a, from: .memory) }
         #expect(!removals.hasRemoved(b, from: .all, since: later))
         #expect(!removals.hasRemoved(a, from: .disk, since: later) && removals.hasRemoved(a, from: .all, since: later))
-        let recent = removals.count
+        let recent = removals.last
         removals.note(b, from: .disk)
         #expect(removals.hasRemoved(CacheKey("c"), from: .all, since: later), "too long ago to be known")
         #expect(

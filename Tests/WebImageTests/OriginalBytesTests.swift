@@ -263,6 +263,22 @@ import WebImageTesting
         #expect(bench.manager.memoryCache.count == 0 && bench.transport.hits(url) == 2)
     }
 
+    /// The old picture once stayed in memory when its original was replaced without a picture being made.
+    @Test func aPictureInMemoryIsNotServedAfterItsOriginalWasReplaced() async throws {
+        let bench = makeBench()
+        let newer = try Fixture.png(31, 21)
+        bench.transport.answer(
+            url, .bytes(picture, contentType: "image/png", headers: [.eTag: "\"1\""]),
+            .bytes(newer, contentType: "image/png", headers: [.eTag: "\"2\""]))
+        let old = try await bench.manager.image(for: waiting).image.size
+        var request = waiting
+        request.caching.policy = .reload
+        _ = try await bench.manager.keepOriginal(for: request)
+        #expect(bench.manager.cachedImage(for: ImageRequest(url)) == nil)
+        let response = try await bench.manager.image(for: ImageRequest(url))
+        #expect(response.source == .disk && response.image.size.width == 31 && old.width != 31)
+    }
+
     /// Whether an original is stored is decided by work of low priority, for which a visible load once waited.
     @Test func aVisibleLoadRaisesTheWorkThatItWaitsFor() async throws {
         let bench = makeBench { $0.decodeThreads = 1 }

@@ -115,8 +115,11 @@ typedef struct {
 /* Maps the shared memory. Returns NULL if that fails. */
 void *wi_worker_map(size_t *size);
 
+/* Why a file cannot be mapped: it has fewer bytes than it had, the worker's memory is too small, or reading fails. */
+enum { WI_FILE_SHORTENED, WI_FILE_TOO_LONG, WI_FILE_UNREADABLE };
+
 /* Maps the first `count` bytes of a file read-only, or reads them if they cannot be mapped, and closes the file. Returns NULL if
-   that fails, with an errno in `fault`, or if there are fewer bytes, with 0. If the file is shortened later, an access to the missing part ends the process (SIGBUS).
+   that fails, with the reason in `fault`. If the file is shortened later, an access to the missing part ends the process (SIGBUS).
    */
 const void *wi_worker_map_file(int file, size_t count, int *fault);
 void wi_worker_unmap_file(const void *bytes, size_t count);

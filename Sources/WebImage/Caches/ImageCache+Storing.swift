@@ -24,7 +24,7 @@ extension ImageCache {
 
     /// Begins to store a loaded picture on disk.
     ///
-    /// - Parameter begin: the number of removals when the load began.
+    /// - Parameter begin: the last removal before the load began.
     /// - Returns: the store's number; nil when the picture was removed since.
     func beginStore(_ request: ImageRequest, since begin: Int) -> Int? {
         pending.withLock { pending in

@@ -42,12 +42,13 @@ final class BytesReading: Sendable {
         let request = await loader.door.enterWaiting(given, by: settings, until: end)
         if Task.isCancelled { throw .cancelled }
         if let timeout, let end, loader.clock.now >= end { throw .tookTooLong(timeout, request) }
-        let key = try BytesKey(request, by: settings)
+        let removals = loader.caches.removals(of: request.originalKey, request.options.caching)
+        let key = try BytesKey(request, by: settings, removal: removals.ofOriginal)
         guard loader.table.withLock({ $0.beginPreliminary() }) else {
             throw LoadTable.shutDownError.at(request.redactedURL)
         }
         defer { loader.endPreliminary() }
-        let keeper = OriginalKeeper(key, removals: loader.caches.removals(key.caching))
+        let keeper = OriginalKeeper(key, removals: removals)
         if request.options.caching.waitsForStore { keeper.isAwaited.store(true, ordering: .relaxed) }
         let settled = SettledLog()
         // Announced at once, not when this task resumes: a load that looks for the original just after it has arrived

@@ -199,7 +199,8 @@ struct BytesSearch: Sendable {
         let begin = loader.clock.now
         let resolved = exchange.map { key.download.adding($0.fields) } ?? key.download
         let download = loader.origin.downloader.download(
-            resolved, by: key.settings, priority: seeker.priority, finishesWhenDrained: seeker.finishesWhenDrained)
+            resolved, by: key.settings, notBefore: key.removal, priority: seeker.priority,
+            finishesWhenDrained: seeker.finishesWhenDrained)
         seeker.trace?.note(.asks(isConditional: exchange?.base != nil, isShared: download.wasJoined), at: begin)
         guard seeker.follow(download) else { return download.cancel() }
         var opened = OpenedBytes(

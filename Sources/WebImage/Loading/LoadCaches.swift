@@ -70,9 +70,16 @@ struct LoadCaches: Sendable {
 // MARK: - Removals during a load
 
 extension LoadCaches {
-    func removals(_ use: ImageRequest.Caching) -> RemovalCounts {
-        func count(_ cache: ImageCache) -> Int { cache.pending.withLock { $0.removals.count } }
-        return RemovalCounts(pictures: count(cache(use)), originals: count(originalCache(use)))
+    /// The numbers that a load of `original` records when it begins.
+    func removals(of original: CacheKey, _ use: ImageRequest.Caching) -> RemovalNumbers {
+        let (pictures, originals) = (cache(use), originalCache(use))
+        var numbers = originals.pending.withLock { pending in
+            let last = pending.removals.last
+            return RemovalNumbers(
+                pictures: last, originals: last, ofOriginal: pending.removals.lastFromDisk(of: original))
+        }
+        if pictures !== originals { numbers.pictures = pictures.pending.withLock { $0.removals.last } }
+        return numbers
     }
 
     /// Whether the pictures of a load were removed from memory while it ran.

@@ -96,6 +96,8 @@ final class LoadDelivery: PictureDelivery {
     /// Whether a serializer makes the bytes that are stored for the original.
     private let serializes: Bool
     private let mayStore: Bool
+    /// Whether memory has pictures of a newer answer.
+    private let isReplaced: Bool
     /// A picture in its original's own size without transformers, and its request.
     private let plain = Guarded<(image: Image, request: ImageRequest)?>(nil)
 
@@ -111,6 +113,7 @@ final class LoadDelivery: PictureDelivery {
         self.serializes = serializes
         let isAllowed = plan.map { $0.storing != nil } ?? (job.request.options.caching.policy.mode != .noStore)
         mayStore = isAllowed && !isReplaced
+        self.isReplaced = isReplaced
     }
 
     func finish(_ order: PixelJob, _ result: Result<DecodedPicture, WebImageError>) {
@@ -163,9 +166,15 @@ final class LoadDelivery: PictureDelivery {
         return "the original is kept by another load, or was removed meanwhile"
     }
 
+    /// The record of the answer. An answer that comes too late does not replace the one by which pictures are judged.
+    private func record(of stored: StoredResponse) -> AnswerRecord {
+        if isReplaced || loader.caches.wasRemoved(job.keeper) { return AnswerRecord(stored) }
+        return loader.record(of: stored, job.key)
+    }
+
     private func response(_ picture: DecodedPicture, _ order: PixelJob) -> ImageResponse {
         let request = order.request
-        let record = plan?.storing.map { loader.record(of: $0, job.key) } ?? bytes.record
+        let record = plan?.storing.map(record) ?? bytes.record
         let image = record.map { picture.image.with(origin: $0) } ?? picture.image
         if picture.partialError == nil, mayStore { loader.keep(image, request, record, of: job) }
         if original != nil, request.isPlain { plain.withLock { $0 = (image, request) } }

@@ -67,11 +67,11 @@ struct LoadTable {
     private var untilQuiet: [(priority: LoadPriority, run: @Sendable () -> Void)] = []
 
     /// - Parameters:
-    ///   - removals: the number of removals when the load began.
+    ///   - removals: the last removals before the load began.
     ///   - basis: a picture in memory from which this one can be made; nil: none.
     ///   - waiter: makes the token by which a picture waits for the one that it is made of.
     mutating func join(
-        _ token: LoadToken, _ request: ImageRequest, _ key: PixelKey, removals: RemovalCounts = RemovalCounts(),
+        _ token: LoadToken, _ request: ImageRequest, _ key: PixelKey, removals: RemovalNumbers = RemovalNumbers(),
         basis: PictureBasis? = nil, waiter: (_ job: PixelJob, _ steps: Int) -> LoadToken? = { _, _ in nil }
     ) -> Joined {
         if isShutDown || isDraining && !token.isAdmitted { return .refused(Self.shutDownError) }

@@ -82,7 +82,8 @@ extension Loader {
         if caches.foreign(request.options.caching) != nil {
             return storeFinished(image, request, record, of: job)
         }
-        if request.options.caching.store.contains(.memory) {
+        // A later load may have stored a newer picture, which must stay.
+        if request.options.caching.store.contains(.memory), !caches.wasRemoved(job.keeper) {
             let memory = caches.memory(request.options.caching)
             memory.keep(image, for: request.variantKey, lifetime: nil, variant: request.variant(of: image))
             // Checked after storing: a removal either came before and is seen here, or finds the picture.

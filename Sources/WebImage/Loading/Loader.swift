@@ -120,12 +120,13 @@ final class Loader: Sendable {
     private func join(
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) -> LoadTable.Joined {
+        let removals = caches.removals(of: request.originalKey, request.options.caching)
         let key: PixelKey
-        do throws(WebImageError) { key = try PixelKey(request, by: token.settings) } catch {
+        do throws(WebImageError) { key = try PixelKey(request, by: token.settings, removal: removals.ofOriginal) } catch
+        {
             table.withLock { _ in token.hasEnded = true }
             return .refused(error)
         }
-        let removals = caches.removals(request.options.caching)
         // After the removals were counted, so that pictures that are removed from now on are not stored again.
         let basis = remembered(asBasisOf: request)
         let (joined, marked) = table.withLock { table -> (LoadTable.Joined, Download?) in

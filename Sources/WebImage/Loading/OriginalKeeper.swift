@@ -8,14 +8,14 @@ import WebImageSystem
 /// picture. An original that was removed since the load began is not stored.
 final class OriginalKeeper: Sendable {
     let key: BytesKey
-    /// The number of removals in its caches when the load began.
-    let removals: RemovalCounts
+    /// The last removals from its caches before the load began.
+    let removals: RemovalNumbers
     /// Set when a caller waits until the original is stored.
     let isAwaited = Atomic(false)
     private let isTaken = Atomic(false)
     private let stored = Guarded<Result<Duration, WebImageError>?>(nil)
 
-    init(_ key: BytesKey, removals: RemovalCounts) {
+    init(_ key: BytesKey, removals: RemovalNumbers) {
         self.key = key
         self.removals = removals
     }
@@ -33,6 +33,21 @@ final class OriginalKeeper: Sendable {
 }
 
 extension Loader {
+    /// Pictures in memory of another body, which the origin has just replaced, are no longer served.
+    private func judgeMemory(by response: StoredResponse, _ keeper: OriginalKeeper) {
+        let key = keeper.key
+        guard let known = answers.known(key.originalKey), !answers.hasReplaced(response, of: key.originalKey) else {
+            return
+        }
+        switch key.policy.mode {
+        case .revalidate, .refresh, .reload, .reloadFromOrigin:
+            // Without a strong tag, nothing shows that the body is the same. At worst, a picture is decoded again.
+            let isSame = response.hasStrongTag && response["etag"] == known["etag"]
+            if !isSame { answers.outdate(key.originalKey) }
+        case .httpRules, .cacheFirst, .cacheOnly, .noStore: _ = record(of: response, key)
+        }
+    }
+
     /// Stores an original that is not decoded, if all of it has arrived and its header is that of a picture. Callers
     /// that wait for the stores after this has returned find it on disk.
     ///
@@ -54,6 +69,8 @@ extension Loader {
             guard isEntry || plan?.storing != nil, let header = decoding.header(of: log, recipe),
                 let announced = announceOriginal(of: keeper, bytes, plan, log, header)
             else { return promise.withdraw() }
+            // Only now that look-ups find the new original.
+            if !isEntry, let response = plan?.storing { judgeMemory(by: response, keeper) }
             announced.store(log, isAwaited: keeper.isAwaited.load(ordering: .relaxed)) { outcome in
                 keeper.wasStored(outcome)
                 // Not earlier: waiting for the stores includes only those that were promised when the wait began.

@@ -24,10 +24,13 @@ final class BytesKey: Hashable, Sendable {
     let retriesFailed: Bool
     /// Other settings of the downloader may lead to another answer.
     let settings: ConfigurationSnapshot
+    /// The number of the original's last removal before the load began. Bytes from before it would be outdated.
+    let removal: Int
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
-    init(_ request: ImageRequest, by settings: ConfigurationSnapshot) throws(WebImageError) {
+    init(_ request: ImageRequest, by settings: ConfigurationSnapshot, removal: Int = 0) throws(WebImageError) {
         self.settings = settings
+        self.removal = removal
         download = try request.download.get()
         originalKey = request.originalKey
         let options = request.options
@@ -64,6 +67,7 @@ final class BytesKey: Hashable, Sendable {
         if limits != other.limits { return "the decode limits differ" }
         if retriesFailed != other.retriesFailed { return "only one of them retries URLs that failed" }
         if caching != other.caching { return "they use different caches" }
+        if removal != other.removal { return "the original was removed from the cache between them" }
         return nil
     }
 }
@@ -80,8 +84,8 @@ struct PixelKey: Hashable, Sendable {
     let includesData: Bool
 
     /// - Throws: the same errors as ``BytesKey``.
-    init(_ request: ImageRequest, by settings: ConfigurationSnapshot) throws(WebImageError) {
-        bytes = try BytesKey(request, by: settings)
+    init(_ request: ImageRequest, by settings: ConfigurationSnapshot, removal: Int = 0) throws(WebImageError) {
+        bytes = try BytesKey(request, by: settings, removal: removal)
         variantKey = request.variantKey
         let decoding = request.options.decoding
         allowsPartial = decoding.allowsPartial
@@ -209,7 +213,7 @@ final class BytesJob: @unchecked Sendable {
     }
 
     /// - Parameter other: a job of the same original with another key.
-    init(key: BytesKey, request: ImageRequest, started: Duration, removals: RemovalCounts, other: BytesJob? = nil) {
+    init(key: BytesKey, request: ImageRequest, started: Duration, removals: RemovalNumbers, other: BytesJob? = nil) {
         self.key = key
         trace = TraceBook(started: started, apart: other.flatMap { key.difference(from: $0.key) })
         self.request = request

@@ -78,7 +78,7 @@ final class ResumableFetch: Sendable {
         fields.append(contentsOf: range)
         let begin = loader.clock.now
         let download = loader.origin.downloader.download(
-            key.download.adding(fields), by: key.settings, priority: seeker.priority,
+            key.download.adding(fields), by: key.settings, notBefore: key.removal, priority: seeker.priority,
             finishesWhenDrained: seeker.finishesWhenDrained)
         seeker.trace?.note(.asks(isConditional: false, isShared: download.wasJoined), at: begin)
         guard seeker.follow(download) else {

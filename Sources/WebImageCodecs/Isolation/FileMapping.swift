@@ -1,14 +1,6 @@
 import CShimSandbox
 import WebImageCore
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A file that a worker reads itself, mapped into memory.
 final class FileMapping: @unchecked Sendable {
     // Sendable: nothing changes it.
@@ -20,13 +12,13 @@ final class FileMapping: @unchecked Sendable {
     init(descriptor: Int32, byteCount: Int) throws(WebImageError) {
         var fault: Int32 = 0
         guard let base = wi_worker_map_file(descriptor, byteCount, &fault) else {
-            switch fault {
-            case 0: throw WebImageError(.truncatedData, "the file is shorter than it was")
-            case ENOMEM:
+            switch Int(fault) {
+            case WI_FILE_SHORTENED: throw WebImageError(.truncatedData, "the file is shorter than it was")
+            case WI_FILE_TOO_LONG:
                 throw WebImageError(
                     .limitExceeded,
                     "the file of \(ByteCount(byteCount)) is longer than the memory of an isolated decoder")
-            default: throw WebImageError(.cannotRead, "an isolated decoder could not read the file (errno \(fault))")
+            default: throw WebImageError(.cannotRead, "an isolated decoder could not read the file")
             }
         }
         bytes = UnsafeRawBufferPointer(start: base, count: byteCount)

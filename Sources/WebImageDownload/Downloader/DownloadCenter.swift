@@ -37,7 +37,7 @@ final class DownloadCenter: TransferOwner {
         mutating func removeFromTable(_ entry: TransferEntry) {
             guard entry.isInTable else { return }
             entry.isInTable = false
-            table[entry.request] = nil
+            if table[entry.request] === entry { table[entry.request] = nil }
         }
     }
 
@@ -78,13 +78,15 @@ final class DownloadCenter: TransferOwner {
 
     /// - Parameter given: the snapshot that the load began with; nil: the current one. Loads with different snapshots
     ///   share no transfer.
+    ///   - moment: a number of ``EventOrder``. A transfer from before it is not shared.
     func download(
-        _ resolved: ResolvedRequest, by given: ConfigurationSnapshot? = nil, priority: LoadPriority,
+        _ resolved: ResolvedRequest, by given: ConfigurationSnapshot? = nil, notBefore moment: Int = 0,
+        priority: LoadPriority,
         finishesWhenDrained: Bool = false
     ) -> Download {
         let isMarked = finishesWhenDrained || resolved.request.changedOptions?.value.finishesWhenDrained == true
         let (joined, startable, started, snapshot) = state.withLock { state in
-            let joined = join(resolved, given, priority, isMarked, &state)
+            let joined = join(resolved, given, moment, priority, isMarked, &state)
             // A raised priority may allow the transfer to use a reserved slot.
             return (joined, joined == nil ? [] : state.startable(), state.started, given ?? state.snapshot)
         }
@@ -103,7 +105,7 @@ final class DownloadCenter: TransferOwner {
         typealias Outcome = (download: Download, isNew: Bool, startsAtOnce: Bool, startable: [any Transfer])
         let outcome = state.withLock { state -> Outcome in
             if state.started != started || state.isShutDown || state.isEnding,
-                let joined = join(resolved, snapshot, priority, isMarked, &state)
+                let joined = join(resolved, snapshot, moment, priority, isMarked, &state)
             {
                 return (joined, false, false, state.startable())
             }
@@ -146,13 +148,14 @@ final class DownloadCenter: TransferOwner {
 
     /// Adds a share to a running transfer; nil if there is none.
     private func join(
-        _ resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot?, _ priority: LoadPriority, _ isMarked: Bool,
-        _ state: inout State
+        _ resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot?, _ moment: Int, _ priority: LoadPriority,
+        _ isMarked: Bool, _ state: inout State
     ) -> Download? {
         if state.isShutDown || state.isEnding && !isMarked {
             return Download(failed: Self.shutDownError.at(resolved.source.shown))
         }
-        guard snapshot == nil || snapshot == state.snapshot, let entry = state.table[resolved] else { return nil }
+        guard snapshot == nil || snapshot == state.snapshot, let entry = state.table[resolved], entry.made >= moment
+        else { return nil }
         state.joined += 1
         entry.add(priority)
         if isMarked { entry.finishesWhenDrained = true }

@@ -74,12 +74,14 @@ public final class ImageDownloader: Sendable {
     ///
     /// - Parameters:
     ///   - snapshot: the settings to use; nil: ``snapshot``.
+    ///   - moment: a number of `EventOrder`. A transfer from before it is not joined.
     ///   - finishesWhenDrained: like the request's option of that name.
     package func download(
-        _ request: ResolvedRequest, by snapshot: ConfigurationSnapshot? = nil, priority: LoadPriority = .normal,
-        finishesWhenDrained: Bool = false
+        _ request: ResolvedRequest, by snapshot: ConfigurationSnapshot? = nil, notBefore moment: Int = 0,
+        priority: LoadPriority = .normal, finishesWhenDrained: Bool = false
     ) -> Download {
-        center.download(request, by: snapshot, priority: priority, finishesWhenDrained: finishesWhenDrained)
+        center.download(
+            request, by: snapshot, notBefore: moment, priority: priority, finishesWhenDrained: finishesWhenDrained)
     }
 
     /// The settings of a load that begins now.

@@ -1,4 +1,5 @@
 import WebImageCore
+import WebImageSystem
 
 /// A transfer with its callers. It is one object, so that it need not be looked up again.
 final class TransferEntry: @unchecked Sendable {
@@ -7,6 +8,8 @@ final class TransferEntry: @unchecked Sendable {
     /// The log that readers see: the transfer's own, unless there is a decryptor.
     let log: ByteLog
     let request: ResolvedRequest
+    /// When it was made, in ``EventOrder``.
+    let made = EventOrder.now
     /// Whether the transfer may finish when the downloader is drained.
     var finishesWhenDrained: Bool
     /// Whether other callers may still join the transfer.
