@@ -121,7 +121,9 @@ public final class ImageManager: Sendable {
     /// nil.
     /// - Complexity: O(1).
     public func cachedImage(for request: ImageRequest) -> Image? {
-        loader.cachedImage(for: loader.door.interceptors.changed(request))
+        // Without interceptors nothing is copied, and so nothing retained.
+        if loader.hasInterceptors { return loader.cachedImage(for: loader.changed(request)) }
+        return loader.cachedImage(for: request)
     }
 
     /// Loads a picture. A picture in memory is returned without any suspension.
@@ -129,7 +131,7 @@ public final class ImageManager: Sendable {
     /// Cancelling the task cancels the load, unless other callers wait for the same picture.
     /// - Throws: any code of ``/WebImageCore/WebImageError``; `cancelled` when the task was cancelled.
     public nonisolated(nonsending) func image(for request: ImageRequest) async throws(WebImageError) -> ImageResponse {
-        let request = loader.door.interceptors.changed(request)
+        let request = loader.changed(request)
         if let response = loader.responseFromMemory(for: request) { return response }
         let span = startSpan("webimage.load", ofKind: .client)
         defer { span.end() }
@@ -146,14 +148,14 @@ public final class ImageManager: Sendable {
 
     /// The response of ``image(for:)`` if the picture is in memory; otherwise nil.
     func responseFromMemory(for request: ImageRequest) -> ImageResponse? {
-        loader.responseFromMemory(for: loader.door.interceptors.changed(request))
+        loader.responseFromMemory(for: loader.changed(request))
     }
 
     /// Loads a picture and reports progress, previews and the result as an async sequence. The load starts when the
     /// sequence is iterated.
     public func events(for request: ImageRequest) -> ImageEvents {
         ImageEvents { [loader] mailbox in
-            let request = loader.door.interceptors.changed(request)
+            let request = loader.changed(request)
             let token = LoadToken(loader: loader, request: request, isWatching: true)
             loader.begin(token, request, .mailbox(mailbox))
             return token
@@ -179,7 +181,7 @@ public final class ImageManager: Sendable {
         _ request: ImageRequest, on executor: CallbackExecutor, asksMemory: Bool,
         onEvent: @escaping @Sendable (ImageEvent) -> Void
     ) -> LoadToken {
-        let request = loader.door.interceptors.changed(request)
+        let request = loader.changed(request)
         let token = LoadToken(loader: loader, request: request, isWatching: true)
         loader.begin(token, request, .callback(EventCallback(on: executor, onEvent)), asksMemory: asksMemory)
         return token

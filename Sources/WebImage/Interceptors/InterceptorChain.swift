@@ -25,9 +25,10 @@ struct InterceptorChain: Sendable {
     /// Whether a load passes through interceptors, or has options for its failure.
     func concerns(_ request: ImageRequest) -> Bool { !interceptors.isEmpty || request.hasRecovery }
 
+    var isEmpty: Bool { interceptors.isEmpty }
+
     /// The request as the interceptors change it before anything is looked up.
     func changed(_ request: ImageRequest) -> ImageRequest {
-        if interceptors.isEmpty { return request }
         var changed = request
         for interceptor in interceptors { interceptor.change(&changed) }
         return changed

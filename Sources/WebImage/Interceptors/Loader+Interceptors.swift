@@ -78,7 +78,7 @@ extension Loader {
     func intercepted<Answer: Sendable>(
         _ given: ImageRequest, _ load: @escaping @Sendable (ImageRequest) async throws(WebImageError) -> Answer
     ) async throws(WebImageError) -> Answer {
-        let request = door.interceptors.changed(given)
+        let request = changed(given)
         guard door.interceptors.concerns(request) else { return try await load(request) }
         let intercepted = InterceptedLoad(
             proceed: load,

@@ -10,6 +10,8 @@ final class Loader: Sendable {
     let caches: LoadCaches
     let origin: OriginAccess
     let door: RequestDoor
+    /// Whether ``door`` has any; stored here, so that a hit in memory need not copy the door.
+    let hasInterceptors: Bool
     let decoding: DecodeService
     let originals: OriginalStore
     let unencoded = UnencodedPictures()
@@ -32,9 +34,15 @@ final class Loader: Sendable {
             interceptors: InterceptorChain(
                 parts.interceptors, clock: parts.decoding.clock,
                 secrets: { [downloader = parts.downloader] in downloader.configuration.secretHeaders }))
+        hasInterceptors = !door.interceptors.isEmpty
         originals = OriginalStore(
             observer: parts.observer, clock: parts.decoding.clock, executor: parts.decoding.executor,
             brake: parts.downloader.brake)
+    }
+
+    /// The request as the interceptors change it before anything is looked up.
+    func changed(_ request: ImageRequest) -> ImageRequest {
+        hasInterceptors ? door.interceptors.changed(request) : request
     }
 
     var clock: any LoadClock { decoding.clock }
