@@ -220,11 +220,11 @@ extension ImageManager {
                     guard let cached, error.leavesCachedPicture else { throw error }
                     picture = cached
                 }
-                if checksFrames { try await checkFrames(of: picture.image, request) }
                 guard let header = picture.header else {
                     throw WebImageError(
                         .unsupportedFeature, "the coder did not return a header", location: request.redactedURL)
                 }
+                if checksFrames { try await checkRest(of: picture.image, header, request) }
                 var response = OriginalResponse(header: header, source: picture.source, byteCount: picture.byteCount)
                 (response.head, response.data) = (picture.head, picture.data)
                 (response.storeError, response.timings) = (picture.storeError, picture.timings)
@@ -236,11 +236,16 @@ extension ImageManager {
 }
 
 extension ImageManager {
-    /// Decodes all frames of an animation. If one of them is damaged, the original is removed from the disk.
-    private func checkFrames(of image: Image, _ request: ImageRequest) async throws(WebImageError) {
-        guard let animation = image.animation else { return }
+    /// Decodes all frames of an animation, or all pages of a TIFF. If one of them is damaged, the original is removed
+    /// from the disk.
+    private func checkRest(
+        of image: Image, _ header: ImageHeader, _ request: ImageRequest
+    ) async throws(WebImageError) {
         do throws(WebImageError) {
-            try await animation.decodeAll()
+            try await image.animation?.decodeAll()
+            if header.format == .tiff || header.format == .bigTIFF {
+                try await checkPages(of: storedData(for: request), header, request)
+            }
         } catch {
             // A cancelled check proves nothing about the original, which may have been on disk for long.
             if ![.cancelled, .shutDown].contains(error.code) { try? await cache.remove(request, from: .disk) }
@@ -249,11 +254,21 @@ extension ImageManager {
     }
 }
 
+extension ImageManager {
+    /// The bytes of an original that has just been loaded: from a cache, if it may be there.
+    private func storedData(for request: ImageRequest) async throws(WebImageError) -> [UInt8] {
+        var entry = request
+        entry.options.caching.policy = .cacheOnly
+        if request.options.caching.policy.mode.stores, let data = try? await originalData(for: entry) { return data }
+        return try await originalData(for: request)
+    }
+}
+
 /// How much of an original is checked before it is stored.
 public enum OriginalCheck: Hashable, Sendable {
     /// Checks that the length is as announced, and that the header is that of a picture that can be decoded.
     case header
-    /// Decodes all of it, every frame of an animation.
+    /// Decodes all of it: every frame of an animation, every page of a TIFF.
     case full
 }
 

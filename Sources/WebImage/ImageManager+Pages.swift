@@ -42,6 +42,23 @@ extension ImageManager {
         return try await onDecodeExecutor { () throws(WebImageError) in try pages.encoder.finish() }
     }
 
+    /// Decodes the pages of a TIFF after the first one, to see whether they are whole. Other formats have none.
+    ///
+    /// - Parameters:
+    ///   - header: the header of the first page.
+    ///   - settings: the request by which the first page was loaded.
+    /// - Throws: the error of the first page that is damaged or missing.
+    package func checkPages(
+        of file: [UInt8], _ header: ImageHeader, _ settings: ImageRequest
+    ) async throws(WebImageError) {
+        if let error = header.missingPages(in: file) { throw error }
+        let count = min(header.pageCount, settings.decoding.limits.frames)
+        guard count > 1 else { return }
+        for page in settings.reading(file, pages: 1..<count) {
+            if let error = try await image(for: page).partialError { throw error }
+        }
+    }
+
     /// Runs work that needs the processor on the decoding threads, before decodes of the same priority begin.
     ///
     /// - Throws: `cancelled` as soon as the task is cancelled; work that has not begun is then never done.
@@ -51,6 +68,18 @@ extension ImageManager {
     ) async throws(WebImageError) -> Value {
         loader.decoding.executor.complete(priority) { answer.give(from: work) }
         return try await answer.value()
+    }
+}
+
+extension ImageHeader {
+    private var isPaged: Bool { [.tiff, .bigTIFF].contains(format) }
+    /// The number of pages of a TIFF; 1 for other formats.
+    package var pageCount: Int { isPaged ? frameCount ?? 1 : 1 }
+
+    /// Why the last pages of a TIFF cannot be found; nil if nothing says that there are more.
+    package func missingPages(in file: [UInt8]) -> WebImageError? {
+        guard isPaged, TIFFExcerpts.endsEarly(file) else { return nil }
+        return WebImageError(.truncatedData, "the file ends before its next page", format: .tiff)
     }
 }
 

@@ -36,24 +36,15 @@ extension ImageManager {
     /// Decodes the other pages of a TIFF that is written unchanged, to see whether they are whole.
     func checkPages(of response: ImageResponse, _ settings: ImageRequest) async throws(WebImageError) {
         if let error = response.missingPages { throw error }
-        guard let data = response.data, let count = response.header?.pageCount, count > 1 else { return }
-        for page in settings.reading(data, pages: 1..<max(min(count, settings.decoding.limits.frames), 1)) {
-            let other = try await image(for: page)
-            if let error = other.partialError { throw error }
-        }
+        guard let data = response.data, let header = response.header else { return }
+        try await checkPages(of: data, header, settings)
     }
 }
 
 extension ImageResponse {
-    /// Why the last pages of a TIFF cannot be found; nil if nothing says that there are more.
+    /// Why the last pages of a TIFF cannot be found, and what can be done; nil if nothing says that there are more.
     fileprivate var missingPages: WebImageError? {
-        guard let data, header?.isPaged == true, TIFFExcerpts.endsEarly(data) else { return nil }
-        return WebImageError(
-            .truncatedData, "the file ends before its next page; --first-frame writes the first one", format: .tiff)
+        guard let data, let error = header?.missingPages(in: data) else { return nil }
+        return WebImageError(error.code, error.message + "; --first-frame writes the first one", format: .tiff)
     }
-}
-
-extension ImageHeader {
-    fileprivate var isPaged: Bool { [.tiff, .bigTIFF].contains(format) }
-    fileprivate var pageCount: Int { [.tiff, .bigTIFF].contains(format) ? frameCount ?? 1 : 1 }
 }

@@ -69,6 +69,25 @@ struct FetchFailureTests {
         #expect(try await bench.run("cache", "stats", "--json").objects.first?.number("entries") == 0)
     }
 
+    #if TIFF
+        /// Only the first page was once looked at.
+        @Test func everyPageOfATIFFIsLookedAt() async throws {
+            let bench = try CommandBench()
+            let size = PixelSize(width: 60, height: 40)
+            let whole = try Pictures.pages([size, size, size])
+            func entries() async throws -> Int? {
+                try await bench.run("cache", "stats", "--json").objects.first?.number("entries")
+            }
+            for (number, part) in [whole.count * 2 / 3, whole.count - 60, whole.count].enumerated() {
+                let url = bench.serve("/\(number).tif", Array(whole.prefix(part)))
+                let run = try await bench.run("prefetch", url, "--check", "full")
+                let isWhole = part == whole.count
+                #expect(run.code == (isWhole ? 0 : 1) && run.errors.contains("truncatedData") != isWhole)
+                #expect(try await entries() == (isWhole ? 1 : 0))
+            }
+        }
+    #endif
+
     @Test func prefetchDecodesOnlyWithCheckFull() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.png", try Pictures.broken())
